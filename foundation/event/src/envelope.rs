@@ -1,0 +1,209 @@
+//! The envelope around every event, and its JSON: unknown fields are let through, unknown types never guessed at.
+
+use bytes::Bytes;
+use madang_kernel::{ArticleId, EventId, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::{ArticleDeleted, ArticleState, Topic};
+
+/// What happened. Variants are a noun and a past verb.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// A new article.
+    ArticleCreated(ArticleState),
+    /// An article's text changed.
+    ArticleEdited(ArticleState),
+    /// An article is gone.
+    ArticleDeleted(ArticleDeleted),
+}
+
+impl Event {
+    /// The name of the type on the wire.
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Self::ArticleCreated(_) => "article.created",
+            Self::ArticleEdited(_) => "article.edited",
+            Self::ArticleDeleted(_) => "article.deleted",
+        }
+    }
+
+    /// The stream it belongs to.
+    pub fn topic(&self) -> Topic {
+        match self {
+            Self::ArticleCreated(_) | Self::ArticleEdited(_) | Self::ArticleDeleted(_) => Topic::Article,
+        }
+    }
+}
+
+/// An event with what every consumer needs to place it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Envelope {
+    /// Stable through retries and replays; what an inbox remembers.
+    pub event_id: EventId,
+    /// When the change was committed, by the writer's clock.
+    pub occurred_at: Timestamp,
+    /// The article that orders the event.
+    pub key: ArticleId,
+    /// The version of the state it carries; the newer one wins, whatever arrives first.
+    pub version: u64,
+    /// What happened.
+    pub event: Event,
+}
+
+/// Bytes that are not an event this build knows. Keeps them, so that the dead letters hold what arrived.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{reason}")]
+pub struct DecodeError {
+    /// What is wrong with them.
+    pub reason: DecodeReason,
+    /// The bytes as they came.
+    pub raw: Bytes,
+}
+
+/// What is wrong with the bytes.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DecodeReason {
+    /// Not JSON, or fields missing or of the wrong type.
+    #[error("malformed event: {0}")]
+    Malformed(String),
+    /// A type that this build has never heard of.
+    #[error("unknown event type \"{0}\"")]
+    UnknownType(String),
+}
+
+#[derive(Serialize, Deserialize)]
+struct Wire<'a, D> {
+    event_id: EventId,
+    #[serde(rename = "type")]
+    type_name: std::borrow::Cow<'a, str>,
+    key: ArticleId,
+    version: u64,
+    occurred_at: Timestamp,
+    data: D,
+}
+
+impl Envelope {
+    /// The JSON of the envelope.
+    pub fn encode(&self) -> Bytes {
+        match &self.event {
+            Event::ArticleCreated(state) | Event::ArticleEdited(state) => self.encode_with(state),
+            Event::ArticleDeleted(gone) => self.encode_with(gone),
+        }
+    }
+
+    /// Reads an envelope from its JSON.
+    pub fn decode(raw: &Bytes) -> Result<Self, DecodeError> {
+        parse(raw).map_err(|reason| DecodeError { reason, raw: raw.clone() })
+    }
+
+    fn encode_with<D: Serialize>(&self, data: &D) -> Bytes {
+        let wire = Wire {
+            event_id: self.event_id,
+            type_name: self.event.type_name().into(),
+            key: self.key,
+            version: self.version,
+            occurred_at: self.occurred_at,
+            data,
+        };
+        // Plain structs of strings and numbers into memory: there is nothing that could fail.
+        serde_json::to_vec(&wire).unwrap_or_default().into()
+    }
+}
+
+fn parse(raw: &[u8]) -> Result<Envelope, DecodeReason> {
+    let wire: Wire<'_, &RawValue> = serde_json::from_slice(raw).map_err(malformed)?;
+    let event = match wire.type_name.as_ref() {
+        "article.created" => Event::ArticleCreated(data(wire.data)?),
+        "article.edited" => Event::ArticleEdited(data(wire.data)?),
+        "article.deleted" => Event::ArticleDeleted(data(wire.data)?),
+        unknown => return Err(DecodeReason::UnknownType(unknown.to_owned())),
+    };
+    Ok(Envelope { event_id: wire.event_id, occurred_at: wire.occurred_at, key: wire.key, version: wire.version, event })
+}
+
+fn data<'a, D: Deserialize<'a>>(raw: &'a RawValue) -> Result<D, DecodeReason> {
+    serde_json::from_str(raw.get()).map_err(malformed)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err takes")]
+fn malformed(error: serde_json::Error) -> DecodeReason {
+    DecodeReason::Malformed(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use madang_kernel::{BoardId, Id, MemberId};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{BoardCount, Writer};
+
+    fn created(title: String, content: String) -> Envelope {
+        let article_id = ArticleId::from_raw(77);
+        Envelope {
+            event_id: EventId::from_raw(5),
+            occurred_at: Timestamp::from_millis(1_704_067_200_123),
+            key: article_id,
+            version: 1,
+            event: Event::ArticleCreated(ArticleState {
+                article_id,
+                board_id: BoardId::from_raw(9),
+                title,
+                content_html: format!("<p>{content}</p>"),
+                content,
+                writer: Writer { member_id: MemberId::from_raw(3), name: "마당".into() },
+                created_at: Timestamp::from_millis(1_704_067_200_000),
+                modified_at: Timestamp::from_millis(1_704_067_200_000),
+                board_count: BoardCount { article_count: 1, version: 1 },
+            }),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_encoded_is_decoded(title in ".{1,100}", content in "(?s).{0,500}") {
+            let envelope = created(title, content);
+            prop_assert_eq!(Envelope::decode(&envelope.encode()).unwrap(), envelope);
+        }
+    }
+
+    #[test]
+    fn unknown_fields_are_let_through() {
+        let json = String::from_utf8(created("t".into(), "c".into()).encode().to_vec()).unwrap();
+        let extended = json.replacen("{\"event_id\"", "{\"added_later\":[1,{}],\"event_id\"", 1).replacen(
+            "\"data\":{",
+            "\"data\":{\"mood\":\"calm\",",
+            1,
+        );
+        assert_ne!(json, extended);
+        assert_eq!(Envelope::decode(&extended.into()).unwrap(), created("t".into(), "c".into()));
+    }
+
+    #[test]
+    fn an_unknown_type_is_refused_with_its_bytes() {
+        let raw = Bytes::from(
+            r#"{"event_id":"1","type":"article.pinned","key":"2","version":1,"occurred_at":"2024-01-01T00:00:00Z","data":{}}"#,
+        );
+        let error = Envelope::decode(&raw).unwrap_err();
+        assert_eq!(error.reason, DecodeReason::UnknownType("article.pinned".into()));
+        assert_eq!(error.raw, raw);
+    }
+
+    #[test]
+    fn bytes_that_are_no_event_are_refused_with_themselves() {
+        for raw in ["", "null", "{}", "\u{feff}{}", r#"{"event_id":1}"#, "\0\u{1}"] {
+            let raw = Bytes::from(raw);
+            let error = Envelope::decode(&raw).unwrap_err();
+            assert!(matches!(error.reason, DecodeReason::Malformed(_)), "{raw:?}");
+            assert_eq!(error.raw, raw);
+        }
+    }
+
+    #[test]
+    fn the_longest_article_fits() {
+        let content = "\u{10ffff}".repeat(20_000);
+        let envelope = created("\"\\\n".repeat(33), content);
+        assert_eq!(Envelope::decode(&envelope.encode()).unwrap(), envelope);
+    }
+}

@@ -1,0 +1,18 @@
+//! What every crate of Madang speaks: ids, shards, time, pages and the shape of failure. No I/O.
+
+mod clock;
+mod error;
+mod id;
+mod id_generator;
+mod lease;
+mod paging;
+mod shard;
+
+pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
+pub use error::{FieldError, Invalid, StoreError};
+pub use id::{ArticleId, BoardId, CommentId, EventId, Id, IdParseError, MemberId, SessionId};
+pub use id::{ID_EPOCH_MS, NODE_BITS, NODES, SEQUENCE_BITS, SHARD_BITS, TIME_BITS};
+pub use id_generator::{IdGenerator, LeaseEnded};
+pub use lease::{NodeId, NodeLease, NodeLeases};
+pub use paging::{Page, PageNumber, PageSize, Scroll, known_count};
+pub use shard::{SHARDS, ServerIndex, ShardId, ShardMap, ShardMapError};

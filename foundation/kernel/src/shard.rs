@@ -1,0 +1,212 @@
+//! Shards: 64 logical ones, written into ids for ever, mapped onto 1 to 64 servers by ranges in the configuration.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+use crate::id::{Id, SHARD_BITS};
+use crate::{ArticleId, CommentId};
+
+/// How many logical shards there are; never changes, because ids carry the number.
+pub const SHARDS: usize = 1 << SHARD_BITS;
+
+/// A logical shard, 0 to 63.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ShardId(u8);
+
+impl ShardId {
+    /// The home of small global data: members, the board directory, leases.
+    pub const HOME: Self = Self(0);
+
+    /// The shard of that number, if there is one.
+    pub fn new(number: u8) -> Option<Self> {
+        (usize::from(number) < SHARDS).then_some(Self(number))
+    }
+
+    /// The lowest bits of `bits` as a shard.
+    pub(crate) fn wrapping(bits: u64) -> Self {
+        Self((bits % SHARDS as u64) as u8)
+    }
+
+    /// Where comments, likes and views of an article live: spread by hash, so that one busy board loads no single server.
+    pub fn of_article_parts(article: ArticleId) -> Self {
+        Self::wrapping(mix(article.raw() as u64))
+    }
+
+    /// Where a comment lives; its id carries the shard of its article's parts.
+    pub fn of_comment(comment: CommentId) -> Self {
+        comment.shard()
+    }
+
+    /// A shard for a new board, spread evenly over slugs.
+    pub fn for_board(slug: &str) -> Self {
+        let folded = slug.bytes().fold(0u64, |hash, byte| mix(hash ^ u64::from(byte)));
+        Self::wrapping(mix(folded))
+    }
+
+    /// 0 to 63.
+    pub fn number(self) -> u8 {
+        self.0
+    }
+
+    /// Every shard, in order.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..SHARDS as u8).map(Self)
+    }
+}
+
+impl fmt::Display for ShardId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The finaliser of splitmix64: every input bit reaches every output bit, so the sequence bits of an id do not show.
+fn mix(mut bits: u64) -> u64 {
+    bits = bits.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ (bits >> 31)
+}
+
+/// Position of a physical server in the configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ServerIndex(pub u8);
+
+/// Which server holds which logical shard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShardMap {
+    server_of: [ServerIndex; SHARDS],
+    servers: u8,
+}
+
+/// Why a list of ranges is not a shard map.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ShardMapError {
+    /// A range that is not `N` or `N-M` with N ≤ M ≤ 63.
+    #[error("server {server}: \"{range}\" is not a range of shards; write \"0-31\" or \"7\", within 0 to 63")]
+    Malformed {
+        /// Position of the server in the list.
+        server: usize,
+        /// What was written.
+        range: String,
+    },
+    /// Two servers claim one shard.
+    #[error("shard {shard} is claimed twice, by server {first} and server {second}")]
+    Overlap {
+        /// The shard in question.
+        shard: u8,
+        /// The server that claims it first.
+        first: usize,
+        /// The server that claims it again.
+        second: usize,
+    },
+    /// Shards nobody holds.
+    #[error("shards {} to {} belong to no server", .shards.start(), .shards.end())]
+    Gap {
+        /// The first run of shards without a server.
+        shards: RangeInclusive<u8>,
+    },
+    /// More servers than shards, or none.
+    #[error("{count} servers: there can be 1 to 64")]
+    ServerCount {
+        /// How many were listed.
+        count: usize,
+    },
+}
+
+impl ShardMap {
+    /// Everything on one server.
+    pub fn single() -> Self {
+        Self { server_of: [ServerIndex(0); SHARDS], servers: 1 }
+    }
+
+    /// One range a server, in the order of the servers: `["0-31", "32-63"]`.
+    pub fn from_ranges<S: AsRef<str>>(ranges: &[S]) -> Result<Self, ShardMapError> {
+        if ranges.is_empty() || ranges.len() > SHARDS {
+            return Err(ShardMapError::ServerCount { count: ranges.len() });
+        }
+        let mut holder: [Option<usize>; SHARDS] = [None; SHARDS];
+        for (server, text) in ranges.iter().enumerate() {
+            let range = parse_range(text.as_ref())
+                .ok_or_else(|| ShardMapError::Malformed { server, range: text.as_ref().to_owned() })?;
+            for shard in range {
+                if let Some(first) = holder[usize::from(shard)].replace(server) {
+                    return Err(ShardMapError::Overlap { shard, first, second: server });
+                }
+            }
+        }
+        if let Some(start) = holder.iter().position(Option::is_none) {
+            let run = holder[start..].iter().take_while(|server| server.is_none()).count();
+            return Err(ShardMapError::Gap { shards: start as u8..=(start + run - 1) as u8 });
+        }
+        let server_of = holder.map(|server| ServerIndex(server.unwrap_or_default() as u8));
+        Ok(Self { server_of, servers: ranges.len() as u8 })
+    }
+
+    /// The server that holds `shard`.
+    pub fn server(&self, shard: ShardId) -> ServerIndex {
+        self.server_of[usize::from(shard.number())]
+    }
+
+    /// How many servers there are.
+    pub fn servers(&self) -> usize {
+        usize::from(self.servers)
+    }
+
+    /// The shards of one server.
+    pub fn shards_of(&self, server: ServerIndex) -> impl Iterator<Item = ShardId> {
+        ShardId::all().filter(move |shard| self.server(*shard) == server)
+    }
+}
+
+fn parse_range(text: &str) -> Option<RangeInclusive<u8>> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let first = u8::from_str(first.trim()).ok()?;
+    let last = u8::from_str(last.trim()).ok()?;
+    (first <= last && usize::from(last) < SHARDS).then_some(first..=last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_map_every_shard() {
+        let map = ShardMap::from_ranges(&["0-31", "32-62", "63"]).unwrap();
+        assert_eq!(map.servers(), 3);
+        assert_eq!(map.server(ShardId(31)), ServerIndex(0));
+        assert_eq!(map.server(ShardId(63)), ServerIndex(2));
+        assert_eq!(map.shards_of(ServerIndex(1)).count(), 31);
+    }
+
+    #[test]
+    fn a_gap_an_overlap_and_nonsense_are_named() {
+        let message = |ranges: &[&str]| ShardMap::from_ranges(ranges).unwrap_err().to_string();
+        assert_eq!(message(&["0-20", "31-63"]), "shards 21 to 30 belong to no server");
+        assert_eq!(message(&["0-31", "31-63"]), "shard 31 is claimed twice, by server 0 and server 1");
+        assert!(message(&["0-64"]).contains("\"0-64\" is not a range"));
+        assert!(message(&["9-3"]).contains("server 0"));
+        assert_eq!(message(&[]), "0 servers: there can be 1 to 64");
+    }
+
+    #[test]
+    fn parts_of_articles_spread_evenly_although_ids_share_their_low_bits() {
+        let mut counts = [0u32; SHARDS];
+        for ms in 0..64_000i64 {
+            // One article a millisecond on one board by one node: sequence 0, same shard, same node.
+            let article = ArticleId::from_raw((1_000_000 + ms) << 22 | 5 << 16 | 1 << 8);
+            counts[usize::from(ShardId::of_article_parts(article).number())] += 1;
+        }
+        assert!(counts.iter().all(|count| (800..1_200).contains(count)), "{counts:?}");
+    }
+
+    #[test]
+    fn boards_spread_evenly() {
+        let mut counts = [0u32; SHARDS];
+        for number in 0..64_000 {
+            counts[usize::from(ShardId::for_board(&format!("board-{number}")).number())] += 1;
+        }
+        assert!(counts.iter().all(|count| (800..1_200).contains(count)), "{counts:?}");
+    }
+}
