@@ -1,1 +1,22 @@
-//! Placeholder.
+//! Transactional messaging for any service: outbox, relay, shard coordinator, consumer with retry ladder, inbox, dead
+//! letters. Knows nothing of boards or articles.
+//!
+//! Ports ([`Outbox`], [`EventLog`], [`Inbox`], [`Membership`], [`DeadLetters`]) are what a store or a broker must offer.
+//! Machines ([`relay`], [`coordinator`], [`consumer`]) are pure step functions from inputs to effects; the loops beside
+//! them perform the effects against the ports under a [`Supervisor`].
+
+mod dead_letter;
+mod event_log;
+mod failure;
+mod inbox;
+mod membership;
+mod message;
+mod outbox;
+
+pub use dead_letter::{DeadLetter, DeadLetterId, DeadLetters};
+pub use event_log::{Delivery, EventLog, Polled, Position, PublishOutcome, Subscription};
+pub use failure::{HandlerError, Outage};
+pub use inbox::{Applied, Inbox};
+pub use membership::{InstanceId, Membership};
+pub use message::{GroupId, Message, header};
+pub use outbox::{Claim, Failed, Outbox, OutboxBacklog, OutboxRow};

@@ -1,0 +1,116 @@
+//! The port to the store of boards and articles. One method is one transaction: the change, its counters, its blocks
+//! and its event commit together or not at all.
+
+use async_trait::async_trait;
+use madang_kernel::{
+    ArticleId, BoardId, Created, EventId, Once, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp,
+};
+
+use crate::{Article, ArticleSummary, Board, BoardWithCount};
+
+/// A board to create.
+#[derive(Debug, Clone)]
+pub struct NewBoard {
+    /// The board, complete.
+    pub board: Board,
+    /// The caller's idempotency key.
+    pub once: Option<Once>,
+}
+
+/// What became of a new board.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CreateBoard {
+    /// As for any creation.
+    Created(Created<Board>),
+    /// Another board has the slug; nothing was done.
+    SlugTaken,
+}
+
+/// An article to create, complete but for what the transaction decides (the board's count, `occurred_at`).
+#[derive(Debug, Clone)]
+pub struct CreateArticle {
+    /// The article, at version 1.
+    pub article: Article,
+    /// Names the event that reports it.
+    pub event_id: EventId,
+    /// The caller's idempotency key.
+    pub once: Option<Once>,
+}
+
+/// A new text for an article.
+#[derive(Debug, Clone)]
+pub struct EditArticle {
+    /// The article.
+    pub article_id: ArticleId,
+    /// The new headline.
+    pub title: String,
+    /// The new text.
+    pub content: String,
+    /// The new text, rendered.
+    pub content_html: String,
+    /// When.
+    pub modified_at: Timestamp,
+    /// Only if the article is still at this version.
+    pub expected_version: Option<u64>,
+    /// Names the event that reports it.
+    pub event_id: EventId,
+}
+
+/// What became of an edit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EditOutcome {
+    /// The article as it stands now.
+    Edited(Article),
+    /// Somebody else was faster; nothing was done.
+    Changed,
+    /// There is no such article.
+    Absent,
+}
+
+/// An article to delete.
+#[derive(Debug, Clone)]
+pub struct DeleteArticle {
+    /// The article.
+    pub article_id: ArticleId,
+    /// Names the event that reports it.
+    pub event_id: EventId,
+}
+
+/// What became of a deletion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeleteOutcome {
+    /// It is gone.
+    Deleted,
+    /// There is no such article.
+    Absent,
+}
+
+/// Where boards and articles are kept.
+#[async_trait]
+pub trait ArticleStore: Send + Sync {
+    /// Creates a board with a count of 0 at version 0.
+    async fn create_board(&self, new: NewBoard) -> Result<CreateBoard, StoreError>;
+    /// Every board, oldest first.
+    async fn boards(&self) -> Result<Vec<BoardWithCount>, StoreError>;
+    /// One board.
+    async fn find_board(&self, board: BoardId) -> Result<Option<BoardWithCount>, StoreError>;
+
+    /// Creates an article, with its board's count and blocks and an `ArticleCreated`.
+    async fn create(&self, new: CreateArticle) -> Result<Created<Article>, StoreError>;
+    /// Changes an article's text, with an `ArticleEdited`.
+    async fn edit(&self, edit: EditArticle) -> Result<EditOutcome, StoreError>;
+    /// Removes an article, with its board's count and blocks and an `ArticleDeleted`.
+    async fn delete(&self, delete: DeleteArticle) -> Result<DeleteOutcome, StoreError>;
+
+    /// One article.
+    async fn find(&self, article: ArticleId) -> Result<Option<Article>, StoreError>;
+    /// A numbered page, newest first; cheap however deep. Count and items are of one moment.
+    async fn page(&self, board: BoardId, page: PageNumber, size: PageSize) -> Result<Page<ArticleSummary>, StoreError>;
+    /// The articles before `before`, or the newest, newest first.
+    async fn scroll(
+        &self,
+        board: BoardId,
+        before: Option<ArticleId>,
+        size: PageSize,
+    ) -> Result<Scroll<ArticleSummary, ArticleId>, StoreError>;
+}
