@@ -1,5 +1,6 @@
 //! What every crate of Madang speaks: ids, shards, time, pages and the shape of failure. No I/O.
 
+mod actor;
 mod clock;
 mod error;
 mod id;
@@ -9,6 +10,7 @@ mod once;
 mod paging;
 mod shard;
 
+pub use actor::{Actor, Role};
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use error::{FieldError, Invalid, StoreError};
 pub use id::{ArticleId, BoardId, CommentId, EventId, Id, IdParseError, MemberId, SessionId};

@@ -1,11 +1,13 @@
 //! Boards and their articles: rules, use cases and the port to their store.
 
 mod board;
+mod model;
+mod service;
 mod store;
 
 pub use board::{Board, BoardWithCount, CommentMode};
+pub use model::{Article, ArticleSummary};
+pub use service::{ArticleDraft, ArticleError, ArticleService, BoardDraft};
 pub use store::{
     ArticleStore, CreateArticle, CreateBoard, DeleteArticle, DeleteOutcome, EditArticle, EditOutcome, NewBoard,
 };
-mod model;
-pub use model::{Article, ArticleSummary};

@@ -1,19 +1,7 @@
 //! Members as values.
 
-use madang_kernel::{MemberId, Timestamp};
+use madang_kernel::{MemberId, Role, Timestamp};
 use serde::{Deserialize, Serialize};
-
-/// What a member may do on the site; each includes the ones before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    /// Writes, comments, likes.
-    Member,
-    /// Also edits and deletes what others wrote.
-    Moderator,
-    /// Also creates boards and gives roles.
-    Admin,
-}
 
 /// A member as others see them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

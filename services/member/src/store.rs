@@ -1,9 +1,9 @@
 //! The port to the store of members.
 
 use async_trait::async_trait;
-use madang_kernel::{MemberId, SessionId, StoreError, Timestamp};
+use madang_kernel::{MemberId, Role, SessionId, StoreError, Timestamp};
 
-use crate::{Member, Role};
+use crate::Member;
 
 /// A member to register.
 #[derive(Debug, Clone)]
