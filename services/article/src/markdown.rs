@@ -82,7 +82,7 @@ fn options(tables: bool) -> Options<'static> {
 }
 
 fn cleaner() -> Builder<'static> {
-    const TAGS: [&str; 24] = [
+    const TAGS: [&str; 25] = [
         "a",
         "blockquote",
         "br",
@@ -107,11 +107,12 @@ fn cleaner() -> Builder<'static> {
         "th",
         "thead",
         "tr",
+        "ul",
     ];
     let attributes = [("a", ["href", "title"].as_slice()), ("ol", &["start"]), ("td", &["align"]), ("th", &["align"])];
     let mut builder = Builder::empty();
     builder
-        .tags(TAGS.into_iter().chain(["ul"]).collect())
+        .tags(TAGS.into_iter().collect())
         .tag_attributes(attributes.map(|(tag, names)| (tag, names.iter().copied().collect())).into())
         .generic_attributes(HashSet::new())
         .allowed_classes(HashMap::new())
