@@ -35,4 +35,10 @@ macro_rules! suite {
     };
 }
 
+pub mod dead_letters;
+pub mod event_log;
+pub mod inbox;
+pub mod membership;
 pub mod node_leases;
+pub mod outbox;
+mod sample;
