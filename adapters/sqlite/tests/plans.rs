@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use support::TestDb;
 
 /// Statements that read a whole table on purpose, with the reason.
-const SCANS: [(&str, &str); 13] = [
+const SCANS: [(&str, &str); 14] = [
     ("article/boards.sql", "a site has few boards"),
     ("check/boards.sql", "a check reads everything"),
     ("check/boards_without_count.sql", "a check reads everything"),
@@ -19,6 +19,7 @@ const SCANS: [(&str, &str); 13] = [
     ("check/sizes.sql", "counts what must stay bounded"),
     ("dead_letter/count.sql", "a person looks after the letters, so there are few"),
     ("log/groups.sql", "there are few consumer groups"),
+    ("log/head.sql", "a table of one row per AUTOINCREMENT"),
     ("log/oldest.sql", "reads one row in the order of the primary key"),
     ("log/oldest_slice.sql", "reads a slice in the order of the primary key"),
     ("outbox/backlog.sql", "the count is the figure asked for"),
@@ -31,6 +32,20 @@ async fn every_statement_uses_the_index_it_names() {
     let test = TestDb::fresh();
     let failures = test.db.read(|reader| Ok::<_, StoreError>(failures(reader))).await.unwrap();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[tokio::test]
+async fn lists_start_at_their_place_in_the_index() {
+    let test = TestDb::fresh();
+    for (name, step) in [
+        ("page_below.sql", "SEARCH article USING COVERING INDEX article_by_board (board_id=? AND rowid<?)"),
+        ("scroll.sql", "SEARCH article USING INDEX article_by_board (board_id=? AND rowid<?)"),
+        ("blocks_below.sql", "SEARCH article_block USING PRIMARY KEY (board_id=? AND level=? AND first_id<?)"),
+    ] {
+        let sql = fs::read_to_string(root().join("sql/article").join(name)).unwrap();
+        let plan = test.db.read(move |reader| Ok::<_, StoreError>(plan(reader, &sql).unwrap())).await.unwrap();
+        assert!(plan.iter().any(|found| found == step), "{name}: {plan:?}");
+    }
 }
 
 #[test]
