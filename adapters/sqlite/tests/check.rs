@@ -80,10 +80,7 @@ async fn an_offset_past_the_head_is_found() {
     let sql = "INSERT INTO log_group (group_name, topic, done) VALUES ('g', 't', 1000000)";
     let found = Site::filled().await.after(sql).await;
     let head = ARTICLES + 2;
-    assert_eq!(
-        found,
-        [CheckFinding::OffsetPastHead { group: "g".into(), topic: "t".into(), done: 1_000_000, head }]
-    );
+    assert_eq!(found, [CheckFinding::OffsetPastHead { group: "g".into(), topic: "t".into(), done: 1_000_000, head }]);
 }
 
 #[tokio::test]
