@@ -1,5 +1,7 @@
 //! A check finds every kind of damage it knows, and nothing on a sound site.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use madang_article::{Article, ArticleStore, Board, CommentMode, CreateArticle, DeleteArticle, EditArticle, NewBoard};

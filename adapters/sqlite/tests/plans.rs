@@ -1,5 +1,7 @@
 //! Every statement in `sql/` runs by the index it names: a new file is found by itself, a scan or a sort fails the test.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use std::fs;
@@ -106,8 +108,12 @@ fn is_scan(step: &str) -> bool {
 
 fn plan(reader: &Connection, sql: &str) -> rusqlite::Result<Vec<String>> {
     let mut statement = reader.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
-    let steps = statement.raw_query().mapped(|row| row.get(3)).collect();
-    steps
+    let mut rows = statement.raw_query();
+    let mut steps = Vec::new();
+    while let Some(row) = rows.next()? {
+        steps.push(row.get(3)?);
+    }
+    Ok(steps)
 }
 
 fn indexes(reader: &Connection) -> Vec<String> {

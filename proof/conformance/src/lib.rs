@@ -7,6 +7,8 @@
 //! madang_conformance::outbox_suite!(SqliteHarness);
 //! ```
 
+#![allow(clippy::unwrap_used, reason = "a case fails by panicking, as a test does")]
+
 /// Declares the cases of a port and the macro that stamps them on an adapter. `$` comes first because the exported macro
 /// needs one of its own.
 macro_rules! suite {
