@@ -99,7 +99,7 @@ pub(crate) struct Count {
 
 /// Every board, oldest first.
 #[utoipa::path(
-    get, path = "/api/v1/boards", tag = "boards",
+    get, path = "/api/v1/boards", operation_id = "list_boards", tag = "boards",
     responses(
         (status = 200, description = "The boards", body = BoardList),
         (status = 500, response = Internal),
@@ -113,7 +113,7 @@ pub(crate) async fn boards(State(api): State<Shared>) -> Result<Response, ApiErr
 
 /// Create a board (administrators).
 #[utoipa::path(
-    post, path = "/api/v1/boards", tag = "boards", request_body = NewBoard,
+    post, path = "/api/v1/boards", operation_id = "create_board", tag = "boards", request_body = NewBoard,
     security(("bearer" = []), ("cookie" = [])),
     params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 64, pattern = "^[!-~]{1,64}$",
         description = "The same key with the same body within 24 hours has one effect and the same answer")),
@@ -148,7 +148,7 @@ pub(crate) async fn create(
 
 /// One board.
 #[utoipa::path(
-    get, path = "/api/v1/boards/{board_id}", tag = "boards",
+    get, path = "/api/v1/boards/{board_id}", operation_id = "read_board", tag = "boards",
     params(
         ("board_id" = IdText, Path, description = "The board"),
         ("If-None-Match" = Option<String>, Header, description = "ETags the caller has already"),
@@ -172,7 +172,7 @@ pub(crate) async fn board(
 
 /// How many articles a board has.
 #[utoipa::path(
-    get, path = "/api/v1/boards/{board_id}/articles/count", tag = "boards",
+    get, path = "/api/v1/boards/{board_id}/articles/count", operation_id = "count_articles", tag = "boards",
     params(("board_id" = IdText, Path, description = "The board")),
     responses(
         (status = 200, description = "The count", body = Count),

@@ -141,3 +141,55 @@ fn secure(headers: &mut HeaderMap) {
     headers.entry(header::REFERRER_POLICY).or_insert(NO_REFERRER);
     headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(API_CSP);
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::Router;
+    use axum::body::Body;
+    use axum::http::StatusCode;
+    use axum::routing::get;
+    use tower::ServiceExt;
+
+    use super::*;
+
+    fn gated(in_flight_max: usize, timeout: Duration) -> (Router, Gate) {
+        let gate = Gate::new(in_flight_max, timeout, Arc::new(Meters::new([])));
+        let router = Router::new()
+            .route("/panics", get(async || -> &'static str { panic!("secret") }))
+            .route("/hangs", get(async || std::future::pending::<&'static str>().await))
+            .route("/works", get(async || "done"));
+        (router.layer(gate.clone()), gate)
+    }
+
+    async fn status(router: &Router, path: &str) -> StatusCode {
+        let request = Request::builder().uri(path).body(Body::empty()).unwrap();
+        router.clone().oneshot(request).await.unwrap().status()
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_an_answer_and_gives_its_place_back() {
+        let (router, gate) = gated(1, Duration::from_secs(60));
+        assert_eq!(status(&router, "/panics").await, 500);
+        assert_eq!(status(&router, "/works").await, 200);
+        assert_eq!(gate.0.in_flight.load(Ordering::Relaxed), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_request_that_takes_too_long_ends_with_503() {
+        let (router, gate) = gated(1, Duration::from_secs(10));
+        assert_eq!(status(&router, "/hangs").await, 503);
+        assert_eq!(gate.0.in_flight.load(Ordering::Relaxed), 0);
+    }
+
+    #[tokio::test]
+    async fn a_full_gate_refuses_and_a_client_that_leaves_frees_its_place() {
+        let (router, gate) = gated(1, Duration::from_secs(60));
+        let request = Request::builder().uri("/hangs").body(Body::empty()).unwrap();
+        let mut waiting = Box::pin(router.clone().oneshot(request));
+        assert!(futures_util::poll!(&mut waiting).is_pending());
+        assert_eq!(status(&router, "/works").await, 503);
+        drop(waiting);
+        assert_eq!(gate.0.in_flight.load(Ordering::Relaxed), 0);
+        assert_eq!(status(&router, "/works").await, 200);
+    }
+}

@@ -92,7 +92,7 @@ pub(crate) struct RoleChange {
 
 /// Register.
 #[utoipa::path(
-    post, path = "/api/v1/members", tag = "members", request_body = NameAndPassword,
+    post, path = "/api/v1/members", operation_id = "register_member", tag = "members", request_body = NameAndPassword,
     responses(
         (status = 201, description = "Registered", body = Registered, headers(("Location" = String, description = "Where the member is"))),
         (status = 400, response = BadRequest),
@@ -111,7 +111,7 @@ pub(crate) async fn register(State(api): State<Shared>, body: Json<NameAndPasswo
 
 /// The member who asks.
 #[utoipa::path(
-    get, path = "/api/v1/members/me", tag = "members", security(("bearer" = []), ("cookie" = [])),
+    get, path = "/api/v1/members/me", operation_id = "read_own_member", tag = "members", security(("bearer" = []), ("cookie" = [])),
     params(("If-None-Match" = Option<String>, Header, description = "ETags the caller has already")),
     responses(
         (status = 200, description = "The member", body = MemberBody, headers(("ETag" = String, description = "Changes with the body"))),
@@ -133,7 +133,7 @@ pub(crate) async fn me(
 
 /// One member.
 #[utoipa::path(
-    get, path = "/api/v1/members/{member_id}", tag = "members",
+    get, path = "/api/v1/members/{member_id}", operation_id = "read_member", tag = "members",
     params(
         ("member_id" = IdText, Path, description = "The member"),
         ("If-None-Match" = Option<String>, Header, description = "ETags the caller has already"),
@@ -157,7 +157,7 @@ pub(crate) async fn member(
 
 /// Give a member a role (administrators).
 #[utoipa::path(
-    put, path = "/api/v1/members/{member_id}/role", tag = "members", request_body = RoleChange,
+    put, path = "/api/v1/members/{member_id}/role", operation_id = "set_member_role", tag = "members", request_body = RoleChange,
     security(("bearer" = []), ("cookie" = [])),
     params(("member_id" = IdText, Path, description = "The member")),
     responses(

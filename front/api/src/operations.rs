@@ -30,13 +30,13 @@ pub(crate) fn routes() -> Router<Shared> {
 }
 
 /// The process is alive.
-#[utoipa::path(get, path = "/healthz", tag = "operations", responses((status = 200, description = "Alive", body = String)))]
+#[utoipa::path(get, path = "/healthz", operation_id = "read_health", tag = "operations", responses((status = 200, description = "Alive", body = String)))]
 pub(crate) async fn alive() -> &'static str {
     "ok"
 }
 
 /// The process and its parts are ready to serve.
-#[utoipa::path(get, path = "/readyz", tag = "operations", responses(
+#[utoipa::path(get, path = "/readyz", operation_id = "read_readiness", tag = "operations", responses(
     (status = 200, description = "Every part does its work", body = ReadyBody),
     (status = 503, description = "A part does not", body = ReadyBody),
 ))]
@@ -52,7 +52,7 @@ pub(crate) async fn ready(State(api): State<Shared>) -> Result<Response, ApiErro
 }
 
 /// Figures in Prometheus' text format.
-#[utoipa::path(get, path = "/metrics", tag = "operations", responses(
+#[utoipa::path(get, path = "/metrics", operation_id = "read_metrics", tag = "operations", responses(
     (status = 200, description = "Figures in Prometheus' text format", body = String),
 ))]
 pub(crate) async fn figures(State(api): State<Shared>) -> Response {

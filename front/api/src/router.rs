@@ -96,6 +96,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_operation_has_a_name_of_its_own() {
+        let description = serde_json::to_value(api_routes().split_for_parts().1).unwrap();
+        let paths = description["paths"].as_object().unwrap().values();
+        let names = paths.flat_map(|path| path.as_object().unwrap().values().map(|call| call["operationId"].clone()));
+        let mut names: Vec<_> = names.map(|name| name.as_str().unwrap().to_owned()).collect();
+        let calls = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), calls);
+    }
+
+    #[test]
     fn the_description_changes_only_on_purpose() {
         let (_, description) = api_routes().split_for_parts();
         insta::assert_json_snapshot!("openapi", description);

@@ -27,7 +27,7 @@ pub(crate) struct SessionBody {
 
 /// Sign in.
 #[utoipa::path(
-    post, path = "/api/v1/sessions", tag = "sessions", request_body = NameAndPassword,
+    post, path = "/api/v1/sessions", operation_id = "sign_in", tag = "sessions", request_body = NameAndPassword,
     responses(
         (status = 201, description = "Signed in", body = SessionBody, headers(
             ("Location" = String, description = "Where the session ends"),
@@ -54,7 +54,7 @@ pub(crate) async fn sign_in(State(api): State<Shared>, body: Json<NameAndPasswor
 
 /// Sign out: the token that is sent with the request ends.
 #[utoipa::path(
-    delete, path = "/api/v1/sessions/current", tag = "sessions", security(("bearer" = []), ("cookie" = [])),
+    delete, path = "/api/v1/sessions/current", operation_id = "sign_out", tag = "sessions", security(("bearer" = []), ("cookie" = [])),
     responses(
         (status = 204, description = "Signed out", headers(("Set-Cookie" = String, description = "Takes the cookie away"))),
         (status = 401, response = Unauthorized),

@@ -51,7 +51,7 @@ pub(crate) enum ArticleList {
 /// By page number with `page` and `page_size`, which is also what is answered when nothing is asked for; or by cursor
 /// with `before` and `limit`. The two do not mix.
 #[utoipa::path(
-    get, path = "/api/v1/boards/{board_id}/articles", tag = "articles",
+    get, path = "/api/v1/boards/{board_id}/articles", operation_id = "list_articles", tag = "articles",
     params(
         ("board_id" = IdText, Path, description = "The board"),
         ("page" = Option<u32>, Query, minimum = 1, maximum = 1_000_000_000, description = "The page; 1 when left out"),

@@ -25,7 +25,7 @@ const NO_VERSION: u64 = 0;
 
 /// Write an article.
 #[utoipa::path(
-    post, path = "/api/v1/boards/{board_id}/articles", tag = "articles", request_body = DraftBody,
+    post, path = "/api/v1/boards/{board_id}/articles", operation_id = "create_article", tag = "articles", request_body = DraftBody,
     security(("bearer" = []), ("cookie" = [])),
     params(
         ("board_id" = IdText, Path, description = "The board"),
@@ -63,7 +63,7 @@ pub(crate) async fn create(
 
 /// One article.
 #[utoipa::path(
-    get, path = "/api/v1/articles/{article_id}", tag = "articles",
+    get, path = "/api/v1/articles/{article_id}", operation_id = "read_article", tag = "articles",
     params(
         ("article_id" = IdText, Path, description = "The article"),
         ("If-None-Match" = Option<String>, Header, description = "ETags the caller has already"),
@@ -87,7 +87,7 @@ pub(crate) async fn article(
 
 /// Edit an article (its author, or a moderator).
 #[utoipa::path(
-    put, path = "/api/v1/articles/{article_id}", tag = "articles", request_body = DraftBody,
+    put, path = "/api/v1/articles/{article_id}", operation_id = "edit_article", tag = "articles", request_body = DraftBody,
     security(("bearer" = []), ("cookie" = [])),
     params(
         ("article_id" = IdText, Path, description = "The article"),
@@ -125,7 +125,7 @@ pub(crate) async fn edit(
 
 /// Delete an article (its author, or a moderator).
 #[utoipa::path(
-    delete, path = "/api/v1/articles/{article_id}", tag = "articles", request_body = Option<Deletion>,
+    delete, path = "/api/v1/articles/{article_id}", operation_id = "delete_article", tag = "articles", request_body = Option<Deletion>,
     security(("bearer" = []), ("cookie" = [])),
     params(("article_id" = IdText, Path, description = "The article")),
     responses(
