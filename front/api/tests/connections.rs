@@ -1,5 +1,7 @@
 //! The accept loop over real sockets: keep-alive, bounds on what a client may send, and a stop that lets work finish.
 
+#![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,7 @@
 //! Every request that cannot be served is answered with a problem that says why, never with silence or a bare 500.
 
+#![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
 mod site;
 
 use axum::body::Body;

@@ -25,7 +25,7 @@ use tower::ServiceExt;
 
 /// How the store of a site fails.
 #[derive(Clone, Copy)]
-pub enum Store {
+pub(crate) enum Store {
     /// It cannot be reached.
     Away,
     /// It finds something it cannot understand.
@@ -42,7 +42,7 @@ impl Store {
 }
 
 /// A site over a failing store.
-pub fn site(store: Store, limits: ApiLimits) -> Router {
+pub(crate) fn site(store: Store, limits: ApiLimits) -> Router {
     let clock = Arc::new(SystemClock);
     let lease = NodeLease { node: NodeId(1), from_ms: 0, until_ms: i64::MAX };
     let ids = Arc::new(IdGenerator::new(clock.clone(), lease));
@@ -58,28 +58,28 @@ pub fn site(store: Store, limits: ApiLimits) -> Router {
 }
 
 /// What came back.
-pub struct Answer {
+pub(crate) struct Answer {
     /// The status.
-    pub status: StatusCode,
+    pub(crate) status: StatusCode,
     /// The headers.
-    pub headers: HeaderMap,
+    pub(crate) headers: HeaderMap,
     /// The body as text.
-    pub text: String,
+    pub(crate) text: String,
 }
 
 impl Answer {
     /// A header as text; empty when it is missing.
-    pub fn header(&self, name: &str) -> &str {
+    pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map(|value| value.to_str().unwrap()).unwrap_or_default()
     }
 
     /// The body, which must be JSON.
-    pub fn json(&self) -> serde_json::Value {
+    pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
     }
 
     /// Checks that this is a complete problem with the given status.
-    pub fn assert_problem(&self, status: u16) -> &Self {
+    pub(crate) fn assert_problem(&self, status: u16) -> &Self {
         assert_eq!(self.status.as_u16(), status, "{}", self.text);
         assert_eq!(self.header("content-type"), "application/problem+json");
         let problem = self.json();
@@ -93,7 +93,7 @@ impl Answer {
 }
 
 /// Sends a request with headers and a body.
-pub async fn send(site: &Router, line: &str, headers: &[(&str, &str)], body: impl Into<Body>) -> Answer {
+pub(crate) async fn send(site: &Router, line: &str, headers: &[(&str, &str)], body: impl Into<Body>) -> Answer {
     let (method, path) = line.split_once(' ').unwrap();
     let mut request = Request::builder().method(method).uri(path);
     for (name, value) in headers {
@@ -106,7 +106,7 @@ pub async fn send(site: &Router, line: &str, headers: &[(&str, &str)], body: imp
 }
 
 /// The limits, with time-outs short enough for tests that wait for none.
-pub fn limits() -> ApiLimits {
+pub(crate) fn limits() -> ApiLimits {
     ApiLimits { body_bytes: 1_024, request_timeout: Duration::from_secs(30), ..ApiLimits::default() }
 }
 
