@@ -2,12 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
-mod site;
+mod support;
 
 use axum::body::Body;
 use bytes::Bytes;
 use madang_api::ApiLimits;
-use site::{Store, limits, send, site};
+use support::failing_site::{Store, limits, site};
+use support::send;
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
