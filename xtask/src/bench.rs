@@ -10,18 +10,13 @@ Measures the product beside the limits it is compared with, in one run.
 
 Usage: cargo xtask bench [ARGS FOR THE BENCH]
 
-Builds `madang` and the bench in release, then runs the bench. Its own options:
+Builds the bench and `madang` in release, then runs the bench. Its own options:
   cargo xtask bench --help
 ";
 
-/// Builds both binaries, then hands the arguments on.
+/// Builds and runs the bench, which builds the product itself, and hands the arguments on.
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    let mut steps = Steps::of("bench");
-    // The bench starts the real binary as a process of its own, so both must be of the same build.
-    steps.run("build", || {
-        workspace::run(workspace::cargo().args(["build", "--release", "-p", "madang", "-p", "madang-bench"]))
-    })?;
     let mut bench = workspace::cargo();
-    bench.args(["run", "--release", "--quiet", "-p", "madang-bench", "--"]).args(args);
-    steps.run("measure", || workspace::run(&mut bench))
+    bench.args(["run", "--release", "--package", "madang-bench", "--"]).args(args);
+    Steps::of("bench").run("measure", || workspace::run(&mut bench))
 }
