@@ -1,6 +1,8 @@
 //! Boards and their articles: rules, use cases and the port to their store.
 
+pub mod blocks;
 mod board;
+pub mod events;
 mod model;
 mod service;
 mod store;
