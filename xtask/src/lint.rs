@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use crate::steps::Steps;
 use crate::{tidy, workspace};
@@ -29,7 +29,10 @@ pub(crate) fn run() -> Result<()> {
 }
 
 fn run_steps(steps: &mut Steps) -> Result<()> {
-    steps.run("fmt", || workspace::run(workspace::cargo().args(["fmt", "--all", "--check"])))?;
+    steps.run("fmt", || {
+        let check = workspace::run(workspace::cargo().args(["fmt", "--all", "--check"]));
+        check.context("`cargo fmt --all` puts it right")
+    })?;
     steps.run("tidy", tidy::check)?;
     steps.run("clippy", || {
         let args = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];

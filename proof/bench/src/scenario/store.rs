@@ -129,3 +129,45 @@ async fn create(
     };
     articles.create(CreateArticle { article, event_id: ids.next(board.shard())?, once: None }).await
 }
+
+#[cfg(test)]
+mod tests {
+    use madang_event::Writer;
+    use madang_kernel::{MemberId, Timestamp};
+
+    use super::*;
+
+    fn article(board: BoardId) -> Article {
+        let moment = Timestamp::from_millis(0);
+        Article {
+            article_id: Id::from_raw(1),
+            board_id: board,
+            title: "A title".into(),
+            content: "Some text".into(),
+            content_html: "<p>Some text</p>".into(),
+            writer: Writer { member_id: MemberId::from_raw(1), name: "ann".into() },
+            created_at: moment,
+            modified_at: moment,
+            version: 1,
+        }
+    }
+
+    #[tokio::test]
+    async fn every_counted_success_is_an_article_and_every_way_finds_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let board = store.create_board().await.unwrap();
+        let turn = store.create_for(Duration::from_millis(100), 4, board, &article(board)).await;
+        assert!(turn.samples.errors().is_empty(), "{:?}", turn.samples.errors());
+        let kept = store.articles.find_board(board).await.unwrap().expect("it was made").article_count;
+        assert_eq!(kept, turn.samples.count());
+        assert!(kept > 0);
+        for way in [Way::Blocks, Way::CoveringSubquery, Way::PlainOffset] {
+            let time = async |page| store.time_page(way, board, page, PageSize::DEFAULT).await;
+            time(PageNumber::FIRST).await.unwrap();
+            let past_the_end = PageNumber::new("page", 1_000_000).unwrap();
+            assert!(time(past_the_end).await.is_err(), "an empty page is no measurement");
+        }
+        store.close().await;
+    }
+}
