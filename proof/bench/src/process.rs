@@ -28,13 +28,13 @@ pub(crate) struct Server {
     pub(crate) started_in: Duration,
 }
 
-/// What a process holds in memory.
+/// What a process holds in memory, in millions of bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Memory {
     /// Resident now.
-    pub(crate) resident_mib: f64,
+    pub(crate) resident_mb: f64,
     /// The most that was resident at any time.
-    pub(crate) peak_mib: f64,
+    pub(crate) peak_mb: f64,
 }
 
 impl Server {
@@ -121,12 +121,12 @@ fn tail(log: &Path) -> String {
 
 impl Memory {
     fn parse(status: &str) -> Result<Self> {
-        let mib = |field: &str| {
+        let mb = |field: &str| {
             let line = status.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'));
             let kib = line.and_then(|value| value.trim().strip_suffix(" kB")?.parse::<f64>().ok());
-            kib.map(|kib| kib / 1024.0).with_context(|| format!("the process's status lacks {field}"))
+            kib.map(|kib| kib * 1_024.0 / 1e6).with_context(|| format!("the process's status lacks {field}"))
         };
-        Ok(Self { resident_mib: mib("VmRSS")?, peak_mib: mib("VmHWM")? })
+        Ok(Self { resident_mb: mb("VmRSS")?, peak_mb: mb("VmHWM")? })
     }
 }
 
@@ -142,8 +142,8 @@ mod tests {
 
     #[test]
     fn memory_is_read_from_the_process_status() {
-        let memory = Memory::parse("Name:\tx\nVmHWM:\t   4096 kB\nVmRSS:\t    2048 kB\n").unwrap();
-        assert_eq!(memory, Memory { resident_mib: 2.0, peak_mib: 4.0 });
+        let memory = Memory::parse("Name:\tx\nVmHWM:\t 2000000 kB\nVmRSS:\t 1000000 kB\n").unwrap();
+        assert_eq!(memory, Memory { resident_mb: 1_024.0, peak_mb: 2_048.0 });
         assert!(Memory::parse("Name:\tx\n").is_err());
     }
 
@@ -155,7 +155,7 @@ mod tests {
         let mut command = Command::new("bash");
         let server = Server::start(command.args(["-c", script]), &folder.path().join("log")).unwrap();
         assert_eq!(server.address.port(), 81);
-        assert!(server.memory().unwrap().resident_mib > 0.0);
+        assert!(server.memory().unwrap().resident_mb > 0.0);
         server.stop().await.unwrap();
     }
 

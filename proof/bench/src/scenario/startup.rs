@@ -14,7 +14,7 @@ use crate::site::{FullestBoard, Scratch};
 
 const STARTS: u32 = 5;
 const START_LIMIT_MS: f64 = 1_000.0;
-const MEMORY_LIMIT_MIB: f64 = 200.0;
+const MEMORY_LIMIT_MB: f64 = 200.0;
 const WITHIN: Goal = Goal::AtMost(1.0);
 /// Pages that the load reads, spread over the whole board.
 const PAGES: u64 = 64;
@@ -48,13 +48,13 @@ pub(crate) async fn run(options: &Options, scratch: &Scratch) -> Result<Vec<Row>
     let after = server.memory()?;
     server.stop().await?;
 
-    let limit = || Figure::plain("limit", MEMORY_LIMIT_MIB);
-    let memory = |what: &str, mib| Row::compare(Scenario::Startup, "MiB", Figure::plain(what, mib), limit(), WITHIN);
+    let limit = || Figure::plain("limit", MEMORY_LIMIT_MB);
+    let memory = |what: &str, mb| Row::compare(Scenario::Startup, "MB", Figure::plain(what, mb), limit(), WITHIN);
     let started = Figure::median_ms(&format!("start with {} articles", board.article_count), &starts);
     Ok(vec![
         Row::compare(Scenario::Startup, "ms", started, Figure::plain("limit", START_LIMIT_MS), WITHIN),
-        memory("resident after start", idle.resident_mib),
-        memory("resident after load", after.resident_mib),
-        memory("resident at the peak", after.peak_mib),
+        memory("resident after start", idle.resident_mb),
+        memory("resident after load", after.resident_mb),
+        memory("resident at the peak", after.peak_mb),
     ])
 }
