@@ -21,7 +21,7 @@ Usage: cargo xtask tidy
   - nothing is left unfinished: no marker comments, no macros that stand for missing code
   - every crate takes the lints of the workspace
   - dependencies point up the list of layers (ARCHITECTURE.md), by `cargo metadata`
-  - docs/dependencies.md has a row for every dependency of the workspace, and for nothing else
+  - docs/dependencies.md has a row for every dependency of the workspace, and for nothing else; each is used
 ";
 
 /// Something that is not as the rules have it.
