@@ -16,20 +16,18 @@ pub trait MemberStoreHarness: Send + Sync + Sized + 'static {
     fn store(&self) -> Arc<dyn MemberStore>;
 }
 
-crate::suite! {
-    /// Stamps the suite of the member store on a harness: one test a case.
-    member_store_suite in member_store for MemberStoreHarness {
-        a_member_is_found_as_registered,
-        a_name_belongs_to_one_member,
-        of_concurrent_registrations_of_one_name_one_succeeds,
-        many_are_registered_without_those_whose_name_is_taken,
-        a_role_change_is_stored_and_revoked_together,
-        only_the_newest_role_of_a_member_is_polled,
-        the_first_administrator_is_noticed,
-        ended_sessions_are_polled_in_order_once,
-        polling_is_complete_beside_concurrent_writers,
-        ended_sessions_are_forgotten_when_their_tokens_expire,
-    }
+listed_suite! {
+    $ member_store_suite, member_store, MemberStoreHarness;
+    a_member_is_found_as_registered,
+    a_name_belongs_to_one_member,
+    of_concurrent_registrations_of_one_name_one_succeeds,
+    many_are_registered_without_those_whose_name_is_taken,
+    a_role_change_is_stored_and_revoked_together,
+    only_the_newest_role_of_a_member_is_polled,
+    the_first_administrator_is_noticed,
+    ended_sessions_are_polled_in_order_once,
+    polling_is_complete_beside_concurrent_writers,
+    ended_sessions_are_forgotten_when_their_tokens_expire,
 }
 
 async fn a_member_is_found_as_registered<H: MemberStoreHarness>(harness: H) {

@@ -15,6 +15,7 @@ use madang_article::{
 };
 use madang_kernel::{ArticleId, BoardId, Created, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp};
 
+pub(crate) use blocks::{BLOCK, SUPER_BLOCK};
 pub use page::PageQuery;
 
 use crate::{Lane, Sqlite};

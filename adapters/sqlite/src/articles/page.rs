@@ -25,7 +25,7 @@ pub enum PageQuery {
     PlainOffset,
 }
 
-/// A page and the count beside it, of one moment.
+/// A page and the count beside it, of one moment: a call to a reader is one snapshot.
 pub(super) fn page(
     reader: &Connection,
     query: PageQuery,
@@ -33,12 +33,10 @@ pub(super) fn page(
     page: PageNumber,
     size: PageSize,
 ) -> Result<Page<ArticleSummary>, StoreError> {
-    let snapshot = reader.unchecked_transaction().map_err(sql_error)?;
-    let count = board_count(&snapshot, board)?.map_or(0, |count| count.article_count);
+    let count = board_count(reader, board)?.map_or(0, |count| count.article_count);
     let offset = page.offset(size);
     // Past the end there is nothing to look for, however far past it is.
-    let items = if offset < count { items(&snapshot, query, board, offset, size)? } else { Vec::new() };
-    snapshot.finish().map_err(sql_error)?;
+    let items = if offset < count { items(reader, query, board, offset, size)? } else { Vec::new() };
     Ok(Page { items, known_count: known_count(count, page, size) })
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use madang_article::{ArticleStore as _, DeleteOutcome, EditOutcome};
+use madang_article::{DeleteOutcome, EditOutcome};
 use madang_event::{BoardCount, Event};
 use madang_kernel::Created;
 use tokio::task::JoinSet;

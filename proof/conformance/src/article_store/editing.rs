@@ -1,6 +1,6 @@
 //! Edits and deletions: versions decide, and what does not happen leaves no trace.
 
-use madang_article::{Article, ArticleStore as _, DeleteOutcome, EditOutcome};
+use madang_article::{Article, DeleteOutcome, EditOutcome};
 use madang_event::Event;
 use madang_kernel::{ArticleId, Id};
 

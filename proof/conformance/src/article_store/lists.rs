@@ -1,6 +1,5 @@
 //! Numbered pages and cursors.
 
-use madang_article::ArticleStore as _;
 use madang_kernel::{BoardId, Id};
 
 use super::ArticleStoreHarness;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use madang_article::{ArticleStore as _, CreateBoard, DeleteOutcome, NewBoard};
+use madang_article::{CreateBoard, DeleteOutcome, NewBoard};
 use madang_kernel::{Created, Id, ONCE_KEPT_MS};
 
 use super::ArticleStoreHarness;

@@ -1,6 +1,6 @@
 //! Boards and new articles: kept as they were handed in, counted and reported.
 
-use madang_article::{ArticleStore as _, ArticleSummary, CreateBoard, NewBoard};
+use madang_article::{ArticleSummary, CreateBoard, NewBoard};
 use madang_event::{BoardCount, Event, Topic};
 use madang_kernel::{ArticleId, BoardId, Id};
 

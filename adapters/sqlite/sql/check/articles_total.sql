@@ -1,0 +1,3 @@
+-- Counts all rows. Uses: article_by_board (covering), the smallest index.
+SELECT count(*)
+FROM article
