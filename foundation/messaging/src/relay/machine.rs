@@ -248,7 +248,7 @@ impl Machine {
             return;
         }
         self.claimed.insert(event_id);
-        if row.attempts > self.config.attempts_max {
+        if row.attempts > self.config.untried_max {
             // It never came to an answer: each time, the relay that claimed it died.
             self.give_up(event_id, "no attempt came to an end".to_owned(), effects);
         } else {

@@ -145,7 +145,7 @@ fn the_last_attempt_buries() {
 #[test]
 fn a_row_that_kills_its_relay_each_time_is_buried_untried() {
     let mut machine = serving();
-    let effects = claimed(&mut machine, vec![row(1, 11), row(2, 1)], 1);
+    let effects = claimed(&mut machine, vec![row(1, 101), row(2, 1)], 1);
     assert_eq!(publishes(&effects), ids(&[2]));
     assert!(matches!(write(&effects), Some(Write::Bury(row, _)) if row.raw() == 1));
 }
