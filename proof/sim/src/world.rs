@@ -25,6 +25,9 @@ const HEALTHY_WITHIN_MS: u64 = 40_000;
 /// So long after the last fault everything is at rest, in milliseconds.
 const REST_WITHIN_MS: u64 = 240_000;
 
+/// A run that takes so many is going round in circles.
+const HAPPENINGS_MAX: usize = 300_000;
+
 /// How one run ended.
 #[derive(Debug)]
 pub struct Outcome {
@@ -147,7 +150,7 @@ impl World {
     fn play(mut self) -> Outcome {
         let limit_ms = self.faults.end_ms + REST_WITHIN_MS;
         while let Some(Reverse((at_ms, _, place))) = self.queue.pop() {
-            if self.over || at_ms > limit_ms {
+            if self.over || at_ms > limit_ms || self.happenings.len() > HAPPENINGS_MAX {
                 break;
             }
             self.now_ms = at_ms;

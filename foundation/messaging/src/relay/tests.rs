@@ -183,6 +183,13 @@ fn an_outage_of_the_log_releases_pauses_and_goes_on_by_itself() {
 }
 
 #[test]
+fn a_paused_relay_is_not_woken_before_its_pause_ends() {
+    let mut machine = serving();
+    machine.step(Input::Claimed(Err(Outage::new("outbox", "gone"))), at(5_000));
+    assert!(machine.next_wake_ms().unwrap() > 5_000, "the round that is overdue does not make it spin");
+}
+
+#[test]
 fn an_outage_of_the_outbox_keeps_what_is_owed() {
     let mut machine = relay();
     machine.step(Input::HandedOver(vec![message(1)]), at(0));
