@@ -11,6 +11,7 @@ mod content;
 mod faults;
 mod log;
 mod membership;
+mod parts;
 mod process;
 mod report;
 mod requests;

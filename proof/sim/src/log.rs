@@ -1,6 +1,7 @@
 //! The simulated log: topics with partitions, groups that share them among their members, positions that only grow.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use madang_kernel::EventId;
 use madang_messaging::{Delivery, Message, Polled, Position, PublishOutcome};
@@ -72,8 +73,8 @@ impl Log {
     /// What there is for the member now; `None` when nothing. A member that was expelled learns it and joins again.
     pub(crate) fn poll(&mut self, lane: LaneKey, process: usize, max: usize, commit_at_once: bool) -> Option<Polled> {
         let readers = self.readers.get_mut(&lane)?;
-        if !readers.members.contains_key(&process) {
-            readers.members.insert(process, BTreeMap::new());
+        if let Entry::Vacant(newcomer) = readers.members.entry(process) {
+            newcomer.insert(BTreeMap::new());
             readers.rebalance();
         }
         if let Some(revoked) = readers.revoked.remove(&process)

@@ -3,21 +3,22 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
-use madang_messaging::{HandlerError, Message, Outage, Polled, consumer, coordinator, relay};
+use madang_kernel::Id;
+use madang_messaging::{Message, consumer, coordinator, relay};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
 use crate::checker::{Violation, check, overdue};
-use crate::content::{self, Nature, TOPIC};
-use crate::faults::{ANSWER_TIMEOUT_MS, Fate, Faults, Protections};
+use crate::content::{self, Nature};
+use crate::faults::{ANSWER_TIMEOUT_MS, Fate, Faults, Part, Protections};
 use crate::log::{LaneKey, Log};
 use crate::membership::Register;
-use crate::process::{Process, consumer_config, relay_config};
+use crate::parts::unanswered;
+use crate::process::Process;
 use crate::requests::{Request, Told, Unit};
-use crate::store::{Refusal, Store};
+use crate::store::Store;
 use crate::trace::Trace;
 
-const DEAD_AFTER_MS: u64 = 9_000;
 /// A process silent for so long loses its partitions, in milliseconds.
 const SESSION_TIMEOUT_MS: u64 = 4_000;
 /// So long after the last fault whatever is healthy has been applied, in milliseconds.
@@ -55,7 +56,7 @@ pub fn run_recorded(seed: u64, protections: Protections) -> Outcome {
     World::new(seed, protections, Trace::recording()).play()
 }
 
-enum Happening {
+pub(crate) enum Happening {
     Begin,
     Commit { process: usize, incarnation: u32, messages: Vec<(Message, Nature)> },
     Wake { process: usize, incarnation: u32, unit: Unit },
@@ -71,31 +72,31 @@ enum Happening {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Sender {
-    process: usize,
-    incarnation: u32,
-    unit: Unit,
+pub(crate) struct Sender {
+    pub(crate) process: usize,
+    pub(crate) incarnation: u32,
+    pub(crate) unit: Unit,
 }
 
-struct Waiting {
-    from: Sender,
-    lane: LaneKey,
-    max: usize,
-    until_ms: u64,
+pub(crate) struct Waiting {
+    pub(crate) from: Sender,
+    pub(crate) lane: LaneKey,
+    pub(crate) max: usize,
+    pub(crate) until_ms: u64,
 }
 
 pub(crate) struct World {
-    now_ms: u64,
-    chance: SmallRng,
-    protections: Protections,
+    pub(crate) now_ms: u64,
+    pub(crate) chance: SmallRng,
+    pub(crate) protections: Protections,
     faults: Faults,
     pub(crate) store: Store,
     pub(crate) log: Log,
-    register: Register,
-    processes: Vec<Process>,
+    pub(crate) register: Register,
+    pub(crate) processes: Vec<Process>,
     queue: BinaryHeap<Reverse<(u64, u64, usize)>>,
     happenings: Vec<Option<Happening>>,
-    waiting: Vec<Waiting>,
+    pub(crate) waiting: Vec<Waiting>,
     next_id: i64,
     pub(crate) overdue: BTreeSet<(usize, i64)>,
     pub(crate) at_rest: bool,
@@ -169,7 +170,7 @@ impl World {
         }
     }
 
-    fn push(&mut self, at_ms: u64, happening: Happening) {
+    pub(crate) fn push(&mut self, at_ms: u64, happening: Happening) {
         let place = self.happenings.len();
         self.queue.push(Reverse((at_ms, place as u64, place)));
         self.happenings.push(Some(happening));
@@ -243,14 +244,14 @@ impl World {
     fn commit(&mut self, process: usize, incarnation: u32, messages: Vec<(Message, Nature)>) {
         let fate = self.faults.fate(true, self.now_ms, &mut self.chance);
         let gone = !self.processes[process].up || self.processes[process].incarnation != incarnation;
-        let away = self.faults.away(crate::faults::Part::Store, self.now_ms);
+        let away = self.faults.away(Part::Store, self.now_ms);
         if gone || away || fate == Fate::Lost || self.chance.random_bool(0.05) {
             return;
         }
         if fate == Fate::CrashBefore {
             return self.crash(process);
         }
-        self.trace.note(self.now_ms, process, "commits", messages[0].0.event_id.to_string().len() as i64);
+        self.trace.note(self.now_ms, process, "commits", messages[0].0.event_id.raw());
         self.store.commit(&messages, self.protections.outbox, self.now_ms);
         if fate == Fate::CrashAfter {
             return self.crash(process);
@@ -356,121 +357,6 @@ impl World {
         }
     }
 
-    /// Does what is asked; `None` when the answer comes later.
-    fn perform(&mut self, from: Sender, lane: LaneKey, request: &Request, fate: Fate) -> Option<Told> {
-        let now_ms = self.now_ms;
-        Some(match request {
-            Request::Beat | Request::Read => {
-                if matches!(request, Request::Beat) {
-                    self.register.beat(&self.processes[from.process].instance, now_ms);
-                }
-                Told::Coordinator(coordinator::Input::Living(Ok(self.register.living(DEAD_AFTER_MS, now_ms))))
-            }
-            Request::Claim { shards, limit } => {
-                let by_state = self.protections.state_select;
-                let rows = self.store.claim(shards, relay_config().min_age_ms, *limit, by_state, now_ms);
-                Told::Relay(relay::Input::Claimed(Ok(rows)))
-            }
-            Request::Write(write) => {
-                self.store.write(write, now_ms);
-                Told::Relay(relay::Input::Written(Ok(())))
-            }
-            Request::Publish(messages) => self.publish(from.unit, messages),
-            Request::Join => {
-                let topics = &consumer_config(lane.0).lanes()[lane.1].topics;
-                self.log.join(lane, topics, from.process);
-                Told::Lane(consumer::Input::Subscribed(Ok(())))
-            }
-            Request::Poll { max, max_wait_ms } => {
-                match self.log.poll(lane, from.process, *max, !self.protections.offset_after_work) {
-                    Some(polled) => Told::Lane(consumer::Input::Polled(Ok(polled))),
-                    None => {
-                        let until_ms = now_ms + max_wait_ms;
-                        self.waiting.push(Waiting { from, lane, max: *max, until_ms });
-                        self.push(until_ms, Happening::PollEnds { from });
-                        return None;
-                    }
-                }
-            }
-            Request::Handle(deliveries) => {
-                let reach =
-                    if fate == Fate::CrashAfter { self.chance.random_range(0..=deliveries.len()) } else { usize::MAX };
-                Told::Lane(consumer::Input::Handled(self.handle(lane, &deliveries[..reach.min(deliveries.len())])))
-            }
-            Request::Commit(positions) => {
-                self.log.commit(lane, from.process, positions);
-                Told::Lane(consumer::Input::Committed(Ok(())))
-            }
-        })
-    }
-
-    fn publish(&mut self, unit: Unit, messages: &[Message]) -> Told {
-        let mut outcomes = Vec::new();
-        for message in messages {
-            let known = self.store.committed.get(&message.event_id).map_or(Nature::Fine, |(_, nature)| *nature);
-            let nature = if message.topic == TOPIC { known } else { Nature::Fine };
-            outcomes.push(self.log.publish(message, nature));
-        }
-        self.wake_readers();
-        match unit {
-            Unit::Relay => Told::Relay(relay::Input::Published(Ok(outcomes))),
-            Unit::Lane(..) => Told::Lane(consumer::Input::Published(Ok(outcomes))),
-            Unit::Writer | Unit::Coordinator => Told::Nothing,
-        }
-    }
-
-    fn wake_readers(&mut self) {
-        for waiting in std::mem::take(&mut self.waiting) {
-            let owner = &self.processes[waiting.from.process];
-            if !owner.up || owner.incarnation != waiting.from.incarnation {
-                continue;
-            }
-            let at_once = !self.protections.offset_after_work;
-            match self.log.poll(waiting.lane, waiting.from.process, waiting.max, at_once) {
-                Some(polled) => {
-                    let told = Told::Lane(consumer::Input::Polled(Ok(polled)));
-                    self.push(self.now_ms + 1, Happening::Answer { to: waiting.from, told });
-                }
-                None => self.waiting.push(waiting),
-            }
-        }
-    }
-
-    fn poll_ends(&mut self, from: Sender) {
-        let now_ms = self.now_ms;
-        if let Some(place) = self.waiting.iter().position(|one| one.from == from && one.until_ms <= now_ms) {
-            self.waiting.swap_remove(place);
-            let told = Told::Lane(consumer::Input::Polled(Ok(Polled::Deliveries(Vec::new()))));
-            self.push(now_ms, Happening::Answer { to: from, told });
-        }
-    }
-
-    /// The handlers: group 0 leaves the offset to the consumer, group 1 stores it with the effect.
-    fn handle(
-        &mut self,
-        lane: LaneKey,
-        deliveries: &[madang_messaging::Delivery],
-    ) -> Vec<Result<madang_messaging::Handled, HandlerError>> {
-        let stores_offsets = lane.0 == 1;
-        let mut answers = Vec::new();
-        for delivery in deliveries {
-            let applied = self.store.apply(lane.0, &delivery.message, self.protections.inbox);
-            answers.push(match applied {
-                Ok(()) if stores_offsets => {
-                    self.log.store_offset(lane, &delivery.position);
-                    Ok(madang_messaging::Handled::DoneWithOffset)
-                }
-                Ok(()) => Ok(madang_messaging::Handled::Done),
-                Err(Refusal::Failed) => Err(HandlerError::Failed("fails".to_owned())),
-                Err(Refusal::Undecodable) => Err(HandlerError::Undecodable("not an event".to_owned())),
-            });
-            if stores_offsets && answers.last().is_some_and(Result::is_err) {
-                break;
-            }
-        }
-        answers
-    }
-
     fn crash(&mut self, process: usize) {
         let owner = &mut self.processes[process];
         if !owner.up {
@@ -501,22 +387,5 @@ fn tick(unit: Unit) -> Told {
         Unit::Relay => Told::Relay(relay::Input::Tick),
         Unit::Lane(..) => Told::Lane(consumer::Input::Tick),
         Unit::Writer => Told::Nothing,
-    }
-}
-
-/// What a machine hears when a request of its stays without an answer.
-fn unanswered(unit: Unit, request: &Request) -> Told {
-    let away = || Outage::new(request.part().name(), "simulated");
-    match (unit, request) {
-        (Unit::Coordinator, _) => Told::Coordinator(coordinator::Input::Living(Err(away()))),
-        (Unit::Relay, Request::Claim { .. }) => Told::Relay(relay::Input::Claimed(Err(away()))),
-        (Unit::Relay, Request::Publish(_)) => Told::Relay(relay::Input::Published(Err(away()))),
-        (Unit::Relay, _) => Told::Relay(relay::Input::Written(Err(away()))),
-        (Unit::Lane(..), Request::Join) => Told::Lane(consumer::Input::Subscribed(Err(away()))),
-        (Unit::Lane(..), Request::Poll { .. }) => Told::Lane(consumer::Input::Polled(Err(away()))),
-        (Unit::Lane(..), Request::Handle(_)) => Told::Lane(consumer::Input::Handled(vec![Err(away().into())])),
-        (Unit::Lane(..), Request::Publish(_)) => Told::Lane(consumer::Input::Published(Err(away()))),
-        (Unit::Lane(..), _) => Told::Lane(consumer::Input::Committed(Err(away()))),
-        (Unit::Writer, _) => Told::Nothing,
     }
 }

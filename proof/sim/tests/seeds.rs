@@ -18,12 +18,14 @@ fn how_to_replay(failing: &[u64]) -> String {
 
 #[test]
 fn with_every_protection_no_seed_breaks_a_promise() {
-    let swept = sweep(0..SEEDS, Protections::ALL);
+    // MADANG_SIM_SEEDS asks for more than the test command has time for.
+    let seeds = std::env::var("MADANG_SIM_SEEDS").ok().and_then(|count| count.parse().ok()).unwrap_or(SEEDS);
+    let swept = sweep(0..seeds, Protections::ALL);
     println!("nothing removed     {swept}");
     println!("  {} messages, {} steps, {:.1} s", swept.committed, swept.steps, swept.took.as_secs_f64());
     assert!(swept.failing.is_empty(), "{}", how_to_replay(&swept.failing));
-    assert!(swept.committed as u64 > SEEDS * 20, "the seeds do something");
-    assert!(swept.took < TIME_MAX, "{:?}", swept.took);
+    assert!(swept.committed as u64 > seeds * 20, "the seeds do something");
+    assert!(seeds > SEEDS || swept.took < TIME_MAX, "{:?}", swept.took);
 }
 
 #[test]

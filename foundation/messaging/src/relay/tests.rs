@@ -371,12 +371,11 @@ async fn the_loop_empties_the_outbox_through_an_outage_and_past_a_poison_message
     parts.0.lock().unwrap().log_away = false;
     eventually(&parts, |state| state.rows.is_empty()).await;
 
+    assert!(supervisor.shutdown(Duration::from_secs(10)).await.aborted.is_empty());
     let state = parts.0.lock().unwrap();
     assert_eq!(state.buried, ids(&[3]), "an hour's outage buries nothing");
     let mut seen = state.log.clone();
     seen.sort();
     seen.dedup();
     assert_eq!(seen.len(), 4 + 1_900);
-    drop(state);
-    assert!(supervisor.shutdown(Duration::from_secs(10)).await.aborted.is_empty());
 }
