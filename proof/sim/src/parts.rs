@@ -1,0 +1,146 @@
+//! How the simulated parts carry out what processes ask of them.
+
+use madang_messaging::{
+    CoordinatorConfig, Delivery, Handled, HandlerError, Message, Outage, Polled, consumer, coordinator, relay,
+};
+use rand::RngExt;
+
+use crate::content::{Nature, TOPIC};
+use crate::faults::Fate;
+use crate::log::LaneKey;
+use crate::process::{consumer_config, relay_config};
+use crate::requests::{Request, Told, Unit};
+use crate::store::Refusal;
+use crate::world::{Happening, Sender, Waiting, World};
+
+impl World {
+    /// Does what is asked; `None` when the answer comes later.
+    pub(crate) fn perform(&mut self, from: Sender, lane: LaneKey, request: &Request, fate: Fate) -> Option<Told> {
+        let now_ms = self.now_ms;
+        Some(match request {
+            Request::Beat | Request::Read => {
+                if matches!(request, Request::Beat) {
+                    self.register.beat(&self.processes[from.process].instance, now_ms);
+                }
+                Told::Coordinator(coordinator::Input::Living(Ok(self
+                    .register
+                    .living(CoordinatorConfig::default().dead_after_ms, now_ms))))
+            }
+            Request::Claim { shards, limit } => {
+                let by_state = self.protections.state_select;
+                let rows = self.store.claim(shards, relay_config().min_age_ms, *limit, by_state, now_ms);
+                Told::Relay(relay::Input::Claimed(Ok(rows)))
+            }
+            Request::Write(write) => {
+                self.store.write(write, now_ms);
+                Told::Relay(relay::Input::Written(Ok(())))
+            }
+            Request::Publish(messages) => self.publish(from.unit, messages),
+            Request::Join => {
+                let topics = &consumer_config(lane.0).lanes()[lane.1].topics;
+                self.log.join(lane, topics, from.process);
+                Told::Lane(consumer::Input::Subscribed(Ok(())))
+            }
+            Request::Poll { max, max_wait_ms } => {
+                match self.log.poll(lane, from.process, *max, !self.protections.offset_after_work) {
+                    Some(polled) => Told::Lane(consumer::Input::Polled(Ok(polled))),
+                    None => {
+                        let until_ms = now_ms + max_wait_ms;
+                        self.waiting.push(Waiting { from, lane, max: *max, until_ms });
+                        self.push(until_ms, Happening::PollEnds { from });
+                        return None;
+                    }
+                }
+            }
+            Request::Handle(deliveries) => {
+                let reach =
+                    if fate == Fate::CrashAfter { self.chance.random_range(0..=deliveries.len()) } else { usize::MAX };
+                Told::Lane(consumer::Input::Handled(self.handle(lane, &deliveries[..reach.min(deliveries.len())])))
+            }
+            Request::Commit(positions) => {
+                self.log.commit(lane, from.process, positions);
+                Told::Lane(consumer::Input::Committed(Ok(())))
+            }
+        })
+    }
+
+    fn publish(&mut self, unit: Unit, messages: &[Message]) -> Told {
+        let mut outcomes = Vec::new();
+        for message in messages {
+            let known = self.store.committed.get(&message.event_id).map_or(Nature::Fine, |(_, nature)| *nature);
+            let nature = if message.topic == TOPIC { known } else { Nature::Fine };
+            outcomes.push(self.log.publish(message, nature));
+        }
+        self.wake_readers();
+        match unit {
+            Unit::Relay => Told::Relay(relay::Input::Published(Ok(outcomes))),
+            Unit::Lane(..) => Told::Lane(consumer::Input::Published(Ok(outcomes))),
+            Unit::Writer | Unit::Coordinator => Told::Nothing,
+        }
+    }
+
+    fn wake_readers(&mut self) {
+        for waiting in std::mem::take(&mut self.waiting) {
+            let owner = &self.processes[waiting.from.process];
+            if !owner.up || owner.incarnation != waiting.from.incarnation {
+                continue;
+            }
+            let at_once = !self.protections.offset_after_work;
+            match self.log.poll(waiting.lane, waiting.from.process, waiting.max, at_once) {
+                Some(polled) => {
+                    let told = Told::Lane(consumer::Input::Polled(Ok(polled)));
+                    self.push(self.now_ms + 1, Happening::Answer { to: waiting.from, told });
+                }
+                None => self.waiting.push(waiting),
+            }
+        }
+    }
+
+    pub(crate) fn poll_ends(&mut self, from: Sender) {
+        let now_ms = self.now_ms;
+        if let Some(place) = self.waiting.iter().position(|one| one.from == from && one.until_ms <= now_ms) {
+            self.waiting.swap_remove(place);
+            let told = Told::Lane(consumer::Input::Polled(Ok(Polled::Deliveries(Vec::new()))));
+            self.push(now_ms, Happening::Answer { to: from, told });
+        }
+    }
+
+    /// The handlers: group 0 leaves the offset to the consumer, group 1 stores it with the effect.
+    fn handle(&mut self, lane: LaneKey, deliveries: &[Delivery]) -> Vec<Result<Handled, HandlerError>> {
+        let stores_offsets = lane.0 == 1;
+        let mut answers = Vec::new();
+        for delivery in deliveries {
+            let applied = self.store.apply(lane.0, &delivery.message, self.protections.inbox);
+            answers.push(match applied {
+                Ok(()) if stores_offsets => {
+                    self.log.store_offset(lane, &delivery.position);
+                    Ok(Handled::DoneWithOffset)
+                }
+                Ok(()) => Ok(Handled::Done),
+                Err(Refusal::Failed) => Err(HandlerError::Failed("fails".to_owned())),
+                Err(Refusal::Undecodable) => Err(HandlerError::Undecodable("not an event".to_owned())),
+            });
+            if stores_offsets && answers.last().is_some_and(Result::is_err) {
+                break;
+            }
+        }
+        answers
+    }
+}
+
+/// What a machine hears when a request of its stays without an answer.
+pub(crate) fn unanswered(unit: Unit, request: &Request) -> Told {
+    let away = || Outage::new(request.part().name(), "simulated");
+    match (unit, request) {
+        (Unit::Coordinator, _) => Told::Coordinator(coordinator::Input::Living(Err(away()))),
+        (Unit::Relay, Request::Claim { .. }) => Told::Relay(relay::Input::Claimed(Err(away()))),
+        (Unit::Relay, Request::Publish(_)) => Told::Relay(relay::Input::Published(Err(away()))),
+        (Unit::Relay, _) => Told::Relay(relay::Input::Written(Err(away()))),
+        (Unit::Lane(..), Request::Join) => Told::Lane(consumer::Input::Subscribed(Err(away()))),
+        (Unit::Lane(..), Request::Poll { .. }) => Told::Lane(consumer::Input::Polled(Err(away()))),
+        (Unit::Lane(..), Request::Handle(_)) => Told::Lane(consumer::Input::Handled(vec![Err(away().into())])),
+        (Unit::Lane(..), Request::Publish(_)) => Told::Lane(consumer::Input::Published(Err(away()))),
+        (Unit::Lane(..), _) => Told::Lane(consumer::Input::Committed(Err(away()))),
+        (Unit::Writer, _) => Told::Nothing,
+    }
+}
