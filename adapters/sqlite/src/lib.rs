@@ -1,6 +1,8 @@
 //! Every store on one SQLite file: group commit by one writer, a pool of readers, and the embedded event log.
 
+mod articles;
 mod call;
+mod check;
 mod checkpointer;
 mod connection;
 mod db;
@@ -10,6 +12,7 @@ mod inbox;
 mod lanes;
 mod leases;
 mod log;
+mod members;
 mod membership;
 mod metric;
 mod options;
@@ -18,12 +21,15 @@ mod readers;
 mod rows;
 mod writer;
 
+pub use articles::{PageQuery, SqliteArticles};
+pub use check::{CheckFinding, CheckOptions, CheckProgress, CheckReport, Sizes};
 pub use db::{OpenError, Sqlite};
 pub use dead_letters::SqliteDeadLetters;
 pub use inbox::{SqliteEffect, SqliteInbox};
 pub use lanes::Lane;
 pub use leases::SqliteLeases;
 pub use log::{GroupState, MESSAGE_MAX_BYTES, RetentionOptions, SqliteLog, Trimmed};
+pub use members::SqliteMembers;
 pub use membership::SqliteMembership;
 pub use options::{DATABASE_FILE, SqliteOptions};
 pub use outbox::{SqliteOutbox, insert_outbox};

@@ -7,6 +7,8 @@
 //! madang_conformance::outbox_suite!(SqliteHarness);
 //! ```
 
+#![allow(clippy::unwrap_used, reason = "a case fails by panicking, as a test does")]
+
 /// Declares the cases of a port and the macro that stamps them on an adapter. `$` comes first because the exported macro
 /// needs one of its own.
 macro_rules! suite {
@@ -35,9 +37,40 @@ macro_rules! suite {
     };
 }
 
+/// As [`suite!`], for a port whose cases fill several files: `$case` are functions in scope that take a fresh harness, each
+/// listed once. They stay private, so one that nobody lists is dead code and does not pass the lints.
+macro_rules! listed_suite {
+    ($d:tt $name:ident, $module:ident, $harness:ident; $($case:ident),* $(,)?) => {
+        /// The cases, each on a fresh harness; their names are the facts they state.
+        #[allow(missing_docs, reason = "a sentence beside a name that is one would repeat it")]
+        pub mod cases {
+            $(
+                pub async fn $case<H: super::$harness>() {
+                    super::$case(H::fresh().await).await;
+                }
+            )*
+        }
+
+        /// Stamps every case of this port on an adapter, one test each.
+        #[macro_export]
+        macro_rules! $name {
+            ($d harness:ty) => {
+                $(
+                    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                    async fn $case() {
+                        $crate::$module::cases::$case::<$d harness>().await;
+                    }
+                )*
+            };
+        }
+    };
+}
+
+pub mod article_store;
 pub mod dead_letters;
 pub mod event_log;
 pub mod inbox;
+pub mod member_store;
 pub mod membership;
 pub mod node_leases;
 pub mod outbox;

@@ -1,12 +1,18 @@
 //! Boards and their articles: rules, use cases and the port to their store.
 
+pub mod blocks;
 mod board;
+pub mod events;
+mod known_boards;
+pub mod markdown;
 mod model;
+mod rules;
 mod service;
 mod store;
 
 pub use board::{Board, BoardWithCount, CommentMode};
 pub use model::{Article, ArticleSummary};
+pub use rules::{CONTENT_MAX_CHARS, Content, SLUG_MAX_CHARS, SLUG_MIN_CHARS, Slug, TITLE_MAX_CHARS, Title};
 pub use service::{ArticleDraft, ArticleError, ArticleService, BoardDraft};
 pub use store::{
     ArticleStore, CreateArticle, CreateBoard, DeleteArticle, DeleteOutcome, EditArticle, EditOutcome, NewBoard,

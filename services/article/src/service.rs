@@ -2,11 +2,17 @@
 
 use std::sync::Arc;
 
+use madang_event::Writer;
 use madang_kernel::{
-    Actor, ArticleId, BoardId, Clock, IdGenerator, Invalid, Once, Page, PageNumber, PageSize, Scroll, StoreError,
+    Actor, ArticleId, BoardId, Clock, Created, Id, IdGenerator, Invalid, Once, Page, PageNumber, PageSize, Role,
+    Scroll, ShardId, StoreError,
 };
 
-use crate::{Article, ArticleStore, ArticleSummary, BoardWithCount, CommentMode};
+use crate::known_boards::KnownBoards;
+use crate::{
+    Article, ArticleStore, ArticleSummary, Board, BoardWithCount, CommentMode, CreateArticle, CreateBoard,
+    DeleteArticle, DeleteOutcome, EditArticle, EditOutcome, NewBoard, markdown,
+};
 
 /// A board as its creator asks for it.
 #[derive(Debug, Clone)]
@@ -59,17 +65,27 @@ pub struct ArticleService {
     store: Arc<dyn ArticleStore>,
     ids: Arc<IdGenerator>,
     clock: Arc<dyn Clock>,
+    known_boards: KnownBoards,
 }
 
 impl ArticleService {
     /// A service over a store.
     pub fn new(store: Arc<dyn ArticleStore>, ids: Arc<IdGenerator>, clock: Arc<dyn Clock>) -> Self {
-        Self { store, ids, clock }
+        Self { store, ids, clock, known_boards: KnownBoards::default() }
     }
 
     /// Creates the board `general` if the site has no board at all; true when it did.
     pub async fn ensure_first_board(&self) -> Result<bool, ArticleError> {
-        unimplemented!()
+        if !self.boards().await?.is_empty() {
+            return Ok(false);
+        }
+        let draft = BoardDraft { slug: "general".into(), title: "General".into(), comment_mode: CommentMode::TwoLevel };
+        match self.new_board(&draft, None).await {
+            Ok(_) => Ok(true),
+            // Another process was faster.
+            Err(ArticleError::SlugTaken) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// Creates a board (administrators).
@@ -79,17 +95,63 @@ impl ArticleService {
         draft: BoardDraft,
         once: Option<Once>,
     ) -> Result<BoardWithCount, ArticleError> {
-        unimplemented!()
+        if actor.role < Role::Admin {
+            return Err(ArticleError::Forbidden("only an administrator may create a board"));
+        }
+        self.new_board(&draft, once).await
+    }
+
+    async fn new_board(&self, draft: &BoardDraft, once: Option<Once>) -> Result<BoardWithCount, ArticleError> {
+        let (slug, title) = draft.check()?;
+        let board = Board {
+            board_id: self.next_id(ShardId::for_board(slug.as_str()))?,
+            slug: slug.into_string(),
+            title: title.into_string(),
+            comment_mode: draft.comment_mode,
+            created_at: self.clock.now(),
+        };
+        let board = match self.store.create_board(NewBoard { board, once }).await? {
+            CreateBoard::Created(Created::Now(board) | Created::Before(board)) => board,
+            CreateBoard::Created(Created::KeyReused) => return Err(ArticleError::KeyReused),
+            CreateBoard::SlugTaken => return Err(ArticleError::SlugTaken),
+        };
+        self.known_boards.note_existing(board.board_id);
+        // A repeated request gets the answer of the first, so the board is as empty as it was then.
+        Ok(BoardWithCount { board, article_count: 0 })
     }
 
     /// Every board, oldest first.
     pub async fn boards(&self) -> Result<Vec<BoardWithCount>, ArticleError> {
-        unimplemented!()
+        Ok(self.store.boards().await?)
     }
 
     /// One board.
     pub async fn board(&self, board: BoardId) -> Result<BoardWithCount, ArticleError> {
-        unimplemented!()
+        let now = self.clock.now();
+        if self.known_boards.exists(board, now) == Some(false) {
+            return Err(NO_BOARD);
+        }
+        match self.store.find_board(board).await? {
+            Some(found) => {
+                if self.known_boards.exists(board, now).is_none() {
+                    self.known_boards.note_existing(board);
+                }
+                Ok(found)
+            }
+            None => {
+                self.known_boards.note_absent(board, now);
+                Err(NO_BOARD)
+            }
+        }
+    }
+
+    /// Asks the store about a board only until it has been seen once.
+    async fn require_board(&self, board: BoardId) -> Result<(), ArticleError> {
+        match self.known_boards.exists(board, self.clock.now()) {
+            Some(true) => Ok(()),
+            Some(false) => Err(NO_BOARD),
+            None => self.board(board).await.map(drop),
+        }
     }
 
     /// Writes an article.
@@ -100,7 +162,25 @@ impl ArticleService {
         draft: ArticleDraft,
         once: Option<Once>,
     ) -> Result<Article, ArticleError> {
-        unimplemented!()
+        self.require_board(board).await?;
+        let (title, content) = draft.check()?;
+        let now = self.clock.now();
+        let article = Article {
+            article_id: self.next_id(board.shard())?,
+            board_id: board,
+            title: title.into_string(),
+            content_html: markdown::render(content.as_str()),
+            content: content.into_string(),
+            writer: Writer { member_id: actor.member_id, name: actor.name.clone() },
+            created_at: now,
+            modified_at: now,
+            version: 1,
+        };
+        let new = CreateArticle { article, event_id: self.next_id(board.shard())?, once };
+        match self.store.create(new).await? {
+            Created::Now(article) | Created::Before(article) => Ok(article),
+            Created::KeyReused => Err(ArticleError::KeyReused),
+        }
     }
 
     /// Changes an article (author or moderator), if it is still at `expected_version`.
@@ -111,17 +191,40 @@ impl ArticleService {
         draft: ArticleDraft,
         expected_version: Option<u64>,
     ) -> Result<Article, ArticleError> {
-        unimplemented!()
+        let found = self.get(article).await?;
+        require_author_or_moderator(actor, &found, "only its author or a moderator may edit an article")?;
+        let (title, content) = draft.check()?;
+        let edit = EditArticle {
+            article_id: article,
+            title: title.into_string(),
+            content_html: markdown::render(content.as_str()),
+            content: content.into_string(),
+            // A clock that stepped back does not make an edit older than what it changes.
+            modified_at: self.clock.now().max(found.modified_at),
+            expected_version,
+            event_id: self.next_id(article.shard())?,
+        };
+        match self.store.edit(edit).await? {
+            EditOutcome::Edited(article) => Ok(article),
+            EditOutcome::Changed => Err(ArticleError::Changed),
+            EditOutcome::Absent => Err(NO_ARTICLE),
+        }
     }
 
     /// Deletes an article (author or moderator).
     pub async fn delete(&self, actor: &Actor, article: ArticleId) -> Result<(), ArticleError> {
-        unimplemented!()
+        let found = self.get(article).await?;
+        require_author_or_moderator(actor, &found, "only its author or a moderator may delete an article")?;
+        let delete = DeleteArticle { article_id: article, event_id: self.next_id(article.shard())? };
+        match self.store.delete(delete).await? {
+            DeleteOutcome::Deleted => Ok(()),
+            DeleteOutcome::Absent => Err(NO_ARTICLE),
+        }
     }
 
     /// One article.
     pub async fn get(&self, article: ArticleId) -> Result<Article, ArticleError> {
-        unimplemented!()
+        self.store.find(article).await?.ok_or(NO_ARTICLE)
     }
 
     /// A numbered page of a board, newest first.
@@ -131,7 +234,8 @@ impl ArticleService {
         page: PageNumber,
         size: PageSize,
     ) -> Result<Page<ArticleSummary>, ArticleError> {
-        unimplemented!()
+        self.require_board(board).await?;
+        Ok(self.store.page(board, page, size).await?)
     }
 
     /// A step down a board from `before`, or from the newest.
@@ -141,6 +245,22 @@ impl ArticleService {
         before: Option<ArticleId>,
         size: PageSize,
     ) -> Result<Scroll<ArticleSummary, ArticleId>, ArticleError> {
-        unimplemented!()
+        self.require_board(board).await?;
+        Ok(self.store.scroll(board, before, size).await?)
+    }
+
+    fn next_id<T: Id>(&self, shard: ShardId) -> Result<T, StoreError> {
+        Ok(self.ids.next(shard)?)
+    }
+}
+
+const NO_BOARD: ArticleError = ArticleError::NotFound("board");
+const NO_ARTICLE: ArticleError = ArticleError::NotFound("article");
+
+fn require_author_or_moderator(actor: &Actor, article: &Article, refusal: &'static str) -> Result<(), ArticleError> {
+    if article.writer.member_id == actor.member_id || actor.role >= Role::Moderator {
+        Ok(())
+    } else {
+        Err(ArticleError::Forbidden(refusal))
     }
 }

@@ -1,9 +1,15 @@
 //! Members: who they are, how they sign in, what they may do, and the port to their store.
 
 mod model;
+mod name;
+mod password;
+mod revocations;
 mod service;
 mod store;
+mod token;
 
 pub use model::Member;
+pub use name::{MemberName, NAME_MAX_CHARS, NAME_MIN_CHARS};
+pub use password::{PASSWORD_MAX_CHARS, PASSWORD_MIN_CHARS};
 pub use service::{MemberError, MemberOptions, MemberService, Session, SignedIn};
 pub use store::{CreateMember, Credentials, MemberStore, NewMember, Revocation, RevocationCursor};

@@ -1,0 +1,4 @@
+-- Uses: primary key of article.
+SELECT version
+FROM article
+WHERE article_id = ?1

@@ -1,0 +1,3 @@
+-- Counts all rows. Uses: whichever covering index is the smallest.
+SELECT count(*)
+FROM article

@@ -1,0 +1,6 @@
+-- Uses: primary key of revocation.
+SELECT position, session_id, expires_at, member_id, role
+FROM revocation
+WHERE position > ?1
+ORDER BY position
+LIMIT ?2

@@ -1,0 +1,66 @@
+//! Creating an article: the row, its board's count and blocks, its event and its idempotency key in one transaction.
+
+use madang_article::{Article, CreateArticle, events};
+use madang_event::Envelope;
+use madang_kernel::{Created, EventId, Id, StoreError, Timestamp};
+use madang_messaging::Message;
+use rusqlite::{Connection, params};
+
+use super::blocks;
+use super::once::{self, Earlier};
+use crate::errors::sql_error;
+use crate::log::append;
+
+const INSERT: &str = include_str!("../../sql/article/insert.sql");
+
+pub(super) fn create(tx: &Connection, new: CreateArticle, now: Timestamp) -> Result<Created<Article>, StoreError> {
+    let CreateArticle { article, event_id, once } = new;
+    if let Some(once) = &once {
+        match once::earlier(tx, once, now)? {
+            Earlier::None => {}
+            Earlier::Answered(article) => return Ok(Created::Before(article)),
+            Earlier::OtherBody => return Ok(Created::KeyReused),
+        }
+    }
+    insert(tx, &article, event_id, now)?;
+    if let Some(once) = &once {
+        once::remember(tx, once, &article, now)?;
+    }
+    Ok(Created::Now(article))
+}
+
+/// The row, its counters and its event.
+pub(super) fn insert(tx: &Connection, article: &Article, event_id: EventId, now: Timestamp) -> Result<(), StoreError> {
+    let mut insert = tx.prepare_cached(INSERT).map_err(sql_error)?;
+    insert
+        .execute(params![
+            article.article_id.raw(),
+            article.board_id.raw(),
+            article.writer.member_id.raw(),
+            article.version as i64,
+            article.created_at.as_millis(),
+            article.modified_at.as_millis(),
+            article.writer.name,
+            article.title,
+            article.content,
+            article.content_html,
+        ])
+        .map_err(sql_error)?;
+    let count = blocks::count_in(tx, article.board_id, article.article_id)?;
+    report(tx, &events::created(article, event_id, now, count))
+}
+
+/// Writes an event to the log, in the transaction of the change it reports.
+pub(super) fn report(tx: &Connection, envelope: &Envelope) -> Result<(), StoreError> {
+    let message = Message {
+        event_id: envelope.event_id,
+        topic: envelope.event.topic().name().to_owned(),
+        key: envelope.key.to_string(),
+        shard: envelope.key.shard(),
+        occurred_at: envelope.occurred_at,
+        headers: Vec::new(),
+        payload: envelope.encode(),
+    };
+    append(tx, &message).map_err(sql_error)?;
+    Ok(())
+}

@@ -1,0 +1,147 @@
+//! Boards and articles on SQLite. Each method is one call to the writer or to a reader, and so one transaction.
+
+mod blocks;
+mod board;
+mod change;
+mod create;
+mod once;
+mod page;
+mod row;
+
+use async_trait::async_trait;
+use madang_article::{
+    Article, ArticleStore, ArticleSummary, BoardWithCount, CreateArticle, CreateBoard, DeleteArticle, DeleteOutcome,
+    EditArticle, EditOutcome, NewBoard,
+};
+use madang_kernel::{ArticleId, BoardId, Created, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp};
+
+pub(crate) use blocks::{BLOCK, SUPER_BLOCK};
+pub use page::PageQuery;
+
+use crate::{Lane, Sqlite};
+
+/// Answers removed by one call to the writer: a slice of background work stays short.
+const PURGE_SLICE_ROWS: usize = 500;
+
+/// Boards and articles in one SQLite file.
+#[derive(Clone)]
+pub struct SqliteArticles {
+    db: Sqlite,
+    lane: Lane,
+}
+
+impl SqliteArticles {
+    /// The store in `db`; its writes go before background work.
+    pub fn new(db: Sqlite) -> Self {
+        Self { db, lane: Lane::People }
+    }
+
+    /// The same store for bulk work such as seeding: its writes wait while a person does.
+    pub fn in_background(db: Sqlite) -> Self {
+        Self { db, lane: Lane::Background }
+    }
+
+    /// Creates many articles in one call to the writer, each with its counters, blocks and event. Keys in `once` are
+    /// ignored. For seeding: all of them commit together or not at all.
+    pub async fn create_many(&self, new: Vec<CreateArticle>) -> Result<u64, StoreError> {
+        let clock = self.db.clock().clone();
+        let call = move |tx: &rusqlite::Connection| {
+            for article in &new {
+                create::insert(tx, &article.article, article.event_id, clock.now())?;
+            }
+            Ok(new.len() as u64)
+        };
+        self.db.write(self.lane, call).await
+    }
+
+    /// Forgets the answers to idempotency keys given before `before`, slice by slice; returns how many.
+    pub async fn purge_once(&self, before: Timestamp) -> Result<u64, StoreError> {
+        let mut purged = 0;
+        loop {
+            let slice = self.db.write(Lane::Background, move |tx| once::purge(tx, before, PURGE_SLICE_ROWS)).await?;
+            purged += slice as u64;
+            if slice < PURGE_SLICE_ROWS {
+                return Ok(purged);
+            }
+        }
+    }
+
+    /// A page found the way `query` says: [`ArticleStore::page`] takes the blocks, the bench compares the others.
+    pub async fn page_by(
+        &self,
+        query: PageQuery,
+        board: BoardId,
+        page: PageNumber,
+        size: PageSize,
+    ) -> Result<Page<ArticleSummary>, StoreError> {
+        self.db.read(move |tx| page::page(tx, query, board, page, size)).await
+    }
+
+    /// A page whose whole offset is skipped in the index: what a covering sub-query alone can do.
+    pub async fn page_by_covering_subquery(
+        &self,
+        board: BoardId,
+        page: PageNumber,
+        size: PageSize,
+    ) -> Result<Page<ArticleSummary>, StoreError> {
+        self.page_by(PageQuery::CoveringSubquery, board, page, size).await
+    }
+
+    /// A page whose offset reads every row it skips: what most boards do.
+    pub async fn page_by_plain_offset(
+        &self,
+        board: BoardId,
+        page: PageNumber,
+        size: PageSize,
+    ) -> Result<Page<ArticleSummary>, StoreError> {
+        self.page_by(PageQuery::PlainOffset, board, page, size).await
+    }
+}
+
+#[async_trait]
+impl ArticleStore for SqliteArticles {
+    async fn create_board(&self, new: NewBoard) -> Result<CreateBoard, StoreError> {
+        let clock = self.db.clock().clone();
+        self.db.write(self.lane, move |tx| board::create(tx, new, clock.now())).await
+    }
+
+    async fn boards(&self) -> Result<Vec<BoardWithCount>, StoreError> {
+        self.db.read(board::all).await
+    }
+
+    async fn find_board(&self, board: BoardId) -> Result<Option<BoardWithCount>, StoreError> {
+        self.db.read(move |tx| board::find(tx, board)).await
+    }
+
+    async fn create(&self, new: CreateArticle) -> Result<Created<Article>, StoreError> {
+        let clock = self.db.clock().clone();
+        self.db.write(self.lane, move |tx| create::create(tx, new, clock.now())).await
+    }
+
+    async fn edit(&self, edit: EditArticle) -> Result<EditOutcome, StoreError> {
+        let clock = self.db.clock().clone();
+        self.db.write(self.lane, move |tx| change::edit(tx, edit, clock.now())).await
+    }
+
+    async fn delete(&self, delete: DeleteArticle) -> Result<DeleteOutcome, StoreError> {
+        let clock = self.db.clock().clone();
+        self.db.write(self.lane, move |tx| change::delete(tx, &delete, clock.now())).await
+    }
+
+    async fn find(&self, article: ArticleId) -> Result<Option<Article>, StoreError> {
+        self.db.read(move |tx| row::find(tx, article)).await
+    }
+
+    async fn page(&self, board: BoardId, page: PageNumber, size: PageSize) -> Result<Page<ArticleSummary>, StoreError> {
+        self.page_by(PageQuery::Blocks, board, page, size).await
+    }
+
+    async fn scroll(
+        &self,
+        board: BoardId,
+        before: Option<ArticleId>,
+        size: PageSize,
+    ) -> Result<Scroll<ArticleSummary, ArticleId>, StoreError> {
+        self.db.read(move |tx| page::scroll(tx, board, before, size)).await
+    }
+}

@@ -1,0 +1,100 @@
+//! Lists of a board's articles: numbered pages that stay cheap however deep, and steps from a cursor.
+
+use madang_article::ArticleSummary;
+use madang_article::blocks::{BLOCK_ARTICLES, Position, skip};
+use madang_kernel::{ArticleId, BoardId, Id, Page, PageNumber, PageSize, Scroll, StoreError, known_count};
+use rusqlite::{Connection, Params};
+
+use super::blocks::{BLOCK, SUPER_BLOCK, board_count};
+use super::row;
+use crate::errors::sql_error;
+
+const BLOCKS_BELOW: &str = include_str!("../../sql/article/blocks_below.sql");
+const PAGE_BELOW: &str = include_str!("../../sql/article/page_below.sql");
+const PAGE_BY_PLAIN_OFFSET: &str = include_str!("../../sql/article/page_by_plain_offset.sql");
+const SCROLL: &str = include_str!("../../sql/article/scroll.sql");
+
+/// How a numbered page is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PageQuery {
+    /// Whole blocks are skipped, then the rest of the offset within one block.
+    Blocks,
+    /// The whole offset is skipped in the covering index.
+    CoveringSubquery,
+    /// The whole offset is skipped row by row.
+    PlainOffset,
+}
+
+/// A page and the count beside it, of one moment: a call to a reader is one snapshot.
+pub(super) fn page(
+    reader: &Connection,
+    query: PageQuery,
+    board: BoardId,
+    page: PageNumber,
+    size: PageSize,
+) -> Result<Page<ArticleSummary>, StoreError> {
+    let count = board_count(reader, board)?.map_or(0, |count| count.article_count);
+    let offset = page.offset(size);
+    // Past the end there is nothing to look for, however far past it is.
+    let items = if offset < count { items(reader, query, board, offset, size)? } else { Vec::new() };
+    Ok(Page { items, known_count: known_count(count, page, size) })
+}
+
+/// The articles before `before`, or the newest.
+pub(super) fn scroll(
+    reader: &Connection,
+    board: BoardId,
+    before: Option<ArticleId>,
+    size: PageSize,
+) -> Result<Scroll<ArticleSummary, ArticleId>, StoreError> {
+    let below = before.map_or(i64::MAX, ArticleId::raw);
+    let items = summaries(reader, SCROLL, [board.raw(), below, i64::from(size.get()) + 1])?;
+    Ok(Scroll::from_surplus(items, size, |article| article.article_id))
+}
+
+fn items(
+    tx: &Connection,
+    query: PageQuery,
+    board: BoardId,
+    offset: u64,
+    size: PageSize,
+) -> Result<Vec<ArticleSummary>, StoreError> {
+    let place = match query {
+        PageQuery::Blocks => place(tx, board, offset)?,
+        PageQuery::CoveringSubquery => Position::after(offset),
+        PageQuery::PlainOffset => {
+            return summaries(tx, PAGE_BY_PLAIN_OFFSET, [board.raw(), i64::from(size.get()), offset as i64]);
+        }
+    };
+    summaries(tx, PAGE_BELOW, [board.raw(), place.below, i64::from(size.get()), place.remaining as i64])
+}
+
+/// Where the page starts: super-blocks are skipped first, then blocks, each level read only as far as needed.
+fn place(tx: &Connection, board: BoardId, offset: u64) -> Result<Position, StoreError> {
+    let newest = Position::after(offset);
+    if offset < BLOCK_ARTICLES {
+        return Ok(newest); // The newest block is seldom skipped, so reading it would cost more than it saves.
+    }
+    let below_super_blocks = skip_level(tx, board, SUPER_BLOCK, newest)?;
+    skip_level(tx, board, BLOCK, below_super_blocks)
+}
+
+fn skip_level(tx: &Connection, board: BoardId, level: i64, from: Position) -> Result<Position, StoreError> {
+    let mut statement = tx.prepare_cached(BLOCKS_BELOW).map_err(sql_error)?;
+    let rows = statement
+        .query_map([board.raw(), level, from.below], |row| Ok((row.get(0)?, row::count(row, 1)?)))
+        .map_err(sql_error)?;
+    let mut failed = None;
+    let blocks = rows.map_while(|block| block.map_err(|error| failed = Some(error)).ok());
+    let position = skip(from, blocks);
+    match failed {
+        Some(error) => Err(sql_error(error)),
+        None => Ok(position),
+    }
+}
+
+fn summaries(tx: &Connection, sql: &str, params: impl Params) -> Result<Vec<ArticleSummary>, StoreError> {
+    let mut statement = tx.prepare_cached(sql).map_err(sql_error)?;
+    let rows = statement.query_map(params, row::summary).map_err(sql_error)?;
+    rows.collect::<Result<_, _>>().map_err(sql_error)
+}

@@ -1,0 +1,70 @@
+//! The newest events of the log against the articles they report: each created once, the last one telling its state.
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+use madang_event::{Envelope, Event, Topic};
+use madang_kernel::{ArticleId, Id, StoreError};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::{CheckFinding, CheckReport};
+use crate::errors::sql_error;
+
+const NEWEST_EVENTS: &str = include_str!("../../sql/check/newest_events.sql");
+const ARTICLE_VERSION: &str = include_str!("../../sql/check/article_version.sql");
+
+/// Events read at most: bounds the memory of a check on a large log.
+const EVENTS_MAX: i64 = 200_000;
+
+/// Walks from the newest event to older ones; the caller holds one snapshot, in which there are `articles` rows.
+pub(super) fn compare(tx: &Connection, articles: i64, report: &mut CheckReport) -> Result<(), StoreError> {
+    let mut created: HashMap<ArticleId, bool> = HashMap::new();
+    let mut alive = 0;
+    let mut oldest = 0;
+    let mut statement = tx.prepare(NEWEST_EVENTS).map_err(sql_error)?;
+    let mut entries = statement.query(params![Topic::Article.name(), EVENTS_MAX]).map_err(sql_error)?;
+    while let Some(row) = entries.next().map_err(sql_error)? {
+        oldest = row.get(0).map_err(sql_error)?;
+        report.events += 1;
+        let payload = Bytes::from(row.get::<_, Vec<u8>>(1).map_err(sql_error)?);
+        let envelope = match Envelope::decode(&payload) {
+            Ok(envelope) => envelope,
+            Err(error) => {
+                let reason = error.to_string();
+                report.findings.push(CheckFinding::UnreadableEvent { position: oldest, reason });
+                continue;
+            }
+        };
+        let is_creation = matches!(envelope.event, Event::ArticleCreated(_));
+        match created.get_mut(&envelope.key) {
+            Some(true) if is_creation => {
+                report.findings.push(CheckFinding::CreatedTwice { article_id: envelope.key });
+            }
+            Some(seen) => *seen |= is_creation,
+            None => {
+                created.insert(envelope.key, is_creation);
+                alive += i64::from(compare_newest(tx, &envelope, report)?);
+            }
+        }
+    }
+    // Position 1 still being there means that nothing was ever trimmed.
+    if oldest == 1 && alive < articles {
+        report.findings.push(CheckFinding::Unreported { articles: articles - alive });
+    }
+    Ok(())
+}
+
+/// Compares an article with its newest event; true when the article is there.
+fn compare_newest(tx: &Connection, envelope: &Envelope, report: &mut CheckReport) -> Result<bool, StoreError> {
+    let mut find = tx.prepare_cached(ARTICLE_VERSION).map_err(sql_error)?;
+    let stored: Option<i64> = find.query_row([envelope.key.raw()], |row| row.get(0)).optional().map_err(sql_error)?;
+    let stored = stored.map(i64::cast_unsigned);
+    let reported = match envelope.event {
+        Event::ArticleDeleted(_) => None,
+        Event::ArticleCreated(_) | Event::ArticleEdited(_) => Some(envelope.version),
+    };
+    if stored != reported {
+        report.findings.push(CheckFinding::EventDiffers { article_id: envelope.key, reported, stored });
+    }
+    Ok(stored.is_some())
+}

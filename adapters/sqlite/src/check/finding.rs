@@ -1,0 +1,176 @@
+//! What can be wrong, as values that a person can read and a program can count.
+
+use std::fmt;
+
+use madang_kernel::{ArticleId, BoardId};
+
+/// One difference between what is counted or reported and what is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CheckFinding {
+    /// A board without a counter.
+    NoCounter {
+        /// The board.
+        board_id: BoardId,
+    },
+    /// A board's counter differs from its rows.
+    BoardCount {
+        /// The board.
+        board_id: BoardId,
+        /// What the counter says.
+        counted: i64,
+        /// Rows there are.
+        rows: i64,
+    },
+    /// A counter that has changed fewer times than it counts.
+    CountVersion {
+        /// The board.
+        board_id: BoardId,
+        /// What the counter says.
+        counted: i64,
+        /// How often it has changed.
+        version: i64,
+    },
+    /// A board holds a greater id than it knows of, so a block might open in the middle.
+    GreatestId {
+        /// The board.
+        board_id: BoardId,
+        /// What the counter knows.
+        known: i64,
+        /// The greatest there is.
+        greatest: i64,
+    },
+    /// A block's count differs from the rows between its boundaries.
+    Block {
+        /// The board.
+        board_id: BoardId,
+        /// 1 for blocks, 2 for super-blocks.
+        level: i64,
+        /// Where the block starts.
+        first_id: i64,
+        /// What the block says.
+        counted: i64,
+        /// Rows there are.
+        rows: i64,
+    },
+    /// The oldest block of a level does not start at the beginning, so rows lie before every block.
+    Uncounted {
+        /// The board.
+        board_id: BoardId,
+        /// 1 for blocks, 2 for super-blocks.
+        level: i64,
+        /// Rows before the first block.
+        rows: i64,
+    },
+    /// A super-block starts where no block starts, so a page would be looked for in the wrong one.
+    Boundary {
+        /// The board.
+        board_id: BoardId,
+        /// Where the super-block starts.
+        first_id: i64,
+    },
+    /// There are articles that no board counts.
+    StrayArticles {
+        /// Articles there are.
+        rows: i64,
+        /// Articles that the counters say.
+        counted: i64,
+    },
+    /// A consumer group claims to have read what was never written.
+    OffsetPastHead {
+        /// The group.
+        group: String,
+        /// The topic.
+        topic: String,
+        /// The position that the group has stored.
+        done: i64,
+        /// The last position ever given.
+        head: i64,
+    },
+    /// An event in the log that cannot be read.
+    UnreadableEvent {
+        /// Its position.
+        position: i64,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// An article whose creation was reported more than once.
+    CreatedTwice {
+        /// The article.
+        article_id: ArticleId,
+    },
+    /// The newest event of an article does not report it as it stands.
+    EventDiffers {
+        /// The article.
+        article_id: ArticleId,
+        /// The version after that event; `None` when it reports a deletion.
+        reported: Option<u64>,
+        /// The version of the row; `None` when there is none.
+        stored: Option<u64>,
+    },
+    /// The log is complete, and yet some articles were never reported.
+    Unreported {
+        /// How many.
+        articles: i64,
+    },
+    /// SQLite found the file damaged.
+    Corrupt {
+        /// What it said.
+        message: String,
+    },
+}
+
+impl fmt::Display for CheckFinding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoCounter { board_id } => write!(f, "board {board_id} has no counter"),
+            Self::BoardCount { board_id, counted, rows } => {
+                write!(f, "board {board_id} counts {counted} articles and has {rows}")
+            }
+            Self::CountVersion { board_id, counted, version } => {
+                write!(f, "board {board_id} counts {counted} articles after only {version} changes")
+            }
+            Self::GreatestId { board_id, known, greatest } => {
+                write!(f, "board {board_id} knows of ids up to {known} and has {greatest}")
+            }
+            Self::Block { board_id, level, first_id, counted, rows } => {
+                write!(
+                    f,
+                    "board {board_id}, block {first_id} of level {level} counts {counted} articles and has {rows}"
+                )
+            }
+            Self::Uncounted { board_id, level, rows } => {
+                write!(f, "board {board_id} has {rows} articles before its first block of level {level}")
+            }
+            Self::Boundary { board_id, first_id } => {
+                write!(f, "board {board_id}, super-block {first_id} starts where no block does")
+            }
+            Self::StrayArticles { rows, counted } => {
+                write!(f, "there are {rows} articles, and all boards together count {counted}")
+            }
+            Self::OffsetPastHead { group, topic, done, head } => {
+                write!(f, "group {group} has read {topic} up to {done}, and the log ends at {head}")
+            }
+            Self::UnreadableEvent { position, reason } => write!(f, "event at position {position}: {reason}"),
+            Self::CreatedTwice { article_id } => write!(f, "article {article_id} was reported as created twice"),
+            Self::EventDiffers { article_id, reported, stored } => {
+                write!(f, "article {article_id} was last reported as {}", Version(*reported))?;
+                write!(f, " and is {}", Version(*stored))
+            }
+            Self::Unreported { articles } => {
+                write!(f, "{articles} articles have no event although the log is complete")
+            }
+            Self::Corrupt { message } => write!(f, "database file: {message}"),
+        }
+    }
+}
+
+struct Version(Option<u64>);
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(version) => write!(f, "version {version}"),
+            None => f.write_str("deleted"),
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Compares every counter with the rows it counts, and the newest events with the articles they report.
+//!
+//! Runs beside the server on a connection and a thread of its own, so that no reader of the pool is held up. Each board is
+//! compared within one snapshot, so that writers at work cause no false alarm.
+
+mod board;
+mod events;
+mod finding;
+
+use madang_kernel::{BoardId, Id, StoreError};
+use rusqlite::{Connection, OpenFlags};
+
+pub use finding::CheckFinding;
+
+use crate::Sqlite;
+use crate::errors::{PART, sql_error};
+
+const BOARDS_WITHOUT_COUNT: &str = include_str!("../../sql/check/boards_without_count.sql");
+const ARTICLES_TOTAL: &str = include_str!("../../sql/check/articles_total.sql");
+const OFFSETS_PAST_HEAD: &str = include_str!("../../sql/check/offsets_past_head.sql");
+const SIZES: &str = include_str!("../../sql/check/sizes.sql");
+
+/// Findings reported of one check; more of them would tell nothing new.
+const FINDINGS_MAX: usize = 1_000;
+
+/// What to compare.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CheckOptions {
+    /// Also have SQLite read every page of the file: slow on a large site.
+    pub integrity: bool,
+}
+
+/// How far a check has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CheckProgress {
+    /// Boards compared.
+    pub boards_done: u64,
+    /// Boards to compare.
+    pub boards: u64,
+    /// Articles read so far.
+    pub articles: u64,
+}
+
+/// What a check found.
+#[derive(Debug, Clone, Default)]
+pub struct CheckReport {
+    /// What is wrong; empty on a sound site, and cut off at 1,000.
+    pub findings: Vec<CheckFinding>,
+    /// Boards compared.
+    pub boards: u64,
+    /// Articles compared.
+    pub articles: u64,
+    /// Events compared with the articles they report, newest first.
+    pub events: u64,
+    /// Rows of the tables that must stay bounded.
+    pub sizes: Sizes,
+}
+
+impl CheckReport {
+    /// Whether nothing is wrong.
+    pub fn is_sound(&self) -> bool {
+        self.findings.is_empty()
+    }
+}
+
+/// Rows of the tables that must stay bounded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Sizes {
+    /// Entries of the event log.
+    pub log: u64,
+    /// Messages that wait for a relay.
+    pub outbox: u64,
+    /// Events that consumer groups remember.
+    pub inbox: u64,
+    /// Answers to idempotency keys.
+    pub once: u64,
+    /// Messages given up.
+    pub dead_letters: u64,
+    /// Ended sessions and changed roles.
+    pub revocations: u64,
+}
+
+impl Sqlite {
+    /// Compares counters, blocks and events with the rows; tells how far it is after each board.
+    pub async fn check(
+        &self,
+        options: CheckOptions,
+        progress: impl FnMut(CheckProgress) + Send + 'static,
+    ) -> Result<CheckReport, StoreError> {
+        let path = self.read(|reader| Ok(reader.path().unwrap_or_default().to_owned())).await?;
+        let work = move || run(&path, options, progress);
+        tokio::task::spawn_blocking(work).await.map_err(|error| StoreError::broken("check", error))?
+    }
+
+    /// Rows of the tables that must stay bounded. Counts them, so ask every few minutes, not every second.
+    pub async fn sizes(&self) -> Result<Sizes, StoreError> {
+        self.read(sizes).await
+    }
+}
+
+fn run(path: &str, options: CheckOptions, mut progress: impl FnMut(CheckProgress)) -> Result<CheckReport, StoreError> {
+    let reader = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+        .map_err(sql_error)?;
+    let mut report = CheckReport::default();
+    let boards = board::ids(&reader)?;
+    for board in &boards {
+        in_snapshot(&reader, |tx| board::compare(tx, *board, &mut report))?;
+        report.boards += 1;
+        let done = CheckProgress { boards_done: report.boards, boards: boards.len() as u64, articles: report.articles };
+        progress(done);
+    }
+    in_snapshot(&reader, |tx| compare_whole(tx, &mut report))?;
+    if options.integrity {
+        integrity(&reader, &mut report)?;
+    }
+    report.findings.truncate(FINDINGS_MAX);
+    Ok(report)
+}
+
+/// What no single board shows.
+fn compare_whole(tx: &Connection, report: &mut CheckReport) -> Result<(), StoreError> {
+    let mut without = tx.prepare(BOARDS_WITHOUT_COUNT).map_err(sql_error)?;
+    let boards = without.query_map([], |row| row.get(0)).map_err(sql_error)?;
+    for board in boards {
+        let board_id = BoardId::from_raw(board.map_err(sql_error)?);
+        report.findings.push(CheckFinding::NoCounter { board_id });
+    }
+    let total: i64 = tx.query_row(ARTICLES_TOTAL, [], |row| row.get(0)).map_err(sql_error)?;
+    let counted = board::counted_total(tx)?;
+    if total != counted {
+        report.findings.push(CheckFinding::StrayArticles { rows: total, counted });
+    }
+    let mut past = tx.prepare(OFFSETS_PAST_HEAD).map_err(sql_error)?;
+    let offsets = past
+        .query_map([], |row| {
+            Ok(CheckFinding::OffsetPastHead {
+                group: row.get(0)?,
+                topic: row.get(1)?,
+                done: row.get(2)?,
+                head: row.get(3)?,
+            })
+        })
+        .map_err(sql_error)?;
+    for finding in offsets {
+        report.findings.push(finding.map_err(sql_error)?);
+    }
+    events::compare(tx, total, report)?;
+    report.sizes = sizes(tx)?;
+    Ok(())
+}
+
+fn integrity(reader: &Connection, report: &mut CheckReport) -> Result<(), StoreError> {
+    let mut check = reader.prepare("PRAGMA quick_check(100)").map_err(sql_error)?;
+    let lines = check.query_map([], |row| row.get::<_, String>(0)).map_err(sql_error)?;
+    for line in lines {
+        match line.map_err(sql_error)? {
+            fine if fine == "ok" => {}
+            message => report.findings.push(CheckFinding::Corrupt { message }),
+        }
+    }
+    Ok(())
+}
+
+fn sizes(tx: &Connection) -> Result<Sizes, StoreError> {
+    let mut statement = tx.prepare_cached(SIZES).map_err(sql_error)?;
+    let rows: [i64; 6] = statement
+        .query_row([], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?]))
+        .map_err(sql_error)?;
+    let [log, outbox, inbox, once, dead_letters, revocations] = rows.map(i64::cast_unsigned);
+    Ok(Sizes { log, outbox, inbox, once, dead_letters, revocations })
+}
+
+fn in_snapshot(
+    reader: &Connection,
+    compare: impl FnOnce(&Connection) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    let snapshot = reader.unchecked_transaction().map_err(|error| StoreError::unavailable(PART, error.to_string()))?;
+    compare(&snapshot)?;
+    snapshot.finish().map_err(sql_error)
+}

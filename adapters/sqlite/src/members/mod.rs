@@ -1,0 +1,142 @@
+//! Members and revocations on SQLite.
+
+mod revocation;
+mod row;
+
+use async_trait::async_trait;
+use madang_kernel::{Id, MemberId, Role, SessionId, StoreError, Timestamp};
+use madang_member::{CreateMember, Credentials, Member, MemberStore, NewMember, Revocation, RevocationCursor};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::errors::sql_error;
+use crate::{Lane, Sqlite};
+
+const INSERT: &str = include_str!("../../sql/member/insert.sql");
+const FIND: &str = include_str!("../../sql/member/find.sql");
+const FIND_CREDENTIALS: &str = include_str!("../../sql/member/find_credentials.sql");
+const SET_ROLE: &str = include_str!("../../sql/member/set_role.sql");
+const HAS_ADMIN: &str = include_str!("../../sql/member/has_admin.sql");
+
+/// Members seeded, or sessions forgotten, by one call to the writer: a slice of background work stays short.
+const SLICE_ROWS: usize = 200;
+
+/// Members in one SQLite file.
+#[derive(Clone)]
+pub struct SqliteMembers {
+    db: Sqlite,
+}
+
+impl SqliteMembers {
+    /// The store in `db`.
+    pub fn new(db: Sqlite) -> Self {
+        Self { db }
+    }
+}
+
+#[async_trait]
+impl MemberStore for SqliteMembers {
+    async fn create(&self, new: NewMember) -> Result<CreateMember, StoreError> {
+        let inserted = self.db.write(Lane::People, move |tx| insert(tx, &new)).await?;
+        Ok(if inserted { CreateMember::Created } else { CreateMember::NameTaken })
+    }
+
+    async fn create_many(&self, new: Vec<NewMember>) -> Result<u64, StoreError> {
+        let mut created = 0;
+        let mut rest = new.into_iter();
+        loop {
+            let slice: Vec<NewMember> = rest.by_ref().take(SLICE_ROWS).collect();
+            if slice.is_empty() {
+                return Ok(created);
+            }
+            created += self.db.write(Lane::Background, move |tx| insert_slice(tx, &slice)).await?;
+        }
+    }
+
+    async fn find(&self, member: MemberId) -> Result<Option<Member>, StoreError> {
+        let call = move |tx: &Connection| {
+            let mut find = tx.prepare_cached(FIND).map_err(sql_error)?;
+            find.query_row([member.raw()], row::member).optional().map_err(sql_error)
+        };
+        self.db.read(call).await
+    }
+
+    async fn find_credentials(&self, name_key: &str) -> Result<Option<Credentials>, StoreError> {
+        let name_key = name_key.to_owned();
+        let call = move |tx: &Connection| {
+            let mut find = tx.prepare_cached(FIND_CREDENTIALS).map_err(sql_error)?;
+            find.query_row([name_key], row::credentials).optional().map_err(sql_error)
+        };
+        self.db.read(call).await
+    }
+
+    async fn set_role(&self, member: MemberId, role: Role) -> Result<Option<Member>, StoreError> {
+        self.db.write(Lane::People, move |tx| set_role(tx, member, role)).await
+    }
+
+    async fn has_admin(&self) -> Result<bool, StoreError> {
+        let call = |tx: &Connection| {
+            let mut has = tx.prepare_cached(HAS_ADMIN).map_err(sql_error)?;
+            has.query_row([], |row| row.get(0)).map_err(sql_error)
+        };
+        self.db.read(call).await
+    }
+
+    async fn end_session(&self, session: SessionId, expires_at: Timestamp) -> Result<(), StoreError> {
+        self.db.write(Lane::People, move |tx| revocation::end_session(tx, session, expires_at)).await
+    }
+
+    async fn revocations(
+        &self,
+        after: RevocationCursor,
+        limit: usize,
+    ) -> Result<(Vec<Revocation>, RevocationCursor), StoreError> {
+        self.db.read(move |tx| revocation::after(tx, after, limit)).await
+    }
+
+    async fn forget_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
+        let mut forgotten = 0;
+        loop {
+            let call = move |tx: &Connection| revocation::forget_expired(tx, now, SLICE_ROWS);
+            let slice = self.db.write(Lane::Background, call).await?;
+            forgotten += slice as u64;
+            if slice < SLICE_ROWS {
+                return Ok(forgotten);
+            }
+        }
+    }
+}
+
+/// False when somebody has the name.
+fn insert(tx: &Connection, new: &NewMember) -> Result<bool, StoreError> {
+    let NewMember { member, name_key, password_hash } = new;
+    let mut insert = tx.prepare_cached(INSERT).map_err(sql_error)?;
+    let inserted = insert
+        .execute(params![
+            member.member_id.raw(),
+            member.name,
+            name_key,
+            row::role_name(member.role),
+            password_hash,
+            member.created_at.as_millis(),
+        ])
+        .map_err(sql_error)?;
+    Ok(inserted == 1)
+}
+
+fn insert_slice(tx: &Connection, slice: &[NewMember]) -> Result<u64, StoreError> {
+    let mut created = 0;
+    for new in slice {
+        created += u64::from(insert(tx, new)?);
+    }
+    Ok(created)
+}
+
+fn set_role(tx: &Connection, member: MemberId, role: Role) -> Result<Option<Member>, StoreError> {
+    let mut update = tx.prepare_cached(SET_ROLE).map_err(sql_error)?;
+    let changed =
+        update.query_row(params![member.raw(), row::role_name(role)], row::member).optional().map_err(sql_error)?;
+    if changed.is_some() {
+        revocation::change_role(tx, member, role)?;
+    }
+    Ok(changed)
+}

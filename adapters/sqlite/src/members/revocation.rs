@@ -1,0 +1,64 @@
+//! What signed tokens do not know: ended sessions and changed roles, in commit order because there is one writer.
+
+use madang_kernel::{Id, MemberId, Role, SessionId, StoreError, Timestamp};
+use madang_member::{Revocation, RevocationCursor};
+use rusqlite::{Connection, Row, params};
+
+use super::row;
+use crate::errors::sql_error;
+
+const END_SESSION: &str = include_str!("../../sql/member/end_session.sql");
+const FORGET_ROLE_CHANGE: &str = include_str!("../../sql/member/forget_role_change.sql");
+const CHANGE_ROLE: &str = include_str!("../../sql/member/change_role.sql");
+const AFTER: &str = include_str!("../../sql/member/revocations.sql");
+const FORGET_EXPIRED: &str = include_str!("../../sql/member/forget_expired.sql");
+
+pub(super) fn end_session(tx: &Connection, session: SessionId, expires_at: Timestamp) -> Result<(), StoreError> {
+    let mut end = tx.prepare_cached(END_SESSION).map_err(sql_error)?;
+    end.execute([session.raw(), expires_at.as_millis()]).map_err(sql_error)?;
+    Ok(())
+}
+
+/// Keeps one row a member, and puts it at the end, so that every process still polls it.
+pub(super) fn change_role(tx: &Connection, member: MemberId, role: Role) -> Result<(), StoreError> {
+    let mut forget = tx.prepare_cached(FORGET_ROLE_CHANGE).map_err(sql_error)?;
+    forget.execute([member.raw()]).map_err(sql_error)?;
+    let mut change = tx.prepare_cached(CHANGE_ROLE).map_err(sql_error)?;
+    change.execute(params![member.raw(), row::role_name(role)]).map_err(sql_error)?;
+    Ok(())
+}
+
+pub(super) fn after(
+    tx: &Connection,
+    after: RevocationCursor,
+    limit: usize,
+) -> Result<(Vec<Revocation>, RevocationCursor), StoreError> {
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut statement = tx.prepare_cached(AFTER).map_err(sql_error)?;
+    let rows = statement.query_map([after.0, limit], positioned).map_err(sql_error)?;
+    let mut cursor = after;
+    let mut revocations = Vec::new();
+    for row in rows {
+        let (position, revocation) = row.map_err(sql_error)?;
+        cursor = RevocationCursor(position);
+        revocations.push(revocation);
+    }
+    Ok((revocations, cursor))
+}
+
+/// Removes up to `limit` ended sessions whose tokens have expired; returns how many.
+pub(super) fn forget_expired(tx: &Connection, now: Timestamp, limit: usize) -> Result<usize, StoreError> {
+    let mut forget = tx.prepare_cached(FORGET_EXPIRED).map_err(sql_error)?;
+    forget.execute([now.as_millis(), limit as i64]).map_err(sql_error)
+}
+
+fn positioned(row: &Row<'_>) -> rusqlite::Result<(i64, Revocation)> {
+    let revocation = match row.get::<_, Option<i64>>(1)? {
+        Some(session) => Revocation::SessionEnded {
+            session_id: SessionId::from_raw(session),
+            expires_at: Timestamp::from_millis(row.get(2)?),
+        },
+        None => Revocation::RoleChanged { member_id: MemberId::from_raw(row.get(3)?), role: self::row::role(row, 4)? },
+    };
+    Ok((row.get(0)?, revocation))
+}

@@ -1,0 +1,130 @@
+//! Markdown to HTML that is safe to show: CommonMark with tables, strikethrough and bare links, then cleaned. Rendered
+//! once per version of an article, on text that strangers write, so depth, work and size are all bounded.
+
+mod nesting;
+mod plain;
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::panic::catch_unwind;
+use std::sync::LazyLock;
+
+use ammonia::{Builder, UrlRelative};
+use comrak::{Arena, Options, format_html, parse_document};
+
+/// How deep quotes, lists, emphasis and links are shown within one another; what is deeper moves up.
+pub const NESTING_MAX: usize = 20;
+/// The most HTML that one text becomes; what would exceed it is shown as it was written.
+pub const HTML_MAX_BYTES: usize = 256 * 1_024;
+/// Cells that the tables of one text may have; with more, none is read as a table. Short rows are filled up to the
+/// width of their table, so a small text could ask for millions.
+const TABLE_CELLS_MAX: usize = 20_000;
+
+/// The HTML of a Markdown text. Any text gives HTML; raw HTML in it is shown as text, images become links.
+pub fn render(text: &str) -> String {
+    plain::render_paragraphs(text).unwrap_or_else(|| render_markdown(text))
+}
+
+fn render_markdown(text: &str) -> String {
+    // The parser is not ours and reads hostile text: a defect in it must not cost a writer their article.
+    match catch_unwind(|| parse_and_clean(text)) {
+        Ok(Some(html)) => html,
+        Ok(None) => plain::render_verbatim(text),
+        Err(_) => {
+            tracing::error!(text_bytes = text.len(), "the Markdown parser panicked: the text is shown as written");
+            plain::render_verbatim(text)
+        }
+    }
+}
+
+/// `None` when the HTML would be too large.
+fn parse_and_clean(text: &str) -> Option<String> {
+    static WITH_TABLES: LazyLock<Options<'static>> = LazyLock::new(|| options(true));
+    static WITHOUT_TABLES: LazyLock<Options<'static>> = LazyLock::new(|| options(false));
+    static CLEANER: LazyLock<Builder<'static>> = LazyLock::new(cleaner);
+
+    let options = if table_cells(text) <= TABLE_CELLS_MAX { &WITH_TABLES } else { &WITHOUT_TABLES };
+    let arena = Arena::new();
+    let root = parse_document(&arena, &nesting::cap_lines(text), options);
+    nesting::cap_tree(root);
+    let mut html = Bounded(String::with_capacity(text.len() * 2));
+    format_html(root, options, &mut html).ok()?;
+    let cleaned = CLEANER.clean(&html.0).to_string();
+    (cleaned.len() <= HTML_MAX_BYTES).then_some(cleaned)
+}
+
+/// A string that refuses to grow past [`HTML_MAX_BYTES`], so that rendering stops there.
+struct Bounded(String);
+
+impl fmt::Write for Bounded {
+    fn write_str(&mut self, part: &str) -> fmt::Result {
+        if self.0.len() + part.len() > HTML_MAX_BYTES {
+            return Err(fmt::Error);
+        }
+        self.0.push_str(part);
+        Ok(())
+    }
+}
+
+fn options(tables: bool) -> Options<'static> {
+    let mut options = Options::default();
+    options.extension.autolink = true;
+    options.extension.strikethrough = true;
+    options.extension.table = tables;
+    // Korean, Chinese and Japanese put no space after emphasis: **마당**은.
+    options.extension.cjk_friendly_emphasis = true;
+    options.render.escape = true;
+    options
+}
+
+fn cleaner() -> Builder<'static> {
+    const TAGS: [&str; 24] = [
+        "a",
+        "blockquote",
+        "br",
+        "code",
+        "del",
+        "em",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "hr",
+        "li",
+        "ol",
+        "p",
+        "pre",
+        "strong",
+        "table",
+        "tbody",
+        "td",
+        "th",
+        "thead",
+        "tr",
+    ];
+    let attributes = [("a", ["href", "title"].as_slice()), ("ol", &["start"]), ("td", &["align"]), ("th", &["align"])];
+    let mut builder = Builder::empty();
+    builder
+        .tags(TAGS.into_iter().chain(["ul"]).collect())
+        .tag_attributes(attributes.map(|(tag, names)| (tag, names.iter().copied().collect())).into())
+        .generic_attributes(HashSet::new())
+        .allowed_classes(HashMap::new())
+        .url_schemes(HashSet::from(["http", "https", "mailto"]))
+        .url_relative(UrlRelative::Deny)
+        .link_rel(Some("nofollow ugc noopener"));
+    builder
+}
+
+/// At most so many cells can the tables of a text have: its widest line times its lines.
+fn table_cells(text: &str) -> usize {
+    let (lines, widest) = text
+        .split(['\n', '\r'])
+        .map(|line| line.bytes().filter(|byte| *byte == b'|').count())
+        .fold((0usize, 0usize), |(lines, widest), pipes| (lines + 1, widest.max(pipes)));
+    if widest == 0 { 0 } else { (widest + 1).saturating_mul(lines) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,299 @@
+//! Markdown as people write it, as attackers write it, and as nobody writes it.
+
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn check(text: &str, expected: &str) {
+    assert_eq!(render(text), expected, "{text:?}");
+}
+
+#[test]
+fn common_mark_and_the_chosen_extensions_are_rendered() {
+    check("안녕 *하세요*", "<p>안녕 <em>하세요</em></p>\n");
+    check("**마당(yard)**은", "<p><strong>마당(yard)</strong>은</p>\n");
+    check("~~old~~", "<p><del>old</del></p>\n");
+    check("# a\n\n- b\n- c", "<h1>a</h1>\n<ul>\n<li>b</li>\n<li>c</li>\n</ul>\n");
+    check("```rust\nlet a = 1 < 2;\n```", "<pre><code>let a = 1 &lt; 2;\n</code></pre>\n");
+    let table = "<table>\n<thead>\n<tr>\n<th>a</th>\n<th align=\"right\">b</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n\
+                 <td>1</td>\n<td align=\"right\">2</td>\n</tr>\n</tbody>\n</table>\n";
+    check("|a|b|\n|-|-:|\n|1|2|", table);
+    check("- - - - - - - - - - - - - - - - - - - - - - - - -", "<hr>\n");
+}
+
+#[test]
+fn links_are_marked_and_of_safe_schemes() {
+    let rel = "rel=\"nofollow ugc noopener\"";
+    check("[a](https://a.example)", &format!("<p><a href=\"https://a.example\" {rel}>a</a></p>\n"));
+    check("https://a.example", &format!("<p><a href=\"https://a.example\" {rel}>https://a.example</a></p>\n"));
+    check("<mailto:a@a.example>", &format!("<p><a href=\"mailto:a@a.example\" {rel}>mailto:a@a.example</a></p>\n"));
+    for target in ["javascript:alert(1)", "JaVaScRiPt:alert(1)", "data:text/html,x", "vbscript:x", "//a.example", "/a"]
+    {
+        let html = render(&format!("[a]({target})"));
+        assert!(!html.contains("href") && html.contains(">a<"), "{html}");
+    }
+}
+
+#[test]
+fn an_image_becomes_a_link_to_it() {
+    let rel = "rel=\"nofollow ugc noopener\"";
+    check("![cat](https://a.example/c.png)", &format!("<p><a href=\"https://a.example/c.png\" {rel}>cat</a></p>\n"));
+    check(
+        "[![cat](https://a.example/c.png)](https://b.example)",
+        &format!("<p><a href=\"https://b.example\" {rel}>cat</a></p>\n"),
+    );
+}
+
+#[test]
+fn raw_html_is_shown_as_text() {
+    check("<script>alert(1)</script>", "&lt;script&gt;alert(1)&lt;/script&gt;\n");
+    check("a <b onclick=x>b</b>", "<p>a &lt;b onclick=x&gt;b&lt;/b&gt;</p>\n");
+}
+
+/// Texts that make parsers slow, deep or verbose, each as long as an article may be.
+fn hostile_texts() -> Vec<String> {
+    let fill = |unit: &str| unit.chars().cycle().take(20_000).collect::<String>();
+    let halves = |first: &str, second: &str| {
+        let half = |unit: &str| unit.chars().cycle().take(10_000).collect::<String>();
+        half(first) + &half(second)
+    };
+    let staircase: String = (0..140).map(|level| format!("{}- a\n", "  ".repeat(level))).collect();
+    let tab_staircase: String =
+        (0..60).map(|level| format!("{}{}a\n", "\t".repeat(level * 10), "- ".repeat(20))).collect();
+    let mut texts = vec![staircase, tab_staircase];
+    let units = [
+        ">",
+        "> ",
+        "- ",
+        "* ",
+        "+ ",
+        "1. ",
+        "-\t",
+        "> - ",
+        "*a ",
+        "**a ",
+        "*_",
+        "_*a",
+        "~a~ ",
+        "~~a ",
+        "[",
+        "]",
+        "[a](",
+        "![",
+        "[a](b)",
+        "![a](b)",
+        "<",
+        "<a ",
+        "<!--",
+        "<?",
+        "<![CDATA[",
+        "`",
+        "`a``",
+        "\\",
+        "&",
+        "&amp;",
+        "\"",
+        "|",
+        "|a",
+        "www.a.b ",
+        "http://a ",
+        "a@a.b ",
+        "a@",
+        ":",
+        "#\n",
+        "-\n",
+        ">\n\n",
+        "a\n=\n",
+        "\u{a0}",
+        "\u{1}",
+        "\r",
+        "- a\n\n",
+        "*a*",
+        "*a**b*",
+        "[a]: b\n",
+        "[a]",
+        "```\n",
+        "    a\n",
+        "\t",
+        "😀",
+        "가*",
+        "-\x0c",
+        "<a@a.b>",
+    ];
+    texts.extend(units.map(fill));
+    texts.extend([
+        halves("[", "](a)"),
+        halves("![", "](a)"),
+        halves("*_", "_*"),
+        halves("**", "**"),
+        halves("- ", "\n"),
+        halves(">", "\na"),
+        halves("(", ")"),
+        halves("<", ">"),
+        halves("~~*", "*~~"),
+        halves("`", "a`"),
+    ]);
+    let wide_table = format!("{}\n{}\n{}", "|a".repeat(2_500), "|-".repeat(2_500), "a\n".repeat(4_900));
+    let narrow_table = format!("{}\n{}\n{}", "|a".repeat(30), "|-".repeat(30), "a\n".repeat(9_900));
+    let references = format!("[a]: http://{}\n\n{}", "a".repeat(9_000), "[a]".repeat(3_000));
+    let list_then_blanks = format!("{}a{}", "- ".repeat(5_000), "\n".repeat(9_999));
+    texts.extend([wide_table, narrow_table, references, list_then_blanks]);
+    texts
+}
+
+#[test]
+fn hostile_text_is_fast_shallow_and_bounded() {
+    // On a thread with half the stack of a runtime's worker: depth must not be recursion.
+    let render_all = || {
+        for text in hostile_texts() {
+            let start = Instant::now();
+            let html = render(&text);
+            let took = start.elapsed();
+            let name: String = text.chars().take(12).collect();
+            assert!(took < Duration::from_secs(2), "{name:?} took {took:?} (unoptimised; a defect is far slower)");
+            assert!(html.len() <= HTML_MAX_BYTES, "{name:?} became {} bytes", html.len());
+            assert!(depth(&html) <= 2 * NESTING_MAX + 8, "{name:?} is {} deep", depth(&html));
+        }
+    };
+    std::thread::Builder::new().stack_size(1_024 * 1_024).spawn(render_all).unwrap().join().unwrap();
+}
+
+#[test]
+fn ten_thousand_levels_keep_their_text() {
+    for text in [format!("{} end", ">".repeat(10_000)), format!("{} end", "- ".repeat(9_000)), nested_emphasis()] {
+        let html = render(&text);
+        assert!(html.contains("end"), "{}", &html[..html.len().min(200)]);
+        assert!(html.contains("<blockquote>") || html.contains("<ul>") || html.contains("<em>"));
+    }
+}
+
+fn nested_emphasis() -> String {
+    format!("{}end{}", "*_".repeat(4_000), "_*".repeat(4_000))
+}
+
+/// How many elements are open at once, at most.
+fn depth(html: &str) -> usize {
+    let (mut open, mut deepest) = (0usize, 0);
+    for (at, _) in html.match_indices('<') {
+        let rest = &html[at..];
+        if rest.starts_with("</") {
+            open = open.saturating_sub(1);
+        } else if !rest.starts_with("<br") && !rest.starts_with("<hr") {
+            open += 1;
+            deepest = deepest.max(open);
+        }
+    }
+    deepest
+}
+
+/// Pieces that mean something to a parser, mixed with words.
+fn markdown_like() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        Just("\n"),
+        Just("\n\n"),
+        Just(" "),
+        Just("  "),
+        Just("\t"),
+        Just("    "),
+        Just("> "),
+        Just("- "),
+        Just("1. "),
+        Just("1)"),
+        Just("*"),
+        Just("**"),
+        Just("_"),
+        Just("`"),
+        Just("```"),
+        Just("~~"),
+        Just("["),
+        Just("]("),
+        Just(")"),
+        Just("!["),
+        Just("<"),
+        Just(">"),
+        Just("&"),
+        Just("&lt;"),
+        Just("|"),
+        Just("|-|"),
+        Just("#"),
+        Just("www."),
+        Just("WWW."),
+        Just("://"),
+        Just("http://a.b"),
+        Just("a@b.c"),
+        Just("\\"),
+        Just("\r\n"),
+        Just("word"),
+        Just("w"),
+        Just("마당"),
+        Just("😀"),
+        Just("12"),
+        Just("."),
+        Just(":"),
+        Just("/"),
+        Just("-"),
+        Just("="),
+        Just("\""),
+        Just("'"),
+        Just("\u{a0}"),
+        Just("\u{3000}"),
+        Just("é"),
+        Just("\u{301}"),
+        Just("ftp:"),
+        Just("mailto:"),
+        Just("<script>"),
+        Just("\u{feff}"),
+        Just("+"),
+        Just("("),
+        Just("%"),
+        Just("?"),
+        Just(";"),
+    ];
+    prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+}
+
+/// Only pieces that the fast way may take, in places where it may and may not.
+fn nearly_plain() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        4 => "[a-zA-Z가-힣é]{1,6}", 2 => Just(" ".to_owned()), 1 => "[0-9]{1,3}", 1 => "[,.;:?\"'()/%=+-]",
+        1 => "\n{1,4}", 1 => Just("ww.".to_owned()), 1 => Just("://".to_owned()), 1 => "[😀-😆！、。「—“”]",
+    ];
+    prop::collection::vec(piece, 1..30).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn the_fast_way_gives_what_the_parser_gives(text in prop_oneof![nearly_plain(), markdown_like()]) {
+        if let Some(html) = plain::render_paragraphs(&text) {
+            prop_assert_eq!(html, parse_and_clean(&text).unwrap());
+        }
+    }
+
+    #[test]
+    fn any_text_gives_clean_html(text in prop_oneof![markdown_like(), "(?s).{0,200}"]) {
+        let html = parse_and_clean(&text).unwrap();
+        prop_assert!(depth(&html) <= 2 * NESTING_MAX + 8);
+        let cleaned_again = cleaner().clean(&html).to_string();
+        prop_assert_eq!(cleaned_again, html, "cleaning is complete after one pass");
+    }
+}
+
+#[test]
+fn plain_paragraphs_take_the_fast_way() {
+    for text in ["안녕하세요", "One line, then:\nanother (short) one.\n\n\nA \"new\" paragraph\n", "a 1. b - c = d"]
+    {
+        assert!(plain::render_paragraphs(text).is_some(), "{text:?}");
+    }
+    for text in ["", "- a", "1. a", "a  \nb", " a", "a *b*", "see www.a.b", "http://a", "a\n    b", "a\n---", "a&b"] {
+        assert!(plain::render_paragraphs(text).is_none(), "{text:?}");
+    }
+}
+
+#[test]
+fn verbatim_text_is_escaped() {
+    assert_eq!(plain::render_verbatim("<b>&\nx\0"), "<p>&lt;b&gt;&amp;<br>\nx</p>\n");
+}

@@ -1,0 +1,187 @@
+//! Bearer tokens: what a process needs to know about who asks, signed, so that it asks no database.
+//!
+//! `v1_<key id>.<payload>.<mac>`, payload and MAC in base64url. The key id tells which key signed, so that keys can be
+//! exchanged one day while old tokens live on. The MAC covers everything before it.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hmac::{Hmac, KeyInit, Mac};
+use madang_kernel::{Id, MemberId, Role, SessionId, Timestamp};
+use sha2::{Digest, Sha256};
+
+use crate::name::NAME_MAX_CHARS;
+
+/// No token of ours is longer; checked before anything else is.
+const TOKEN_MAX_BYTES: usize = 320;
+/// Two ids, two times and a role come before the name.
+const FIXED_BYTES: usize = 4 * 8 + 1;
+const NAME_MAX_BYTES: usize = NAME_MAX_CHARS * 4;
+const PREFIX_BYTES: usize = "v1_01234567".len();
+const MAC_CHARS: usize = 43;
+
+const _: () =
+    assert!(PREFIX_BYTES + 1 + (FIXED_BYTES + NAME_MAX_BYTES).div_ceil(3) * 4 + 1 + MAC_CHARS <= TOKEN_MAX_BYTES);
+
+/// What a token says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Claims {
+    pub(crate) member_id: MemberId,
+    pub(crate) session_id: SessionId,
+    pub(crate) issued_at: Timestamp,
+    pub(crate) expires_at: Timestamp,
+    pub(crate) role: Role,
+    pub(crate) name: String,
+}
+
+/// Signs and verifies tokens with one key.
+pub(crate) struct Tokens {
+    /// Keyed once; each use starts from a copy.
+    mac: Hmac<Sha256>,
+    /// `v1_` and the key id.
+    prefix: String,
+}
+
+impl Tokens {
+    /// Tokens of a key.
+    pub(crate) fn new(key: [u8; 32]) -> Self {
+        let digest = Sha256::new().chain_update(b"madang token key id").chain_update(key).finalize();
+        let key_id: String = digest[..4].iter().map(|byte| format!("{byte:02x}")).collect();
+        Self { mac: keyed(&key), prefix: format!("v1_{key_id}") }
+    }
+
+    /// The token that says `claims`.
+    pub(crate) fn sign(&self, claims: &Claims) -> String {
+        let mut token = format!("{}.", self.prefix);
+        URL_SAFE_NO_PAD.encode_string(claims.to_bytes(), &mut token);
+        let mac = self.mac.clone().chain_update(token.as_bytes()).finalize().into_bytes();
+        token.push('.');
+        URL_SAFE_NO_PAD.encode_string(mac, &mut token);
+        token
+    }
+
+    /// What a token says, if we signed it. Whether it has expired or was ended is another question.
+    pub(crate) fn verify(&self, token: &str) -> Option<Claims> {
+        if token.len() > TOKEN_MAX_BYTES {
+            return None;
+        }
+        let (signed, mac) = token.rsplit_once('.')?;
+        let payload = signed.strip_prefix(self.prefix.as_str())?.strip_prefix('.')?;
+        let mac = URL_SAFE_NO_PAD.decode(mac).ok()?;
+        // Compares in constant time.
+        self.mac.clone().chain_update(signed.as_bytes()).verify_slice(&mac).ok()?;
+        Claims::from_bytes(&URL_SAFE_NO_PAD.decode(payload).ok()?)
+    }
+}
+
+fn keyed(key: &[u8; 32]) -> Hmac<Sha256> {
+    // The block of a short key is the key with zeros behind it, by the definition of HMAC.
+    let mut block = [0; 64];
+    block[..key.len()].copy_from_slice(key);
+    Hmac::new(&block.into())
+}
+
+impl Claims {
+    fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(FIXED_BYTES + self.name.len());
+        let numbers =
+            [self.member_id.raw(), self.session_id.raw(), self.issued_at.as_millis(), self.expires_at.as_millis()];
+        numbers.iter().for_each(|number| bytes.extend(number.to_be_bytes()));
+        bytes.push(match self.role {
+            Role::Member => 0,
+            Role::Moderator => 1,
+            Role::Admin => 2,
+        });
+        bytes.extend(self.name.as_bytes());
+        bytes
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (member, rest) = bytes.split_first_chunk()?;
+        let (session, rest) = rest.split_first_chunk()?;
+        let (issued, rest) = rest.split_first_chunk()?;
+        let (expires, rest) = rest.split_first_chunk()?;
+        let (role, name) = rest.split_first()?;
+        Some(Self {
+            member_id: MemberId::from_raw(i64::from_be_bytes(*member)),
+            session_id: SessionId::from_raw(i64::from_be_bytes(*session)),
+            issued_at: Timestamp::from_millis(i64::from_be_bytes(*issued)),
+            expires_at: Timestamp::from_millis(i64::from_be_bytes(*expires)),
+            role: match role {
+                0 => Role::Member,
+                1 => Role::Moderator,
+                2 => Role::Admin,
+                _ => return None,
+            },
+            name: String::from_utf8(name.to_vec()).ok()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn claims(name: &str, role: Role) -> Claims {
+        Claims {
+            member_id: MemberId::from_raw(77),
+            session_id: SessionId::from_raw(i64::MAX),
+            issued_at: Timestamp::from_millis(1_704_067_200_000),
+            expires_at: Timestamp::from_millis(1_704_067_300_000),
+            role,
+            name: name.to_owned(),
+        }
+    }
+
+    #[test]
+    fn what_is_signed_is_verified() {
+        let tokens = Tokens::new([7; 32]);
+        for (name, role) in [("마당", Role::Member), ("ab", Role::Moderator), (&"😀".repeat(32), Role::Admin)] {
+            let token = tokens.sign(&claims(name, role));
+            assert!(token.len() <= TOKEN_MAX_BYTES && token.is_ascii() && !token.contains(' '), "{token}");
+            assert_eq!(tokens.verify(&token), Some(claims(name, role)));
+        }
+    }
+
+    #[test]
+    fn a_token_of_another_key_is_refused() {
+        let (ours, theirs) = (Tokens::new([7; 32]), Tokens::new([8; 32]));
+        let token = theirs.sign(&claims("ab", Role::Admin));
+        assert_eq!(ours.verify(&token), None);
+        let relabelled = token.replacen(&theirs.prefix, &ours.prefix, 1);
+        assert_eq!(ours.verify(&relabelled), None, "the key id alone proves nothing");
+    }
+
+    #[test]
+    fn every_changed_or_missing_byte_is_refused() {
+        let tokens = Tokens::new([7; 32]);
+        let token = tokens.sign(&claims("마당", Role::Member));
+        for at in 0..token.len() {
+            assert_eq!(tokens.verify(&token[..at]), None, "cut at {at}");
+            for byte in (b' '..=b'~').filter(|byte| *byte != token.as_bytes()[at]) {
+                let mut changed = token.clone().into_bytes();
+                changed[at] = byte;
+                let changed = String::from_utf8(changed).unwrap();
+                assert_eq!(tokens.verify(&changed), None, "{changed}");
+            }
+        }
+        for grown in [format!("{token}A"), format!("{token}="), format!("{token}."), format!(" {token}")] {
+            assert_eq!(tokens.verify(&grown), None, "{grown}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn garbage_is_refused(text in prop_oneof!["(?s).{0,400}", "v1_[0-9a-f]{8}\\.[A-Za-z0-9_-]{0,200}\\.[A-Za-z0-9_-]{43}"]) {
+            prop_assert_eq!(Tokens::new([7; 32]).verify(&text), None);
+        }
+
+        #[test]
+        fn any_payload_is_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+            if let Some(claims) = Claims::from_bytes(&bytes) {
+                prop_assert_eq!(claims.to_bytes(), bytes);
+            }
+        }
+    }
+}
