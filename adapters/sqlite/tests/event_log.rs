@@ -1,5 +1,7 @@
 //! The embedded event log keeps the port's promises.
 
+#![allow(clippy::unwrap_used, reason = "the helpers of a test fail the test")]
+
 mod support;
 
 use std::sync::Arc;

@@ -1,5 +1,7 @@
 //! The inbox on SQLite keeps the port's promises, and stores the offset with the effect.
 
+#![allow(clippy::unwrap_used, reason = "the helpers of a test fail the test")]
+
 mod support;
 
 use std::sync::Arc;

@@ -1,5 +1,7 @@
 //! Opening: durable settings, a clear refusal of what this version cannot read, and a write-ahead log that stays small.
 
+#![allow(clippy::unwrap_used, reason = "the helpers of a test fail the test")]
+
 mod support;
 
 use std::time::Duration;

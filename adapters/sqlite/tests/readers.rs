@@ -1,5 +1,7 @@
 //! Readers: a read is one snapshot, sees what was acknowledged before it, and is refused at once when too many wait.
 
+#![allow(clippy::unwrap_used, reason = "the helpers of a test fail the test")]
+
 mod support;
 
 use std::sync::mpsc;

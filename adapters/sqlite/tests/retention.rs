@@ -1,5 +1,7 @@
 //! The log stays within its bound: read entries go, unread ones stay, and whoever is hopelessly behind is told.
 
+#![allow(clippy::unwrap_used, reason = "the helpers of a test fail the test")]
+
 mod support;
 
 use std::time::Duration;
