@@ -1,7 +1,7 @@
 //! What an error of SQLite means to a caller: worth asking again, or a defect.
 
 use madang_kernel::StoreError;
-use madang_messaging::Outage;
+use madang_messaging::{HandlerError, Outage};
 use rusqlite::ErrorCode;
 
 /// The name under which this part is reported.
@@ -32,4 +32,13 @@ pub(crate) fn outage(error: StoreError) -> Outage {
         StoreError::Broken { source, .. } => source.to_string(),
     };
     Outage::new(PART, reason)
+}
+
+/// A handler's error on its way through a transaction that may fail by itself.
+pub(crate) struct Failure(pub(crate) HandlerError);
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self(outage(error).into())
+    }
 }

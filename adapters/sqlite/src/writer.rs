@@ -14,8 +14,10 @@ use crate::metric;
 
 /// A batch stops taking calls after this time, so that the first of them does not wait long for its answer.
 const BATCH_MS: u64 = 5;
-/// Background work in one batch takes no longer than this, the last call of it aside.
+/// Background work in a batch of its own takes no longer than this, the last call of it aside.
 const BACKGROUND_SLICE_MS: u64 = 5;
+/// And in a batch of people, who wait for its COMMIT, no longer than this.
+const BACKGROUND_BESIDE_MS: u64 = 1;
 /// Background work that has waited so long gets one call into a batch of people.
 const BACKGROUND_PATIENCE_MS: u64 = 100;
 /// Calls taken from the queue at once; the clock is read in between.
@@ -101,10 +103,11 @@ impl Writer {
     fn fill_background(&mut self, done: &mut Vec<BoxedCall>) -> bool {
         let started = Instant::now();
         let patient = self.background_ran.elapsed() < Duration::from_millis(BACKGROUND_PATIENCE_MS);
-        if !done.is_empty() && patient {
+        if patient && self.lanes.people_wait() {
             return true;
         }
-        while started.elapsed() < Duration::from_millis(BACKGROUND_SLICE_MS) {
+        let slice_ms = if done.is_empty() { BACKGROUND_SLICE_MS } else { BACKGROUND_BESIDE_MS };
+        while started.elapsed() < Duration::from_millis(slice_ms) {
             let Some(mut call) = self.lanes.take_background() else { break };
             let whole = run_alone(&self.connection, &mut call);
             done.push(call);

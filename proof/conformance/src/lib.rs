@@ -7,6 +7,8 @@
 //! madang_conformance::outbox_suite!(SqliteHarness);
 //! ```
 
+#![allow(clippy::unwrap_used, reason = "a case fails by panicking, as a test does")]
+
 /// Declares the cases of a port and the macro that stamps them on an adapter. `$` comes first because the exported macro
 /// needs one of its own.
 macro_rules! suite {
@@ -65,5 +67,11 @@ macro_rules! listed_suite {
 }
 
 pub mod article_store;
+pub mod dead_letters;
+pub mod event_log;
+pub mod inbox;
 pub mod member_store;
+pub mod membership;
 pub mod node_leases;
+pub mod outbox;
+mod sample;

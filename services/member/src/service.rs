@@ -100,7 +100,7 @@ pub struct MemberService {
     store: Arc<dyn MemberStore>,
     ids: Arc<IdGenerator>,
     clock: Arc<dyn Clock>,
-    session_ttl: Duration,
+    options: MemberOptions,
     passwords: Passwords,
     tokens: Tokens,
     revocations: Revocations,
@@ -121,8 +121,8 @@ impl MemberService {
             store,
             ids,
             clock,
-            session_ttl: options.session_ttl,
             passwords: Passwords::new(&options),
+            options,
             tokens: Tokens::new(signing_key),
             revocations: Revocations::default(),
             revocations_read: Mutex::default(),
@@ -219,7 +219,7 @@ impl MemberService {
 
     fn start_session(&self, member: Member) -> Result<SignedIn, StoreError> {
         let issued_at = self.clock.now();
-        let expires_at = issued_at.plus(self.session_ttl);
+        let expires_at = issued_at.plus(self.options.session_ttl);
         let token = self.tokens.sign(&Claims {
             member_id: member.member_id,
             session_id: self.ids.next(ShardId::HOME)?,

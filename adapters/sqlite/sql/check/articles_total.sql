@@ -1,3 +1,3 @@
--- Counts all rows. Uses: article_by_board (covering), the smallest index.
+-- Counts all rows. Uses: whichever covering index is the smallest.
 SELECT count(*)
 FROM article

@@ -39,8 +39,7 @@ pub(super) fn count_in(tx: &Connection, board: BoardId, article: ArticleId) -> R
     let tally = tally(tx, board, article)?;
     let greatest = ArticleId::from_raw(tally.greatest_id);
     let opens_block = tally.block.is_some_and(|block| blocks::opens_new_block(block.count, article, greatest));
-    let opens_super =
-        tally.super_block.is_some_and(|block| blocks::opens_new_super_block(block.count, opens_block));
+    let opens_super = tally.super_block.is_some_and(|block| blocks::opens_new_super_block(block.count, opens_block));
     add(tx, board, BLOCK, tally.block, opens_block.then_some(article))?;
     add(tx, board, SUPER_BLOCK, tally.super_block, opens_super.then_some(article))?;
     let count = BoardCount { article_count: tally.count.article_count + 1, version: tally.count.version + 1 };

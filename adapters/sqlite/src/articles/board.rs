@@ -25,9 +25,8 @@ pub(super) fn create(tx: &Connection, new: NewBoard, now: Timestamp) -> Result<C
     let id = board.board_id.raw();
     let mode = row::comment_mode_name(board.comment_mode);
     let mut insert = tx.prepare_cached(INSERT).map_err(sql_error)?;
-    let inserted = insert
-        .execute(params![id, board.slug, board.title, mode, board.created_at.as_millis()])
-        .map_err(sql_error)?;
+    let inserted =
+        insert.execute(params![id, board.slug, board.title, mode, board.created_at.as_millis()]).map_err(sql_error)?;
     if inserted == 0 {
         return Ok(CreateBoard::SlugTaken);
     }

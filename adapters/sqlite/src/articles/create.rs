@@ -30,12 +30,7 @@ pub(super) fn create(tx: &Connection, new: CreateArticle, now: Timestamp) -> Res
 }
 
 /// The row, its counters and its event.
-pub(super) fn insert(
-    tx: &Connection,
-    article: &Article,
-    event_id: EventId,
-    now: Timestamp,
-) -> Result<(), StoreError> {
+pub(super) fn insert(tx: &Connection, article: &Article, event_id: EventId, now: Timestamp) -> Result<(), StoreError> {
     let mut insert = tx.prepare_cached(INSERT).map_err(sql_error)?;
     insert
         .execute(params![

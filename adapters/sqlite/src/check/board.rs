@@ -92,9 +92,7 @@ impl Level {
     fn read(tx: &Connection, board: BoardId, level: i64) -> Result<Self, StoreError> {
         let mut statement = tx.prepare_cached(BLOCKS).map_err(sql_error)?;
         let blocks = statement
-            .query_map([board.raw(), level], |row| {
-                Ok(Block { first_id: row.get(0)?, counted: row.get(1)?, rows: 0 })
-            })
+            .query_map([board.raw(), level], |row| Ok(Block { first_id: row.get(0)?, counted: row.get(1)?, rows: 0 }))
             .map_err(sql_error)?;
         let blocks = blocks.collect::<Result<_, _>>().map_err(sql_error)?;
         Ok(Self { level, blocks, before_first: 0, next: 0 })

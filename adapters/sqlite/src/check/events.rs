@@ -57,8 +57,7 @@ pub(super) fn compare(tx: &Connection, articles: i64, report: &mut CheckReport) 
 /// Compares an article with its newest event; true when the article is there.
 fn compare_newest(tx: &Connection, envelope: &Envelope, report: &mut CheckReport) -> Result<bool, StoreError> {
     let mut find = tx.prepare_cached(ARTICLE_VERSION).map_err(sql_error)?;
-    let stored: Option<i64> =
-        find.query_row([envelope.key.raw()], |row| row.get(0)).optional().map_err(sql_error)?;
+    let stored: Option<i64> = find.query_row([envelope.key.raw()], |row| row.get(0)).optional().map_err(sql_error)?;
     let stored = stored.map(i64::cast_unsigned);
     let reported = match envelope.event {
         Event::ArticleDeleted(_) => None,

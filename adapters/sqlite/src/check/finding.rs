@@ -133,7 +133,10 @@ impl fmt::Display for CheckFinding {
                 write!(f, "board {board_id} knows of ids up to {known} and has {greatest}")
             }
             Self::Block { board_id, level, first_id, counted, rows } => {
-                write!(f, "board {board_id}, block {first_id} of level {level} counts {counted} articles and has {rows}")
+                write!(
+                    f,
+                    "board {board_id}, block {first_id} of level {level} counts {counted} articles and has {rows}"
+                )
             }
             Self::Uncounted { board_id, level, rows } => {
                 write!(f, "board {board_id} has {rows} articles before its first block of level {level}")
@@ -153,7 +156,9 @@ impl fmt::Display for CheckFinding {
                 write!(f, "article {article_id} was last reported as {}", Version(*reported))?;
                 write!(f, " and is {}", Version(*stored))
             }
-            Self::Unreported { articles } => write!(f, "{articles} articles have no event although the log is complete"),
+            Self::Unreported { articles } => {
+                write!(f, "{articles} articles have no event although the log is complete")
+            }
             Self::Corrupt { message } => write!(f, "database file: {message}"),
         }
     }

@@ -98,24 +98,15 @@ impl Sqlite {
     }
 }
 
-fn run(
-    path: &str,
-    options: CheckOptions,
-    mut progress: impl FnMut(CheckProgress),
-) -> Result<CheckReport, StoreError> {
-    let reader =
-        Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
-            .map_err(sql_error)?;
+fn run(path: &str, options: CheckOptions, mut progress: impl FnMut(CheckProgress)) -> Result<CheckReport, StoreError> {
+    let reader = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+        .map_err(sql_error)?;
     let mut report = CheckReport::default();
     let boards = board::ids(&reader)?;
     for board in &boards {
         in_snapshot(&reader, |tx| board::compare(tx, *board, &mut report))?;
         report.boards += 1;
-        let done = CheckProgress {
-            boards_done: report.boards,
-            boards: boards.len() as u64,
-            articles: report.articles,
-        };
+        let done = CheckProgress { boards_done: report.boards, boards: boards.len() as u64, articles: report.articles };
         progress(done);
     }
     in_snapshot(&reader, |tx| compare_whole(tx, &mut report))?;
@@ -173,9 +164,7 @@ fn integrity(reader: &Connection, report: &mut CheckReport) -> Result<(), StoreE
 fn sizes(tx: &Connection) -> Result<Sizes, StoreError> {
     let mut statement = tx.prepare_cached(SIZES).map_err(sql_error)?;
     let rows: [i64; 6] = statement
-        .query_row([], |row| {
-            Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?])
-        })
+        .query_row([], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?]))
         .map_err(sql_error)?;
     let [log, outbox, inbox, once, dead_letters, revocations] = rows.map(i64::cast_unsigned);
     Ok(Sizes { log, outbox, inbox, once, dead_letters, revocations })

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use madang_article::{DeleteOutcome};
+use madang_article::DeleteOutcome;
 use madang_kernel::{ArticleId, Id};
 use tokio::task::JoinSet;
 

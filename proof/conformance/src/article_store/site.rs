@@ -4,13 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use madang_article::{
-    Article, ArticleStore, ArticleSummary, Board, CommentMode, CreateArticle, CreateBoard, DeleteArticle, DeleteOutcome,
-    EditArticle, EditOutcome, NewBoard,
+    Article, ArticleStore, ArticleSummary, Board, CommentMode, CreateArticle, CreateBoard, DeleteArticle,
+    DeleteOutcome, EditArticle, EditOutcome, NewBoard,
 };
 use madang_event::{Envelope, Writer};
-use madang_kernel::{
-    ArticleId, BoardId, Created, EventId, Id, MemberId, Once, Page, PageNumber, PageSize, Timestamp,
-};
+use madang_kernel::{ArticleId, BoardId, Created, EventId, Id, MemberId, Once, Page, PageNumber, PageSize, Timestamp};
 
 use super::ArticleStoreHarness;
 

@@ -1,4 +1,4 @@
-//! The embedded event log: entries are appended in the transaction of the change they report.
+//! Appending: the one statement that writes into the log.
 
 use madang_kernel::Id;
 use madang_messaging::Message;
@@ -6,7 +6,7 @@ use rusqlite::{Connection, params};
 
 use crate::rows;
 
-const APPEND: &str = include_str!("../sql/log/append.sql");
+const APPEND: &str = include_str!("../../sql/log/append.sql");
 
 /// Appends one entry in the caller's transaction and returns its position. Subscribers wake up after the COMMIT.
 pub(crate) fn append(tx: &Connection, message: &Message) -> rusqlite::Result<i64> {

@@ -1,0 +1,5 @@
+-- The first entry of a topic after a position, by index event_log_topic.
+SELECT position FROM event_log INDEXED BY event_log_topic
+WHERE topic = ?1 AND position > ?2
+ORDER BY position
+LIMIT 1

@@ -1,0 +1,2 @@
+-- The oldest position kept, by primary key.
+SELECT position FROM event_log ORDER BY position LIMIT 1

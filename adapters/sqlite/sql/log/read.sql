@@ -1,0 +1,6 @@
+-- The entries of a topic after a position, by index event_log_topic, which ends in the position.
+SELECT position, event_id, topic, key, shard, occurred_at, headers, payload
+FROM event_log INDEXED BY event_log_topic
+WHERE topic = ?1 AND position > ?2
+ORDER BY position
+LIMIT ?3

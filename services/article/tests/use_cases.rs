@@ -1,0 +1,221 @@
+//! The rules of the use cases: who may do what, what is refused and how, and what the store is asked.
+
+mod memory;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use madang_article::{
+    ArticleDraft, ArticleError, ArticleService, ArticleStore, Board, BoardDraft, CommentMode, NewBoard,
+};
+use madang_kernel::{
+    Actor, ArticleId, BoardId, Clock, ID_EPOCH_MS, Id, IdGenerator, ManualClock, MemberId, NodeId, NodeLease, Once,
+    PageNumber, PageSize, Role, ShardId, StoreError, Timestamp,
+};
+use memory::MemoryArticles;
+
+struct Site {
+    service: ArticleService,
+    store: Arc<MemoryArticles>,
+    clock: Arc<ManualClock>,
+}
+
+fn site_over(store: &Arc<MemoryArticles>) -> Site {
+    let now_ms = ID_EPOCH_MS + 1_000_000;
+    let clock = Arc::new(ManualClock::at(Timestamp::from_millis(now_ms)));
+    let lease = NodeLease { node: NodeId(1), from_ms: now_ms, until_ms: now_ms + 1_000_000 };
+    let ids = Arc::new(IdGenerator::new(clock.clone(), lease));
+    Site { service: ArticleService::new(store.clone(), ids, clock.clone()), store: store.clone(), clock }
+}
+
+fn site() -> Site {
+    site_over(&Arc::default())
+}
+
+fn actor(member: i64, role: Role) -> Actor {
+    Actor { member_id: MemberId::from_raw(member), name: format!("member_{member}"), role }
+}
+
+fn draft(content: &str) -> ArticleDraft {
+    ArticleDraft { title: " Title ".into(), content: content.into() }
+}
+
+fn board_draft(slug: &str) -> BoardDraft {
+    BoardDraft { slug: slug.into(), title: "A board".into(), comment_mode: CommentMode::Tree }
+}
+
+async fn board(site: &Site) -> BoardId {
+    let created = site.service.create_board(&actor(1, Role::Admin), board_draft("yard"), None).await.unwrap();
+    created.board.board_id
+}
+
+#[tokio::test]
+async fn an_empty_site_gets_its_first_board_once() {
+    let site = site();
+    assert!(site.service.ensure_first_board().await.unwrap());
+    assert!(!site.service.ensure_first_board().await.unwrap());
+    let boards = site.service.boards().await.unwrap();
+    assert_eq!(boards.iter().map(|board| board.board.slug.as_str()).collect::<Vec<_>>(), ["general"]);
+}
+
+#[tokio::test]
+async fn only_an_administrator_creates_boards() {
+    let site = site();
+    for role in [Role::Member, Role::Moderator] {
+        let refused = site.service.create_board(&actor(1, role), board_draft("yard"), None).await;
+        assert!(matches!(refused, Err(ArticleError::Forbidden(_))));
+    }
+    let created = site.service.create_board(&actor(1, Role::Admin), board_draft("yard"), None).await.unwrap();
+    assert_eq!((created.board.board_id.shard(), created.article_count), (ShardId::for_board("yard"), 0));
+    let again = site.service.create_board(&actor(1, Role::Admin), board_draft("yard"), None).await;
+    assert!(matches!(again, Err(ArticleError::SlugTaken)));
+}
+
+#[tokio::test]
+async fn a_created_article_is_complete() {
+    let site = site();
+    let board = board(&site).await;
+    let article = site.service.create(&actor(7, Role::Member), board, draft("**bold**"), None).await.unwrap();
+    assert_eq!((article.title.as_str(), article.content.as_str()), ("Title", "**bold**"));
+    assert_eq!(article.content_html, "<p><strong>bold</strong></p>\n");
+    assert_eq!((article.writer.member_id, article.writer.name.as_str()), (MemberId::from_raw(7), "member_7"));
+    assert_eq!((article.created_at, article.modified_at, article.version), (site.clock.now(), site.clock.now(), 1));
+    assert_eq!(article.article_id.shard(), board.shard());
+    assert_eq!(site.store.events().iter().map(|event| event.shard()).collect::<Vec<_>>(), [board.shard()]);
+    assert_eq!(site.service.get(article.article_id).await.unwrap(), article);
+}
+
+#[tokio::test]
+async fn a_known_board_costs_a_writer_no_query() {
+    let store = Arc::default();
+    let board = board(&site_over(&store)).await;
+    // Another process, which has not seen the board yet.
+    let site = site_over(&store);
+    for _ in 0..5 {
+        site.service.create(&actor(7, Role::Member), board, draft("text"), None).await.unwrap();
+    }
+    assert_eq!(store.board_lookups.load(Ordering::Relaxed), 1);
+}
+
+#[tokio::test]
+async fn an_absent_board_is_found_once_another_process_creates_it() {
+    let store = Arc::new(MemoryArticles::default());
+    let site = site_over(&store);
+    let absent = BoardId::from_raw(1 << 40);
+    let first = PageNumber::FIRST;
+    for _ in 0..3 {
+        let refused = site.service.page(absent, first, PageSize::DEFAULT).await;
+        assert!(matches!(refused, Err(ArticleError::NotFound("board"))));
+        let refused = site.service.scroll(absent, None, PageSize::DEFAULT).await;
+        assert!(matches!(refused, Err(ArticleError::NotFound("board"))));
+        let refused = site.service.create(&actor(7, Role::Member), absent, draft("text"), None).await;
+        assert!(matches!(refused, Err(ArticleError::NotFound("board"))));
+    }
+    assert_eq!(store.board_lookups.load(Ordering::Relaxed), 1, "a guessed board is looked up once in a while");
+    let elsewhere = Board {
+        board_id: absent,
+        slug: "yard".into(),
+        title: "Yard".into(),
+        comment_mode: CommentMode::Tree,
+        created_at: site.clock.now(),
+    };
+    store.create_board(NewBoard { board: elsewhere, once: None }).await.unwrap();
+    site.clock.advance(Duration::from_secs(1));
+    assert!(site.service.page(absent, first, PageSize::DEFAULT).await.is_ok(), "asked again after a second");
+}
+
+#[tokio::test]
+async fn a_repeated_request_has_one_effect_and_one_answer() {
+    let site = site();
+    let (board, writer) = (board(&site).await, actor(7, Role::Member));
+    let once = |fingerprint| {
+        Some(Once {
+            member_id: writer.member_id,
+            scope: "POST /a".into(),
+            key: "k".into(),
+            fingerprint: [fingerprint; 32],
+        })
+    };
+    let first = site.service.create(&writer, board, draft("text"), once(1)).await.unwrap();
+    let second = site.service.create(&writer, board, draft("text"), once(1)).await.unwrap();
+    assert_eq!(first, second);
+    let other = site.service.create(&writer, board, draft("other"), once(2)).await;
+    assert!(matches!(other, Err(ArticleError::KeyReused)));
+    assert_eq!(site.service.board(board).await.unwrap().article_count, 1);
+}
+
+#[tokio::test]
+async fn author_and_moderators_change_an_article_and_nobody_else() {
+    let site = site();
+    let board = board(&site).await;
+    let article = site.service.create(&actor(7, Role::Member), board, draft("one"), None).await.unwrap().article_id;
+    let stranger = actor(8, Role::Member);
+    assert!(matches!(site.service.edit(&stranger, article, draft("x"), None).await, Err(ArticleError::Forbidden(_))));
+    assert!(matches!(site.service.delete(&stranger, article).await, Err(ArticleError::Forbidden(_))));
+
+    site.clock.advance(Duration::from_secs(5));
+    let edited = site.service.edit(&actor(7, Role::Member), article, draft("*two*"), Some(1)).await.unwrap();
+    assert_eq!((edited.version, edited.content_html.as_str()), (2, "<p><em>two</em></p>\n"));
+    assert!(edited.modified_at > edited.created_at);
+    assert_eq!(edited.writer.member_id, MemberId::from_raw(7));
+    site.clock.set(edited.created_at);
+    let by_moderator = site.service.edit(&actor(9, Role::Moderator), article, draft("three"), None).await.unwrap();
+    assert_eq!(by_moderator.writer.member_id, MemberId::from_raw(7), "it stays its author's");
+    assert_eq!(by_moderator.modified_at, edited.modified_at, "a clock that stepped back takes no edit back");
+
+    site.service.delete(&actor(10, Role::Admin), article).await.unwrap();
+    for gone in [article, ArticleId::from_raw(5)] {
+        assert!(matches!(site.service.get(gone).await, Err(ArticleError::NotFound("article"))));
+        let refused = site.service.delete(&actor(7, Role::Member), gone).await;
+        assert!(matches!(refused, Err(ArticleError::NotFound("article"))));
+    }
+}
+
+#[tokio::test]
+async fn an_edit_of_an_older_version_is_refused() {
+    let site = site();
+    let (board, writer) = (board(&site).await, actor(7, Role::Member));
+    let article = site.service.create(&writer, board, draft("one"), None).await.unwrap().article_id;
+    site.service.edit(&writer, article, draft("two"), Some(1)).await.unwrap();
+    assert!(matches!(site.service.edit(&writer, article, draft("x"), Some(1)).await, Err(ArticleError::Changed)));
+    assert_eq!(site.service.get(article).await.unwrap().content, "two");
+}
+
+#[tokio::test]
+async fn invalid_drafts_are_refused_with_every_wrong_field() {
+    let site = site();
+    let (board, writer) = (board(&site).await, actor(7, Role::Member));
+    let blank = || ArticleDraft { title: " ".into(), content: "\0".repeat(3) };
+    let Err(ArticleError::Invalid(invalid)) = site.service.create(&writer, board, blank(), None).await else {
+        panic!("accepted")
+    };
+    assert_eq!(invalid.0.iter().map(|error| error.field).collect::<Vec<_>>(), ["title", "content"]);
+    let article = site.service.create(&writer, board, draft("one"), None).await.unwrap().article_id;
+    assert!(matches!(site.service.edit(&writer, article, blank(), None).await, Err(ArticleError::Invalid(_))));
+}
+
+#[tokio::test]
+async fn without_a_lease_writes_wait() {
+    let site = site();
+    let board = board(&site).await;
+    site.clock.advance(Duration::from_secs(3_600));
+    let refused = site.service.create(&actor(7, Role::Member), board, draft("text"), None).await;
+    assert!(matches!(refused, Err(ArticleError::Store(StoreError::Unavailable { .. }))));
+}
+
+#[tokio::test]
+async fn lists_are_newest_first() {
+    let site = site();
+    let (board, writer) = (board(&site).await, actor(7, Role::Member));
+    let mut ids = Vec::new();
+    for _ in 0..5 {
+        ids.insert(0, site.service.create(&writer, board, draft("text"), None).await.unwrap().article_id);
+    }
+    let size = PageSize::new("page_size", 2).unwrap();
+    let page = site.service.page(board, PageNumber::new("page", 2).unwrap(), size).await.unwrap();
+    assert_eq!(page.items.iter().map(|item| item.article_id).collect::<Vec<_>>(), ids[2..4]);
+    let step = site.service.scroll(board, Some(ids[2]), size).await.unwrap();
+    assert_eq!(step.items.iter().map(|item| item.article_id).collect::<Vec<_>>(), ids[3..]);
+    assert_eq!(step.next, None);
+}

@@ -1,0 +1,190 @@
+//! The rules of the use cases: names are taken once, wrong passwords tell nothing, tokens need no store, roles and
+//! ended sessions reach every process.
+
+mod memory;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use madang_kernel::{
+    Clock, ID_EPOCH_MS, Id, IdGenerator, ManualClock, MemberId, NodeId, NodeLease, Role, StoreError, Timestamp,
+};
+use madang_member::{MemberError, MemberOptions, MemberService, Session, SignedIn};
+use memory::MemoryMembers;
+
+const TTL: Duration = Duration::from_secs(3_600);
+const PASSWORD: &str = "correct horse";
+
+struct Process {
+    service: MemberService,
+    clock: Arc<ManualClock>,
+}
+
+/// One of several processes over one store; all share the signing key.
+fn process(store: &Arc<MemoryMembers>, node: u8) -> Process {
+    let now_ms = ID_EPOCH_MS + 1_000_000;
+    let clock = Arc::new(ManualClock::at(Timestamp::from_millis(now_ms)));
+    let lease = NodeLease { node: NodeId(node), from_ms: now_ms, until_ms: now_ms + 1_000_000_000 };
+    let ids = Arc::new(IdGenerator::new(clock.clone(), lease));
+    let options = MemberOptions { session_ttl: TTL, hash_memory_kib: 8, hash_passes: 1, ..MemberOptions::default() };
+    Process { service: MemberService::new(store.clone(), ids, clock.clone(), [7; 32], options), clock }
+}
+
+async fn signed_in(process: &Process, name: &str, role: Role) -> (SignedIn, Session) {
+    process.service.register_with_role(name, PASSWORD, role).await.unwrap();
+    let signed_in = process.service.sign_in(name, PASSWORD).await.unwrap();
+    let session = process.service.authenticate(&signed_in.token).unwrap();
+    (signed_in, session)
+}
+
+#[tokio::test]
+async fn a_registered_member_signs_in_and_is_known_by_the_token() {
+    let process = process(&Arc::default(), 1);
+    let member = process.service.register("Zoë", PASSWORD).await.unwrap();
+    assert_eq!((member.role, member.created_at), (Role::Member, process.clock.now()), "the first is no administrator");
+    assert!(!process.service.has_admin().await.unwrap());
+    let signed_in = process.service.sign_in("zoE\u{308}", PASSWORD).await.unwrap();
+    assert_eq!((&signed_in.member, signed_in.expires_at), (&member, process.clock.now().plus(TTL)));
+    let session = process.service.authenticate(&signed_in.token).unwrap();
+    assert_eq!((session.actor.member_id, session.actor.name.as_str()), (member.member_id, "Zoë"));
+    assert_eq!((session.actor.role, session.expires_at), (Role::Member, signed_in.expires_at));
+    assert_eq!(process.service.get(member.member_id).await.unwrap(), member);
+    assert!(matches!(process.service.get(MemberId::from_raw(5)).await, Err(MemberError::NotFound)));
+}
+
+#[tokio::test]
+async fn a_name_is_taken_in_every_spelling() {
+    let process = process(&Arc::default(), 1);
+    process.service.register("Anna", PASSWORD).await.unwrap();
+    for name in ["Anna", "anna", "ＡＮＮＡ"] {
+        assert!(matches!(process.service.register(name, PASSWORD).await, Err(MemberError::NameTaken)), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn both_wrong_fields_are_reported_at_once() {
+    let process = process(&Arc::default(), 1);
+    let Err(MemberError::Invalid(invalid)) = process.service.register("a b", "short").await else { panic!("accepted") };
+    assert_eq!(invalid.0.iter().map(|error| error.field).collect::<Vec<_>>(), ["name", "password"]);
+}
+
+#[tokio::test]
+async fn wrong_names_and_wrong_passwords_look_the_same() {
+    let process = process(&Arc::default(), 1);
+    process.service.register("anna", PASSWORD).await.unwrap();
+    let too_long = "a".repeat(1_000);
+    for (name, password) in
+        [("anna", "wrong horse"), ("nobody", PASSWORD), ("a b", PASSWORD), ("anna", ""), ("", ""), ("anna", &too_long)]
+    {
+        let refused = process.service.sign_in(name, password).await;
+        assert!(matches!(refused, Err(MemberError::WrongPassword)), "{name} {password}");
+    }
+}
+
+#[tokio::test]
+async fn a_token_is_verified_while_the_store_is_away() {
+    let store = Arc::new(MemoryMembers::default());
+    let process = process(&store, 1);
+    let (signed_in, _) = signed_in(&process, "anna", Role::Member).await;
+    store.away.store(true, Ordering::SeqCst);
+    assert!(process.service.authenticate(&signed_in.token).is_ok());
+    let refused = process.service.sign_in("anna", PASSWORD).await;
+    assert!(matches!(refused, Err(MemberError::Store(StoreError::Unavailable { .. }))));
+    assert!(process.service.refresh_revocations().await.is_err(), "and goes on with what it knows");
+    assert!(process.service.authenticate(&signed_in.token).is_ok());
+}
+
+#[tokio::test]
+async fn a_token_ends_by_itself() {
+    let process = process(&Arc::default(), 1);
+    let (signed_in, _) = signed_in(&process, "anna", Role::Member).await;
+    process.clock.advance(TTL - Duration::from_millis(1));
+    assert!(process.service.authenticate(&signed_in.token).is_ok());
+    process.clock.advance(Duration::from_millis(1));
+    assert!(matches!(process.service.authenticate(&signed_in.token), Err(MemberError::NotSignedIn(_))));
+    for garbage in ["", ".", "v1", "Bearer", &"x".repeat(100_000)] {
+        assert!(matches!(process.service.authenticate(garbage), Err(MemberError::NotSignedIn(_))));
+    }
+}
+
+#[tokio::test]
+async fn signing_out_ends_one_session_everywhere() {
+    let store = Arc::default();
+    let (here, there) = (process(&store, 1), process(&store, 2));
+    let (first, session) = signed_in(&here, "anna", Role::Member).await;
+    let second = here.service.sign_in("anna", PASSWORD).await.unwrap();
+    here.service.sign_out(&session).await.unwrap();
+    assert!(matches!(here.service.authenticate(&first.token), Err(MemberError::NotSignedIn(_))));
+    assert!(here.service.authenticate(&second.token).is_ok());
+    assert!(there.service.authenticate(&first.token).is_ok(), "not heard of it yet");
+    there.service.refresh_revocations().await.unwrap();
+    assert!(matches!(there.service.authenticate(&first.token), Err(MemberError::NotSignedIn(_))));
+    assert!(there.service.authenticate(&second.token).is_ok());
+    // A process that starts later hears of it too.
+    let late = process(&store, 3);
+    late.service.refresh_revocations().await.unwrap();
+    assert!(late.service.authenticate(&first.token).is_err());
+}
+
+#[tokio::test]
+async fn a_role_is_in_force_for_tokens_that_know_another() {
+    let store = Arc::default();
+    let (here, there) = (process(&store, 1), process(&store, 2));
+    let (_, admin) = signed_in(&here, "admin", Role::Admin).await;
+    let (anna, session) = signed_in(&here, "anna", Role::Member).await;
+    let role = |process: &Process| process.service.authenticate(&anna.token).unwrap().actor.role;
+    let changed = here.service.set_role(&admin.actor, session.actor.member_id, Role::Moderator).await.unwrap();
+    assert_eq!((changed.role, role(&here), role(&there)), (Role::Moderator, Role::Moderator, Role::Member));
+    here.service.set_role(&admin.actor, session.actor.member_id, Role::Member).await.unwrap();
+    here.service.set_role(&admin.actor, session.actor.member_id, Role::Admin).await.unwrap();
+    there.service.refresh_revocations().await.unwrap();
+    assert_eq!(role(&there), Role::Admin);
+}
+
+#[tokio::test]
+async fn only_administrators_give_roles_and_none_demotes_themselves() {
+    let process = process(&Arc::default(), 1);
+    let (_, admin) = signed_in(&process, "admin", Role::Admin).await;
+    let (_, moderator) = signed_in(&process, "moderator", Role::Moderator).await;
+    assert!(process.service.has_admin().await.unwrap());
+    let own = process.service.set_role(&moderator.actor, moderator.actor.member_id, Role::Admin).await;
+    assert!(matches!(own, Err(MemberError::Forbidden(_))));
+    let demoted = process.service.set_role(&admin.actor, admin.actor.member_id, Role::Member).await;
+    assert!(matches!(demoted, Err(MemberError::Forbidden(_))));
+    assert!(process.service.set_role(&admin.actor, admin.actor.member_id, Role::Admin).await.is_ok());
+    let absent = process.service.set_role(&admin.actor, MemberId::from_raw(5), Role::Admin).await;
+    assert!(matches!(absent, Err(MemberError::NotFound)));
+}
+
+#[tokio::test]
+async fn more_revocations_than_a_page_are_all_read() {
+    let store = Arc::default();
+    let (here, there) = (process(&store, 1), process(&store, 2));
+    let (anna, mut session) = signed_in(&here, "anna", Role::Member).await;
+    let last = session.session_id;
+    for raw in 1..=2_500 {
+        session.session_id = Id::from_raw(raw);
+        here.service.sign_out(&session).await.unwrap();
+    }
+    session.session_id = last;
+    here.service.sign_out(&session).await.unwrap();
+    there.service.refresh_revocations().await.unwrap();
+    assert!(there.service.authenticate(&anna.token).is_err());
+}
+
+#[tokio::test]
+async fn seeded_members_have_tokens_and_those_there_before_get_none() {
+    let process = process(&Arc::default(), 1);
+    process.service.register("seed_3", PASSWORD).await.unwrap();
+    let seeded = process.service.seed("seed_", 1, 1_500).await.unwrap();
+    assert_eq!(seeded.len(), 1_499);
+    let names: Vec<&str> = seeded.iter().map(|signed_in| signed_in.member.name.as_str()).collect();
+    assert_eq!((names[0], names[2], names[1_498]), ("seed_1", "seed_4", "seed_1500"));
+    for signed_in in &seeded {
+        let session = process.service.authenticate(&signed_in.token).unwrap();
+        assert_eq!(session.actor.member_id, signed_in.member.member_id);
+    }
+    assert!(matches!(process.service.seed("no spaces ", 1, 1).await, Err(MemberError::Invalid(_))));
+    assert!(matches!(process.service.seed("seed_", 1, u64::MAX).await, Err(MemberError::Invalid(_))));
+}
