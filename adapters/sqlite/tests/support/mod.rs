@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use madang_kernel::{ManualClock, Timestamp};
+use madang_kernel::{ManualClock, StoreError, Timestamp};
 use madang_sqlite::{Sqlite, SqliteOptions};
 
 /// A fresh database, its clock and its directory.
@@ -33,4 +33,10 @@ impl TestDb {
     pub(crate) fn reopen(&self) -> Sqlite {
         Sqlite::open(SqliteOptions::in_directory(self.directory.path()), self.clock.clone()).expect("the same database")
     }
+}
+
+/// A statement of a test that must not fail.
+#[allow(dead_code, reason = "each test file uses its part")]
+pub(crate) fn broken(error: rusqlite::Error) -> StoreError {
+    StoreError::broken("test", error)
 }
