@@ -12,10 +12,14 @@ use std::sync::LazyLock;
 use ammonia::{Builder, UrlRelative};
 use comrak::{Arena, Options, format_html, parse_document};
 
+use crate::CONTENT_MAX_CHARS;
+
 /// How deep quotes, lists, emphasis and links are shown within one another; what is deeper moves up.
 pub const NESTING_MAX: usize = 20;
 /// The most HTML that one text becomes; what would exceed it is shown as it was written.
 pub const HTML_MAX_BYTES: usize = 256 * 1_024;
+// Whatever an article says, showing it as written fits: no character of it becomes longer than these.
+const _: () = assert!(CONTENT_MAX_CHARS * "&amp;".len() + 64 <= HTML_MAX_BYTES && "<br>\n".len() <= "&amp;".len());
 /// Cells that the tables of one text may have; with more, none is read as a table. Short rows are filled up to the
 /// width of their table, so a small text could ask for millions.
 const TABLE_CELLS_MAX: usize = 20_000;
@@ -45,8 +49,8 @@ fn parse_and_clean(text: &str) -> Option<String> {
 
     let options = if table_cells(text) <= TABLE_CELLS_MAX { &WITH_TABLES } else { &WITHOUT_TABLES };
     let arena = Arena::new();
-    let root = parse_document(&arena, &nesting::cap_lines(text), options);
-    nesting::cap_tree(root);
+    let root = parse_document(&arena, text, options);
+    nesting::cap(root);
     let mut html = Bounded(String::with_capacity(text.len() * 2));
     format_html(root, options, &mut html).ok()?;
     let cleaned = CLEANER.clean(&html.0).to_string();
@@ -78,7 +82,7 @@ fn options(tables: bool) -> Options<'static> {
 }
 
 fn cleaner() -> Builder<'static> {
-    const TAGS: [&str; 24] = [
+    const TAGS: [&str; 25] = [
         "a",
         "blockquote",
         "br",
@@ -103,11 +107,12 @@ fn cleaner() -> Builder<'static> {
         "th",
         "thead",
         "tr",
+        "ul",
     ];
     let attributes = [("a", ["href", "title"].as_slice()), ("ol", &["start"]), ("td", &["align"]), ("th", &["align"])];
     let mut builder = Builder::empty();
     builder
-        .tags(TAGS.into_iter().chain(["ul"]).collect())
+        .tags(TAGS.into_iter().collect())
         .tag_attributes(attributes.map(|(tag, names)| (tag, names.iter().copied().collect())).into())
         .generic_attributes(HashSet::new())
         .allowed_classes(HashMap::new())

@@ -1,5 +1,7 @@
 //! The rules of the use cases: who may do what, what is refused and how, and what the store is asked.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
 mod memory;
 
 use std::sync::Arc;

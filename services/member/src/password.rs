@@ -182,7 +182,7 @@ mod tests {
         let mut waiting = Vec::new();
         for _ in 0..3 {
             let mut hashing = Box::pin(passwords.hash(password("correct horse")));
-            assert!(futures_poll(&mut hashing).await.is_none());
+            assert!(poll_once(&mut hashing).await.is_none());
             waiting.push(hashing);
         }
         let refused = passwords.hash(password("correct horse")).await;
@@ -209,7 +209,7 @@ mod tests {
     }
 
     /// Polls once; `None` while it waits.
-    async fn futures_poll<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
+    async fn poll_once<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
         std::future::poll_fn(|context| {
             let polled = std::pin::Pin::new(&mut *future).poll(context);
             std::task::Poll::Ready(match polled {

@@ -1,6 +1,8 @@
 //! The rules of the use cases: names are taken once, wrong passwords tell nothing, tokens need no store, roles and
 //! ended sessions reach every process.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
 mod memory;
 
 use std::sync::Arc;

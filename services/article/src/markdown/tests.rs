@@ -139,7 +139,11 @@ fn hostile_texts() -> Vec<String> {
     let narrow_table = format!("{}\n{}\n{}", "|a".repeat(30), "|-".repeat(30), "a\n".repeat(9_900));
     let references = format!("[a]: http://{}\n\n{}", "a".repeat(9_000), "[a]".repeat(3_000));
     let list_then_blanks = format!("{}a{}", "- ".repeat(5_000), "\n".repeat(9_999));
+    let quote_then_list = format!("{}\n{}", ">".repeat(10_000), "- a\n".repeat(2_400));
+    let deep_lines = format!("{}a\n", ">".repeat(98)).repeat(200);
+    let deep_list_lines = format!("{}a\n", "- ".repeat(99)).repeat(100);
     texts.extend([wide_table, narrow_table, references, list_then_blanks]);
+    texts.extend([quote_then_list, deep_lines, deep_list_lines]);
     texts
 }
 
@@ -158,6 +162,22 @@ fn hostile_text_is_fast_shallow_and_bounded() {
         }
     };
     std::thread::Builder::new().stack_size(1_024 * 1_024).spawn(render_all).unwrap().join().unwrap();
+}
+
+#[test]
+fn a_table_of_too_many_cells_stays_text() {
+    let table = |columns: usize, rows: usize| {
+        format!("{}\n{}\n{}", "|a".repeat(columns), "|-".repeat(columns), "a\n".repeat(rows))
+    };
+    assert!(render(&table(10, 1_000)).contains("<table>"));
+    assert!(!render(&table(100, 1_000)).contains("<table>"));
+}
+
+#[test]
+fn html_that_would_be_too_large_is_the_text_as_written() {
+    let text = "www.a.b ".repeat(10_000);
+    assert_eq!(parse_and_clean(&text), None);
+    assert_eq!(render(&text), plain::render_verbatim(&text));
 }
 
 #[test]
