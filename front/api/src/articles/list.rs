@@ -1,0 +1,97 @@
+//! A board's articles, by page number or by cursor.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use madang_article::ArticleSummary;
+use madang_kernel::{ArticleId, BoardId};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::body::{Counts, SummaryBody};
+use crate::extract::{ListQuery, PathId};
+use crate::openapi::{BadRequest, IdText, Internal, NotFound, Unavailable, Unprocessable};
+use crate::state::Shared;
+use crate::{ApiError, reply};
+
+/// A numbered page.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ArticlePage {
+    /// Newest first; empty past the end.
+    items: Vec<SummaryBody>,
+    page: u32,
+    page_size: u32,
+    /// The count, exact up to what the next ten page buttons need.
+    known_count: u64,
+}
+
+/// One step of a cursor list.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ArticleScroll {
+    /// Newest first.
+    items: Vec<SummaryBody>,
+    /// Goes into `before` of the next step; null at the end.
+    #[schema(value_type = Option<IdText>, required = true)]
+    next: Option<ArticleId>,
+}
+
+/// Either kind of list.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+#[schema(as = ArticleList)]
+pub(crate) enum ArticleList {
+    /// When asked with `page` and `page_size`, or with nothing.
+    Page(ArticlePage),
+    /// When asked with `before` or `limit`.
+    Scroll(ArticleScroll),
+}
+
+/// The articles of a board, newest first.
+///
+/// By page number with `page` and `page_size`, which is also what is answered when nothing is asked for; or by cursor
+/// with `before` and `limit`. The two do not mix.
+#[utoipa::path(
+    get, path = "/api/v1/boards/{board_id}/articles", operation_id = "list_articles", tag = "articles",
+    params(
+        ("board_id" = IdText, Path, description = "The board"),
+        ("page" = Option<u32>, Query, minimum = 1, maximum = 1_000_000_000, description = "The page; 1 when left out"),
+        ("page_size" = Option<u32>, Query, minimum = 1, maximum = 100, description = "Articles on a page; 30 when left out"),
+        ("before" = Option<IdText>, Query, description = "Only articles older than this one"),
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 100, description = "Articles in a step; 30 when left out"),
+    ),
+    responses(
+        (status = 200, description = "A page, or a step of the cursor", body = ArticleList),
+        (status = 400, response = BadRequest),
+        (status = 404, response = NotFound),
+        (status = 422, response = Unprocessable),
+        (status = 500, response = Internal),
+        (status = 503, response = Unavailable),
+    ),
+)]
+pub(crate) async fn articles(
+    State(api): State<Shared>,
+    PathId(board): PathId<BoardId>,
+    query: ListQuery,
+) -> Result<Response, ApiError> {
+    let list = match query {
+        ListQuery::Page(page, size) => {
+            let found = api.articles.page(board, page, size).await?;
+            let (page, page_size) = (page.get(), size.get());
+            ArticleList::Page(ArticlePage {
+                items: summaries(found.items),
+                page,
+                page_size,
+                known_count: found.known_count,
+            })
+        }
+        ListQuery::Scroll(before, size) => {
+            let found = api.articles.scroll(board, before, size).await?;
+            ArticleList::Scroll(ArticleScroll { items: summaries(found.items), next: found.next })
+        }
+    };
+    reply::json(StatusCode::OK, &list)
+}
+
+fn summaries(articles: Vec<ArticleSummary>) -> Vec<SummaryBody> {
+    articles.into_iter().map(|article| SummaryBody::new(article, Counts::default())).collect()
+}

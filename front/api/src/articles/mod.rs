@@ -1,0 +1,171 @@
+//! Articles: write, read, edit, delete.
+
+mod body;
+mod list;
+
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::Response;
+use madang_kernel::{ArticleId, BoardId};
+
+use self::body::{ArticleBody, Counts, Deletion, DraftBody};
+pub(crate) use self::list::{__path_articles, articles};
+use crate::extract::{IdempotencyKey, IfMatch, IfNoneMatch, Json, OptionalJson, PathId, Signed};
+use crate::openapi::{
+    BadRequest, Changed, Forbidden, IdText, Internal, NotFound, NotJson, TooLarge, Unauthorized, Unavailable,
+    Unprocessable,
+};
+use crate::state::Shared;
+use crate::{ApiError, reply};
+
+const REASON_CHARS_MAX: usize = 500;
+
+/// Versions start at 1, so an edit that expects this one fails, after everything else about it was checked.
+const NO_VERSION: u64 = 0;
+
+/// Write an article.
+#[utoipa::path(
+    post, path = "/api/v1/boards/{board_id}/articles", operation_id = "create_article", tag = "articles", request_body = DraftBody,
+    security(("bearer" = []), ("cookie" = [])),
+    params(
+        ("board_id" = IdText, Path, description = "The board"),
+        ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 64, pattern = "^[!-~]{1,64}$",
+            description = "The same key with the same body within 24 hours has one effect and the same answer"),
+    ),
+    responses(
+        (status = 201, description = "The article", body = ArticleBody, headers(
+            ("Location" = String, description = "Where the article is"),
+            ("ETag" = String, description = "Goes into If-Match of an edit"),
+        )),
+        (status = 400, response = BadRequest),
+        (status = 401, response = Unauthorized),
+        (status = 403, response = Forbidden),
+        (status = 404, response = NotFound),
+        (status = 413, response = TooLarge),
+        (status = 415, response = NotJson),
+        (status = 422, response = Unprocessable),
+        (status = 500, response = Internal),
+        (status = 503, response = Unavailable),
+    ),
+)]
+pub(crate) async fn create(
+    State(api): State<Shared>,
+    PathId(board): PathId<BoardId>,
+    Signed(session): Signed,
+    key: IdempotencyKey,
+    body: Json<DraftBody>,
+) -> Result<Response, ApiError> {
+    let once = key.once(&session.actor, || format!("POST /api/v1/boards/{board}/articles"), &body.bytes);
+    let article = api.articles.create(&session.actor, board, body.value.into(), once).await?;
+    let article = ArticleBody::new(article, Counts::default());
+    reply::created(&format!("/api/v1/articles/{}", article.article_id), Some(article.tag()), &article)
+}
+
+/// One article.
+#[utoipa::path(
+    get, path = "/api/v1/articles/{article_id}", operation_id = "read_article", tag = "articles",
+    params(
+        ("article_id" = IdText, Path, description = "The article"),
+        ("If-None-Match" = Option<String>, Header, description = "ETags the caller has already"),
+    ),
+    responses(
+        (status = 200, description = "The article", body = ArticleBody, headers(("ETag" = String, description = "Changes with the body; goes into If-Match of an edit"))),
+        (status = 304, description = "As the caller has it"),
+        (status = 404, response = NotFound),
+        (status = 500, response = Internal),
+        (status = 503, response = Unavailable),
+    ),
+)]
+pub(crate) async fn article(
+    State(api): State<Shared>,
+    PathId(article): PathId<ArticleId>,
+    seen: IfNoneMatch,
+) -> Result<Response, ApiError> {
+    let article = ArticleBody::new(api.articles.get(article).await?, Counts::default());
+    reply::tagged(&seen, &article.tag(), &article, article.text_bytes())
+}
+
+/// Edit an article (its author, or a moderator).
+#[utoipa::path(
+    put, path = "/api/v1/articles/{article_id}", operation_id = "edit_article", tag = "articles", request_body = DraftBody,
+    security(("bearer" = []), ("cookie" = [])),
+    params(
+        ("article_id" = IdText, Path, description = "The article"),
+        ("If-Match" = Option<String>, Header, description = "The ETag of the version that was edited: refused with 412 if \
+            someone else was faster. Counts in the tag do not matter here"),
+    ),
+    responses(
+        (status = 200, description = "The article as it is now", body = ArticleBody, headers(("ETag" = String, description = "Goes into If-Match of the next edit"))),
+        (status = 400, response = BadRequest),
+        (status = 401, response = Unauthorized),
+        (status = 403, response = Forbidden),
+        (status = 404, response = NotFound),
+        (status = 412, response = Changed),
+        (status = 413, response = TooLarge),
+        (status = 415, response = NotJson),
+        (status = 422, response = Unprocessable),
+        (status = 500, response = Internal),
+        (status = 503, response = Unavailable),
+    ),
+)]
+pub(crate) async fn edit(
+    State(api): State<Shared>,
+    PathId(article): PathId<ArticleId>,
+    Signed(session): Signed,
+    versions: IfMatch,
+    body: Json<DraftBody>,
+) -> Result<Response, ApiError> {
+    let expected = expected_version(&api, article, &versions).await?;
+    let article = api.articles.edit(&session.actor, article, body.value.into(), expected).await?;
+    let article = ArticleBody::new(article, Counts::default());
+    let mut response = reply::json(StatusCode::OK, &article)?;
+    response.headers_mut().insert(header::ETAG, reply::text(&article.tag())?);
+    Ok(response)
+}
+
+/// Delete an article (its author, or a moderator).
+#[utoipa::path(
+    delete, path = "/api/v1/articles/{article_id}", operation_id = "delete_article", tag = "articles", request_body = Option<Deletion>,
+    security(("bearer" = []), ("cookie" = [])),
+    params(("article_id" = IdText, Path, description = "The article")),
+    responses(
+        (status = 204, description = "Gone"),
+        (status = 400, response = BadRequest),
+        (status = 401, response = Unauthorized),
+        (status = 403, response = Forbidden),
+        (status = 404, response = NotFound),
+        (status = 413, response = TooLarge),
+        (status = 415, response = NotJson),
+        (status = 422, response = Unprocessable),
+        (status = 500, response = Internal),
+        (status = 503, response = Unavailable),
+    ),
+)]
+pub(crate) async fn delete(
+    State(api): State<Shared>,
+    PathId(article): PathId<ArticleId>,
+    Signed(session): Signed,
+    OptionalJson(deletion): OptionalJson<Deletion>,
+) -> Result<Response, ApiError> {
+    let reason = deletion.and_then(|deletion| deletion.reason);
+    if reason.is_some_and(|reason| reason.chars().count() > REASON_CHARS_MAX) {
+        return Err(ApiError::invalid("reason", format!("must have at most {REASON_CHARS_MAX} characters")));
+    }
+    api.articles.delete(&session.actor, article).await?;
+    Ok(reply::no_content())
+}
+
+/// The version the edit expects. Of several, the present one if it is among them: the edit itself checks it again.
+async fn expected_version(api: &Shared, article: ArticleId, versions: &IfMatch) -> Result<Option<u64>, ApiError> {
+    match versions {
+        IfMatch::Any => Ok(None),
+        IfMatch::Versions(versions) => match versions.as_slice() {
+            [] => Ok(Some(NO_VERSION)),
+            [version] => Ok(Some(*version)),
+            several => {
+                let present = api.articles.get(article).await?.version;
+                Ok(Some(if several.contains(&present) { present } else { NO_VERSION }))
+            }
+        },
+    }
+}

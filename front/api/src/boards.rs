@@ -1,0 +1,190 @@
+//! Boards: list, create, look up, count.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use madang_article::{BoardDraft, BoardWithCount, CommentMode};
+use madang_kernel::{BoardId, Timestamp};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::extract::{IdempotencyKey, IfNoneMatch, Json, PathId, Signed};
+use crate::openapi::{
+    BadRequest, Conflict, Forbidden, IdText, Internal, NotFound, NotJson, TooLarge, Unauthorized, Unavailable,
+    Unprocessable,
+};
+use crate::state::Shared;
+use crate::{ApiError, reply};
+
+/// How the comments of a board's articles are arranged.
+#[derive(Clone, Copy, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = CommentMode)]
+pub(crate) enum CommentModeName {
+    /// Comments and replies to them, no deeper.
+    TwoLevel,
+    /// Replies to replies.
+    Tree,
+}
+
+impl From<CommentMode> for CommentModeName {
+    fn from(mode: CommentMode) -> Self {
+        match mode {
+            CommentMode::TwoLevel => Self::TwoLevel,
+            CommentMode::Tree => Self::Tree,
+        }
+    }
+}
+
+impl From<CommentModeName> for CommentMode {
+    fn from(mode: CommentModeName) -> Self {
+        match mode {
+            CommentModeName::TwoLevel => Self::TwoLevel,
+            CommentModeName::Tree => Self::Tree,
+        }
+    }
+}
+
+/// A board to create.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct NewBoard {
+    /// Its short name in addresses, unique on the site.
+    #[schema(min_length = 2, max_length = 32, pattern = "^[a-z0-9][a-z0-9-]*$")]
+    slug: String,
+    /// Its name for people.
+    #[schema(min_length = 1, max_length = 100)]
+    title: String,
+    comment_mode: CommentModeName,
+}
+
+/// A board.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Board)]
+pub(crate) struct BoardBody {
+    #[schema(value_type = IdText)]
+    board_id: BoardId,
+    slug: String,
+    title: String,
+    comment_mode: CommentModeName,
+    /// Articles on it now.
+    article_count: u64,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+}
+
+impl From<BoardWithCount> for BoardBody {
+    fn from(BoardWithCount { board, article_count }: BoardWithCount) -> Self {
+        Self {
+            board_id: board.board_id,
+            slug: board.slug,
+            title: board.title,
+            comment_mode: board.comment_mode.into(),
+            article_count,
+            created_at: board.created_at,
+        }
+    }
+}
+
+/// Every board.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct BoardList {
+    items: Vec<BoardBody>,
+}
+
+/// How many there are.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Count {
+    count: u64,
+}
+
+/// Every board, oldest first.
+#[utoipa::path(
+    get, path = "/api/v1/boards", operation_id = "list_boards", tag = "boards",
+    responses(
+        (status = 200, description = "The boards", body = BoardList),
+        (status = 500, response = Internal),
+        (status = 503, response = Unavailable),
+    ),
+)]
+pub(crate) async fn boards(State(api): State<Shared>) -> Result<Response, ApiError> {
+    let boards = api.articles.boards().await?;
+    reply::json(StatusCode::OK, &BoardList { items: boards.into_iter().map(BoardBody::from).collect() })
+}
+
+/// Create a board (administrators).
+#[utoipa::path(
+    post, path = "/api/v1/boards", operation_id = "create_board", tag = "boards", request_body = NewBoard,
+    security(("bearer" = []), ("cookie" = [])),
+    params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 64, pattern = "^[!-~]{1,64}$",
+        description = "The same key with the same body within 24 hours has one effect and the same answer")),
+    responses(
+        (status = 201, description = "The board", body = BoardBody, headers(
+            ("Location" = String, description = "Where the board is"),
+            ("ETag" = String, description = "Changes with the body"),
+        )),
+        (status = 400, response = BadRequest),
+        (status = 401, response = Unauthorized),
+        (status = 403, response = Forbidden),
+        (status = 409, response = Conflict),
+        (status = 413, response = TooLarge),
+        (status = 415, response = NotJson),
+        (status = 422, response = Unprocessable),
+        (status = 500, response = Internal),
+        (status = 503, response = Unavailable),
+    ),
+)]
+pub(crate) async fn create(
+    State(api): State<Shared>,
+    Signed(session): Signed,
+    key: IdempotencyKey,
+    body: Json<NewBoard>,
+) -> Result<Response, ApiError> {
+    let once = key.once(&session.actor, || "POST /api/v1/boards".to_owned(), &body.bytes);
+    let NewBoard { slug, title, comment_mode } = body.value;
+    let draft = BoardDraft { slug, title, comment_mode: comment_mode.into() };
+    let board = BoardBody::from(api.articles.create_board(&session.actor, draft, once).await?);
+    reply::created(&format!("/api/v1/boards/{}", board.board_id), Some(reply::digest_tag(&board)?), &board)
+}
+
+/// One board.
+#[utoipa::path(
+    get, path = "/api/v1/boards/{board_id}", operation_id = "read_board", tag = "boards",
+    params(
+        ("board_id" = IdText, Path, description = "The board"),
+        ("If-None-Match" = Option<String>, Header, description = "ETags the caller has already"),
+    ),
+    responses(
+        (status = 200, description = "The board", body = BoardBody, headers(("ETag" = String, description = "Changes with the body"))),
+        (status = 304, description = "As the caller has it"),
+        (status = 404, response = NotFound),
+        (status = 500, response = Internal),
+        (status = 503, response = Unavailable),
+    ),
+)]
+pub(crate) async fn board(
+    State(api): State<Shared>,
+    PathId(board): PathId<BoardId>,
+    seen: IfNoneMatch,
+) -> Result<Response, ApiError> {
+    let board = api.articles.board(board).await?;
+    reply::digested(&seen, &BoardBody::from(board))
+}
+
+/// How many articles a board has.
+#[utoipa::path(
+    get, path = "/api/v1/boards/{board_id}/articles/count", operation_id = "count_articles", tag = "boards",
+    params(("board_id" = IdText, Path, description = "The board")),
+    responses(
+        (status = 200, description = "The count", body = Count),
+        (status = 404, response = NotFound),
+        (status = 500, response = Internal),
+        (status = 503, response = Unavailable),
+    ),
+)]
+pub(crate) async fn article_count(
+    State(api): State<Shared>,
+    PathId(board): PathId<BoardId>,
+) -> Result<Response, ApiError> {
+    let count = api.articles.board(board).await?.article_count;
+    reply::json(StatusCode::OK, &Count { count })
+}

@@ -1,0 +1,182 @@
+//! Every way a request can fail, and the one place that knows which status each has.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use madang_article::ArticleError;
+use madang_kernel::{Invalid, StoreError};
+use madang_member::MemberError;
+
+use crate::problem::{FieldProblem, Problem};
+
+/// Why a request was not answered as asked.
+#[derive(Debug, thiserror::Error)]
+pub enum ApiError {
+    /// The request cannot be understood; says where.
+    #[error("{0}")]
+    Malformed(Cow<'static, str>),
+    /// Nobody is signed in, or the token is not good; says what to do.
+    #[error("{0}")]
+    NotSignedIn(&'static str),
+    /// The member may not do this; says why.
+    #[error("{0}")]
+    Forbidden(&'static str),
+    /// There is no such thing; says which kind.
+    #[error("there is no such {0}")]
+    NotFound(&'static str),
+    /// The address does not take this method.
+    #[error("this address does not take this method; the Allow header lists those it takes")]
+    MethodNotAllowed,
+    /// Something else is in the way; says what.
+    #[error("{0}")]
+    Conflict(&'static str),
+    /// The thing changed since the caller saw it.
+    #[error("it was changed meanwhile: read it again, then send the change with its new ETag")]
+    Changed,
+    /// The body is longer than allowed.
+    #[error("the body is longer than {limit_bytes} bytes")]
+    TooLarge {
+        /// The longest that is allowed.
+        limit_bytes: usize,
+    },
+    /// The body is not labelled as JSON.
+    #[error("the body must be sent as Content-Type: application/json")]
+    NotJson,
+    /// Fields are well-formed and not acceptable.
+    #[error("{}", .0.iter().map(|e| format!("{} {}", e.field, e.message)).collect::<Vec<_>>().join("; "))]
+    Invalid(Vec<FieldProblem>),
+    /// The idempotency key was used with another body.
+    #[error("this Idempotency-Key was used with another body: take a new key for a new request")]
+    KeyReused,
+    /// The server is busy or a part of it is away; worth asking again.
+    #[error("{detail}")]
+    Unavailable {
+        /// What the caller may know.
+        detail: &'static str,
+        /// When it is worth asking again.
+        retry_after: Duration,
+    },
+    /// A defect of ours; the caller learns nothing but that.
+    #[error("something went wrong on our side")]
+    Internal,
+}
+
+impl ApiError {
+    /// The status of each failure.
+    pub fn status(&self) -> StatusCode {
+        match self {
+            Self::Malformed(_) => StatusCode::BAD_REQUEST,
+            Self::NotSignedIn(_) => StatusCode::UNAUTHORIZED,
+            Self::Forbidden(_) => StatusCode::FORBIDDEN,
+            Self::NotFound(_) => StatusCode::NOT_FOUND,
+            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::Conflict(_) => StatusCode::CONFLICT,
+            Self::Changed => StatusCode::PRECONDITION_FAILED,
+            Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::Invalid(_) | Self::KeyReused => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::Unavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    /// The stable name of the kind, and the kind in words.
+    fn kind(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::Malformed(_) => ("urn:madang:problem:malformed", "Malformed request"),
+            Self::NotSignedIn(_) => ("urn:madang:problem:not-signed-in", "Not signed in"),
+            Self::Forbidden(_) => ("urn:madang:problem:forbidden", "Not allowed"),
+            Self::NotFound(_) => ("urn:madang:problem:not-found", "Not found"),
+            Self::MethodNotAllowed => ("urn:madang:problem:method-not-allowed", "Method not allowed"),
+            Self::Conflict(_) => ("urn:madang:problem:conflict", "Conflict"),
+            Self::Changed => ("urn:madang:problem:changed", "Changed meanwhile"),
+            Self::TooLarge { .. } => ("urn:madang:problem:too-large", "Body too large"),
+            Self::NotJson => ("urn:madang:problem:not-json", "Not JSON"),
+            Self::Invalid(_) => ("urn:madang:problem:invalid", "Invalid field"),
+            Self::KeyReused => ("urn:madang:problem:key-reused", "Idempotency key reused"),
+            Self::Unavailable { .. } => ("urn:madang:problem:unavailable", "Not available"),
+            Self::Internal => ("urn:madang:problem:internal", "Internal error"),
+        }
+    }
+
+    /// A single field that is not acceptable.
+    pub(crate) fn invalid(field: &'static str, message: impl Into<String>) -> Self {
+        Self::Invalid(vec![FieldProblem::new(field, message)])
+    }
+
+    /// Too much work at the moment.
+    pub(crate) fn overloaded(detail: &'static str) -> Self {
+        Self::Unavailable { detail, retry_after: Duration::from_secs(1) }
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let status = self.status();
+        let (kind, title) = self.kind();
+        let errors: &[FieldProblem] = if let Self::Invalid(errors) = &self { errors } else { &[] };
+        let problem = Problem { kind, title, status: status.as_u16(), detail: &self.to_string(), errors };
+        let mut response = problem.into_response(status);
+        if let Self::NotSignedIn(_) = self {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if let Self::Unavailable { retry_after, .. } = self {
+            // Whole seconds, and never 0: that would be an invitation to hammer.
+            let seconds = retry_after.as_millis().div_ceil(1_000).clamp(1, 3_600) as u64;
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
+}
+
+impl From<Invalid> for ApiError {
+    fn from(invalid: Invalid) -> Self {
+        Self::Invalid(invalid.0.into_iter().map(FieldProblem::from).collect())
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            // An outage makes one of these a request: the metrics count them, a log line each would bury the rest.
+            StoreError::Unavailable { what, reason, retry_after } => {
+                tracing::debug!(what, "refused for now: {reason}");
+                Self::Unavailable { detail: "the server cannot do this at the moment: try again shortly", retry_after }
+            }
+            StoreError::Broken { what, source } => {
+                tracing::error!(what, "{what} failed: {source}");
+                Self::Internal
+            }
+        }
+    }
+}
+
+impl From<ArticleError> for ApiError {
+    fn from(error: ArticleError) -> Self {
+        match error {
+            ArticleError::NotFound(what) => Self::NotFound(what),
+            ArticleError::Forbidden(why) => Self::Forbidden(why),
+            ArticleError::Invalid(invalid) => invalid.into(),
+            ArticleError::Changed => Self::Changed,
+            ArticleError::SlugTaken => Self::Conflict("another board has this slug"),
+            ArticleError::KeyReused => Self::KeyReused,
+            ArticleError::Store(store) => store.into(),
+        }
+    }
+}
+
+impl From<MemberError> for ApiError {
+    fn from(error: MemberError) -> Self {
+        match error {
+            MemberError::NotFound => Self::NotFound("member"),
+            MemberError::NotSignedIn(what_to_do) => Self::NotSignedIn(what_to_do),
+            MemberError::WrongPassword => Self::NotSignedIn("name or password is wrong"),
+            MemberError::Forbidden(why) => Self::Forbidden(why),
+            MemberError::NameTaken => Self::Conflict("this name is taken"),
+            MemberError::Invalid(invalid) => invalid.into(),
+            MemberError::Store(store) => store.into(),
+        }
+    }
+}

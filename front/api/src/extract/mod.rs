@@ -1,0 +1,17 @@
+//! What handlers take out of a request. Our own instead of axum's, so that every rejection is a problem with the status
+//! that the contract names.
+
+mod body;
+mod condition;
+mod json;
+mod list_query;
+mod once;
+mod path_id;
+mod session;
+
+pub(crate) use condition::{IfMatch, IfNoneMatch};
+pub(crate) use json::{Json, OptionalJson};
+pub(crate) use list_query::ListQuery;
+pub(crate) use once::IdempotencyKey;
+pub(crate) use path_id::PathId;
+pub(crate) use session::{COOKIE_NAME, Signed};

@@ -1,0 +1,38 @@
+//! Ids in paths: text that cannot be an id names nothing, so it is a 404 like any unknown id.
+
+use axum::extract::{FromRequestParts, Path};
+use axum::http::request::Parts;
+use madang_kernel::{ArticleId, BoardId, MemberId};
+use serde::de::DeserializeOwned;
+
+use crate::ApiError;
+
+/// The id in the path.
+pub(crate) struct PathId<T>(pub(crate) T);
+
+/// An id that says what it names.
+pub(crate) trait Names: DeserializeOwned + Send {
+    /// The kind of thing, as a problem calls it.
+    const WHAT: &'static str;
+}
+
+impl Names for ArticleId {
+    const WHAT: &'static str = "article";
+}
+
+impl Names for BoardId {
+    const WHAT: &'static str = "board";
+}
+
+impl Names for MemberId {
+    const WHAT: &'static str = "member";
+}
+
+impl<T: Names, S: Send + Sync> FromRequestParts<S> for PathId<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let Path(id) = Path::from_request_parts(parts, state).await.map_err(|_| ApiError::NotFound(T::WHAT))?;
+        Ok(Self(id))
+    }
+}

@@ -1,0 +1,184 @@
+//! Members: register, look up, give roles.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use madang_kernel::{MemberId, Role, Timestamp};
+use madang_member::Member;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::extract::{IfNoneMatch, Json, PathId, Signed};
+use crate::openapi::{
+    BadRequest, Conflict, Forbidden, IdText, Internal, NotFound, NotJson, TooLarge, Unauthorized, Unavailable,
+    Unprocessable,
+};
+use crate::state::Shared;
+use crate::{ApiError, reply};
+
+/// A name and the password that goes with it.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct NameAndPassword {
+    /// Letters of any script, digits and `_`.
+    #[schema(min_length = 2, max_length = 32)]
+    pub(crate) name: String,
+    /// Told to nobody, kept as a hash.
+    #[schema(min_length = 8, max_length = 128, format = Password)]
+    pub(crate) password: String,
+}
+
+/// A member who has just registered.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Registered {
+    #[schema(value_type = IdText)]
+    member_id: MemberId,
+    name: String,
+}
+
+/// A member as others see them.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Member)]
+pub(crate) struct MemberBody {
+    #[schema(value_type = IdText)]
+    member_id: MemberId,
+    name: String,
+    role: RoleName,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+}
+
+impl From<Member> for MemberBody {
+    fn from(member: Member) -> Self {
+        let Member { member_id, name, role, created_at } = member;
+        Self { member_id, name, role: role.into(), created_at }
+    }
+}
+
+/// What a member may do; each role includes the ones before it.
+#[derive(Clone, Copy, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = Role)]
+pub(crate) enum RoleName {
+    Member,
+    Moderator,
+    Admin,
+}
+
+impl From<Role> for RoleName {
+    fn from(role: Role) -> Self {
+        match role {
+            Role::Member => Self::Member,
+            Role::Moderator => Self::Moderator,
+            Role::Admin => Self::Admin,
+        }
+    }
+}
+
+impl From<RoleName> for Role {
+    fn from(role: RoleName) -> Self {
+        match role {
+            RoleName::Member => Self::Member,
+            RoleName::Moderator => Self::Moderator,
+            RoleName::Admin => Self::Admin,
+        }
+    }
+}
+
+/// The role to give.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct RoleChange {
+    role: RoleName,
+}
+
+/// Register.
+#[utoipa::path(
+    post, path = "/api/v1/members", operation_id = "register_member", tag = "members", request_body = NameAndPassword,
+    responses(
+        (status = 201, description = "Registered", body = Registered, headers(("Location" = String, description = "Where the member is"))),
+        (status = 400, response = BadRequest),
+        (status = 409, response = Conflict),
+        (status = 413, response = TooLarge),
+        (status = 415, response = NotJson),
+        (status = 422, response = Unprocessable),
+        (status = 500, response = Internal),
+        (status = 503, response = Unavailable),
+    ),
+)]
+pub(crate) async fn register(State(api): State<Shared>, body: Json<NameAndPassword>) -> Result<Response, ApiError> {
+    let Member { member_id, name, .. } = api.members.register(&body.value.name, &body.value.password).await?;
+    reply::created(&format!("/api/v1/members/{member_id}"), None, &Registered { member_id, name })
+}
+
+/// The member who asks.
+#[utoipa::path(
+    get, path = "/api/v1/members/me", operation_id = "read_own_member", tag = "members", security(("bearer" = []), ("cookie" = [])),
+    params(("If-None-Match" = Option<String>, Header, description = "ETags the caller has already")),
+    responses(
+        (status = 200, description = "The member", body = MemberBody, headers(("ETag" = String, description = "Changes with the body"))),
+        (status = 304, description = "As the caller has it"),
+        (status = 401, response = Unauthorized),
+        (status = 404, response = NotFound),
+        (status = 500, response = Internal),
+        (status = 503, response = Unavailable),
+    ),
+)]
+pub(crate) async fn me(
+    State(api): State<Shared>,
+    Signed(session): Signed,
+    seen: IfNoneMatch,
+) -> Result<Response, ApiError> {
+    let member = api.members.get(session.actor.member_id).await?;
+    reply::digested(&seen, &MemberBody::from(member))
+}
+
+/// One member.
+#[utoipa::path(
+    get, path = "/api/v1/members/{member_id}", operation_id = "read_member", tag = "members",
+    params(
+        ("member_id" = IdText, Path, description = "The member"),
+        ("If-None-Match" = Option<String>, Header, description = "ETags the caller has already"),
+    ),
+    responses(
+        (status = 200, description = "The member", body = MemberBody, headers(("ETag" = String, description = "Changes with the body"))),
+        (status = 304, description = "As the caller has it"),
+        (status = 404, response = NotFound),
+        (status = 500, response = Internal),
+        (status = 503, response = Unavailable),
+    ),
+)]
+pub(crate) async fn member(
+    State(api): State<Shared>,
+    PathId(member): PathId<MemberId>,
+    seen: IfNoneMatch,
+) -> Result<Response, ApiError> {
+    let member = api.members.get(member).await?;
+    reply::digested(&seen, &MemberBody::from(member))
+}
+
+/// Give a member a role (administrators).
+#[utoipa::path(
+    put, path = "/api/v1/members/{member_id}/role", operation_id = "set_member_role", tag = "members", request_body = RoleChange,
+    security(("bearer" = []), ("cookie" = [])),
+    params(("member_id" = IdText, Path, description = "The member")),
+    responses(
+        (status = 200, description = "The member with the new role", body = MemberBody),
+        (status = 400, response = BadRequest),
+        (status = 401, response = Unauthorized),
+        (status = 403, response = Forbidden),
+        (status = 404, response = NotFound),
+        (status = 413, response = TooLarge),
+        (status = 415, response = NotJson),
+        (status = 422, response = Unprocessable),
+        (status = 500, response = Internal),
+        (status = 503, response = Unavailable),
+    ),
+)]
+pub(crate) async fn set_role(
+    State(api): State<Shared>,
+    PathId(member): PathId<MemberId>,
+    Signed(session): Signed,
+    body: Json<RoleChange>,
+) -> Result<Response, ApiError> {
+    let member = api.members.set_role(&session.actor, member, body.value.role.into()).await?;
+    reply::json(StatusCode::OK, &MemberBody::from(member))
+}

@@ -1,0 +1,110 @@
+//! The OpenAPI description: what the handlers do not say themselves, and the problems they share.
+
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::{ContentBuilder, Header, OpenApi as Description, Ref, RefOr, Response, ResponseBuilder, Schema};
+use utoipa::{Modify, OpenApi, PartialSchema, ToResponse, ToSchema};
+
+use crate::extract::COOKIE_NAME;
+use crate::operations::{__path_alive, __path_figures, __path_ready};
+use crate::problem::{FieldProblem, Problem};
+
+/// The description without the handlers of the API, which the router adds.
+#[derive(OpenApi)]
+#[openapi(
+    info(title = "Madang", description = "A discussion board. Ids are strings of decimal digits, times are RFC 3339 \
+        UTC with milliseconds, and every error is `application/problem+json`."),
+    paths(alive, ready, figures),
+    components(
+        schemas(IdText, Problem, FieldProblem),
+        responses(
+            BadRequest, Unauthorized, Forbidden, NotFound, Conflict, Changed, TooLarge, NotJson, Unprocessable, Internal,
+            Unavailable
+        ),
+    ),
+    tags(
+        (name = "members", description = "Who writes here"),
+        (name = "sessions", description = "Signing in and out"),
+        (name = "boards", description = "Where articles are written"),
+        (name = "articles", description = "What is written"),
+        (name = "operations", description = "What operators ask a process"),
+    ),
+    modifiers(&SignIn),
+)]
+pub(crate) struct ApiDoc;
+
+struct SignIn;
+
+impl Modify for SignIn {
+    fn modify(&self, description: &mut Description) {
+        let components = description.components.get_or_insert_with(Default::default);
+        let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some("From POST /api/v1/sessions"));
+        components.add_security_scheme("bearer", SecurityScheme::Http(bearer.build()));
+        let cookie = ApiKeyValue::with_description(
+            COOKIE_NAME,
+            "Set by POST /api/v1/sessions. Writes must come from this site's own pages.",
+        );
+        components.add_security_scheme("cookie", SecurityScheme::ApiKey(ApiKey::Cookie(cookie)));
+    }
+}
+
+/// An id as it travels: text, because numbers lose digits past 2^53 in most clients.
+pub(crate) struct IdText;
+
+impl PartialSchema for IdText {
+    fn schema() -> RefOr<Schema> {
+        let text = ObjectBuilder::new().schema_type(Type::String).pattern(Some("^[0-9]{1,19}$"));
+        text.description(Some("A decimal number from 1 to 9223372036854775807, as text")).into()
+    }
+}
+
+impl ToSchema for IdText {
+    fn name() -> std::borrow::Cow<'static, str> {
+        "Id".into()
+    }
+}
+
+macro_rules! problems {
+    ($($(#[$doc:meta])* $name:ident = $description:literal $(with $header:literal)?;)*) => {$(
+        $(#[$doc])*
+        pub(crate) struct $name;
+
+        impl<'r> ToResponse<'r> for $name {
+            fn response() -> (&'r str, RefOr<Response>) {
+                let response = problem($description);
+                $(let response = response.header($header, Header::default());)?
+                (stringify!($name), response.build().into())
+            }
+        }
+    )*};
+}
+
+problems! {
+    /// 400
+    BadRequest = "The request cannot be understood";
+    /// 401
+    Unauthorized = "Not signed in, or name, password or token is not good" with "WWW-Authenticate";
+    /// 403
+    Forbidden = "The member may not do this";
+    /// 404
+    NotFound = "There is no such thing";
+    /// 409
+    Conflict = "The name is taken";
+    /// 412
+    Changed = "Someone else was faster";
+    /// 413
+    TooLarge = "The body is too long";
+    /// 415
+    NotJson = "The body is not labelled as JSON";
+    /// 422
+    Unprocessable = "A field is not acceptable, or an idempotency key was used with another body";
+    /// 500
+    Internal = "A defect on our side";
+    /// 503
+    Unavailable = "Overloaded, or a part is away: ask again later" with "Retry-After";
+}
+
+fn problem(description: &str) -> ResponseBuilder {
+    let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
+    ResponseBuilder::new().description(description).content("application/problem+json", content)
+}

@@ -1,0 +1,61 @@
+//! What operators and orchestrators ask: alive, ready, figures. Outside the bound on requests in flight, because a busy
+//! server is not a dead one.
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::state::Shared;
+use crate::{ApiError, PartState, reply};
+
+/// The addresses, as the meters know them.
+pub(crate) const ROUTES: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
+
+/// Whether the process can serve, part by part.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ReadyBody {
+    /// Whether every part does its work.
+    ready: bool,
+    /// Each part.
+    parts: Vec<PartState>,
+}
+
+/// The three addresses.
+pub(crate) fn routes() -> Router<Shared> {
+    Router::new().route("/healthz", get(alive)).route("/readyz", get(ready)).route("/metrics", get(figures))
+}
+
+/// The process is alive.
+#[utoipa::path(get, path = "/healthz", operation_id = "read_health", tag = "operations", responses((status = 200, description = "Alive", body = String)))]
+pub(crate) async fn alive() -> &'static str {
+    "ok"
+}
+
+/// The process and its parts are ready to serve.
+#[utoipa::path(get, path = "/readyz", operation_id = "read_readiness", tag = "operations", responses(
+    (status = 200, description = "Every part does its work", body = ReadyBody),
+    (status = 503, description = "A part does not", body = ReadyBody),
+))]
+pub(crate) async fn ready(State(api): State<Shared>) -> Result<Response, ApiError> {
+    let parts = api.readiness.parts().await;
+    let ready = parts.iter().all(|part| part.ok);
+    let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let mut response = reply::json(status, &ReadyBody { ready, parts })?;
+    if !ready {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    }
+    Ok(response)
+}
+
+/// Figures in Prometheus' text format.
+#[utoipa::path(get, path = "/metrics", operation_id = "read_metrics", tag = "operations", responses(
+    (status = 200, description = "Figures in Prometheus' text format", body = String),
+))]
+pub(crate) async fn figures(State(api): State<Shared>) -> Response {
+    let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+    ([(header::CONTENT_TYPE, kind)], (api.metrics)()).into_response()
+}

@@ -1,0 +1,94 @@
+//! Sessions: sign in and out, as a token in the answer and as a cookie beside it.
+
+use axum::extract::State;
+use axum::http::{HeaderValue, header};
+use axum::response::Response;
+use madang_kernel::Timestamp;
+use madang_member::SignedIn;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::extract::{COOKIE_NAME, Json, Signed};
+use crate::members::{MemberBody, NameAndPassword};
+use crate::openapi::{BadRequest, Forbidden, Internal, NotJson, TooLarge, Unauthorized, Unavailable, Unprocessable};
+use crate::state::Shared;
+use crate::{ApiError, reply};
+
+/// A sign-in that succeeded.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Session)]
+pub(crate) struct SessionBody {
+    /// Goes into `Authorization: Bearer <token>`.
+    token: String,
+    #[schema(value_type = String, format = DateTime)]
+    expires_at: Timestamp,
+    member: MemberBody,
+}
+
+/// Sign in.
+#[utoipa::path(
+    post, path = "/api/v1/sessions", operation_id = "sign_in", tag = "sessions", request_body = NameAndPassword,
+    responses(
+        (status = 201, description = "Signed in", body = SessionBody, headers(
+            ("Location" = String, description = "Where the session ends"),
+            ("Set-Cookie" = String, description = "The token as the cookie `madang_session`"),
+        )),
+        (status = 400, response = BadRequest),
+        (status = 401, response = Unauthorized),
+        (status = 413, response = TooLarge),
+        (status = 415, response = NotJson),
+        (status = 422, response = Unprocessable),
+        (status = 500, response = Internal),
+        (status = 503, response = Unavailable),
+    ),
+)]
+pub(crate) async fn sign_in(State(api): State<Shared>, body: Json<NameAndPassword>) -> Result<Response, ApiError> {
+    let SignedIn { token, expires_at, member } = api.members.sign_in(&body.value.name, &body.value.password).await?;
+    let cookie = cookie(&token, expires_at, api.limits.cookies_secure)?;
+    let body = SessionBody { token, expires_at, member: member.into() };
+    let mut response = reply::created("/api/v1/sessions/current", None, &body)?;
+    response.headers_mut().insert(header::SET_COOKIE, cookie);
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    Ok(response)
+}
+
+/// Sign out: the token that is sent with the request ends.
+#[utoipa::path(
+    delete, path = "/api/v1/sessions/current", operation_id = "sign_out", tag = "sessions", security(("bearer" = []), ("cookie" = [])),
+    responses(
+        (status = 204, description = "Signed out", headers(("Set-Cookie" = String, description = "Takes the cookie away"))),
+        (status = 401, response = Unauthorized),
+        (status = 403, response = Forbidden),
+        (status = 500, response = Internal),
+        (status = 503, response = Unavailable),
+    ),
+)]
+pub(crate) async fn sign_out(State(api): State<Shared>, Signed(session): Signed) -> Result<Response, ApiError> {
+    api.members.sign_out(&session).await?;
+    let mut response = reply::no_content();
+    // The first moment of 1970 is over: browsers forget the cookie.
+    let gone = cookie("", Timestamp::from_millis(0), api.limits.cookies_secure)?;
+    response.headers_mut().insert(header::SET_COOKIE, gone);
+    Ok(response)
+}
+
+fn cookie(token: &str, expires_at: Timestamp, secure: bool) -> Result<HeaderValue, ApiError> {
+    let moment = jiff::Timestamp::from_millisecond(expires_at.as_millis()).unwrap_or(jiff::Timestamp::MAX);
+    let expires = jiff::fmt::rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&moment);
+    let expires = expires.map(|date| format!("; Expires={date}")).unwrap_or_default();
+    let secure = if secure { "; Secure" } else { "" };
+    reply::text(&format!("{COOKIE_NAME}={token}; Path=/; HttpOnly; SameSite=Lax{expires}{secure}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cookie_is_out_of_reach_for_scripts_and_other_sites() {
+        let expires_at = Timestamp::from_millis(1_704_067_200_000);
+        let plain = "madang_session=t; Path=/; HttpOnly; SameSite=Lax; Expires=Mon, 01 Jan 2024 00:00:00 GMT";
+        assert_eq!(cookie("t", expires_at, false).unwrap(), plain);
+        assert_eq!(cookie("t", expires_at, true).unwrap(), format!("{plain}; Secure"));
+    }
+}

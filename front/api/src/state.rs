@@ -1,0 +1,70 @@
+//! What the handlers work with: the services, the limits, and what the process says about its own health.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use madang_article::ArticleService;
+use madang_member::MemberService;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// Everything a handler may need.
+#[derive(Clone)]
+pub struct ApiState {
+    /// Members and sessions.
+    pub members: Arc<MemberService>,
+    /// Boards and articles.
+    pub articles: Arc<ArticleService>,
+    /// What `/readyz` reports.
+    pub readiness: Arc<dyn Readiness>,
+    /// Renders `/metrics` in Prometheus' text format.
+    pub metrics: Arc<dyn Fn() -> String + Send + Sync>,
+    /// What a request may cost.
+    pub limits: ApiLimits,
+}
+
+/// The state as axum carries it: one reference to count per request instead of one for each part.
+pub(crate) type Shared = Arc<ApiState>;
+
+/// What a request may cost, and how careful its cookie is.
+#[derive(Debug, Clone)]
+pub struct ApiLimits {
+    /// The largest body that is read.
+    pub body_bytes: usize,
+    /// Requests worked on at the same time; more are refused at once.
+    pub in_flight: usize,
+    /// How long one request may take.
+    pub request_timeout: Duration,
+    /// Whether the session cookie is sent over TLS only.
+    pub cookies_secure: bool,
+}
+
+impl Default for ApiLimits {
+    fn default() -> Self {
+        Self {
+            body_bytes: 256 * 1_024,
+            in_flight: 2_048,
+            request_timeout: Duration::from_secs(10),
+            cookies_secure: false,
+        }
+    }
+}
+
+/// Knows whether the parts a process depends on are there.
+#[async_trait]
+pub trait Readiness: Send + Sync {
+    /// Each part, with its state at this moment.
+    async fn parts(&self) -> Vec<PartState>;
+}
+
+/// One part a process depends on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct PartState {
+    /// Which part.
+    pub name: String,
+    /// Whether it does its work.
+    pub ok: bool,
+    /// What an operator should know.
+    pub detail: String,
+}

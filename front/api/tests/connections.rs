@@ -1,0 +1,109 @@
+//! The accept loop over real sockets: keep-alive, bounds on what a client may send, and a stop that lets work finish.
+
+#![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::routing::get;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Notify, oneshot};
+use tokio::task::JoinHandle;
+
+struct Server {
+    address: SocketAddr,
+    stop: oneshot::Sender<()>,
+    done: JoinHandle<()>,
+}
+
+#[expect(clippy::disallowed_methods, reason = "the server runs beside the test, which awaits it")]
+async fn start(router: Router, drain: Duration) -> Server {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (stop, stopped) = oneshot::channel::<()>();
+    let done = tokio::spawn(madang_api::serve(listener, router, async move { drop(stopped.await) }, drain));
+    Server { address, stop, done }
+}
+
+async fn read_until(stream: &mut TcpStream, end: &str) -> String {
+    let mut text = String::new();
+    let mut buffer = [0; 4_096];
+    while !text.contains(end) {
+        let count = stream.read(&mut buffer).await.unwrap();
+        assert!(count > 0, "the connection ended after {text:?}");
+        text.push_str(&String::from_utf8_lossy(&buffer[..count]));
+    }
+    text
+}
+
+fn hello() -> Router {
+    Router::new().route("/", get(async || "hello"))
+}
+
+#[tokio::test]
+async fn a_connection_serves_several_requests_and_an_idle_one_is_closed_at_the_stop() {
+    let server = start(hello(), Duration::from_secs(60)).await;
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    for _ in 0..2 {
+        stream.write_all(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n").await.unwrap();
+        assert!(read_until(&mut stream, "hello").await.starts_with("HTTP/1.1 200"));
+    }
+    server.stop.send(()).unwrap();
+    // Ends long before the minute that busy connections would be given.
+    tokio::time::timeout(Duration::from_secs(10), server.done).await.unwrap().unwrap();
+    assert_eq!(stream.read(&mut [0; 1]).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn a_request_in_progress_is_answered_after_the_stop() {
+    let (entered, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (entered_there, go_on_there) = (entered.clone(), go_on.clone());
+    let slow = async move || {
+        entered_there.notify_one();
+        go_on_there.notified().await;
+        "finished"
+    };
+    let server = start(Router::new().route("/", get(slow)), Duration::from_secs(60)).await;
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    stream.write_all(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n").await.unwrap();
+    entered.notified().await;
+    server.stop.send(()).unwrap();
+    go_on.notify_one();
+    assert!(read_until(&mut stream, "finished").await.starts_with("HTTP/1.1 200"));
+    tokio::time::timeout(Duration::from_secs(10), server.done).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_request_that_outlasts_the_drain_is_cut_off() {
+    let entered = Arc::new(Notify::new());
+    let entered_there = entered.clone();
+    let endless = async move || {
+        entered_there.notify_one();
+        std::future::pending::<&'static str>().await
+    };
+    let server = start(Router::new().route("/", get(endless)), Duration::from_millis(50)).await;
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    stream.write_all(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n").await.unwrap();
+    entered.notified().await;
+    server.stop.send(()).unwrap();
+    tokio::time::timeout(Duration::from_secs(10), server.done).await.unwrap().unwrap();
+    assert!(matches!(stream.read(&mut [0; 1]).await, Ok(0) | Err(_)));
+}
+
+#[tokio::test]
+async fn a_head_without_end_is_refused() {
+    let server = start(hello(), Duration::from_secs(1)).await;
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    stream.write_all(b"GET / HTTP/1.1\r\nhost: a\r\nx: ").await.unwrap();
+    let long = vec![b'x'; 64 * 1_024];
+    // The server may close while we still write; the answer is there all the same.
+    let _ = stream.write_all(&long).await;
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer).await;
+    assert!(answer.is_empty() || answer.starts_with(b"HTTP/1.1 431"), "{}", String::from_utf8_lossy(&answer));
+    server.stop.send(()).unwrap();
+    server.done.await.unwrap();
+}

@@ -1,0 +1,85 @@
+//! A site with one board and its administrator, over a SQLite file of its own.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use madang_api::{ApiLimits, ApiState};
+use madang_article::ArticleService;
+use madang_kernel::{IdGenerator, NodeId, NodeLease, Role, SystemClock};
+use madang_member::{MemberOptions, MemberService};
+use madang_sqlite::{Sqlite, SqliteArticles, SqliteMembers, SqliteOptions};
+
+use super::failing_site::Store;
+use super::{Answer, send};
+
+/// The label of a JSON body.
+pub(crate) const JSON: (&str, &str) = ("content-type", "application/json");
+
+const PASSWORD: &str = "correct horse";
+
+/// The site.
+pub(crate) struct BoardSite {
+    router: Router,
+    members: Arc<MemberService>,
+    /// The id of its board.
+    pub(crate) board: String,
+    /// What an administrator sends as `Authorization`.
+    pub(crate) admin: String,
+    _directory: tempfile::TempDir,
+}
+
+impl BoardSite {
+    /// A fresh site.
+    pub(crate) async fn open() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let clock = Arc::new(SystemClock);
+        let db = Sqlite::open(SqliteOptions::in_directory(directory.path()), clock.clone()).unwrap();
+        let lease = NodeLease { node: NodeId(1), from_ms: 0, until_ms: i64::MAX };
+        let ids = Arc::new(IdGenerator::new(clock.clone(), lease));
+        let options = MemberOptions { hash_memory_kib: 8, hash_passes: 1, ..MemberOptions::default() };
+        let store = Arc::new(SqliteMembers::new(db.clone()));
+        let members = Arc::new(MemberService::new(store, ids.clone(), clock.clone(), [7; 32], options));
+        let articles = Arc::new(ArticleService::new(Arc::new(SqliteArticles::new(db)), ids, clock));
+        articles.ensure_first_board().await.unwrap();
+        let board = articles.boards().await.unwrap()[0].board.board_id.to_string();
+        members.register_with_role("root", PASSWORD, Role::Admin).await.unwrap();
+        let admin = format!("Bearer {}", members.sign_in("root", PASSWORD).await.unwrap().token);
+        let router = madang_api::router(ApiState {
+            members: members.clone(),
+            articles,
+            readiness: Arc::new(Store::Away),
+            metrics: Arc::new(String::new),
+            limits: ApiLimits::default(),
+        });
+        Self { router, members, board, admin, _directory: directory }
+    }
+
+    /// Registers a member and returns their token.
+    pub(crate) async fn member(&self, name: &str) -> String {
+        self.members.register(name, PASSWORD).await.unwrap();
+        self.members.sign_in(name, PASSWORD).await.unwrap().token
+    }
+
+    /// Registers a member and returns what they send as `Authorization`.
+    pub(crate) async fn bearer(&self, name: &str) -> String {
+        format!("Bearer {}", self.member(name).await)
+    }
+
+    /// Sends a request.
+    pub(crate) async fn send(&self, line: &str, headers: &[(&str, &str)], body: impl Into<Body>) -> Answer {
+        send(&self.router, line, headers, body).await
+    }
+
+    /// Writes an article on the board.
+    pub(crate) async fn write(&self, who: &str, draft: &str, extra: &[(&str, &str)]) -> Answer {
+        let headers = [&[JSON, ("authorization", who)], extra].concat();
+        self.send(&format!("POST /api/v1/boards/{}/articles", self.board), &headers, draft.to_owned()).await
+    }
+
+    /// How many articles the board says it has.
+    pub(crate) async fn count(&self) -> u64 {
+        let answer = self.send(&format!("GET /api/v1/boards/{}/articles/count", self.board), &[], "").await;
+        answer.assert(200).json()["count"].as_u64().unwrap()
+    }
+}

@@ -1,0 +1,138 @@
+//! A site without a store: what a request meets before any data is asked for, and what it gets when the data is away.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use axum::Router;
+use madang_api::{ApiLimits, ApiState, PartState, Readiness};
+use madang_article::{
+    Article, ArticleService, ArticleStore, ArticleSummary, BoardWithCount, CreateArticle, CreateBoard, DeleteArticle,
+    DeleteOutcome, EditArticle, EditOutcome, NewBoard,
+};
+use madang_kernel::{
+    ArticleId, BoardId, Created, IdGenerator, MemberId, NodeId, NodeLease, Page, PageNumber, PageSize, Role, Scroll,
+    SessionId, StoreError, SystemClock, Timestamp,
+};
+use madang_member::{
+    CreateMember, Credentials, Member, MemberOptions, MemberService, MemberStore, NewMember, Revocation,
+    RevocationCursor,
+};
+
+/// How the store of a site fails.
+#[derive(Clone, Copy)]
+pub(crate) enum Store {
+    /// It cannot be reached.
+    Away,
+    /// It finds something it cannot understand.
+    Broken,
+}
+
+impl Store {
+    fn fail<T>(self) -> Result<T, StoreError> {
+        Err(match self {
+            Self::Away => StoreError::unavailable("store", "secret reason"),
+            Self::Broken => StoreError::broken("store", "secret cause"),
+        })
+    }
+}
+
+/// A site over a failing store.
+pub(crate) fn site(store: Store, limits: ApiLimits) -> Router {
+    let clock = Arc::new(SystemClock);
+    let lease = NodeLease { node: NodeId(1), from_ms: 0, until_ms: i64::MAX };
+    let ids = Arc::new(IdGenerator::new(clock.clone(), lease));
+    let options = MemberOptions { hash_memory_kib: 8, hash_passes: 1, ..MemberOptions::default() };
+    let members = MemberService::new(Arc::new(store), ids.clone(), clock.clone(), [7; 32], options);
+    madang_api::router(ApiState {
+        members: Arc::new(members),
+        articles: Arc::new(ArticleService::new(Arc::new(store), ids, clock)),
+        readiness: Arc::new(store),
+        metrics: Arc::new(|| "madang_up 1\n".to_owned()),
+        limits,
+    })
+}
+
+/// The limits, with time-outs short enough for tests that wait for none.
+pub(crate) fn limits() -> ApiLimits {
+    ApiLimits { body_bytes: 1_024, request_timeout: Duration::from_secs(30), ..ApiLimits::default() }
+}
+
+#[async_trait]
+impl Readiness for Store {
+    async fn parts(&self) -> Vec<PartState> {
+        let store = PartState { name: "store".to_owned(), ok: false, detail: "does not answer".to_owned() };
+        vec![PartState { name: "process".to_owned(), ok: true, detail: String::new() }, store]
+    }
+}
+
+#[async_trait]
+impl ArticleStore for Store {
+    async fn create_board(&self, _: NewBoard) -> Result<CreateBoard, StoreError> {
+        self.fail()
+    }
+    async fn boards(&self) -> Result<Vec<BoardWithCount>, StoreError> {
+        self.fail()
+    }
+    async fn find_board(&self, _: BoardId) -> Result<Option<BoardWithCount>, StoreError> {
+        self.fail()
+    }
+    async fn create(&self, _: CreateArticle) -> Result<Created<Article>, StoreError> {
+        self.fail()
+    }
+    async fn edit(&self, _: EditArticle) -> Result<EditOutcome, StoreError> {
+        self.fail()
+    }
+    async fn delete(&self, _: DeleteArticle) -> Result<DeleteOutcome, StoreError> {
+        self.fail()
+    }
+    async fn find(&self, _: ArticleId) -> Result<Option<Article>, StoreError> {
+        self.fail()
+    }
+    async fn page(&self, _: BoardId, _: PageNumber, _: PageSize) -> Result<Page<ArticleSummary>, StoreError> {
+        self.fail()
+    }
+    async fn scroll(
+        &self,
+        _: BoardId,
+        _: Option<ArticleId>,
+        _: PageSize,
+    ) -> Result<Scroll<ArticleSummary, ArticleId>, StoreError> {
+        self.fail()
+    }
+}
+
+#[async_trait]
+impl MemberStore for Store {
+    async fn create(&self, _: NewMember) -> Result<CreateMember, StoreError> {
+        self.fail()
+    }
+    async fn create_many(&self, _: Vec<NewMember>) -> Result<u64, StoreError> {
+        self.fail()
+    }
+    async fn find(&self, _: MemberId) -> Result<Option<Member>, StoreError> {
+        self.fail()
+    }
+    async fn find_credentials(&self, _: &str) -> Result<Option<Credentials>, StoreError> {
+        self.fail()
+    }
+    async fn set_role(&self, _: MemberId, _: Role) -> Result<Option<Member>, StoreError> {
+        self.fail()
+    }
+    async fn has_admin(&self) -> Result<bool, StoreError> {
+        self.fail()
+    }
+    async fn end_session(&self, _: SessionId, _: Timestamp) -> Result<(), StoreError> {
+        self.fail()
+    }
+    async fn revocations(
+        &self,
+        _: RevocationCursor,
+        _: usize,
+    ) -> Result<(Vec<Revocation>, RevocationCursor), StoreError> {
+        self.fail()
+    }
+    async fn forget_expired(&self, _: Timestamp) -> Result<u64, StoreError> {
+        self.fail()
+    }
+}

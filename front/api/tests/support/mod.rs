@@ -1,0 +1,66 @@
+//! Requests sent straight into the router, and what came back.
+
+#![allow(dead_code, reason = "each test file uses its part")]
+
+pub(crate) mod board_site;
+pub(crate) mod failing_site;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderMap, Request, StatusCode};
+use http_body_util::BodyExt;
+use tower::ServiceExt;
+
+/// What came back.
+pub(crate) struct Answer {
+    /// The status.
+    pub(crate) status: StatusCode,
+    /// The headers.
+    pub(crate) headers: HeaderMap,
+    /// The body as text.
+    pub(crate) text: String,
+}
+
+impl Answer {
+    /// A header as text; empty when it is missing.
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map(|value| value.to_str().unwrap()).unwrap_or_default()
+    }
+
+    /// The body, which must be JSON.
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
+    }
+
+    /// Checks the status of an answer that is no problem.
+    pub(crate) fn assert(&self, status: u16) -> &Self {
+        assert_eq!(self.status.as_u16(), status, "{}", self.text);
+        self
+    }
+
+    /// Checks that this is a complete problem with the given status.
+    pub(crate) fn assert_problem(&self, status: u16) -> &Self {
+        assert_eq!(self.status.as_u16(), status, "{}", self.text);
+        assert_eq!(self.header("content-type"), "application/problem+json");
+        let problem = self.json();
+        assert_eq!(problem["status"], status);
+        for field in ["type", "title", "detail"] {
+            assert!(problem[field].as_str().is_some_and(|text| !text.is_empty()), "{field}: {}", self.text);
+        }
+        assert!(!self.text.contains("secret"), "internals leaked: {}", self.text);
+        self
+    }
+}
+
+/// Sends a request with headers and a body.
+pub(crate) async fn send(site: &Router, line: &str, headers: &[(&str, &str)], body: impl Into<Body>) -> Answer {
+    let (method, path) = line.split_once(' ').unwrap();
+    let mut request = Request::builder().method(method).uri(path);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let response = site.clone().oneshot(request.body(body.into()).unwrap()).await.unwrap();
+    let (parts, body) = response.into_parts();
+    let text = String::from_utf8(body.collect().await.unwrap().to_bytes().to_vec()).unwrap();
+    Answer { status: parts.status, headers: parts.headers, text }
+}
