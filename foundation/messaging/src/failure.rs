@@ -1,7 +1,7 @@
 //! The two kinds of failure that messaging must never confuse: a part that is away, and a message that fails by itself.
 
 /// A part (broker, database, membership store) could not be reached. Pauses the work; never counts against a message.
-#[derive(Debug, Clone, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{part} is away: {reason}")]
 pub struct Outage {
     /// Which part.
@@ -18,7 +18,7 @@ impl Outage {
 }
 
 /// Why a handler did not apply a message.
-#[derive(Debug, Clone, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HandlerError {
     /// Something the handler needs is away: wait and hand the same message in again, without counting.
     #[error(transparent)]

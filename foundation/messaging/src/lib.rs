@@ -5,18 +5,28 @@
 //! Machines ([`relay`], [`coordinator`], [`consumer`]) are pure step functions from inputs to effects; the loops beside
 //! them perform the effects against the ports under a [`Supervisor`].
 
+mod backoff;
+pub mod coordinator;
 mod dead_letter;
 mod event_log;
 mod failure;
 mod inbox;
 mod membership;
 mod message;
+mod moment;
 mod outbox;
+pub mod relay;
+mod supervisor;
 
+pub use backoff::{Backoff, Chance};
+pub use coordinator::{Assignment, Coordinator, CoordinatorConfig, shards_for};
 pub use dead_letter::{DeadLetter, DeadLetterId, DeadLetters};
 pub use event_log::{Delivery, EventLog, Polled, Position, PublishOutcome, Subscription};
 pub use failure::{HandlerError, Outage};
 pub use inbox::{Applied, Inbox};
 pub use membership::{InstanceId, Membership};
 pub use message::{GroupId, Message, header};
+pub use moment::Moment;
 pub use outbox::{Claim, Failed, Outbox, OutboxBacklog, OutboxRow};
+pub use relay::{HandOver, Relay, RelayConfig};
+pub use supervisor::{OnError, ShutdownReport, Stop, Supervisor, TaskFailed};

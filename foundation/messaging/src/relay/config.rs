@@ -1,0 +1,73 @@
+//! The relay's constants, with the defaults of the design.
+
+use crate::Backoff;
+
+/// How the relay works.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RelayConfig {
+    /// Messages published, claimed or deleted together at most.
+    pub batch_max: usize,
+    /// Messages handed over and not yet published at most; what comes on top is left to polling.
+    pub hand_over_max: usize,
+    /// Batches waiting between the writers and the relay at most; what comes on top is left to polling.
+    pub hand_over_batches_max: usize,
+    /// Rows younger than this are still on their way by direct hand-over, in milliseconds.
+    pub min_age_ms: u64,
+    /// Between two rounds of polling through the shards, in milliseconds.
+    pub poll_every_ms: u64,
+    /// Shards asked for in one claim.
+    pub claim_shards_max: usize,
+    /// A batch that is not on its way by then is dropped: somebody else may serve its shards. Under half the lease, in
+    /// milliseconds.
+    pub batch_deadline_ms: u64,
+    /// A log or an outbox that has not answered by then is away, in milliseconds.
+    pub answer_timeout_ms: u64,
+    /// Claims of a row before it goes to the dead letters.
+    pub attempts_max: u32,
+    /// How long a key is parked after its message was refused.
+    pub park_backoff: Backoff,
+    /// How long the relay pauses when a part is away.
+    pub outage_backoff: Backoff,
+    /// Parked keys remembered, so that their later messages are not published past them.
+    pub parked_keys_max: usize,
+    /// How long the end may take, in milliseconds.
+    pub drain_timeout_ms: u64,
+}
+
+impl RelayConfig {
+    /// Whether a batch surely ends before an instance silent for `dead_after_ms` is replaced.
+    pub fn fits_lease(&self, dead_after_ms: u64) -> bool {
+        self.batch_deadline_ms * 2 < dead_after_ms
+    }
+}
+
+impl Default for RelayConfig {
+    fn default() -> Self {
+        Self {
+            batch_max: 256,
+            hand_over_max: 8_192,
+            hand_over_batches_max: 1_024,
+            min_age_ms: 10_000,
+            poll_every_ms: 1_000,
+            claim_shards_max: 8,
+            batch_deadline_ms: 4_000,
+            answer_timeout_ms: 4_000,
+            attempts_max: 10,
+            park_backoff: Backoff { base_ms: 1_000, cap_ms: 300_000 },
+            outage_backoff: Backoff { base_ms: 100, cap_ms: 10_000 },
+            parked_keys_max: 10_000,
+            drain_timeout_ms: 5_000,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::CoordinatorConfig;
+
+    #[test]
+    fn by_default_a_batch_ends_within_half_the_lease() {
+        assert!(RelayConfig::default().fits_lease(CoordinatorConfig::default().dead_after_ms));
+    }
+}

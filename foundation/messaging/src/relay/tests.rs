@@ -1,0 +1,375 @@
+//! What the relay does with each answer, step by step, and the whole loop over a small outbox and log in memory.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use madang_kernel::{EventId, Id, ShardId, SystemClock, Timestamp};
+use tokio::sync::watch;
+
+use super::*;
+use crate::{
+    Assignment, Chance, Claim, EventLog, Failed, GroupId, Message, Moment, OnError, Outage, Outbox, OutboxBacklog,
+    OutboxRow, PublishOutcome, Subscription, Supervisor,
+};
+
+fn at(ms: u64) -> Moment {
+    Moment::new(ms, Timestamp::from_millis(0))
+}
+
+fn message(number: i64) -> Message {
+    Message {
+        event_id: EventId::from_raw(number),
+        topic: "t".into(),
+        key: format!("k{number}"),
+        shard: ShardId::new((number % 64) as u8).unwrap(),
+        occurred_at: Timestamp::from_millis(0),
+        headers: Vec::new(),
+        payload: Bytes::new(),
+    }
+}
+
+fn row(number: i64, attempts: u32) -> OutboxRow {
+    OutboxRow { message: message(number), attempts }
+}
+
+fn ids(numbers: &[i64]) -> Vec<EventId> {
+    numbers.iter().copied().map(EventId::from_raw).collect()
+}
+
+fn away() -> Outage {
+    Outage::new("log", "refused")
+}
+
+fn relay() -> Machine {
+    let config = RelayConfig { claim_shards_max: 64, ..RelayConfig::default() };
+    Machine::new(config, Chance::seeded(7))
+}
+
+fn serving() -> Machine {
+    let mut machine = relay();
+    let effects = machine.step(Input::Assigned(Assignment::ALL), at(0));
+    assert!(matches!(&effects[..], [Effect::Claim { limit: 256, .. }]), "{effects:?}");
+    machine
+}
+
+fn claimed(machine: &mut Machine, rows: Vec<OutboxRow>, ms: u64) -> Vec<Effect> {
+    machine.step(Input::Claimed(Ok(rows)), at(ms))
+}
+
+fn published(count: usize) -> Input {
+    Input::Published(Ok(vec![PublishOutcome::Published; count]))
+}
+
+fn publishes(effects: &[Effect]) -> Vec<EventId> {
+    let batches = effects.iter().filter_map(|effect| match effect {
+        Effect::Publish(messages) => Some(messages.iter().map(|message| message.event_id)),
+        _ => None,
+    });
+    batches.flatten().collect()
+}
+
+fn write(effects: &[Effect]) -> Option<&Write> {
+    effects.iter().find_map(|effect| if let Effect::Write(write) = effect { Some(write) } else { None })
+}
+
+fn notes(effects: &[Effect]) -> Vec<&Note> {
+    effects.iter().filter_map(|effect| if let Effect::Note(note) = effect { Some(note) } else { None }).collect()
+}
+
+#[test]
+fn what_is_handed_over_is_published_at_once_in_commit_order_and_deleted_in_one_statement() {
+    let mut machine = relay();
+    let effects = machine.step(Input::HandedOver(vec![message(3), message(1), message(2)]), at(0));
+    assert_eq!(publishes(&effects), ids(&[3, 1, 2]));
+    let later = machine.step(Input::HandedOver(vec![message(9)]), at(1));
+    assert!(later.is_empty(), "one batch at a time keeps the order");
+    let effects = machine.step(published(3), at(5));
+    assert!(matches!(write(&effects), Some(Write::Delete(rows)) if *rows == ids(&[3, 1, 2])), "{effects:?}");
+    assert_eq!(publishes(&effects), ids(&[9]), "the next batch does not wait for the delete");
+}
+
+#[test]
+fn a_full_queue_leaves_the_rest_to_polling() {
+    let mut machine = Machine::new(RelayConfig { hand_over_max: 2, ..RelayConfig::default() }, Chance::seeded(1));
+    let effects = machine.step(Input::HandedOver((1..=5).map(message).collect()), at(0));
+    assert_eq!(notes(&effects), [&Note::LeftToPolling(3)]);
+    assert_eq!(publishes(&effects), ids(&[1, 2]));
+}
+
+#[test]
+fn a_full_claim_is_followed_by_the_next_without_waiting() {
+    let mut machine = serving();
+    claimed(&mut machine, (1..=256).map(|number| row(number, 1)).collect(), 1);
+    machine.step(published(256), at(2));
+    let effects = machine.step(Input::Written(Ok(())), at(3));
+    assert!(matches!(&effects[..], [Effect::Claim { .. }]), "{effects:?}");
+    assert!(claimed(&mut machine, vec![], 4).iter().all(|effect| matches!(effect, Effect::Claim { .. })));
+}
+
+#[test]
+fn a_claim_that_is_not_full_ends_the_round() {
+    let mut machine = serving();
+    assert!(claimed(&mut machine, vec![], 1).is_empty());
+    assert_eq!(machine.next_wake_ms(), Some(1_000));
+    assert!(matches!(&machine.step(Input::Tick, at(1_000))[..], [Effect::Claim { .. }]));
+}
+
+#[test]
+fn a_refused_message_parks_its_key_and_the_others_go_on() {
+    let mut machine = serving();
+    claimed(&mut machine, vec![row(1, 1), row(2, 1)], 1);
+    let outcomes = vec![PublishOutcome::Rejected("too large".into()), PublishOutcome::Published];
+    let effects = machine.step(Input::Published(Ok(outcomes)), at(2));
+    assert!(matches!(notes(&effects)[0], Note::Parked { key, attempts: 1, .. } if key == "k1"));
+    assert!(matches!(write(&effects), Some(Write::Delete(rows)) if *rows == ids(&[2])));
+    let effects = machine.step(Input::Written(Ok(())), at(3));
+    assert!(matches!(write(&effects), Some(Write::Park(rows)) if rows[0].event_id == EventId::from_raw(1)));
+    // A later message of the parked key is not published past it; one of another key is.
+    let mut same_key = message(65);
+    same_key.key = "k1".into();
+    let effects = machine.step(Input::HandedOver(vec![same_key, message(66)]), at(4));
+    assert_eq!(publishes(&effects), ids(&[66]));
+}
+
+#[test]
+fn the_last_attempt_buries() {
+    let mut machine = serving();
+    claimed(&mut machine, vec![row(1, 10)], 1);
+    let effects = machine.step(Input::Published(Ok(vec![PublishOutcome::Rejected("no".into())])), at(2));
+    assert!(matches!(write(&effects), Some(Write::Bury(row, reason)) if row.raw() == 1 && reason == "no"));
+}
+
+#[test]
+fn a_row_that_kills_its_relay_each_time_is_buried_untried() {
+    let mut machine = serving();
+    let effects = claimed(&mut machine, vec![row(1, 11), row(2, 1)], 1);
+    assert_eq!(publishes(&effects), ids(&[2]));
+    assert!(matches!(write(&effects), Some(Write::Bury(row, _)) if row.raw() == 1));
+}
+
+#[test]
+fn an_outage_of_the_log_releases_pauses_and_goes_on_by_itself() {
+    let mut machine = serving();
+    claimed(&mut machine, vec![row(1, 1)], 1);
+    let effects = machine.step(Input::Published(Err(away())), at(2));
+    assert!(matches!(notes(&effects)[0], Note::Paused(_)));
+    assert!(matches!(write(&effects), Some(Write::Release(rows)) if *rows == ids(&[1])));
+    machine.step(Input::Written(Ok(())), at(3));
+    let mut now = 3;
+    for _ in 0..1_000 {
+        now = machine.next_wake_ms().unwrap().max(now + 1);
+        for effect in machine.step(Input::Tick, at(now)) {
+            let Effect::Claim { limit, .. } = effect else { continue };
+            assert_eq!(limit, 1, "one row finds out whether the log is back");
+            claimed(&mut machine, vec![row(1, 1)], now);
+            let effects = machine.step(Input::Published(Err(away())), at(now));
+            assert!(matches!(write(&effects), Some(Write::Release(_))), "never parked, never buried: {effects:?}");
+            machine.step(Input::Written(Ok(())), at(now));
+        }
+    }
+    assert!(now > 1_000_000, "pauses grow to their cap");
+    let effects = loop {
+        now = machine.next_wake_ms().unwrap().max(now);
+        if machine.step(Input::Tick, at(now)).iter().any(|effect| matches!(effect, Effect::Claim { .. })) {
+            claimed(&mut machine, vec![row(1, 1)], now);
+            break machine.step(published(1), at(now));
+        }
+    };
+    assert!(notes(&effects).contains(&&Note::Duplicates(1)), "its first sending is unknown: {effects:?}");
+    assert!(notes(&effects).contains(&&Note::Resumed("log")));
+}
+
+#[test]
+fn an_outage_of_the_outbox_keeps_what_is_owed() {
+    let mut machine = relay();
+    machine.step(Input::HandedOver(vec![message(1)]), at(0));
+    machine.step(published(1), at(1));
+    let effects = machine.step(Input::Written(Err(Outage::new("outbox", "gone"))), at(2));
+    assert!(write(&effects).is_none(), "paused");
+    let wake = machine.next_wake_ms().unwrap();
+    let effects = machine.step(Input::Tick, at(wake));
+    assert!(matches!(write(&effects), Some(Write::Delete(rows)) if *rows == ids(&[1])), "deleted, not published again");
+}
+
+#[test]
+fn a_batch_whose_shards_moved_or_whose_deadline_passed_is_dropped_and_released() {
+    for (assignment, published_at) in [(Assignment::of(0..1), 10), (Assignment::ALL, 4_001)] {
+        let mut machine = serving();
+        machine.step(Input::HandedOver(vec![message(64)]), at(1));
+        let effects = claimed(&mut machine, vec![row(5, 1)], 2);
+        assert!(publishes(&effects).is_empty(), "waits for the batch before it");
+        machine.step(Input::Assigned(assignment), at(3));
+        let effects = machine.step(published(1), at(published_at));
+        assert!(publishes(&effects).is_empty(), "{effects:?}");
+        assert!(notes(&effects).contains(&&Note::Dropped(1)));
+        let effects = machine.step(Input::Written(Ok(())), at(published_at));
+        assert!(matches!(write(&effects), Some(Write::Release(rows)) if *rows == ids(&[5])), "{effects:?}");
+    }
+}
+
+#[test]
+fn a_drain_publishes_what_is_in_hand_and_then_stops() {
+    let mut machine = serving();
+    claimed(&mut machine, vec![row(1, 1)], 1);
+    machine.step(Input::HandedOver(vec![message(2)]), at(2));
+    assert!(machine.step(Input::Stop, at(3)).is_empty());
+    assert_eq!(publishes(&machine.step(published(1), at(4))), ids(&[2]));
+    machine.step(published(1), at(5));
+    let mut effects = machine.step(Input::Written(Ok(())), at(6));
+    while write(&effects).is_some() {
+        effects = machine.step(Input::Written(Ok(())), at(7));
+    }
+    assert!(matches!(effects[..], [Effect::Stopped]), "{effects:?}");
+}
+
+#[test]
+fn a_drain_past_its_time_releases_the_rest() {
+    let mut machine = serving();
+    machine.step(Input::HandedOver(vec![message(2)]), at(1));
+    claimed(&mut machine, vec![row(1, 1)], 2);
+    machine.step(Input::Stop, at(3));
+    let effects = machine.step(Input::Tick, at(5_003));
+    assert!(matches!(write(&effects), Some(Write::Release(rows)) if *rows == ids(&[1])), "{effects:?}");
+    machine.step(Input::Written(Ok(())), at(5_004));
+    machine.step(Input::Published(Err(away())), at(5_005));
+    assert!(machine.is_idle() && machine.next_wake_ms().is_none());
+}
+
+/// An outbox and a log in memory; enough to run the loop.
+#[derive(Default)]
+struct Parts(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    rows: BTreeMap<EventId, (Message, u32, bool)>,
+    buried: Vec<EventId>,
+    log: Vec<EventId>,
+    log_away: bool,
+    refused: HashMap<EventId, String>,
+}
+
+impl Parts {
+    fn commit(&self, messages: &[Message]) {
+        let mut state = self.0.lock().unwrap();
+        for message in messages {
+            state.rows.insert(message.event_id, (message.clone(), 0, false));
+        }
+    }
+}
+
+#[async_trait]
+impl Outbox for Parts {
+    async fn claim(&self, claim: Claim) -> Result<Vec<OutboxRow>, Outage> {
+        let mut state = self.0.lock().unwrap();
+        let due =
+            state.rows.values_mut().filter(|(message, _, parked)| !parked && claim.shards.contains(&message.shard));
+        Ok(due
+            .take(claim.limit)
+            .map(|(message, attempts, _)| {
+                *attempts += 1;
+                OutboxRow { message: message.clone(), attempts: *attempts }
+            })
+            .collect())
+    }
+    async fn release(&self, rows: &[EventId]) -> Result<(), Outage> {
+        let mut state = self.0.lock().unwrap();
+        for row in rows {
+            if let Some((_, attempts, _)) = state.rows.get_mut(row) {
+                *attempts -= 1;
+            }
+        }
+        Ok(())
+    }
+    async fn delete(&self, rows: &[EventId]) -> Result<(), Outage> {
+        self.0.lock().unwrap().rows.retain(|id, _| !rows.contains(id));
+        Ok(())
+    }
+    async fn park(&self, rows: &[Failed]) -> Result<(), Outage> {
+        let mut state = self.0.lock().unwrap();
+        for failed in rows {
+            if let Some((_, _, parked)) = state.rows.get_mut(&failed.event_id) {
+                *parked = failed.park_for > Duration::from_secs(3_600);
+            }
+        }
+        Ok(())
+    }
+    async fn bury(&self, row: EventId, _: &str) -> Result<(), Outage> {
+        let mut state = self.0.lock().unwrap();
+        state.rows.remove(&row);
+        state.buried.push(row);
+        Ok(())
+    }
+    async fn backlog(&self) -> Result<OutboxBacklog, Outage> {
+        Ok(OutboxBacklog { unsent: self.0.lock().unwrap().rows.len() as u64, ..OutboxBacklog::default() })
+    }
+}
+
+#[async_trait]
+impl EventLog for Parts {
+    async fn publish(&self, messages: &[Message]) -> Result<Vec<PublishOutcome>, Outage> {
+        let mut state = self.0.lock().unwrap();
+        if state.log_away {
+            return Err(away());
+        }
+        let mut outcomes = Vec::new();
+        for message in messages {
+            outcomes.push(match state.refused.get(&message.event_id) {
+                Some(reason) => PublishOutcome::Rejected(reason.clone()),
+                None => {
+                    state.log.push(message.event_id);
+                    PublishOutcome::Published
+                }
+            });
+        }
+        Ok(outcomes)
+    }
+    async fn subscribe(&self, _: &GroupId, _: &[String]) -> Result<Box<dyn Subscription>, Outage> {
+        Err(away())
+    }
+}
+
+async fn eventually(parts: &Parts, holds: impl Fn(&State) -> bool) {
+    for _ in 0..100_000 {
+        if holds(&parts.0.lock().unwrap()) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("it never came to be");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_loop_empties_the_outbox_through_an_outage_and_past_a_poison_message() {
+    let parts: Arc<Parts> = Arc::default();
+    parts.0.lock().unwrap().refused.insert(EventId::from_raw(3), "too large".into());
+    let (_assign, assignment) = watch::channel(Assignment::ALL);
+    let (relay, hand_over) =
+        Relay::new(RelayConfig::default(), parts.clone(), parts.clone(), assignment, Arc::new(SystemClock));
+    let supervisor = Supervisor::new("relay");
+    supervisor.spawn("relay", OnError::Restart, move |stop| relay.clone().run(stop));
+
+    let first: Vec<Message> = (1..=5).map(message).collect();
+    parts.commit(&first);
+    assert!(hand_over.hand_over(first));
+    eventually(&parts, |state| state.rows.is_empty()).await;
+
+    parts.0.lock().unwrap().log_away = true;
+    let second: Vec<Message> = (100..2_000).map(message).collect();
+    parts.commit(&second);
+    hand_over.hand_over(second);
+    tokio::time::sleep(Duration::from_secs(3_600)).await;
+    parts.0.lock().unwrap().log_away = false;
+    eventually(&parts, |state| state.rows.is_empty()).await;
+
+    let state = parts.0.lock().unwrap();
+    assert_eq!(state.buried, ids(&[3]), "an hour's outage buries nothing");
+    let mut seen = state.log.clone();
+    seen.sort();
+    seen.dedup();
+    assert_eq!(seen.len(), 4 + 1_900);
+    drop(state);
+    assert!(supervisor.shutdown(Duration::from_secs(10)).await.aborted.is_empty());
+}
