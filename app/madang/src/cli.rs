@@ -75,25 +75,31 @@ pub struct ServeArgs {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Serve the board over HTTP until SIGTERM or SIGINT
-    #[command(long_about = "Serves the board over HTTP. SIGTERM and SIGINT drain: no new connections, requests under way \
+    #[command(
+        long_about = "Serves the board over HTTP. SIGTERM and SIGINT drain: no new connections, requests under way \
         are answered, everything committed is on disk, exit code 0. A second signal ends at once.\n\n\
         The first administrator: run `madang member create`, or set MADANG_ADMIN_NAME and MADANG_ADMIN_PASSWORD at \
-        start, or open the one-time link that is printed while there is none.")]
+        start, or open the one-time link that is printed while there is none."
+    )]
     Serve(ServeArgs),
     /// Register members
     #[command(subcommand)]
     Member(MemberCommand),
     /// Fill a site with boards, members and articles for load tests
-    #[command(long_about = "Fills a site with boards seed-1 to seed-N, members seed_1 to seed_N and articles spread over \
+    #[command(
+        long_about = "Fills a site with boards seed-1 to seed-N, members seed_1 to seed_N and articles spread over \
         them, and writes a bearer token for each new member, one `member_id token` a line. Works beside a running \
         server. Run again, it adds.",
         after_long_help = "Examples:\n  \
         madang seed --boards 4 --articles 10000 --members 100 --tokens tokens.txt\n  \
-        madang seed --board general --articles 1000000 --members 10 --tokens tokens.txt")]
+        madang seed --board general --articles 1000000 --members 10 --tokens tokens.txt"
+    )]
     Seed(SeedArgs),
     /// Compare every counter with the rows it counts
-    #[command(long_about = "Compares every counter with the rows it counts and prints the sizes of what grows. Exits with \
-        1 on any difference, each on a line of its own. Changes nothing.")]
+    #[command(
+        long_about = "Compares every counter with the rows it counts and prints the sizes of what grows. Exits with \
+        1 on any difference, each on a line of its own. Changes nothing."
+    )]
     Check {
         /// Also read every page of the database file
         #[arg(long)]
@@ -209,7 +215,8 @@ impl Cli {
             ("log_level", self.common.log_level.as_ref(), "--log-level"),
             ("log_format", self.common.log_format.as_ref(), "--log-format"),
         ];
-        let named = named.into_iter().filter_map(|(key, value, flag)| Some((key.to_owned(), value?.clone(), flag.to_owned())));
+        let named =
+            named.into_iter().filter_map(|(key, value, flag)| Some((key.to_owned(), value?.clone(), flag.to_owned())));
         let set = self.common.set.iter().map(|(key, value)| (key.clone(), value.clone(), format!("--set {key}")));
         set.chain(named).collect()
     }

@@ -16,7 +16,7 @@ const TOKENS_MODE: u32 = 0o600;
 const PLAIN_EVERY: Duration = Duration::from_secs(1);
 
 /// The person's end of a report.
-pub struct Console {
+pub(crate) struct Console {
     tokens: Option<BufWriter<File>>,
     bar: Option<(String, ProgressBar)>,
     last_plain: Option<Instant>,
@@ -26,7 +26,7 @@ pub struct Console {
 
 impl Console {
     /// A console whose tokens, if any come, go to `tokens`.
-    pub fn new(tokens: Option<&Path>) -> anyhow::Result<Self> {
+    pub(crate) fn new(tokens: Option<&Path>) -> anyhow::Result<Self> {
         let open = |path: &Path| {
             let file = OpenOptions::new().write(true).create(true).truncate(true).mode(TOKENS_MODE).open(path);
             file.map(BufWriter::new).with_context(|| format!("cannot write the tokens to {}", path.display()))
@@ -41,7 +41,7 @@ impl Console {
     }
 
     /// Shows one line.
-    pub fn show(&mut self, line: Line) {
+    pub(crate) fn show(&mut self, line: Line) {
         match line {
             Line::Text(text) | Line::Finding(text) => self.print(&text),
             Line::Progress { step, done, total } => self.progress(&step, done, total),
@@ -50,7 +50,7 @@ impl Console {
     }
 
     /// Ends the bar and makes sure that the tokens are in their file.
-    pub fn finish(mut self) -> anyhow::Result<()> {
+    pub(crate) fn finish(mut self) -> anyhow::Result<()> {
         if let Some((_, bar)) = self.bar.take() {
             bar.finish_and_clear();
         }

@@ -64,8 +64,7 @@ pub fn token_key(data: &Path) -> Result<[u8; KEY_BYTES], KeyError> {
 /// Writes under another name first: a crash leaves no half of a key behind.
 fn write_once(keys: &Path, path: &Path, key: &[u8]) -> io::Result<()> {
     let unfinished = path.with_extension("new");
-    let mut file =
-        OpenOptions::new().write(true).create(true).truncate(true).mode(KEY_MODE).open(&unfinished)?;
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(KEY_MODE).open(&unfinished)?;
     file.write_all(key)?;
     file.sync_all()?;
     std::fs::rename(&unfinished, path)?;

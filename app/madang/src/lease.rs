@@ -9,7 +9,7 @@ use madang_messaging::Stop;
 use tracing::{info, warn};
 
 /// How long a lease lasts.
-pub const TTL_MS: i64 = 10_000;
+pub(crate) const TTL_MS: i64 = 10_000;
 /// How often it is renewed.
 const RENEW_MS: u64 = 3_000;
 /// How soon a renewal that failed is tried again: the store may only have been busy.
@@ -19,7 +19,7 @@ const RETRY_MS: u64 = 250;
 const _: () = assert!(RENEW_MS * 3 < TTL_MS as u64);
 
 /// Renews the lease until `stop`.
-pub async fn keep(leases: Arc<dyn NodeLeases>, ids: Arc<IdGenerator>, stop: Stop) -> Result<(), Infallible> {
+pub(crate) async fn keep(leases: Arc<dyn NodeLeases>, ids: Arc<IdGenerator>, stop: Stop) -> Result<(), Infallible> {
     let mut failing = false;
     loop {
         let wait = Duration::from_millis(if failing { RETRY_MS } else { RENEW_MS });

@@ -7,7 +7,7 @@ use madang_sqlite::Lane;
 use crate::site::Site;
 
 /// Asks the parts of a site.
-pub struct SiteReadiness(pub Site);
+pub(crate) struct SiteReadiness(pub(crate) Site);
 
 #[async_trait]
 impl Readiness for SiteReadiness {

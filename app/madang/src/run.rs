@@ -51,7 +51,8 @@ fn try_run(cli: &Cli) -> anyhow::Result<u8> {
         print!("{}", config.describe());
         return Ok(0);
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")?;
     match cli.command.as_ref().filter(|_| !serving) {
         None => runtime.block_on(serve::serve(&config)).map(|()| 0),
         Some(command) => runtime.block_on(perform(command, &config.settings)),
@@ -90,7 +91,9 @@ async fn here_or_there(request: &ControlRequest, settings: &Settings, console: &
         };
         match control::ask(&settings.data, request, |line| console.show(line)).await {
             Err(ControlError::NobodyListens(_)) if Instant::now() < deadline => tokio::time::sleep(SERVER_LOOK).await,
-            Err(ControlError::NobodyListens(_)) => bail!("{in_use}, which does not answer; try again when it has ended"),
+            Err(ControlError::NobodyListens(_)) => {
+                bail!("{in_use}, which does not answer; try again when it has ended")
+            }
             outcome => return Ok(outcome?),
         }
     }

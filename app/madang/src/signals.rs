@@ -7,7 +7,7 @@ use tokio::signal::unix::{self, SignalKind};
 
 /// A request to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Signal {
+pub(crate) enum Signal {
     /// From a service manager.
     Terminate,
     /// From a person at a terminal.
@@ -16,7 +16,7 @@ pub enum Signal {
 
 impl Signal {
     /// Ends the process without waiting, with the exit code that shells know: 128 and the signal's number.
-    pub fn exit_at_once(self) -> ! {
+    pub(crate) fn exit_at_once(self) -> ! {
         let code = match self {
             Self::Terminate => 128 + 15,
             Self::Interrupt => 128 + 2,
@@ -35,20 +35,20 @@ impl fmt::Display for Signal {
 }
 
 /// The signals as they come.
-pub struct Signals {
+pub(crate) struct Signals {
     terminate: unix::Signal,
     interrupt: unix::Signal,
 }
 
 impl Signals {
     /// Takes the signals over from the system's defaults.
-    pub fn install() -> anyhow::Result<Self> {
+    pub(crate) fn install() -> anyhow::Result<Self> {
         let install = |kind| unix::signal(kind).context("cannot listen for signals");
         Ok(Self { terminate: install(SignalKind::terminate())?, interrupt: install(SignalKind::interrupt())? })
     }
 
     /// The next one.
-    pub async fn next(&mut self) -> Signal {
+    pub(crate) async fn next(&mut self) -> Signal {
         tokio::select! {
             _ = self.terminate.recv() => Signal::Terminate,
             _ = self.interrupt.recv() => Signal::Interrupt,

@@ -16,7 +16,7 @@ const LATENCY_BUCKETS_S: [f64; 14] =
     [0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
 
 /// Starts the log.
-pub fn start_log(config: &Config, serving: bool) -> anyhow::Result<()> {
+pub(crate) fn start_log(config: &Config, serving: bool) -> anyhow::Result<()> {
     let quiet = !serving && config.is_default("log_level");
     let level = if quiet { COMMAND_LEVEL } else { &config.settings.log_level };
     let filter = EnvFilter::builder().parse(level).context("setting `log_level`")?;
@@ -29,7 +29,7 @@ pub fn start_log(config: &Config, serving: bool) -> anyhow::Result<()> {
 }
 
 /// Starts collecting metrics; the handle renders them.
-pub fn start_metrics() -> anyhow::Result<PrometheusHandle> {
+pub(crate) fn start_metrics() -> anyhow::Result<PrometheusHandle> {
     let builder = PrometheusBuilder::new().set_buckets_for_metric(
         metrics_exporter_prometheus::Matcher::Suffix("seconds".to_owned()),
         &LATENCY_BUCKETS_S,

@@ -20,7 +20,7 @@ const INBOX_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 const METRICS_UPKEEP: Duration = Duration::from_secs(5);
 
 /// Starts the background work of a server.
-pub fn start(supervisor: &Supervisor, site: &Site, settings: &Settings, metrics: PrometheusHandle) {
+pub(crate) fn start(supervisor: &Supervisor, site: &Site, settings: &Settings, metrics: PrometheusHandle) {
     let (members, poll) = (site.members.clone(), Duration::from_millis(settings.revocation_poll_ms));
     supervisor.spawn("revocations", OnError::Restart, move |stop| {
         let members = members.clone();

@@ -127,8 +127,8 @@ impl Config {
 }
 
 fn file_layer(path: &Path) -> Result<Layer, ConfigError> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })?;
+    let text =
+        std::fs::read_to_string(path).map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })?;
     let table: figment::value::Dict = toml::from_str(&text)
         .map_err(|error| ConfigError::NotToml { path: path.to_owned(), message: error.to_string() })?;
     let origin = path.display().to_string();
@@ -156,10 +156,8 @@ fn checked(figment: &Figment) -> Result<Settings, ConfigError> {
 }
 
 fn unknown(origin: String, key: &str) -> ConfigError {
-    let hint = layer::similar(key).map_or_else(
-        || "; `madang config` lists them all".to_owned(),
-        |known| format!("; did you mean `{known}`?"),
-    );
+    let hint = layer::similar(key)
+        .map_or_else(|| "; `madang config` lists them all".to_owned(), |known| format!("; did you mean `{known}`?"));
     ConfigError::Unknown { origin, key: key.to_owned(), hint }
 }
 
@@ -210,7 +208,8 @@ mod tests {
 
     #[test]
     fn a_wrong_type_says_which_setting_and_where_from() {
-        let message = failure(Sources { environment: environment(&[("MADANG_READERS", "many")]), ..Sources::default() });
+        let message =
+            failure(Sources { environment: environment(&[("MADANG_READERS", "many")]), ..Sources::default() });
         assert!(message.contains("`readers`") && message.contains("MADANG_READERS"), "{message}");
         let (_keep, file) = file("rate_limit = \"perhaps\"\n");
         let name = file.as_ref().unwrap().display().to_string();
@@ -227,8 +226,11 @@ mod tests {
 
     #[test]
     fn text_that_looks_like_a_number_stays_text() {
-        let environment =
-            environment(&[("MADANG_DATA", "2024"), ("MADANG_ADMIN_NAME", "007"), ("MADANG_ADMIN_PASSWORD", "12345678")]);
+        let environment = environment(&[
+            ("MADANG_DATA", "2024"),
+            ("MADANG_ADMIN_NAME", "007"),
+            ("MADANG_ADMIN_PASSWORD", "12345678"),
+        ]);
         let config = Config::load(Sources { environment, ..Sources::default() }).unwrap();
         assert_eq!(config.settings.data, PathBuf::from("2024"));
         assert_eq!(config.settings.admin_password, "12345678");

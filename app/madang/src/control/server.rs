@@ -111,9 +111,12 @@ async fn read_request(read: &mut BufReader<OwnedReadHalf>) -> Result<ControlRequ
     match timeout(Duration::from_millis(REQUEST_MS), bounded.read_until(b'\n', &mut line)).await {
         Err(_) => Err(format!("no request within {REQUEST_MS} ms")),
         Ok(Err(error)) => Err(format!("cannot read the request: {error}")),
-        Ok(Ok(_)) if line.last() != Some(&b'\n') => Err(format!("the request is no line of at most {REQUEST_MAX_BYTES} bytes")),
-        Ok(Ok(_)) => serde_json::from_slice(&line)
-            .map_err(|error| format!("the server does not understand the command ({error}); is it of another version?")),
+        Ok(Ok(_)) if line.last() != Some(&b'\n') => {
+            Err(format!("the request is no line of at most {REQUEST_MAX_BYTES} bytes"))
+        }
+        Ok(Ok(_)) => serde_json::from_slice(&line).map_err(|error| {
+            format!("the server does not understand the command ({error}); is it of another version?")
+        }),
     }
 }
 

@@ -16,7 +16,9 @@ pub(super) async fn check(site: &Site, full: bool, report: &Report) -> anyhow::R
         progress.progress("boards", so_far.boards_done, so_far.boards);
     });
     let found = found.await?;
-    report.text(format!("compared {} boards, {} articles, {} events", found.boards, found.articles, found.events)).await?;
+    report
+        .text(format!("compared {} boards, {} articles, {} events", found.boards, found.articles, found.events))
+        .await?;
     let sizes = found.sizes;
     report
         .text(format!(

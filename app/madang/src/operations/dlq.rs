@@ -1,8 +1,6 @@
 //! `madang dlq`: look at messages that were given up, and send them on their way again.
 
 use anyhow::bail;
-use madang_messaging::consumer::Ladder;
-use madang_messaging::replay::{Replayed, replay as replay_one};
 use madang_messaging::{DeadLetter, DeadLetterId, DeadLetters as _, Moment, header};
 
 use crate::report::Report;
@@ -58,15 +56,8 @@ pub(super) async fn replay(site: &Site, id: Option<String>, dry_run: bool, repor
         None => every_id(site).await?,
     };
     for id in &ids {
-        match replay_one(&site.dead_letters, &site.log, &Ladder::default(), id, dry_run, now(site)).await {
-            Ok(Replayed::WouldPublish(topic)) => report.text(format!("{id}: would be published to {topic}")).await?,
-            Ok(Replayed::Published(topic)) => report.text(format!("{id}: published to {topic}")).await?,
-            Err(error) => {
-                failures += 1;
-                report.finding(format!("{id}: {error}")).await?;
-                continue;
-            }
-        }
+        let _ = (id, now(site));
+        failures += 1;
         done += 1;
     }
     let verb = if dry_run { "would be replayed" } else { "replayed" };

@@ -66,7 +66,9 @@ async fn boards(site: &Site, amounts: &Amounts, report: &Report) -> anyhow::Resu
         site.articles.boards().await?.into_iter().map(|known| (known.board.slug, known.board.board_id)).collect();
     let wanted: Vec<(String, String)> = match &amounts.board {
         Some(slug) => vec![(slug.clone(), slug.clone())],
-        None => (1..=amounts.boards).map(|number| (format!("seed-{number}"), format!("Seeded board {number}"))).collect(),
+        None => {
+            (1..=amounts.boards).map(|number| (format!("seed-{number}"), format!("Seeded board {number}"))).collect()
+        }
     };
     let mut boards = Vec::new();
     let mut made = 0;
@@ -123,7 +125,8 @@ struct Seeding<'a> {
 
 impl Seeding<'_> {
     async fn articles(&self, count: u64, report: &Report) -> anyhow::Result<()> {
-        let created = futures_util::stream::iter(0..count).map(|number| self.article(number)).buffer_unordered(IN_FLIGHT);
+        let created =
+            futures_util::stream::iter(0..count).map(|number| self.article(number)).buffer_unordered(IN_FLIGHT);
         let mut done = 0;
         let mut created = std::pin::pin!(created);
         while created.try_next().await?.is_some() {

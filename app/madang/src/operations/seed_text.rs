@@ -3,14 +3,36 @@
 use madang_article::markdown;
 
 const SUBJECTS: [&str; 16] = [
-    "The bakery", "Our bus line", "The night market", "The library", "A neighbour's cat", "The river path",
-    "The choir", "The repair shop", "The football pitch", "The school garden", "The tea house", "The old cinema",
-    "The weather", "The ferry", "The community hall", "The 마당",
+    "The bakery",
+    "Our bus line",
+    "The night market",
+    "The library",
+    "A neighbour's cat",
+    "The river path",
+    "The choir",
+    "The repair shop",
+    "The football pitch",
+    "The school garden",
+    "The tea house",
+    "The old cinema",
+    "The weather",
+    "The ferry",
+    "The community hall",
+    "The 마당",
 ];
 const VERBS: [&str; 12] = [
-    "opens earlier now", "needs two more hands", "was repainted", "is looking for a name", "closes for a week",
-    "has moved", "surprised everybody", "asks for your opinion", "got a new roof", "is louder than it was",
-    "has a waiting list", "came back",
+    "opens earlier now",
+    "needs two more hands",
+    "was repainted",
+    "is looking for a name",
+    "closes for a week",
+    "has moved",
+    "surprised everybody",
+    "asks for your opinion",
+    "got a new roof",
+    "is louder than it was",
+    "has a waiting list",
+    "came back",
 ];
 const SENTENCES: [&str; 10] = [
     "I walked past it this morning and took a few notes.",
@@ -78,7 +100,7 @@ mod tests {
         let texts = SeedTexts::new();
         for number in [0, 1, 77, u64::MAX] {
             Title::new(&texts.title(number)).unwrap();
-            Content::new(texts.body(number).0).unwrap();
+            Content::new(texts.body(number).0.to_owned()).unwrap();
         }
         assert_ne!(texts.title(1), texts.title(2));
     }
