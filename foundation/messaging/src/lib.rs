@@ -6,6 +6,7 @@
 //! them perform the effects against the ports under a [`Supervisor`].
 
 mod backoff;
+pub mod consumer;
 pub mod coordinator;
 mod dead_letter;
 mod event_log;
@@ -16,9 +17,11 @@ mod message;
 mod moment;
 mod outbox;
 pub mod relay;
+mod replay;
 mod supervisor;
 
 pub use backoff::{Backoff, Chance};
+pub use consumer::{Consumer, ConsumerConfig, Handled, Handler, Ladder};
 pub use coordinator::{Assignment, Coordinator, CoordinatorConfig, shards_for};
 pub use dead_letter::{DeadLetter, DeadLetterId, DeadLetters};
 pub use event_log::{Delivery, EventLog, Polled, Position, PublishOutcome, Subscription};
@@ -29,4 +32,5 @@ pub use message::{GroupId, Message, header};
 pub use moment::Moment;
 pub use outbox::{Claim, Failed, Outbox, OutboxBacklog, OutboxRow};
 pub use relay::{HandOver, Relay, RelayConfig};
+pub use replay::{ReplayError, Replayed, replay};
 pub use supervisor::{OnError, ShutdownReport, Stop, Supervisor, TaskFailed};

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// Names of the headers that this crate writes.
 pub mod header {
-    /// Attempts made so far at the present rung of the retry ladder.
+    /// Attempts made so far, on every rung of the retry ladder together.
     pub const ATTEMPTS: &str = "attempts";
     /// Unix milliseconds before which a retry rung does not hand the message out.
     pub const NOT_BEFORE_MS: &str = "not-before-ms";

@@ -24,6 +24,9 @@ pub struct RelayConfig {
     pub answer_timeout_ms: u64,
     /// Claims of a row before it goes to the dead letters.
     pub attempts_max: u32,
+    /// Claims of a row that never came to an answer before it is given up untried: it may be what kills its relay each
+    /// time. Far above `attempts_max`, because a claim whose reply was lost counts as well.
+    pub untried_max: u32,
     /// How long a key is parked after its message was refused.
     pub park_backoff: Backoff,
     /// How long the relay pauses when a part is away.
@@ -53,6 +56,7 @@ impl Default for RelayConfig {
             batch_deadline_ms: 4_000,
             answer_timeout_ms: 4_000,
             attempts_max: 10,
+            untried_max: 100,
             park_backoff: Backoff { base_ms: 1_000, cap_ms: 300_000 },
             outage_backoff: Backoff { base_ms: 100, cap_ms: 10_000 },
             parked_keys_max: 10_000,

@@ -183,15 +183,17 @@ impl Machine {
 
     /// When the next [`Input::Tick`] is due.
     pub fn next_wake_ms(&self) -> Option<u64> {
+        let pauses = [self.log.until_ms(), self.outbox.until_ms()].into_iter().flatten().min();
         let own = match self.phase {
             Phase::Stopped => return None,
             Phase::Draining { until_ms } => until_ms,
             Phase::Serving => {
-                let waits = !self.assignment.is_empty() && self.claiming.is_none() && self.round.is_empty();
-                waits.then_some(self.round_at_ms).filter(|_| self.claimed.is_empty())
+                // A pause puts polling off: waking for it meanwhile would spin.
+                let polls = pauses.is_none() && self.claiming.is_none() && self.claimed.is_empty();
+                (polls && self.round.is_empty() && !self.assignment.is_empty()).then_some(self.round_at_ms)
             }
         };
-        [self.log.until_ms(), self.outbox.until_ms(), own].into_iter().flatten().min()
+        pauses.into_iter().chain(own).min()
     }
 
     /// Whether nothing is in hand and nothing under way.
@@ -248,7 +250,7 @@ impl Machine {
             return;
         }
         self.claimed.insert(event_id);
-        if row.attempts > self.config.attempts_max {
+        if row.attempts > self.config.untried_max {
             // It never came to an answer: each time, the relay that claimed it died.
             self.give_up(event_id, "no attempt came to an end".to_owned(), effects);
         } else {

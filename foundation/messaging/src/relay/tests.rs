@@ -145,7 +145,7 @@ fn the_last_attempt_buries() {
 #[test]
 fn a_row_that_kills_its_relay_each_time_is_buried_untried() {
     let mut machine = serving();
-    let effects = claimed(&mut machine, vec![row(1, 11), row(2, 1)], 1);
+    let effects = claimed(&mut machine, vec![row(1, 101), row(2, 1)], 1);
     assert_eq!(publishes(&effects), ids(&[2]));
     assert!(matches!(write(&effects), Some(Write::Bury(row, _)) if row.raw() == 1));
 }
@@ -180,6 +180,13 @@ fn an_outage_of_the_log_releases_pauses_and_goes_on_by_itself() {
     };
     assert!(notes(&effects).contains(&&Note::Duplicates(1)), "its first sending is unknown: {effects:?}");
     assert!(notes(&effects).contains(&&Note::Resumed("log")));
+}
+
+#[test]
+fn a_paused_relay_is_not_woken_before_its_pause_ends() {
+    let mut machine = serving();
+    machine.step(Input::Claimed(Err(Outage::new("outbox", "gone"))), at(5_000));
+    assert!(machine.next_wake_ms().unwrap() > 5_000, "the round that is overdue does not make it spin");
 }
 
 #[test]

@@ -1,0 +1,414 @@
+//! One lane of a consumer group as a step function: poll, hand in, pass what fails up the ladder, store the offset.
+
+use super::config::ConsumerConfig;
+use super::handler::Handled;
+use super::in_hand::{InHand, State};
+use super::ladder;
+use crate::backoff::Pause;
+use crate::{Chance, Delivery, HandlerError, Message, Moment, Outage, Polled, Position, PublishOutcome};
+
+/// What happens to the lane.
+#[derive(Debug)]
+pub enum Input {
+    /// Time has passed.
+    Tick,
+    /// The answer to [`Effect::Subscribe`].
+    Subscribed(Result<(), Outage>),
+    /// The answer to [`Effect::Poll`].
+    Polled(Result<Polled, Outage>),
+    /// The answer to [`Effect::Handle`].
+    Handled(Vec<Result<Handled, HandlerError>>),
+    /// The handler panicked over what [`Effect::Handle`] handed in.
+    Panicked(String),
+    /// The answer to [`Effect::Publish`].
+    Published(Result<Vec<PublishOutcome>, Outage>),
+    /// The answer to [`Effect::Commit`].
+    Committed(Result<(), Outage>),
+    /// The answer to [`Effect::Rebuild`].
+    Rebuilt(Result<(), Outage>),
+    /// Finish what is in hand, store it and stop.
+    Stop,
+}
+
+/// What the lane wants done; one thing at a time.
+#[derive(Debug, Clone)]
+pub enum Effect {
+    /// Join the group.
+    Subscribe,
+    /// Ask for at most `max` deliveries, waiting at most `max_wait_ms`.
+    Poll {
+        /// The most deliveries.
+        max: usize,
+        /// The longest wait, in milliseconds.
+        max_wait_ms: u64,
+    },
+    /// Hand these to the handler.
+    Handle(Vec<Delivery>),
+    /// Publish to the ladder.
+    Publish(Vec<Message>),
+    /// Store that everything up to these positions is done.
+    Commit(Vec<Position>),
+    /// Build the derived data anew.
+    Rebuild,
+    /// Something worth counting or logging.
+    Note(Note),
+    /// Nothing more will come.
+    Stopped,
+}
+
+/// What is worth counting or logging.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Note {
+    /// So many deliveries were applied; the last one had waited so long since its change, in milliseconds.
+    Applied {
+        /// How many.
+        count: usize,
+        /// The age of the last, in milliseconds.
+        lag_ms: u64,
+    },
+    /// A message failed and is tried again in place.
+    RetriedInPlace(usize),
+    /// A message went onto a rung.
+    Retried {
+        /// Where to.
+        topic: String,
+        /// Its key.
+        key: String,
+        /// Why.
+        reason: String,
+    },
+    /// A message went to the dead letters.
+    DeadLettered {
+        /// Where to.
+        topic: String,
+        /// Its key.
+        key: String,
+        /// Why.
+        reason: String,
+    },
+    /// The log refuses even the dead letter; the lane waits for a person, because nothing may be lost.
+    Stuck(String),
+    /// A part is away; the lane pauses.
+    Paused(Outage),
+    /// The part answers again.
+    Resumed,
+    /// The group fell behind the log and rebuilds.
+    FellBehind,
+    /// Partitions went to another instance.
+    Revoked(usize),
+}
+
+/// The one thing under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Busy {
+    No,
+    Subscribing,
+    Polling,
+    Handling,
+    Publishing,
+    Committing,
+    Rebuilding,
+}
+
+/// The lane's state.
+#[derive(Debug)]
+pub struct Machine {
+    config: ConsumerConfig,
+    rung: Option<usize>,
+    chance: Chance,
+    busy: Busy,
+    in_hand: InHand,
+    subscribed: bool,
+    must_rebuild: bool,
+    /// After a panic over a batch, one by one, to find the one that caused it.
+    singly: bool,
+    pause: Pause,
+    draining_until_ms: Option<u64>,
+    stopped: bool,
+}
+
+impl Machine {
+    /// A lane; `rung` says which rung of the ladder it reads, `None` the topics themselves.
+    pub fn new(config: ConsumerConfig, rung: Option<usize>, chance: Chance) -> Self {
+        Self {
+            config,
+            rung,
+            chance,
+            busy: Busy::No,
+            in_hand: InHand::default(),
+            subscribed: false,
+            must_rebuild: false,
+            singly: false,
+            pause: Pause::default(),
+            draining_until_ms: None,
+            stopped: false,
+        }
+    }
+
+    /// Takes one input and says what is to be done.
+    pub fn step(&mut self, input: Input, now: Moment) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        if !matches!(input, Input::Tick | Input::Stop) {
+            self.busy = Busy::No;
+        }
+        match input {
+            Input::Tick => {}
+            Input::Subscribed(answer) => self.subscribed = self.answered(answer, now, &mut effects).is_some(),
+            Input::Polled(answer) => {
+                if let Some(polled) = self.answered(answer, now, &mut effects) {
+                    self.polled(polled, now, &mut effects);
+                }
+            }
+            Input::Handled(answers) => self.handled(answers, now, &mut effects),
+            Input::Panicked(reason) => self.panicked(&reason, now, &mut effects),
+            Input::Published(answer) => {
+                if let Some(outcomes) = self.answered(answer, now, &mut effects) {
+                    self.published(outcomes, now, &mut effects);
+                }
+            }
+            Input::Committed(answer) => {
+                if self.answered(answer, now, &mut effects).is_some() {
+                    self.in_hand.forget_stored();
+                }
+            }
+            Input::Rebuilt(answer) => self.must_rebuild = self.answered(answer, now, &mut effects).is_none(),
+            Input::Stop => {
+                self.in_hand.drop_waiting(None);
+                let until_ms = now.elapsed_ms + self.config.drain_timeout_ms;
+                self.draining_until_ms.get_or_insert(until_ms);
+            }
+        }
+        self.go_on(now, &mut effects);
+        effects
+    }
+
+    /// When the next [`Input::Tick`] is due.
+    pub fn next_wake_ms(&self) -> Option<u64> {
+        if self.stopped {
+            return None;
+        }
+        let due = (self.busy == Busy::No).then(|| self.pause.until_ms().or(self.in_hand.next_due_ms())).flatten();
+        due.into_iter().chain(self.draining_until_ms).min()
+    }
+
+    /// Whether nothing is in hand.
+    pub fn is_idle(&self) -> bool {
+        self.in_hand.is_empty()
+    }
+
+    fn answered<T>(&mut self, answer: Result<T, Outage>, now: Moment, effects: &mut Vec<Effect>) -> Option<T> {
+        match answer {
+            Ok(value) => {
+                if self.pause.is_away() {
+                    self.pause.end();
+                    effects.push(Effect::Note(Note::Resumed));
+                }
+                Some(value)
+            }
+            Err(outage) => {
+                self.pause_for(outage, now, effects);
+                None
+            }
+        }
+    }
+
+    fn pause_for(&mut self, outage: Outage, now: Moment, effects: &mut Vec<Effect>) {
+        self.pause.begin(now.elapsed_ms, &self.config.outage_backoff, &mut self.chance);
+        effects.push(Effect::Note(Note::Paused(outage)));
+    }
+
+    fn polled(&mut self, polled: Polled, now: Moment, effects: &mut Vec<Effect>) {
+        match polled {
+            Polled::Deliveries(_) if self.draining_until_ms.is_some() => {}
+            Polled::Deliveries(deliveries) => {
+                let delay_ms = self.rung.and_then(|place| self.config.ladder.0.get(place)).map(|rung| rung.delay_ms);
+                for delivery in deliveries {
+                    let wait_ms = delay_ms.map_or(0, |delay_ms| ladder::wait_ms(&delivery.message, delay_ms, now));
+                    self.in_hand.push(delivery, now.elapsed_ms + wait_ms);
+                }
+            }
+            Polled::Revoked(partitions) => {
+                effects.push(Effect::Note(Note::Revoked(partitions.len())));
+                self.in_hand.drop_waiting(Some(&partitions));
+            }
+            Polled::FellBehind => {
+                effects.push(Effect::Note(Note::FellBehind));
+                self.must_rebuild = true;
+            }
+        }
+    }
+
+    fn handled(
+        &mut self,
+        answers: Vec<Result<Handled, HandlerError>>,
+        now: Moment,
+        effects: &mut Vec<Effect>,
+    ) {
+        let mut answers = answers.into_iter().peekable();
+        let silent = answers.peek().is_none();
+        let (mut applied, mut lag_ms, mut retried, mut outage) = (0, 0, 0, None);
+        for slot in self.in_hand.handling() {
+            match answers.next() {
+                Some(Ok(how)) => {
+                    applied += 1;
+                    lag_ms = now.wall.since(slot.delivery.message.occurred_at).as_millis() as u64;
+                    slot.state = State::Done { stored: how == Handled::DoneWithOffset };
+                }
+                Some(Err(error)) => {
+                    let backoff = self.config.in_place_backoff.delay_ms(slot.attempts + 1, &mut self.chance);
+                    if let HandlerError::Outage(away) = &error {
+                        outage = Some(away.clone());
+                    } else {
+                        retried += 1;
+                    }
+                    slot.failed(error, self.config.attempts_in_place, now.elapsed_ms + backoff);
+                }
+                // Not an answer at all: counted, or a handler that never answers would be asked for ever.
+                None if silent => {
+                    let error = HandlerError::Failed("the handler gave no answer".to_owned());
+                    slot.failed(error, self.config.attempts_in_place, now.elapsed_ms);
+                }
+                None => slot.state = State::Waiting { not_before_ms: 0 },
+            }
+        }
+        if applied > 0 {
+            effects.push(Effect::Note(Note::Applied { count: applied, lag_ms }));
+        }
+        if retried > 0 {
+            effects.push(Effect::Note(Note::RetriedInPlace(retried)));
+        }
+        match outage {
+            Some(outage) => self.pause_for(outage, now, effects),
+            None if self.pause.is_away() => {
+                self.pause.end();
+                effects.push(Effect::Note(Note::Resumed));
+            }
+            None => {}
+        }
+        self.drop_waiting_if_draining();
+    }
+
+    fn panicked(&mut self, reason: &str, now: Moment, effects: &mut Vec<Effect>) {
+        if self.in_hand.handling().count() > 1 {
+            // Nobody knows which one it was. None is counted; each is tried alone.
+            self.singly = true;
+            self.in_hand.handling().for_each(|slot| slot.state = State::Waiting { not_before_ms: 0 });
+            self.drop_waiting_if_draining();
+        } else {
+            self.handled(vec![Err(HandlerError::Failed(format!("the handler panicked: {reason}")))], now, effects);
+        }
+    }
+
+    fn published(&mut self, outcomes: Vec<PublishOutcome>, now: Moment, effects: &mut Vec<Effect>) {
+        let mut stuck = None;
+        let last_rung = self.rung.map_or(0, |place| place + 1) >= self.config.ladder.0.len();
+        for (slot, outcome) in self.in_hand.leaving().zip(outcomes) {
+            let State::Leaving { reason, undecodable } = &slot.state else { continue };
+            match outcome {
+                PublishOutcome::Published => {
+                    let (key, reason) = (slot.delivery.message.key.clone(), reason.clone());
+                    let topic = ladder::original_topic(&slot.delivery.message).to_owned();
+                    effects.push(Effect::Note(if *undecodable || last_rung {
+                        Note::DeadLettered { topic, key, reason }
+                    } else {
+                        Note::Retried { topic, key, reason }
+                    }));
+                    slot.state = State::Done { stored: false };
+                }
+                // The rung does not take it; the dead letters get the raw bytes.
+                PublishOutcome::Rejected(refusal) if !*undecodable && !last_rung => {
+                    let reason = format!("{reason}; and the next rung refused it: {refusal}");
+                    slot.state = State::Leaving { reason, undecodable: true };
+                }
+                PublishOutcome::Rejected(refusal) => stuck = Some(refusal),
+            }
+        }
+        if let Some(refusal) = stuck {
+            effects.push(Effect::Note(Note::Stuck(refusal.clone())));
+            self.pause.begin(now.elapsed_ms, &self.config.outage_backoff, &mut self.chance);
+        }
+    }
+
+    fn drop_waiting_if_draining(&mut self) {
+        if self.draining_until_ms.is_some() {
+            self.in_hand.drop_waiting(None);
+        }
+    }
+
+    fn go_on(&mut self, now: Moment, effects: &mut Vec<Effect>) {
+        self.pause.pass(now.elapsed_ms);
+        if self.stopped {
+            return;
+        }
+        if self.draining_until_ms.is_some_and(|until_ms| now.elapsed_ms >= until_ms) {
+            // Not stored means delivered again; nothing is lost by giving up here.
+            self.in_hand.clear();
+            self.stop(effects);
+            return;
+        }
+        if self.busy != Busy::No || self.pause.holds(now.elapsed_ms) {
+            return;
+        }
+        match self.next(now) {
+            Some((busy, effect)) => {
+                self.busy = busy;
+                effects.push(effect);
+            }
+            None if self.draining_until_ms.is_some() => self.stop(effects),
+            None => {}
+        }
+    }
+
+    /// What comes next. What leaves for the ladder goes first: an offset is never stored past it.
+    fn next(&mut self, now: Moment) -> Option<(Busy, Effect)> {
+        let draining = self.draining_until_ms.is_some();
+        if !self.subscribed {
+            return (!draining).then_some((Busy::Subscribing, Effect::Subscribe));
+        }
+        let leaving = self.leaving_messages(now);
+        if !leaving.is_empty() {
+            return Some((Busy::Publishing, Effect::Publish(leaving)));
+        }
+        if self.must_rebuild && !draining {
+            return Some((Busy::Rebuilding, Effect::Rebuild));
+        }
+        let due = self.in_hand.take_due(now.elapsed_ms, if self.singly { 1 } else { self.config.batch_max });
+        if !due.is_empty() {
+            return Some((Busy::Handling, Effect::Handle(due)));
+        }
+        let positions = self.in_hand.committable();
+        if !positions.is_empty() {
+            return Some((Busy::Committing, Effect::Commit(positions)));
+        }
+        self.in_hand.forget_stored();
+        self.singly &= !self.in_hand.is_empty();
+        let room = self.config.batch_max.saturating_sub(self.in_hand.len());
+        (!draining && room > 0).then(|| (Busy::Polling, Effect::Poll { max: room, max_wait_ms: self.poll_wait_ms(now) }))
+    }
+
+    /// A poll ends in time for the next delivery that waits.
+    fn poll_wait_ms(&self, now: Moment) -> u64 {
+        let until_due = self.in_hand.next_due_ms().map(|due| due.saturating_sub(now.elapsed_ms));
+        until_due.map_or(self.config.poll_wait_ms, |wait| wait.min(self.config.poll_wait_ms))
+    }
+
+    fn leaving_messages(&mut self, now: Moment) -> Vec<Message> {
+        let group = self.config.group.clone();
+        let next = self.config.ladder.0.get(self.rung.map_or(0, |place| place + 1)).cloned();
+        let climb = |slot: &mut super::in_hand::Slot| {
+            let State::Leaving { reason, undecodable } = &slot.state else { return None };
+            let message = &slot.delivery.message;
+            let attempts = ladder::attempts_before(message).saturating_add(slot.attempts);
+            Some(match &next {
+                Some(rung) if !undecodable => ladder::onto_rung(message, &group, rung, attempts, reason, now),
+                _ => ladder::into_dead_letters(message, &group, attempts, reason),
+            })
+        };
+        self.in_hand.leaving().filter_map(climb).collect()
+    }
+
+    fn stop(&mut self, effects: &mut Vec<Effect>) {
+        self.stopped = true;
+        effects.push(Effect::Stopped);
+    }
+}

@@ -1,0 +1,20 @@
+//! Hands the messages of a consumer group to a handler: offsets after the work, failing messages on a retry ladder of
+//! their own, dead letters at its end.
+//!
+//! A group reads over several lanes: one for its topics and one for each rung of its ladder. A rung's head may have to
+//! wait a minute; on a lane of its own that delays nobody else.
+
+mod config;
+mod handler;
+mod in_hand;
+pub mod ladder;
+mod machine;
+mod run;
+#[cfg(test)]
+mod tests;
+
+pub use config::{ConsumerConfig, Lane};
+pub use handler::{Handled, Handler};
+pub use ladder::{Ladder, Rung};
+pub use machine::{Effect, Input, Machine, Note};
+pub use run::Consumer;

@@ -1,0 +1,71 @@
+//! What processes ask of the parts, and what the parts answer: the effects and inputs of the machines, on the wire.
+
+use madang_messaging::relay::Write;
+use madang_messaging::{Delivery, Message, Position, consumer, coordinator, relay};
+
+use crate::faults::Part;
+
+/// Which machine of a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Unit {
+    Coordinator,
+    Relay,
+    /// A lane of a group.
+    Lane(usize, usize),
+    /// The writer that publishes by itself, when there is no outbox.
+    Writer,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Request {
+    Beat,
+    Read,
+    Claim { shards: Vec<u8>, limit: usize },
+    Publish(Vec<Message>),
+    Write(Write),
+    Join,
+    Poll { max: usize, max_wait_ms: u64 },
+    Handle(Vec<Delivery>),
+    Commit(Vec<Position>),
+}
+
+impl Request {
+    pub(crate) fn part(&self) -> Part {
+        match self {
+            Self::Beat | Self::Read => Part::Membership,
+            Self::Claim { .. } | Self::Write(_) | Self::Handle(_) => Part::Store,
+            Self::Publish(_) | Self::Join | Self::Poll { .. } | Self::Commit(_) => Part::Log,
+        }
+    }
+
+    /// Whether it changes something.
+    pub(crate) fn is_weighty(&self) -> bool {
+        matches!(self, Self::Publish(_) | Self::Write(_) | Self::Handle(_) | Self::Commit(_))
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Beat => "beats",
+            Self::Read => "reads who lives",
+            Self::Claim { .. } => "claims",
+            Self::Publish(_) => "publishes",
+            Self::Write(Write::Delete(_)) => "deletes",
+            Self::Write(Write::Release(_)) => "releases",
+            Self::Write(Write::Park(_)) => "parks",
+            Self::Write(Write::Bury(..)) => "buries",
+            Self::Join => "joins",
+            Self::Poll { .. } => "polls",
+            Self::Handle(_) => "handles",
+            Self::Commit(_) => "commits offsets",
+        }
+    }
+}
+
+/// What a machine is told.
+#[derive(Debug)]
+pub(crate) enum Told {
+    Coordinator(coordinator::Input),
+    Relay(relay::Input),
+    Lane(consumer::Input),
+    Nothing,
+}
