@@ -67,10 +67,10 @@ macro_rules! listed_suite {
 }
 
 pub mod article_store;
-pub mod member_store;
 pub mod dead_letters;
 pub mod event_log;
 pub mod inbox;
+pub mod member_store;
 pub mod membership;
 pub mod node_leases;
 pub mod outbox;

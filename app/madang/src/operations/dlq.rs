@@ -1,7 +1,9 @@
 //! `madang dlq`: look at messages that were given up, and send them on their way again.
 
 use anyhow::bail;
-use madang_messaging::{DeadLetter, DeadLetterId, DeadLetters as _, Moment, header};
+use madang_messaging::{
+    DeadLetter, DeadLetterId, DeadLetters as _, Ladder, Moment, Replayed, header, replay as replay_one,
+};
 
 use crate::report::Report;
 use crate::site::Site;
@@ -56,8 +58,15 @@ pub(super) async fn replay(site: &Site, id: Option<String>, dry_run: bool, repor
         None => every_id(site).await?,
     };
     for id in &ids {
-        let _ = (id, now(site));
-        failures += 1;
+        match replay_one(&site.dead_letters, &site.log, &Ladder::default(), id, dry_run, now(site)).await {
+            Ok(Replayed::WouldPublish(topic)) => report.text(format!("{id}: would be published to {topic}")).await?,
+            Ok(Replayed::Published(topic)) => report.text(format!("{id}: published to {topic}")).await?,
+            Err(error) => {
+                failures += 1;
+                report.finding(format!("{id}: {error}")).await?;
+                continue;
+            }
+        }
         done += 1;
     }
     let verb = if dry_run { "would be replayed" } else { "replayed" };

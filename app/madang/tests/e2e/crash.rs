@@ -27,7 +27,7 @@ fn acknowledged(server: TestServer, run: Duration, end: impl FnOnce(TestServer))
             scope.spawn(|| {
                 let mut http = Http::connect(&address).unwrap();
                 begin.wait();
-                let mut mine = Vec::new();
+                let mut mine: Vec<i64> = Vec::new();
                 while !stop.load(Ordering::Relaxed) {
                     let Ok(answer) = Call::new(&address, "POST", &path).token(&token).json(&body).send_on(&mut http)
                     else {
@@ -77,7 +77,7 @@ fn what_was_acknowledged_survives_kill_9() {
     assert_eq!(count, before.len() as u64, "the board's count equals its rows");
     let lost: Vec<_> = acknowledged.iter().filter(|id| before.binary_search(id).is_err()).collect();
     assert!(lost.is_empty(), "acknowledged and gone: {lost:?}");
-    assert_eq!(database::counted(&file), rows.len() as u64);
+    assert_eq!(database::counted(&file), rows.len() as i64);
     let events = database::created_events(&file);
     assert_eq!(events.len(), rows.len());
     for id in &rows {

@@ -34,6 +34,6 @@ pub(crate) fn created_events(database: &Connection) -> HashMap<i64, u64> {
 }
 
 /// The count that each board claims, added up.
-pub(crate) fn counted(database: &Connection) -> u64 {
+pub(crate) fn counted(database: &Connection) -> i64 {
     database.query_row("SELECT coalesce(sum(article_count), 0) FROM board_article_count", [], |row| row.get(0)).unwrap()
 }

@@ -3,6 +3,7 @@
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Mutex;
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
@@ -29,7 +30,7 @@ pub(crate) struct Start {
 /// A running server.
 pub(crate) struct TestServer {
     child: Child,
-    lines: Receiver<String>,
+    lines: Mutex<Receiver<String>>,
     pub(crate) address: String,
     data: PathBuf,
     // Removed when the last holder is gone.
@@ -68,7 +69,7 @@ impl Start {
         std::thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
         let first = lines.recv_timeout(START_TIMEOUT).expect("says where it listens");
         let address = first.strip_prefix("listening on http://").unwrap_or_else(|| panic!("{first}")).to_owned();
-        TestServer { child, lines, address, data: self.data, _directory: None }
+        TestServer { child, lines: Mutex::new(lines), address, data: self.data, _directory: None }
     }
 }
 
@@ -91,7 +92,7 @@ impl TestServer {
 
     /// The next line on standard output.
     pub(crate) fn line(&self) -> String {
-        self.lines.recv_timeout(START_TIMEOUT).expect("another line")
+        self.lines.lock().expect("whole").recv_timeout(START_TIMEOUT).expect("another line")
     }
 
     pub(crate) fn call(&self, method: &str, path: &str) -> Call {

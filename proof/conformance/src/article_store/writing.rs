@@ -47,7 +47,7 @@ pub(super) async fn a_created_article_is_found_as_it_was<H: ArticleStoreHarness>
         modified_at: article.modified_at,
         version: article.version,
     };
-    assert_eq!(site.page(1, 30).await.items, [summary.clone()]);
+    assert_eq!(site.page(1, 30).await.items, vec![summary.clone()]);
     assert_eq!(site.store.scroll(site.board, None, page_size(30)).await.unwrap().items, [summary]);
     assert_eq!(site.store.find(ArticleId::from_raw(1)).await.unwrap(), None);
     assert_eq!(site.count().await, 1);
