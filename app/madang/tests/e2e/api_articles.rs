@@ -10,8 +10,7 @@ fn an_article_is_written_read_edited_and_deleted() {
     let (member, token) = server.member("dora");
     let board = server.general();
     let body = json!({"title": "  Hello  ", "content": "Some **text** and <script>alert(1)</script>"});
-    let answer =
-        server.call("POST", &format!("/api/v1/boards/{board}/articles")).token(&token).json(&body).send();
+    let answer = server.call("POST", &format!("/api/v1/boards/{board}/articles")).token(&token).json(&body).send();
     let article = answer.json(201);
     let path = format!("/api/v1/articles/{}", article["article_id"].as_str().unwrap());
     assert_eq!(answer.header("location"), Some(path.as_str()));
@@ -108,7 +107,9 @@ fn ids_that_name_no_article_are_absent() {
     let server = TestServer::fresh();
     let token = server.sign_in(ADMIN);
     let body = json!({"title": "t", "content": "c"});
-    for id in ["1", "0", "-1", "+1", "abc", "1e3", "9223372036854775807", "9223372036854775808", "184467440737095516160"] {
+    for id in
+        ["1", "0", "-1", "+1", "abc", "1e3", "9223372036854775807", "9223372036854775808", "184467440737095516160"]
+    {
         let path = format!("/api/v1/articles/{id}");
         server.get(&path).problem(404, id);
         server.call("PUT", &path).token(&token).json(&body).send().problem(404, id);

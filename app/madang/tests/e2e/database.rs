@@ -26,7 +26,7 @@ pub(crate) fn created_events(database: &Connection) -> HashMap<i64, u64> {
     for entry in entries {
         let (key, payload) = entry.unwrap();
         let event: Value = serde_json::from_slice(&payload).unwrap();
-        if event["type"] == "article_created" || event["type"] == "ArticleCreated" {
+        if event["type"] == "article.created" {
             *created.entry(key.parse().unwrap()).or_default() += 1;
         }
     }
@@ -36,4 +36,9 @@ pub(crate) fn created_events(database: &Connection) -> HashMap<i64, u64> {
 /// The count that each board claims, added up.
 pub(crate) fn counted(database: &Connection) -> i64 {
     database.query_row("SELECT coalesce(sum(article_count), 0) FROM board_article_count", [], |row| row.get(0)).unwrap()
+}
+
+/// Entries in the log.
+pub(crate) fn log_entries(database: &Connection) -> i64 {
+    database.query_row("SELECT count(*) FROM event_log", [], |row| row.get(0)).unwrap()
 }

@@ -12,3 +12,4 @@ mod first_admin;
 mod http;
 mod operations;
 mod server;
+mod shutdown;
