@@ -18,6 +18,8 @@ pub(super) enum State {
         reason: String,
         undecodable: bool,
     },
+    /// Not started before the end; it is delivered again.
+    Abandoned,
     /// Nothing left to do but to pass it; `stored` when its offset is stored already.
     Done {
         stored: bool,
@@ -118,12 +120,26 @@ impl InHand {
         });
     }
 
-    /// Forgets what has not been started, of the given partitions or of all.
-    pub(super) fn drop_waiting(&mut self, partitions: Option<&[(String, u32)]>) {
+    /// Forgets, in partitions that went to somebody else, the first delivery not started and everything behind it: what
+    /// is done behind a gap must not be stored, or the gap would never be delivered again.
+    pub(super) fn drop_from_first_waiting(&mut self, partitions: &[(String, u32)]) {
+        let mut cut: HashSet<(String, u32)> = HashSet::new();
         self.slots.retain(|slot| {
-            let concerned = partitions.is_none_or(|list| list.contains(&partition(&slot.delivery.position)));
-            !(concerned && matches!(slot.state, State::Waiting { .. }))
+            let partition = partition(&slot.delivery.position);
+            if matches!(slot.state, State::Waiting { .. }) && partitions.contains(&partition) {
+                cut.insert(partition.clone());
+            }
+            !cut.contains(&partition)
         });
+    }
+
+    /// Starts nothing more. What is given up stays as a gap, so that nothing behind it is stored.
+    pub(super) fn abandon_waiting(&mut self) {
+        for slot in &mut self.slots {
+            if matches!(slot.state, State::Waiting { .. }) {
+                slot.state = State::Abandoned;
+            }
+        }
     }
 
     pub(super) fn clear(&mut self) {

@@ -173,7 +173,7 @@ impl Machine {
             }
             Input::Rebuilt(answer) => self.must_rebuild = self.answered(answer, now, &mut effects).is_none(),
             Input::Stop => {
-                self.in_hand.drop_waiting(None);
+                self.in_hand.abandon_waiting();
                 let until_ms = now.elapsed_ms + self.config.drain_timeout_ms;
                 self.draining_until_ms.get_or_insert(until_ms);
             }
@@ -229,7 +229,7 @@ impl Machine {
             }
             Polled::Revoked(partitions) => {
                 effects.push(Effect::Note(Note::Revoked(partitions.len())));
-                self.in_hand.drop_waiting(Some(&partitions));
+                self.in_hand.drop_from_first_waiting(&partitions);
             }
             Polled::FellBehind => {
                 effects.push(Effect::Note(Note::FellBehind));
@@ -285,7 +285,7 @@ impl Machine {
             }
             None => {}
         }
-        self.drop_waiting_if_draining();
+        self.abandon_waiting_if_draining();
     }
 
     fn panicked(&mut self, reason: &str, now: Moment, effects: &mut Vec<Effect>) {
@@ -293,7 +293,7 @@ impl Machine {
             // Nobody knows which one it was. None is counted; each is tried alone.
             self.singly = true;
             self.in_hand.handling().for_each(|slot| slot.state = State::Waiting { not_before_ms: 0 });
-            self.drop_waiting_if_draining();
+            self.abandon_waiting_if_draining();
         } else {
             self.handled(vec![Err(HandlerError::Failed(format!("the handler panicked: {reason}")))], now, effects);
         }
@@ -329,9 +329,9 @@ impl Machine {
         }
     }
 
-    fn drop_waiting_if_draining(&mut self) {
+    fn abandon_waiting_if_draining(&mut self) {
         if self.draining_until_ms.is_some() {
-            self.in_hand.drop_waiting(None);
+            self.in_hand.abandon_waiting();
         }
     }
 
