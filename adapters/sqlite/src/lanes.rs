@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use crate::call::BoxedCall;
 
@@ -35,7 +36,8 @@ pub(crate) struct Lanes {
 struct Waiting {
     people: VecDeque<BoxedCall>,
     background: VecDeque<BoxedCall>,
-    asleep: bool,
+    /// How many people the writer sleeps for; 0 when it is awake.
+    wanted: usize,
     closed: bool,
 }
 
@@ -58,10 +60,17 @@ impl Lanes {
             return Err(Refused::Full);
         }
         queue.push_back(call);
-        let asleep = std::mem::take(&mut waiting.asleep);
+        // A writer at work looks again by itself; only one that sleeps, and for no more than this, costs a system call.
+        let wake = match waiting.wanted {
+            0 => false,
+            1 => true,
+            wanted => waiting.people.len() >= wanted,
+        };
+        if wake {
+            waiting.wanted = 0;
+        }
         drop(waiting);
-        // A writer at work looks again by itself; only one that sleeps costs a system call.
-        if asleep {
+        if wake {
             self.wake.notify_one();
         }
         Ok(())
@@ -77,9 +86,25 @@ impl Lanes {
             if waiting.closed {
                 return false;
             }
-            waiting.asleep = true;
+            waiting.wanted = 1;
             waiting = self.wake.wait(waiting).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+
+    /// Sleeps until `wanted` people wait or the time is over; true when somebody waits.
+    pub(crate) fn linger(&self, wanted: usize, time: Duration) -> bool {
+        let mut waiting = self.lock();
+        if waiting.people.len() < wanted && !waiting.closed {
+            // 1 would let background work wake the writer as well.
+            waiting.wanted = wanted.max(2);
+            let (woken, _) = self
+                .wake
+                .wait_timeout_while(waiting, time, |waiting| waiting.wanted != 0 && !waiting.closed)
+                .unwrap_or_else(PoisonError::into_inner);
+            waiting = woken;
+            waiting.wanted = 0;
+        }
+        !waiting.people.is_empty()
     }
 
     /// Moves up to `max` calls of people into `into`.
