@@ -45,7 +45,7 @@ fn try_run(cli: &Cli) -> anyhow::Result<u8> {
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
     let sources = Sources { file: cli.common.config.clone(), environment, flags: cli.setting_flags() };
-    let config = Config::load(sources)?;
+    let config = Config::load(&sources)?;
     telemetry::start_log(&config, serving)?;
     if matches!(cli.command, Some(Command::Config)) {
         print!("{}", config.describe());

@@ -39,12 +39,19 @@ pub async fn serve(config: &Config) -> anyhow::Result<()> {
         warn!("{name} in the environment is no setting and is ignored");
     }
     let data = DataDirectory::take(&settings.data, "serve")?;
+    // A port that is taken is the likeliest failure: found out before anything is opened.
+    let listener = TcpListener::bind(&settings.listen)
+        .await
+        .with_context(|| format!("cannot listen on {} (setting `listen`)", settings.listen))?;
     let metrics = telemetry::start_metrics()?;
     let site = Site::open(settings, &data).await?;
-    let running = Running::start(site, settings, &data, &roles, metrics).await?;
+    let running = Running::start(site, listener, settings, &data, &roles, metrics).await?;
     let signal = running.until_signal(&mut signals).await;
+    let limit = Duration::from_millis(settings.drain_timeout_ms);
     tokio::select! {
-        () = running.drain(Duration::from_millis(settings.drain_timeout_ms)) => {}
+        drained = tokio::time::timeout(limit, running.drain(limit)) => {
+            drained.with_context(|| format!("not everything ended within {limit:?}; what was acknowledged is safe"))?;
+        }
         second = signals.next() => second.exit_at_once(),
     }
     drop(data);
@@ -75,6 +82,7 @@ struct Running {
 impl Running {
     async fn start(
         site: Site,
+        listener: TcpListener,
         settings: &Settings,
         data: &DataDirectory,
         roles: &Roles,
@@ -93,14 +101,11 @@ impl Running {
         let socket = control::listen(data.path()).context("cannot listen on the control socket")?;
         serve_commands(&commands, &site, data.path(), socket);
 
-        let listener = TcpListener::bind(&settings.listen)
-            .await
-            .with_context(|| format!("cannot listen on {} (setting `listen`)", settings.listen))?;
         let address = listener.local_addr()?;
         let router = router(&site, settings, roles, metrics, setup_token.clone());
         let http = Supervisor::new("http");
-        serve_http(&http, listener, router, Duration::from_millis(settings.drain_timeout_ms));
-        announce(address, setup_token.as_deref(), data.path());
+        serve_http(&http, listener, router, http_share(Duration::from_millis(settings.drain_timeout_ms)));
+        announce(address, setup_token.as_deref(), roles.has(roles::Role::Web), data.path());
         Ok(Self { site, http, commands, background })
     }
 
@@ -116,16 +121,16 @@ impl Running {
     }
 
     async fn drain(self, limit: Duration) {
-        // Connections end by themselves within the limit; the slack lets the stage say so before it is cut off.
-        let (http, _) =
-            tokio::join!(self.http.shutdown(limit + BACKGROUND_STOP), self.commands.shutdown(BACKGROUND_STOP));
-        if !http.aborted.is_empty() {
-            warn!("requests were cut off after {limit:?}");
-        }
+        tokio::join!(self.http.shutdown(limit), self.commands.shutdown(BACKGROUND_STOP));
         // Consumers and relays stop here, between those who write and the store, once this composition has any.
         self.background.shutdown(BACKGROUND_STOP).await;
         self.site.close().await;
     }
+}
+
+/// What requests under way may take of the time that a stop has: the rest is for the store.
+fn http_share(limit: Duration) -> Duration {
+    limit - (limit / 4).min(BACKGROUND_STOP)
 }
 
 /// Creates the administrator that the settings name; otherwise, while there is none, the token of the set-up link.
@@ -207,16 +212,18 @@ fn serve_commands(supervisor: &Supervisor, site: &Site, data: &Path, socket: Uni
 }
 
 /// Says where the site is and, while it has none, how to become its administrator.
-fn announce(address: SocketAddr, setup_token: Option<&str>, data: &Path) {
+fn announce(address: SocketAddr, setup_token: Option<&str>, pages: bool, data: &Path) {
     let mut text = format!("listening on http://{address}\n");
     if let Some(token) = setup_token {
         text.push_str(&format!(
             "This site has no administrator yet. To become one, do one of these:\n\
              - run: madang member create --role admin --name NAME --password-stdin --data {}\n\
-             - start with MADANG_ADMIN_NAME and MADANG_ADMIN_PASSWORD in the environment\n\
-             - open: http://{address}/setup?token={token}\n",
+             - start with MADANG_ADMIN_NAME and MADANG_ADMIN_PASSWORD in the environment\n",
             data.display()
         ));
+        if pages {
+            text.push_str(&format!("- open: http://{address}/setup?token={token}\n"));
+        }
     }
     let mut stdout = std::io::stdout().lock();
     // Nobody may be reading; the server works all the same.

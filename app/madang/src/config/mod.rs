@@ -74,7 +74,7 @@ pub struct Config {
 
 impl Config {
     /// Reads and checks every source.
-    pub fn load(sources: Sources) -> Result<Self, ConfigError> {
+    pub fn load(sources: &Sources) -> Result<Self, ConfigError> {
         let mut figment = Figment::from(Layer::defaults());
         if let Some(path) = &sources.file {
             figment = figment.merge(file_layer(path)?);
@@ -176,13 +176,13 @@ mod tests {
         (file, Some(path))
     }
 
-    fn failure(sources: Sources) -> String {
+    fn failure(sources: &Sources) -> String {
         Config::load(sources).unwrap_err().to_string()
     }
 
     #[test]
     fn nothing_given_means_the_defaults() {
-        let config = Config::load(Sources::default()).unwrap();
+        let config = Config::load(&Sources::default()).unwrap();
         assert_eq!(config.settings, Settings::default());
         assert!(config.is_default("listen"));
     }
@@ -192,7 +192,7 @@ mod tests {
         let (_keep, file) = file("listen = \"127.0.0.1:1\"\nreaders = 7\nbatch_max = 9\n");
         let environment = environment(&[("MADANG_LISTEN", "127.0.0.1:2"), ("MADANG_READERS", "8")]);
         let flags = vec![("listen".to_owned(), "127.0.0.1:3".to_owned(), "--listen".to_owned())];
-        let config = Config::load(Sources { file, environment, flags }).unwrap();
+        let config = Config::load(&Sources { file, environment, flags }).unwrap();
         assert_eq!(config.settings.listen, "127.0.0.1:3");
         assert_eq!(config.settings.readers, 8);
         assert_eq!(config.settings.batch_max, 9);
@@ -202,25 +202,25 @@ mod tests {
     #[test]
     fn an_unknown_key_of_the_file_is_named_with_the_one_that_was_meant() {
         let (_keep, file) = file("lisen = \"127.0.0.1:1\"\n");
-        let message = failure(Sources { file, ..Sources::default() });
+        let message = failure(&Sources { file, ..Sources::default() });
         assert!(message.contains("`lisen`") && message.contains("`listen`"), "{message}");
     }
 
     #[test]
     fn a_wrong_type_says_which_setting_and_where_from() {
         let message =
-            failure(Sources { environment: environment(&[("MADANG_READERS", "many")]), ..Sources::default() });
+            failure(&Sources { environment: environment(&[("MADANG_READERS", "many")]), ..Sources::default() });
         assert!(message.contains("`readers`") && message.contains("MADANG_READERS"), "{message}");
         let (_keep, file) = file("rate_limit = \"perhaps\"\n");
         let name = file.as_ref().unwrap().display().to_string();
-        let message = failure(Sources { file, ..Sources::default() });
+        let message = failure(&Sources { file, ..Sources::default() });
         assert!(message.contains("`rate_limit`") && message.contains(&name), "{message}");
     }
 
     #[test]
     fn every_value_out_of_range_is_named_at_once() {
         let environment = environment(&[("MADANG_READERS", "0"), ("MADANG_ROLES", "article,cook")]);
-        let message = failure(Sources { environment, ..Sources::default() });
+        let message = failure(&Sources { environment, ..Sources::default() });
         assert!(message.contains("`readers`") && message.contains("cook"), "{message}");
     }
 
@@ -231,7 +231,7 @@ mod tests {
             ("MADANG_ADMIN_NAME", "007"),
             ("MADANG_ADMIN_PASSWORD", "12345678"),
         ]);
-        let config = Config::load(Sources { environment, ..Sources::default() }).unwrap();
+        let config = Config::load(&Sources { environment, ..Sources::default() }).unwrap();
         assert_eq!(config.settings.data, PathBuf::from("2024"));
         assert_eq!(config.settings.admin_password, "12345678");
         assert!(!config.describe().contains("12345678"), "secrets are hidden");
@@ -241,14 +241,14 @@ mod tests {
     fn a_misspelt_variable_is_noticed_and_the_load_tests_switch_is_known() {
         let environment =
             environment(&[("MADANG_LISTN", "x"), ("MADANG_RATE_LIMIT", "off"), ("MADANG_TEST_LONG", "1")]);
-        let config = Config::load(Sources { environment, ..Sources::default() }).unwrap();
+        let config = Config::load(&Sources { environment, ..Sources::default() }).unwrap();
         assert_eq!(config.ignored_environment, ["MADANG_LISTN"]);
         assert_eq!(config.settings.rate_limit, Switch::Off);
     }
 
     #[test]
     fn the_description_is_a_file_that_gives_the_same_settings() {
-        let (_keep, file) = file(&Config::load(Sources::default()).unwrap().describe());
-        assert_eq!(Config::load(Sources { file, ..Sources::default() }).unwrap().settings, Settings::default());
+        let (_keep, file) = file(&Config::load(&Sources::default()).unwrap().describe());
+        assert_eq!(Config::load(&Sources { file, ..Sources::default() }).unwrap().settings, Settings::default());
     }
 }

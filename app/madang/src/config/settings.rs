@@ -100,7 +100,7 @@ impl Default for Settings {
             in_flight_max: 2_048,
             request_timeout_ms: 10_000,
             cookies_secure: false,
-            readers: 2,
+            readers: std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 4),
             people_queue: 4_096,
             background_queue: 1_024,
             batch_max: 256,

@@ -5,13 +5,16 @@ use serde_json::{Value, json};
 use crate::http::Http;
 use crate::server::TestServer;
 
+/// What it is, method, path, content type, body, and the status it gets.
+type Case<'a> = (&'a str, &'a str, &'a str, &'a str, &'a [u8], u16);
+
 #[test]
 fn what_cannot_be_a_request_is_a_clear_problem() {
     let server = TestServer::fresh();
     let token = server.sign_in(crate::server::ADMIN);
     let articles = format!("/api/v1/boards/{}/articles", server.general());
     let json = "application/json";
-    let cases: [(&str, &str, &str, &str, &[u8], u16); 20] = [
+    let cases: [Case<'_>; 20] = [
         ("unknown route", "GET", "/api/v1/nothing", json, b"", 404),
         ("unknown root", "GET", "/nothing", json, b"", 404),
         ("no base", "GET", "/api/v2/boards", json, b"", 404),
