@@ -74,14 +74,17 @@ impl WalGauge {
 /// The checkpointer thread.
 pub(crate) fn run(connection: &Connection, gauge: &WalGauge, soft_bytes: u64, hard_bytes: u64) {
     let mut seen = 0;
-    let mut idle_looks = 0;
+    let mut idle_looks: u32 = 0;
     while gauge.wait() {
         let commits = gauge.commits.load(Ordering::Relaxed);
         let idle = commits == seen;
-        idle_looks = if idle { idle_looks + 1 } else { 0 };
+        idle_looks = if idle { idle_looks.saturating_add(1) } else { 0 };
         seen = commits;
         let outcome = match (idle, idle_looks) {
-            (true, IDLE_LOOKS) => truncate(connection),
+            (true, IDLE_LOOKS) => truncate(connection).map(|cut| {
+                // A reader was in the way: try again after as long a pause.
+                idle_looks = if cut { idle_looks } else { 0 };
+            }),
             (true, _) => Ok(()),
             (false, _) => keep_small(connection, gauge, soft_bytes, hard_bytes),
         };
@@ -103,11 +106,11 @@ fn keep_small(connection: &Connection, gauge: &WalGauge, soft_bytes: u64, hard_b
     Ok(())
 }
 
-/// Copies everything back and cuts the log to nothing, unless somebody uses it.
-pub(crate) fn truncate(connection: &Connection) -> rusqlite::Result<()> {
+/// Copies everything back and cuts the log to nothing; false when somebody uses it.
+pub(crate) fn truncate(connection: &Connection) -> rusqlite::Result<bool> {
     let wal = checkpoint(connection, "TRUNCATE")?;
     metrics::gauge!(metric::WAL_BYTES).set(wal.used_bytes as f64);
-    Ok(())
+    Ok(wal.used_bytes == 0)
 }
 
 struct Wal {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::SqliteOptions;
@@ -52,6 +53,9 @@ fn tune(connection: &Connection, cache_kib: u32) -> rusqlite::Result<()> {
     // Mapped pages would count once per connection in resident memory, and turn a failing disk into SIGBUS.
     connection.pragma_update(None, "mmap_size", 0)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+    // Without this guarantee SQLite, built with STAT4, plans a cached statement anew whenever a value it compares a range
+    // with has changed: nearly half of the writer's time while articles are created.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())
 }
 

@@ -72,6 +72,7 @@ struct Inner {
 
 impl Sqlite {
     /// Opens the database, creating it or bringing it up to date, and starts its threads.
+    #[expect(clippy::needless_pass_by_value, reason = "callers build their options for this call alone")]
     pub fn open(options: SqliteOptions, clock: Arc<dyn Clock>) -> Result<Self, OpenError> {
         let unusable = |source| OpenError::Unusable { path: options.path.clone(), source };
         let mut writer = connection::open_writer(&options).map_err(unusable)?;

@@ -126,7 +126,7 @@ impl Site {
 
     /// What is found after `sql` has done its damage.
     async fn after(&self, sql: &str) -> Vec<CheckFinding> {
-        let sql = format!("PRAGMA defer_foreign_keys = ON; {sql}");
+        let sql = sql.to_owned();
         let damage = move |tx: &rusqlite::Connection| {
             tx.execute_batch(&sql).map_err(|error| StoreError::broken("damage", error))
         };

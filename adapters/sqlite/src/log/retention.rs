@@ -51,6 +51,12 @@ struct Slice {
     fell_behind: Vec<(GroupId, String)>,
 }
 
+/// What the groups still need.
+struct Slowest {
+    needed_from: Option<i64>,
+    fell_behind: Vec<(GroupId, String)>,
+}
+
 impl SqliteLog {
     /// Removes the entries below the slowest group that are too old or too many, slice by slice while nobody waits.
     pub async fn trim(&self, options: RetentionOptions) -> Result<Trimmed, Outage> {
@@ -74,7 +80,7 @@ impl SqliteLog {
 
 fn trim_slice(tx: &Connection, options: RetentionOptions, now: Timestamp) -> rusqlite::Result<Slice> {
     let head = groups::head(tx)?;
-    let (needed_from, fell_behind) = slowest(tx, head, options.hard_max_rows)?;
+    let Slowest { needed_from, fell_behind } = slowest(tx, head, options.hard_max_rows)?;
     let surplus_to = head.saturating_sub_unsigned(options.keep_rows);
     let removable = |position: i64, occurred_at: i64| {
         let old = now.since(Timestamp::from_millis(occurred_at)) > options.keep_for;
@@ -102,7 +108,7 @@ fn trim_slice(tx: &Connection, options: RetentionOptions, now: Timestamp) -> rus
 }
 
 /// The first position that some group still has to read; marks the groups that are too far behind to be waited for.
-fn slowest(tx: &Connection, head: i64, hard_max_rows: u64) -> rusqlite::Result<(Option<i64>, Vec<(GroupId, String)>)> {
+fn slowest(tx: &Connection, head: i64, hard_max_rows: u64) -> rusqlite::Result<Slowest> {
     let mut needed_from: Option<i64> = None;
     let mut fell_behind = Vec::new();
     for state in groups::all(tx)?.into_iter().filter(|state| !state.fell_behind) {
@@ -118,5 +124,5 @@ fn slowest(tx: &Connection, head: i64, hard_max_rows: u64) -> rusqlite::Result<(
             needed_from = Some(needed_from.map_or(next, |needed| needed.min(next)));
         }
     }
-    Ok((needed_from, fell_behind))
+    Ok(Slowest { needed_from, fell_behind })
 }

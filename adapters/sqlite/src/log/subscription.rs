@@ -78,10 +78,10 @@ impl Subscription for LogSubscription {
     async fn poll(&mut self, max: usize, max_wait: Duration) -> Result<Polled, Outage> {
         let max = max.min(POLL_MAX);
         let deadline = Instant::now() + max_wait;
-        if let Some(at) = self.rejoin_at {
-            if self.rejoin(at).await.map_err(outage)? {
-                self.rejoin_at = None;
-            }
+        if let Some(at) = self.rejoin_at
+            && self.rejoin(at).await.map_err(outage)?
+        {
+            self.rejoin_at = None;
         }
         loop {
             // Armed before the log is read: what is appended after the look wakes the wait below.
