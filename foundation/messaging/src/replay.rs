@@ -1,7 +1,9 @@
 //! Replay of a dead letter: back onto the first rung of its own group, so it takes the way of any other message.
 
 use crate::consumer::ladder::{self, Ladder};
-use crate::{DeadLetter, DeadLetterId, DeadLetters, EventLog, GroupId, Message, Moment, Outage, PublishOutcome, header};
+use crate::{
+    DeadLetter, DeadLetterId, DeadLetters, EventLog, GroupId, Message, Moment, Outage, PublishOutcome, header,
+};
 
 /// What became of a replay.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -140,7 +140,8 @@ impl Readers {
     fn rebalance(&mut self) {
         let members: Vec<usize> = self.members.keys().copied().collect();
         let mut places = self.topics.iter().flat_map(|topic| (0..PARTITIONS).map(|number| (topic.clone(), number)));
-        let mut shares: BTreeMap<usize, BTreeMap<Place, usize>> = members.iter().map(|m| (*m, BTreeMap::new())).collect();
+        let mut shares: BTreeMap<usize, BTreeMap<Place, usize>> =
+            members.iter().map(|m| (*m, BTreeMap::new())).collect();
         for (turn, place) in places.by_ref().enumerate() {
             let Some(member) = members.get(turn % members.len().max(1)) else { return };
             let kept = self.members[member].get(&place).copied();

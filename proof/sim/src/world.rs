@@ -25,6 +25,8 @@ const HEALTHY_WITHIN_MS: u64 = 40_000;
 /// So long after the last fault everything is at rest, in milliseconds.
 const REST_WITHIN_MS: u64 = 240_000;
 
+/// Not in step with anything that a process does every second, or it might be caught in the act each time.
+const LOOK_EVERY_MS: u64 = 677;
 /// A run that takes so many is going round in circles.
 const HAPPENINGS_MAX: usize = 300_000;
 
@@ -207,7 +209,7 @@ impl World {
         let rest = self.store.is_drained() && self.log.is_read() && self.processes.iter().all(Process::is_idle);
         self.at_rest = rest;
         self.over = rest;
-        self.push(self.now_ms + 1_000, Happening::LookForRest);
+        self.push(self.now_ms + LOOK_EVERY_MS, Happening::LookForRest);
     }
 
     fn start(&mut self, process: usize) {

@@ -11,10 +11,7 @@ const TIME_MAX: Duration = Duration::from_secs(30);
 fn how_to_replay(failing: &[u64]) -> String {
     let lines = failing.iter().take(5).map(|seed| {
         let violations: Vec<String> = run(*seed, Protections::ALL).violations.iter().map(ToString::to_string).collect();
-        format!(
-            "  {}\n  MADANG_SIM_SEED={seed} cargo test -p madang-sim -- --nocapture replay",
-            violations.join("; ")
-        )
+        format!("  {}\n  MADANG_SIM_SEED={seed} cargo test -p madang-sim -- --nocapture replay", violations.join("; "))
     });
     format!("{} seeds fail; replay with\n{}", failing.len(), lines.collect::<Vec<_>>().join("\n"))
 }

@@ -8,22 +8,15 @@ use crate::{Delivery, HandlerError, Position};
 #[derive(Debug, Clone)]
 pub(super) enum State {
     /// To be handed in, not before its moment.
-    Waiting {
-        not_before_ms: u64,
-    },
+    Waiting { not_before_ms: u64 },
     /// With the handler.
     Handling,
     /// To be published to the next rung, or to the dead letters as they are.
-    Leaving {
-        reason: String,
-        undecodable: bool,
-    },
+    Leaving { reason: String, undecodable: bool },
     /// Not started before the end; it is delivered again.
     Abandoned,
     /// Nothing left to do but to pass it; `stored` when its offset is stored already.
-    Done {
-        stored: bool,
-    },
+    Done { stored: bool },
 }
 
 /// A delivery with its state.

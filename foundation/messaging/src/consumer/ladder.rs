@@ -40,14 +40,7 @@ pub fn original_topic(message: &Message) -> &str {
 }
 
 /// The message as it goes onto `rung`: same id, key and payload.
-pub fn onto_rung(
-    message: &Message,
-    group: &GroupId,
-    rung: &Rung,
-    attempts: u32,
-    reason: &str,
-    now: Moment,
-) -> Message {
+pub fn onto_rung(message: &Message, group: &GroupId, rung: &Rung, attempts: u32, reason: &str, now: Moment) -> Message {
     let mut climbing = marked(message, group, attempts, reason);
     climbing.topic = rung_topic(original_topic(message), group, rung);
     let not_before = now.wall.as_millis().saturating_add(i64::try_from(rung.delay_ms).unwrap_or(i64::MAX));

@@ -238,12 +238,7 @@ impl Machine {
         }
     }
 
-    fn handled(
-        &mut self,
-        answers: Vec<Result<Handled, HandlerError>>,
-        now: Moment,
-        effects: &mut Vec<Effect>,
-    ) {
+    fn handled(&mut self, answers: Vec<Result<Handled, HandlerError>>, now: Moment, effects: &mut Vec<Effect>) {
         let mut answers = answers.into_iter().peekable();
         let silent = answers.peek().is_none();
         let (mut applied, mut lag_ms, mut retried, mut outage) = (0, 0, 0, None);
@@ -383,7 +378,8 @@ impl Machine {
         self.in_hand.forget_stored();
         self.singly &= !self.in_hand.is_empty();
         let room = self.config.batch_max.saturating_sub(self.in_hand.len());
-        (!draining && room > 0).then(|| (Busy::Polling, Effect::Poll { max: room, max_wait_ms: self.poll_wait_ms(now) }))
+        (!draining && room > 0)
+            .then(|| (Busy::Polling, Effect::Poll { max: room, max_wait_ms: self.poll_wait_ms(now) }))
     }
 
     /// A poll ends in time for the next delivery that waits.

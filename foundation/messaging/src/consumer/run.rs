@@ -40,6 +40,47 @@ impl Consumer {
         join_all(lanes.iter().map(|lane| LaneLoop { consumer: &self, lane, subscription: None }.run(&stop))).await;
         Ok(())
     }
+
+    async fn handle(&self, deliveries: &[Delivery]) -> Input {
+        // A panic must not restart the loop: the same message would be waiting for it, for ever.
+        match AssertUnwindSafe(self.handler.handle(deliveries)).catch_unwind().await {
+            Ok(answers) => Input::Handled(answers),
+            Err(panic) => Input::Panicked(panic_text(panic.as_ref()).to_owned()),
+        }
+    }
+
+    async fn publish(&self, messages: &[Message]) -> Result<Vec<crate::PublishOutcome>, Outage> {
+        in_time(self.config.answer_timeout_ms, self.log.publish(messages)).await
+    }
+
+    fn record(&self, note: &Note) {
+        let group = self.config.group.to_string();
+        let count =
+            |name: &'static str, by: usize| metrics::counter!(name, "group" => group.clone()).increment(by as u64);
+        match note {
+            Note::Applied { count: n, lag_ms } => {
+                count("messaging_consumer_applied_total", *n);
+                metrics::gauge!("messaging_consumer_lag_ms", "group" => group.clone()).set(*lag_ms as f64);
+            }
+            Note::RetriedInPlace(n) => count("messaging_consumer_retried_in_place_total", *n),
+            Note::Retried { topic, key, reason } => {
+                count("messaging_consumer_retried_total", 1);
+                tracing::warn!(group, topic, "{key} goes up the retry ladder: {reason}");
+            }
+            Note::DeadLettered { topic, key, reason } => {
+                count("messaging_consumer_dead_lettered_total", 1);
+                tracing::error!(group, topic, "{key} goes to the dead letters: {reason}");
+            }
+            Note::Stuck(reason) => tracing::error!(group, "the log refuses a dead letter, the lane waits: {reason}"),
+            Note::Paused(outage) => {
+                metrics::counter!("messaging_pauses_total", "part" => outage.part).increment(1);
+                tracing::warn!(group, "consumer pauses: {outage}");
+            }
+            Note::Resumed => tracing::info!(group, "consumer goes on"),
+            Note::FellBehind => tracing::warn!(group, "fell behind the log, rebuilding from the owners"),
+            Note::Revoked(partitions) => tracing::info!(group, partitions, "partitions moved to another instance"),
+        }
+    }
 }
 
 struct LaneLoop<'a> {
@@ -59,7 +100,7 @@ impl LaneLoop<'_> {
             let mut wanted = None;
             for effect in machine.step(input, watch.now()) {
                 match effect {
-                    Effect::Note(note) => self.record(&note),
+                    Effect::Note(note) => self.consumer.record(&note),
                     Effect::Stopped => return,
                     other => wanted = Some(other),
                 }
@@ -110,8 +151,8 @@ impl LaneLoop<'_> {
                     None => Input::Polled(Err(Outage::new("log", "not subscribed"))),
                 }
             }
-            Effect::Handle(deliveries) => self.handle(&deliveries).await,
-            Effect::Publish(messages) => Input::Published(self.publish(&messages).await),
+            Effect::Handle(deliveries) => self.consumer.handle(&deliveries).await,
+            Effect::Publish(messages) => Input::Published(self.consumer.publish(&messages).await),
             Effect::Commit(positions) => Input::Committed(self.commit(&positions).await),
             Effect::Rebuild => Input::Rebuilt(self.consumer.handler.rebuild().await),
             Effect::Note(_) | Effect::Stopped => Input::Tick,
@@ -125,52 +166,11 @@ impl LaneLoop<'_> {
         Ok(())
     }
 
-    async fn handle(&self, deliveries: &[Delivery]) -> Input {
-        // A panic must not restart the loop: the same message would be waiting for it, for ever.
-        match AssertUnwindSafe(self.consumer.handler.handle(deliveries)).catch_unwind().await {
-            Ok(answers) => Input::Handled(answers),
-            Err(panic) => Input::Panicked(panic_text(panic.as_ref()).to_owned()),
-        }
-    }
-
-    async fn publish(&self, messages: &[Message]) -> Result<Vec<crate::PublishOutcome>, Outage> {
-        in_time(self.consumer.config.answer_timeout_ms, self.consumer.log.publish(messages)).await
-    }
-
     async fn commit(&mut self, positions: &[Position]) -> Result<(), Outage> {
         let timeout_ms = self.consumer.config.answer_timeout_ms;
         match &mut self.subscription {
             Some(subscription) => in_time(timeout_ms, subscription.commit(positions)).await,
             None => Err(Outage::new("log", "not subscribed")),
-        }
-    }
-
-    fn record(&self, note: &Note) {
-        let group = self.consumer.config.group.to_string();
-        let count =
-            |name: &'static str, by: usize| metrics::counter!(name, "group" => group.clone()).increment(by as u64);
-        match note {
-            Note::Applied { count: n, lag_ms } => {
-                count("messaging_consumer_applied_total", *n);
-                metrics::gauge!("messaging_consumer_lag_ms", "group" => group.clone()).set(*lag_ms as f64);
-            }
-            Note::RetriedInPlace(n) => count("messaging_consumer_retried_in_place_total", *n),
-            Note::Retried { topic, key, reason } => {
-                count("messaging_consumer_retried_total", 1);
-                tracing::warn!(group, topic, "{key} goes up the retry ladder: {reason}");
-            }
-            Note::DeadLettered { topic, key, reason } => {
-                count("messaging_consumer_dead_lettered_total", 1);
-                tracing::error!(group, topic, "{key} goes to the dead letters: {reason}");
-            }
-            Note::Stuck(reason) => tracing::error!(group, "the log refuses a dead letter, the lane waits: {reason}"),
-            Note::Paused(outage) => {
-                metrics::counter!("messaging_pauses_total", "part" => outage.part).increment(1);
-                tracing::warn!(group, "consumer pauses: {outage}");
-            }
-            Note::Resumed => tracing::info!(group, "consumer goes on"),
-            Note::FellBehind => tracing::warn!(group, "fell behind the log, rebuilding from the owners"),
-            Note::Revoked(partitions) => tracing::info!(group, partitions, "partitions moved to another instance"),
         }
     }
 }
