@@ -1,2 +1,56 @@
-//! Bench.
-fn main() {}
+//! `madang-bench`: measures the product and, in the same run, the limit each figure is compared with.
+
+mod bare;
+mod cli;
+mod client;
+mod load;
+mod process;
+mod report;
+mod samples;
+mod scenario;
+mod site;
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::Parser;
+
+use crate::cli::{Cli, Command, Options, Scenario};
+use crate::report::Report;
+use crate::site::Scratch;
+
+fn main() -> Result<ExitCode> {
+    let cli = Cli::parse();
+    let runtime = tokio::runtime::Runtime::new().context("could not start the runtime")?;
+    runtime.block_on(async {
+        match cli.command {
+            Some(Command::Bare(options)) => bare::serve(&options).await.map(|()| ExitCode::SUCCESS),
+            None => measure(&cli.options.settled()).await,
+        }
+    })
+}
+
+async fn measure(options: &Options) -> Result<ExitCode> {
+    if cfg!(debug_assertions) {
+        eprintln!("This is a debug build: its figures mean nothing. Use `cargo xtask bench`.");
+    }
+    let scratch = Scratch::prepare(options)?;
+    let mut report = Report::begin(options);
+    for scenario in options.scenarios() {
+        eprintln!("\n{scenario}: {}", scenario.asks());
+        let rows = match scenario {
+            Scenario::GetArticle => scenario::get_article::run(options, &scratch).await,
+            Scenario::PostArticle => scenario::post_article::run(options, &scratch).await,
+            Scenario::DeepPages => scenario::deep_pages::run(options, &scratch).await,
+            Scenario::Startup => scenario::startup::run(options, &scratch).await,
+        };
+        report.add(rows.with_context(|| format!("`{scenario}` could not be measured"))?);
+    }
+    println!("{}", report.table());
+    if let Some(file) = &options.json {
+        report.write_json(file)?;
+        eprintln!("JSON in {}", file.display());
+    }
+    let passed = report.is_met() || !options.strict;
+    Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

@@ -1,0 +1,200 @@
+//! The least HTTP client that is still correct: one keep-alive connection, one request at a time, whole answers.
+//!
+//! The load generator shares the machine with what it measures, so what it costs is taken from both sides' figures.
+
+use std::net::SocketAddr;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+/// No answer of ours is longer.
+const ANSWER_BYTES_MAX: usize = 4 << 20;
+const BUFFER_BYTES: usize = 16 << 10;
+
+/// A request as bytes on the wire.
+#[derive(Debug, Clone)]
+pub(crate) struct Request(Vec<u8>);
+
+impl Request {
+    /// A GET without a body.
+    pub(crate) fn get(path: &str) -> Self {
+        Self(format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n").into_bytes())
+    }
+
+    /// A POST of JSON by the holder of a token.
+    pub(crate) fn post(path: &str, token: &str, json: &str) -> Self {
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n\
+             content-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            json.len()
+        );
+        Self((head + json).into_bytes())
+    }
+}
+
+/// Why there was no answer.
+#[derive(Debug)]
+pub(crate) enum Broken {
+    /// The connection is gone.
+    Connection(std::io::Error),
+    /// What came back is not an answer this client understands.
+    Answer(&'static str),
+}
+
+impl std::fmt::Display for Broken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Connection(error) => write!(f, "connection: {}", error.kind()),
+            Self::Answer(what) => write!(f, "answer: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for Broken {}
+
+impl From<std::io::Error> for Broken {
+    fn from(error: std::io::Error) -> Self {
+        Self::Connection(error)
+    }
+}
+
+/// Status and body of an answer; the body lies in the connection's buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Answer<'a> {
+    pub(crate) status: u16,
+    pub(crate) body: &'a [u8],
+}
+
+/// One keep-alive connection.
+pub(crate) struct Connection {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+}
+
+impl Connection {
+    /// Connects.
+    pub(crate) async fn open(address: SocketAddr) -> Result<Self, Broken> {
+        let stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        Ok(Self { stream, buffer: Vec::with_capacity(BUFFER_BYTES) })
+    }
+
+    /// Sends a request and reads its whole answer. After an error the connection is of no use any more.
+    pub(crate) async fn exchange(&mut self, request: &Request) -> Result<Answer<'_>, Broken> {
+        self.stream.write_all(&request.0).await?;
+        self.buffer.clear();
+        let head = loop {
+            self.read_more().await?;
+            if let Some(head) = Head::parse(&self.buffer)? {
+                break head;
+            }
+        };
+        let end = head.bytes + head.body_bytes;
+        if end > ANSWER_BYTES_MAX {
+            return Err(Broken::Answer("too long"));
+        }
+        while self.buffer.len() < end {
+            self.read_more().await?;
+        }
+        if self.buffer.len() > end {
+            return Err(Broken::Answer("longer than its content-length"));
+        }
+        Ok(Answer { status: head.status, body: &self.buffer[head.bytes..end] })
+    }
+
+    async fn read_more(&mut self) -> Result<(), Broken> {
+        if self.buffer.len() >= ANSWER_BYTES_MAX {
+            return Err(Broken::Answer("too long"));
+        }
+        match self.stream.read_buf(&mut self.buffer).await? {
+            0 => Err(Broken::Answer("cut off")),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Head {
+    status: u16,
+    bytes: usize,
+    body_bytes: usize,
+}
+
+impl Head {
+    /// The head at the start of `buffer`, once it is complete.
+    fn parse(buffer: &[u8]) -> Result<Option<Self>, Broken> {
+        let Some(end) = buffer.windows(4).position(|window| window == b"\r\n\r\n") else {
+            return Ok(None);
+        };
+        let mut lines = buffer[..end].split(|byte| *byte == b'\n');
+        let status = lines.next().and_then(|line| line.strip_prefix(b"HTTP/1.1 ")).and_then(|rest| rest.get(..3));
+        let status = status.and_then(number).ok_or(Broken::Answer("no HTTP/1.1"))?;
+        let length = lines.find_map(|line| {
+            let (name, value) = line.split_at(line.iter().position(|byte| *byte == b':')?);
+            name.eq_ignore_ascii_case(b"content-length").then(|| value[1..].trim_ascii())
+        });
+        let body_bytes = match length {
+            Some(digits) => number(digits).ok_or(Broken::Answer("content-length is no number"))?,
+            None if status == 204 || status == 304 => 0,
+            None => return Err(Broken::Answer("no content-length")),
+        };
+        // A status has three digits, so it fits.
+        Ok(Some(Self { status: status as u16, bytes: end + 4, body_bytes }))
+    }
+}
+
+fn number(digits: &[u8]) -> Option<usize> {
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    /// What the client makes of these pieces, sent one after the other.
+    async fn answer_of(pieces: &'static [&'static [u8]]) -> Result<(u16, Vec<u8>), Broken> {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            stream.set_nodelay(true).unwrap();
+            let mut request = [0; 1024];
+            assert_ne!(stream.read(&mut request).await.unwrap(), 0);
+            for piece in pieces {
+                stream.write_all(piece).await.unwrap();
+                tokio::task::yield_now().await;
+            }
+        };
+        let client = async {
+            let mut connection = Connection::open(address).await?;
+            connection.exchange(&Request::get("/")).await.map(|answer| (answer.status, answer.body.to_vec()))
+        };
+        tokio::join!(server, client).1
+    }
+
+    #[tokio::test]
+    async fn an_answer_in_pieces_is_read_whole() {
+        let answer = answer_of(&[b"HTTP/1.1 200 OK\r\nContent-Le", b"ngth: 5\r\n\r", b"\nhe", b"llo"]).await.unwrap();
+        assert_eq!(answer, (200, b"hello".to_vec()));
+        let answer = answer_of(&[b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n"]).await.unwrap();
+        assert_eq!(answer, (503, Vec::new()));
+        assert_eq!(answer_of(&[b"HTTP/1.1 204 No Content\r\n\r\n"]).await.unwrap().0, 204);
+    }
+
+    #[tokio::test]
+    async fn what_is_no_whole_answer_is_an_error() {
+        let cases: [(&'static [&'static [u8]], &str); 5] = [
+            (&[b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhel"], "cut off"),
+            (&[b""], "cut off"),
+            (&[b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\nhello"], "longer than its content-length"),
+            (&[b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"], "no content-length"),
+            (&[b"SSH-2.0\r\n\r\n"], "no HTTP/1.1"),
+        ];
+        for (pieces, expected) in cases {
+            let error = answer_of(pieces).await.unwrap_err().to_string();
+            assert!(error.contains(expected), "{error} is not {expected}");
+        }
+    }
+}

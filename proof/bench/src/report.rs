@@ -1,0 +1,251 @@
+//! The answer: every figure beside its limit, as a table for people and as JSON for machines.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use madang_kernel::{Clock, SystemClock, Timestamp};
+use serde::Serialize;
+
+use crate::cli::{Options, Scenario};
+use crate::load::Turns;
+use crate::samples::Samples;
+
+/// What is asked of the ratio of figure to limit.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Goal {
+    /// Rates.
+    AtLeast(f64),
+    /// Times and sizes.
+    AtMost(f64),
+    /// Shown for comparison only.
+    None,
+}
+
+/// One side of a comparison.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Figure {
+    what: String,
+    value: f64,
+    p50_ms: Option<f64>,
+    p99_ms: Option<f64>,
+    errors: BTreeMap<String, u64>,
+}
+
+/// A figure, its limit, and what is asked of their ratio.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Row {
+    scenario: String,
+    unit: &'static str,
+    figure: Figure,
+    limit: Figure,
+    ratio: f64,
+    goal: Goal,
+    met: bool,
+}
+
+impl Figure {
+    /// Successes per second over some turns.
+    pub(crate) fn rate(what: &str, turns: &Turns) -> Self {
+        Self { value: turns.rate(), ..Self::median_ms(what, &turns.samples) }
+    }
+
+    /// The median duration of some calls.
+    pub(crate) fn median_ms(what: &str, samples: &Samples) -> Self {
+        let ms = |share| samples.quantile(share).as_secs_f64() * 1_000.0;
+        let errors = samples.errors().clone();
+        Self { what: what.into(), value: ms(0.5), p50_ms: Some(ms(0.5)), p99_ms: Some(ms(0.99)), errors }
+    }
+
+    /// A plain number, measured or given.
+    pub(crate) fn plain(what: &str, value: f64) -> Self {
+        Self { what: what.into(), value, p50_ms: None, p99_ms: None, errors: BTreeMap::new() }
+    }
+}
+
+impl Row {
+    /// Compares a figure with its limit.
+    pub(crate) fn compare(scenario: Scenario, unit: &'static str, figure: Figure, limit: Figure, goal: Goal) -> Self {
+        let ratio = if limit.value > 0.0 { figure.value / limit.value } else { 0.0 };
+        let within = match goal {
+            Goal::AtLeast(least) => ratio >= least,
+            // Nothing measured is no success.
+            Goal::AtMost(most) => ratio <= most && figure.value > 0.0,
+            Goal::None => true,
+        };
+        let met = within && figure.errors.is_empty() && limit.errors.is_empty();
+        Self { scenario: scenario.to_string(), unit, figure, limit, ratio, goal, met }
+    }
+
+    fn cells(&self) -> [String; COLUMNS] {
+        let side = |figure: &Figure| format!("{}: {} {}", figure.what, grouped(figure.value), self.unit);
+        let quantiles = |of: fn(&Figure) -> Option<f64>| match (of(&self.figure), of(&self.limit)) {
+            (None, None) => "–".into(),
+            (figure, limit) => [figure, limit].map(|ms| ms.map_or("–".into(), |ms| format!("{ms:.2}"))).join(" / "),
+        };
+        let goal = match self.goal {
+            Goal::AtLeast(least) => format!("≥ {least:.2}"),
+            Goal::AtMost(most) => format!("≤ {most:.2}"),
+            Goal::None => "–".into(),
+        };
+        let met = match (self.met, self.goal) {
+            (false, _) => "MISSED",
+            (true, Goal::None) => "",
+            (true, _) => "met",
+        };
+        let errors = self.figure.errors.values().chain(self.limit.errors.values()).sum::<u64>().to_string();
+        let ratio = if self.ratio < 0.01 { format!("{:.4}", self.ratio) } else { format!("{:.2}", self.ratio) };
+        [
+            self.scenario.clone(),
+            side(&self.figure),
+            side(&self.limit),
+            ratio,
+            goal,
+            quantiles(|figure| figure.p50_ms),
+            quantiles(|figure| figure.p99_ms),
+            errors,
+            met.into(),
+        ]
+    }
+
+    fn error_lines(&self) -> impl Iterator<Item = String> {
+        let sides = [&self.figure, &self.limit].into_iter();
+        sides.flat_map(|side| side.errors.iter().map(|(how, times)| format!("{}: {times} × {how}", side.what)))
+    }
+}
+
+const COLUMNS: usize = 9;
+const HEADER: [&str; COLUMNS] =
+    ["scenario", "figure", "limit", "ratio", "goal", "p50 ms (limit's)", "p99 ms (limit's)", "errors", ""];
+
+/// All rows of one run, and the circumstances.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    measured_at: Timestamp,
+    version: &'static str,
+    optimized: bool,
+    cores: usize,
+    connections: u16,
+    rounds: u32,
+    seconds_a_turn: f64,
+    articles: u32,
+    rows: Vec<Row>,
+}
+
+impl Report {
+    /// A report without rows.
+    pub(crate) fn begin(options: &Options) -> Self {
+        Self {
+            measured_at: SystemClock.now(),
+            version: env!("CARGO_PKG_VERSION"),
+            optimized: !cfg!(debug_assertions),
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            connections: options.connections,
+            rounds: options.rounds,
+            seconds_a_turn: options.turn().as_secs_f64(),
+            articles: options.articles,
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds what a scenario showed.
+    pub(crate) fn add(&mut self, rows: Vec<Row>) {
+        self.rows.extend(rows);
+    }
+
+    /// Whether every goal is met, without errors.
+    pub(crate) fn is_met(&self) -> bool {
+        self.rows.iter().all(|row| row.met)
+    }
+
+    /// The rows for people.
+    pub(crate) fn table(&self) -> String {
+        let rows: Vec<_> = std::iter::once(HEADER.map(String::from)).chain(self.rows.iter().map(Row::cells)).collect();
+        let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+        let widths: [usize; COLUMNS] = std::array::from_fn(width);
+        let line = |row: &[String; COLUMNS]| {
+            let cells: Vec<_> = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+            format!("| {} |", cells.join(" | "))
+        };
+        let mut lines: Vec<_> = rows.iter().map(line).collect();
+        lines.insert(1, format!("|{}|", widths.map(|width| "-".repeat(width + 2)).join("|")));
+        lines.extend(self.rows.iter().flat_map(Row::error_lines).map(|error| format!("error: {error}")));
+        format!(
+            "{}\n{} cores, {} connections, {} × {} s a side{}",
+            lines.join("\n"),
+            self.cores,
+            self.connections,
+            self.rounds,
+            self.seconds_a_turn,
+            if self.optimized { "" } else { ", DEBUG BUILD" }
+        )
+    }
+
+    /// The whole report for machines.
+    pub(crate) fn write_json(&self, file: &Path) -> Result<()> {
+        let json = serde_json::to_vec_pretty(self).context("the report is no JSON")?;
+        fs::write(file, json).with_context(|| format!("cannot write {}", file.display()))
+    }
+}
+
+/// A number with as many digits as it deserves, thousands apart.
+fn grouped(value: f64) -> String {
+    if value < 100.0 {
+        return format!("{value:.2}");
+    }
+    let digits = format!("{value:.0}");
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn row(figure: f64, limit: f64, goal: Goal) -> Row {
+        let (figure, limit) = (Figure::plain("ours", figure), Figure::plain("theirs", limit));
+        Row::compare(Scenario::Startup, "ms", figure, limit, goal)
+    }
+
+    #[test]
+    fn goals_are_asked_of_the_ratio() {
+        assert!(row(50.0, 100.0, Goal::AtLeast(0.5)).met);
+        assert!(!row(49.0, 100.0, Goal::AtLeast(0.5)).met);
+        assert!(row(300.0, 100.0, Goal::AtMost(3.0)).met);
+        assert!(!row(301.0, 100.0, Goal::AtMost(3.0)).met);
+        assert!(row(1_000.0, 1.0, Goal::None).met);
+    }
+
+    #[test]
+    fn nothing_measured_meets_no_goal() {
+        assert!(!row(0.0, 100.0, Goal::AtMost(3.0)).met);
+        assert!(!row(0.0, 0.0, Goal::AtLeast(0.5)).met);
+    }
+
+    #[test]
+    fn an_error_on_either_side_misses_the_goal_and_is_printed() {
+        let mut samples = Samples::new();
+        samples.succeeded(Duration::from_millis(2));
+        samples.failed("status 503");
+        let figure = || Figure::median_ms("ours", &samples);
+        let row = Row::compare(Scenario::DeepPages, "ms", Figure::plain("a", 1.0), figure(), Goal::None);
+        assert!(!row.met);
+        assert_eq!(row.error_lines().collect::<Vec<_>>(), ["ours: 1 × status 503"]);
+        assert_eq!(row.cells()[7], "1");
+    }
+
+    #[test]
+    fn thousands_stand_apart() {
+        assert_eq!([1_234_567.0, 999.6, 100.0, 0.256].map(grouped), ["1,234,567", "1,000", "100", "0.26"]);
+    }
+}

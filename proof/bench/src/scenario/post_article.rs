@@ -1,0 +1,70 @@
+//! Writing articles over HTTP, against as many callers writing the same rows with group commit and without HTTP.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use madang_article::Article;
+use serde_json::{Value, json};
+
+use super::store::Store;
+use crate::cli::{Options, Scenario};
+use crate::client::Request;
+use crate::load::{HttpLoad, Turns};
+use crate::report::{Figure, Goal, Row};
+use crate::site::{FullestBoard, Scratch, fetch};
+
+/// The site is otherwise as good as empty, like the database of the limit.
+const ARTICLES: u32 = 1;
+/// What is left of the limit, at least.
+const GOAL: Goal = Goal::AtLeast(0.5);
+const TITLE: &str = "마당에서: notes from last evening's meeting";
+/// An ordinary article: some prose, a list, a link.
+const CONTENT: &str = "We met at the usual place, and **eleven** people came.\n\n\
+    - The lamp by the gate will be mended before the weekend.\n\
+    - Whoever borrowed the long ladder is asked to bring it back.\n\
+    - 다음 모임은 토요일 저녁 일곱 시입니다.\n\n\
+    The full list of errands is on [the board](https://example.org/errands), as always. Please say below which of them \
+    you can take, so that nobody does the same thing twice.\n";
+
+/// Measures both by turns, each on a database of its own.
+pub(crate) async fn run(options: &Options, scratch: &Scratch) -> Result<Vec<Row>> {
+    let site = scratch.site("writes", ARTICLES)?;
+    let server = site.serve()?;
+    let board = FullestBoard::find(server.address).await?;
+    let path = format!("/api/v1/boards/{}/articles", board.board_id);
+    let body = json!({ "title": TITLE, "content": CONTENT }).to_string();
+    let requests: Arc<[Request]> = site.tokens.iter().map(|token| Request::post(&path, token, &body)).collect();
+    // The limit writes what the server made of the text, so that both write the same rows.
+    let copy = article(fetch(server.address, &requests[0]).await?)?;
+
+    let store = Store::open(&scratch.folder("writes-limit")?)?;
+    let bench_board = store.create_board().await?;
+    let callers = usize::from(options.connections);
+    let load = HttpLoad { address: server.address, requests, connections: callers, body_bytes: None };
+
+    load.run(options.warm_up()).await;
+    store.create_for(options.warm_up(), callers, bench_board, &copy).await;
+    let (mut figures, mut limits) = (Turns::new(), Turns::new());
+    for round in 1..=options.rounds {
+        let figure = load.run(options.turn()).await;
+        let limit = store.create_for(options.turn(), callers, bench_board, &copy).await;
+        eprintln!("turn {round}: {:.0}/s, limit {:.0}/s", figure.rate, limit.rate);
+        figures.add(&figure);
+        limits.add(&limit);
+    }
+    let row = Row::compare(
+        Scenario::PostArticle,
+        "/s",
+        Figure::rate("POST of an article", &figures),
+        Figure::rate(&format!("{callers} callers of the store"), &limits),
+        GOAL,
+    );
+    store.close().await;
+    server.stop().await?;
+    Ok(vec![row])
+}
+
+/// An article as the API answers it; its counts are not the store's.
+fn article(answer: Value) -> Result<Article> {
+    serde_json::from_value(answer).context("the answer to a POST is no article")
+}

@@ -1,0 +1,173 @@
+//! The store without HTTP in front: what `post-article` and `deep-pages` are compared with.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use madang_article::{Article, ArticleStore, Board, CommentMode, CreateArticle, CreateBoard, NewBoard};
+use madang_kernel::{
+    BoardId, Clock, Created, Id, IdGenerator, NodeId, NodeLease, PageNumber, PageSize, ShardId, StoreError, SystemClock,
+};
+use madang_sqlite::{Sqlite, SqliteArticles, SqliteOptions};
+
+use crate::load::{Turn, run_callers};
+use crate::samples::Samples;
+
+/// Longer than any run; nobody else issues ids for this database.
+const LEASE_MS: i64 = 24 * 60 * 60 * 1_000;
+const SLUG: &str = "bench";
+
+/// The article store of a data directory, with ids of its own.
+pub(super) struct Store {
+    db: Sqlite,
+    articles: SqliteArticles,
+    ids: Arc<IdGenerator>,
+    clock: Arc<dyn Clock>,
+}
+
+/// How a page is found.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Way {
+    /// As the product does it: whole blocks are skipped.
+    Blocks,
+    /// The offset is skipped in the index.
+    CoveringSubquery,
+    /// The offset is skipped row by row.
+    PlainOffset,
+}
+
+impl Store {
+    /// Opens the database in a data directory that no server holds, with the options a server would take.
+    pub(super) fn open(data: &Path) -> Result<Self> {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let db = Sqlite::open(SqliteOptions::in_directory(data), clock.clone())?;
+        let now = clock.now().as_millis();
+        let lease = NodeLease { node: NodeId(0), from_ms: now, until_ms: now + LEASE_MS };
+        let ids = Arc::new(IdGenerator::new(clock.clone(), lease));
+        Ok(Self { articles: SqliteArticles::new(db.clone()), db, ids, clock })
+    }
+
+    /// Makes the board that [`Store::create_for`] writes to.
+    pub(super) async fn create_board(&self) -> Result<BoardId> {
+        let board_id: BoardId = self.ids.next(ShardId::for_board(SLUG))?;
+        let (slug, title, created_at) = (SLUG.to_owned(), SLUG.to_owned(), self.clock.now());
+        let board = Board { board_id, slug, title, comment_mode: CommentMode::TwoLevel, created_at };
+        match self.articles.create_board(NewBoard { board, once: None }).await? {
+            CreateBoard::Created(_) => Ok(board_id),
+            CreateBoard::SlugTaken => bail!("the database is not fresh"),
+        }
+    }
+
+    /// Lets many callers create copies of an article on a board, each waiting for its commit.
+    pub(super) async fn create_for(&self, length: Duration, callers: usize, board: BoardId, copy: &Article) -> Turn {
+        let copy = Arc::new(copy.clone());
+        run_callers(callers, length, |_, until| {
+            let (articles, ids, clock) = (self.articles.clone(), self.ids.clone(), self.clock.clone());
+            let copy = copy.clone();
+            async move {
+                let mut samples = Samples::new();
+                while Instant::now() < until {
+                    let started = Instant::now();
+                    match create(&articles, &ids, &*clock, board, &copy).await {
+                        Ok(Created::Now(_)) => samples.succeeded(started.elapsed()),
+                        Ok(_) => samples.failed("store: not created"),
+                        Err(error) => {
+                            samples.failed(format!("store: {error}"));
+                            // A full queue refuses at once; going round without a pause would measure that.
+                            tokio::time::sleep(Duration::from_millis(1)).await;
+                        }
+                    }
+                }
+                samples
+            }
+        })
+        .await
+    }
+
+    /// Times one page; fails when it is empty, for then nothing was found.
+    pub(super) async fn time_page(
+        &self,
+        way: Way,
+        board: BoardId,
+        page: PageNumber,
+        size: PageSize,
+    ) -> Result<Duration> {
+        let started = Instant::now();
+        let found = match way {
+            Way::Blocks => self.articles.page(board, page, size).await,
+            Way::CoveringSubquery => self.articles.page_by_covering_subquery(board, page, size).await,
+            Way::PlainOffset => self.articles.page_by_plain_offset(board, page, size).await,
+        };
+        let took = started.elapsed();
+        if found.with_context(|| format!("{way:?} failed"))?.items.is_empty() {
+            bail!("{way:?} finds nothing on page {}", page.get());
+        }
+        Ok(took)
+    }
+
+    /// Finishes what is queued and closes the database.
+    pub(super) async fn close(self) {
+        self.db.close().await;
+    }
+}
+
+async fn create(
+    articles: &SqliteArticles,
+    ids: &IdGenerator,
+    clock: &dyn Clock,
+    board: BoardId,
+    copy: &Article,
+) -> Result<Created<Article>, StoreError> {
+    let now = clock.now();
+    let article = Article {
+        article_id: ids.next(board.shard())?,
+        board_id: board,
+        created_at: now,
+        modified_at: now,
+        ..copy.clone()
+    };
+    articles.create(CreateArticle { article, event_id: ids.next(board.shard())?, once: None }).await
+}
+
+#[cfg(test)]
+mod tests {
+    use madang_event::Writer;
+    use madang_kernel::{MemberId, Timestamp};
+
+    use super::*;
+
+    fn article(board: BoardId) -> Article {
+        let moment = Timestamp::from_millis(0);
+        Article {
+            article_id: Id::from_raw(1),
+            board_id: board,
+            title: "A title".into(),
+            content: "Some text".into(),
+            content_html: "<p>Some text</p>".into(),
+            writer: Writer { member_id: MemberId::from_raw(1), name: "ann".into() },
+            created_at: moment,
+            modified_at: moment,
+            version: 1,
+        }
+    }
+
+    #[tokio::test]
+    async fn every_counted_success_is_an_article_and_every_way_finds_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let board = store.create_board().await.unwrap();
+        let turn = store.create_for(Duration::from_millis(100), 4, board, &article(board)).await;
+        assert!(turn.samples.errors().is_empty(), "{:?}", turn.samples.errors());
+        let kept = store.articles.find_board(board).await.unwrap().expect("it was made").article_count;
+        assert_eq!(kept, turn.samples.count());
+        assert!(kept > 0);
+        for way in [Way::Blocks, Way::CoveringSubquery, Way::PlainOffset] {
+            let time = async |page| store.time_page(way, board, page, PageSize::DEFAULT).await;
+            time(PageNumber::FIRST).await.unwrap();
+            let past_the_end = PageNumber::new("page", 1_000_000).unwrap();
+            assert!(time(past_the_end).await.is_err(), "an empty page is no measurement");
+        }
+        store.close().await;
+    }
+}

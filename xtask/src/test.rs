@@ -1,0 +1,149 @@
+//! `cargo xtask test`: the one command that proves the product; sets up what it needs and counts what it ran.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
+use anyhow::{Context, Result, bail};
+
+use crate::steps::Steps;
+use crate::{tidy, usage, workspace};
+
+pub(crate) const HELP: &str = "\
+Everything that proves the product.
+
+Usage: cargo xtask test [--short] [-- ARGS FOR THE TESTS]
+
+Runs, and stops at the first that fails:
+  tidy     the rules a compiler does not know (cargo xtask help tidy)
+  build    cargo build -p madang: the end-to-end tests start the real binary
+  tests    cargo test --workspace: unit, conformance, simulation, crash and end-to-end tests
+
+Ends with a line `N passed, N failed`.
+
+Options:
+  --short  Shortens the proofs that run for a set time (10 s of writers before the kill become 3 s)
+";
+
+/// Asks the tests that run for a set time for their full length.
+const LONG: &str = "MADANG_TEST_LONG";
+
+/// Runs every check and prints the total last.
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let options = Options::parse(args)?;
+    let mut steps = Steps::of("test");
+    let mut total = Total::default();
+    let outcome = run_steps(&mut steps, &options, &mut total);
+    steps.summarize();
+    println!("{} passed, {} failed", total.passed, total.failed);
+    outcome
+}
+
+fn run_steps(steps: &mut Steps, options: &Options, total: &mut Total) -> Result<()> {
+    steps.run("tidy", tidy::check)?;
+    steps.run("build", || workspace::run(workspace::cargo().args(["build", "-p", "madang"])))?;
+    steps.run("tests", || run_tests(options, total))
+}
+
+fn run_tests(options: &Options, total: &mut Total) -> Result<()> {
+    let mut command = workspace::cargo();
+    // Without --no-fail-fast the total would leave out what comes after the first failing crate.
+    command.args(["test", "--workspace", "--no-fail-fast", "--"]).args(&options.for_tests);
+    if options.short {
+        command.env_remove(LONG);
+    } else {
+        command.env(LONG, "1");
+    }
+    let mut child = command.stdout(Stdio::piped()).spawn().context("could not start `cargo test`")?;
+    let output = child.stdout.take().context("the output of `cargo test` is not ours to read")?;
+    for line in BufReader::new(output).split(b'\n') {
+        let line = line.context("could not read the output of `cargo test`")?;
+        let mut out = std::io::stdout().lock();
+        out.write_all(&line)?;
+        out.write_all(b"\n")?;
+        total.add(&String::from_utf8_lossy(&line));
+    }
+    let status = child.wait()?;
+    if total.failed > 0 {
+        bail!("{} of {} tests failed", total.failed, total.passed + total.failed);
+    }
+    workspace::succeeded(&command, status).context("no test failed, but something did not compile or was killed")?;
+    if total.passed == 0 && options.for_tests.is_empty() {
+        bail!("no test ran");
+    }
+    Ok(())
+}
+
+#[derive(Debug, Default, PartialEq)]
+struct Options {
+    short: bool,
+    for_tests: Vec<String>,
+}
+
+impl Options {
+    fn parse(args: &[String]) -> Result<Self> {
+        let mut options = Self::default();
+        let mut args = args.iter();
+        while let Some(arg) = args.next() {
+            match arg.as_str() {
+                "--short" => options.short = true,
+                "--" => options.for_tests = args.by_ref().cloned().collect(),
+                unknown => return Err(usage(format!("`test` has no option `{unknown}`"))),
+            }
+        }
+        Ok(options)
+    }
+}
+
+/// Tests counted over all test programs of the run.
+#[derive(Debug, Default, PartialEq)]
+struct Total {
+    passed: u64,
+    failed: u64,
+}
+
+impl Total {
+    /// Takes in a line of output; only `test result: ok. 5 passed; 1 failed; …` counts.
+    fn add(&mut self, line: &str) {
+        let Some((_, counts)) = line.trim_start().strip_prefix("test result:").and_then(|rest| rest.split_once(". "))
+        else {
+            return;
+        };
+        for count in counts.split(';') {
+            match count.trim().split_once(' ') {
+                Some((number, "passed")) => self.passed += number.parse().unwrap_or(0),
+                Some((number, "failed")) => self.failed += number.parse().unwrap_or(0),
+                _ => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(args: &[&str]) -> Result<Options> {
+        Options::parse(&args.iter().map(ToString::to_string).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn results_of_all_programs_are_summed() {
+        let mut total = Total::default();
+        for line in [
+            "running 3 tests",
+            "test a_name_with_5_passed ... ok",
+            "test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s",
+            "test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.10s",
+        ] {
+            total.add(line);
+        }
+        assert_eq!(total, Total { passed: 15, failed: 2 });
+    }
+
+    #[test]
+    fn what_follows_two_dashes_goes_to_the_tests() {
+        let options = parse(&["--short", "--", "crash", "--nocapture"]).unwrap();
+        assert_eq!(options, Options { short: true, for_tests: vec!["crash".into(), "--nocapture".into()] });
+        assert!(parse(&["--sort"]).unwrap_err().is::<crate::Usage>());
+    }
+}

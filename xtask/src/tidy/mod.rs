@@ -1,0 +1,106 @@
+//! `cargo xtask tidy`: the rules a compiler does not know. Each violation says where it is and what to do.
+
+mod dependencies_page;
+mod files;
+mod layers;
+mod metadata;
+mod text;
+
+use anyhow::{Result, bail};
+
+use crate::workspace;
+
+pub(crate) const HELP: &str = "\
+The rules a compiler does not know.
+
+Usage: cargo xtask tidy
+
+  - every .rs file opens with a `//!` line that says why it exists
+  - every .sql file opens with a comment
+  - no .rs or .sql file is longer than 600 lines
+  - nothing is left unfinished: no marker comments, no macros that stand for missing code
+  - every crate takes the lints of the workspace
+  - dependencies point up the list of layers (ARCHITECTURE.md), by `cargo metadata`
+  - docs/dependencies.md has a row for every dependency of the workspace, and for nothing else; each is used
+";
+
+/// Something that is not as the rules have it.
+#[derive(Debug, PartialEq, Eq)]
+struct Violation {
+    /// The file, from the root of the workspace.
+    place: String,
+    /// What is wrong and what to do.
+    what: String,
+}
+
+impl Violation {
+    fn new(place: impl Into<String>, what: impl Into<String>) -> Self {
+        Self { place: place.into(), what: what.into() }
+    }
+}
+
+impl std::fmt::Display for Violation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.place, self.what)
+    }
+}
+
+/// The task.
+pub(crate) fn run() -> Result<()> {
+    check()?;
+    eprintln!("tidy");
+    Ok(())
+}
+
+/// Checks the whole workspace; the error lists every violation.
+pub(crate) fn check() -> Result<()> {
+    let mut violations = text::violations(&workspace::root())?;
+    violations.extend(layers::violations()?);
+    violations.extend(dependencies_page::violations(&workspace::root())?);
+    report(violations)
+}
+
+fn report(mut violations: Vec<Violation>) -> Result<()> {
+    if violations.is_empty() {
+        return Ok(());
+    }
+    // By file only: within one file they come in the order of its lines.
+    violations.sort_by(|one, other| one.place.cmp(&other.place));
+    let lines: Vec<_> = violations.iter().map(|violation| format!("  {violation}")).collect();
+    bail!("{} not tidy:\n{}", lines.len(), lines.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Fails with the list itself, not with its debug form and a backtrace inside.
+    fn expect_none(violations: Result<Vec<Violation>>) {
+        if let Err(error) = violations.and_then(report) {
+            panic!("{error:#}");
+        }
+    }
+
+    #[test]
+    fn files_read_as_agreed() {
+        expect_none(text::violations(&workspace::root()));
+    }
+
+    #[test]
+    fn dependencies_point_up_the_layers() {
+        expect_none(layers::violations());
+    }
+
+    #[test]
+    fn every_dependency_is_accounted_for() {
+        expect_none(dependencies_page::violations(&workspace::root()));
+    }
+
+    #[test]
+    fn a_report_lists_every_violation_in_order() {
+        let violations = vec![Violation::new("b.rs", "is long"), Violation::new("a.rs", "is longer")];
+        let error = report(violations).unwrap_err().to_string();
+        assert_eq!(error, "2 not tidy:\n  a.rs: is longer\n  b.rs: is long");
+        report(Vec::new()).unwrap();
+    }
+}
