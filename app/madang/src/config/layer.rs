@@ -1,0 +1,98 @@
+//! One source of settings as figment sees it, under the name that error messages give it.
+
+use std::sync::LazyLock;
+
+use figment::value::{Dict, Map, Value};
+use figment::{Metadata, Profile, Provider};
+
+use super::Settings;
+
+/// The name under which a default is reported.
+pub(super) const DEFAULT: &str = "default";
+
+static DEFAULTS: LazyLock<Dict> = LazyLock::new(|| {
+    let value = Value::serialize(Settings::default()).ok();
+    value.and_then(Value::into_dict).unwrap_or_default()
+});
+static KEYS: LazyLock<Vec<String>> = LazyLock::new(|| DEFAULTS.keys().cloned().collect());
+
+/// Every setting's key, in order.
+pub(super) fn known_keys() -> &'static Vec<String> {
+    &KEYS
+}
+
+/// A value from the environment or a flag, read as what the setting is: text stays text, whatever it looks like.
+pub(super) fn typed(key: &str, text: &str) -> Value {
+    match DEFAULTS.get(key) {
+        Some(Value::String(..)) | None => Value::from(text),
+        Some(_) => text.parse().unwrap_or_else(|never: std::convert::Infallible| match never {}),
+    }
+}
+
+/// A number or a switch as TOML spells it.
+pub(super) fn plain(value: &Value) -> String {
+    match value {
+        Value::Num(_, number) => number
+            .to_u128()
+            .map(|n| n.to_string())
+            .or_else(|| number.to_i128().map(|n| n.to_string()))
+            .or_else(|| number.to_f64().map(|n| n.to_string()))
+            .unwrap_or_default(),
+        Value::Bool(_, on) => on.to_string(),
+        other => format!("{other:?}"),
+    }
+}
+
+/// The setting whose name is nearest to `key`, if any is near.
+pub(super) fn similar(key: &str) -> Option<&'static str> {
+    let nearest = KEYS.iter().min_by_key(|known| distance(known, key))?;
+    (distance(nearest, key) <= 1 + key.len() / 4).then_some(nearest.as_str())
+}
+
+/// How many letters must be changed, added or left out.
+fn distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (i, a) in left.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, b) in right.iter().enumerate() {
+            let changed = diagonal + usize::from(a != *b);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[right.len()]
+}
+
+/// Settings from one place.
+pub(super) struct Layer {
+    origin: String,
+    values: Dict,
+}
+
+impl Layer {
+    /// Settings found at `origin`.
+    pub(super) fn new(origin: String, values: Dict) -> Self {
+        Self { origin, values }
+    }
+
+    /// A single setting found at `origin`.
+    pub(super) fn one(origin: String, key: &str, value: Value) -> Self {
+        Self::new(origin, Dict::from([(key.to_owned(), value)]))
+    }
+
+    /// What holds when nothing is set.
+    pub(super) fn defaults() -> Self {
+        Self::new(DEFAULT.to_owned(), DEFAULTS.clone())
+    }
+}
+
+impl Provider for Layer {
+    fn metadata(&self) -> Metadata {
+        Metadata::named(self.origin.clone())
+    }
+
+    fn data(&self) -> Result<Map<Profile, Dict>, figment::Error> {
+        Ok(Map::from([(Profile::Default, self.values.clone())]))
+    }
+}

@@ -1,0 +1,254 @@
+//! Configuration: defaults, then the TOML file, then the environment, then flags. A wrong value says which and where from.
+
+mod layer;
+mod settings;
+
+use std::path::{Path, PathBuf};
+
+use figment::Figment;
+use figment::value::Value;
+use layer::{Layer, known_keys, typed};
+
+pub use settings::{LogFormat, Settings, Switch};
+
+/// What every name in the environment starts with.
+const ENVIRONMENT_PREFIX: &str = "MADANG_";
+/// Names in the environment that belong to us and are not settings.
+const OTHER_ENVIRONMENT: [&str; 5] =
+    ["MADANG_CONFIG", "MADANG_TEST_", "MADANG_SIM_", "MADANG_BENCH_", "MADANG_PASSWORD"];
+
+/// Why there is no configuration to start with.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("cannot read the configuration file {}: {source}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The file is not TOML.
+    #[error("{} is not TOML: {message}", path.display())]
+    NotToml {
+        /// The file.
+        path: PathBuf,
+        /// Where and what.
+        message: String,
+    },
+    /// A key that is no setting.
+    #[error("{origin}: there is no setting `{key}`{hint}")]
+    Unknown {
+        /// Where it was found.
+        origin: String,
+        /// The key.
+        key: String,
+        /// A setting with a similar name, if there is one.
+        hint: String,
+    },
+    /// A value that a setting cannot have.
+    #[error("{0}")]
+    Invalid(String),
+}
+
+/// Where settings are taken from.
+#[derive(Debug, Default)]
+pub struct Sources {
+    /// The TOML file.
+    pub file: Option<PathBuf>,
+    /// The environment, or what a test puts in its place.
+    pub environment: Vec<(String, String)>,
+    /// Flags as (setting, value, the flag as it was spelled).
+    pub flags: Vec<(String, String, String)>,
+}
+
+/// The settings in force, and where each came from.
+#[derive(Debug)]
+pub struct Config {
+    /// The values.
+    pub settings: Settings,
+    /// Names in the environment that look like settings and are none.
+    pub ignored_environment: Vec<String>,
+    figment: Figment,
+}
+
+impl Config {
+    /// Reads and checks every source.
+    pub fn load(sources: &Sources) -> Result<Self, ConfigError> {
+        let mut figment = Figment::from(Layer::defaults());
+        if let Some(path) = &sources.file {
+            figment = figment.merge(file_layer(path)?);
+        }
+        let mut ignored_environment = Vec::new();
+        for (name, value) in &sources.environment {
+            let Some(key) = name.strip_prefix(ENVIRONMENT_PREFIX).map(str::to_ascii_lowercase) else { continue };
+            if known_keys().contains(&key) {
+                figment = figment.merge(Layer::one(format!("environment variable {name}"), &key, typed(&key, value)));
+            } else if !OTHER_ENVIRONMENT.iter().any(|other| name.starts_with(other)) {
+                ignored_environment.push(name.clone());
+            }
+        }
+        for (key, value, flag) in &sources.flags {
+            if !known_keys().contains(key) {
+                return Err(unknown(format!("flag {flag}"), key));
+            }
+            figment = figment.merge(Layer::one(format!("flag {flag}"), key, typed(key, value)));
+        }
+        let settings = checked(&figment)?;
+        Ok(Self { settings, ignored_environment, figment })
+    }
+
+    /// One line a setting, `key = value  # origin`, as a TOML file that would give the same; secrets hidden.
+    pub fn describe(&self) -> String {
+        let mut text = String::new();
+        for key in known_keys() {
+            let origin = self.origin(key);
+            let Ok(value) = self.figment.find_value(key) else { continue };
+            let shown = match &value {
+                Value::String(_, secret) if settings::SECRETS.contains(&key.as_str()) && !secret.is_empty() => {
+                    "\"(hidden)\"".to_owned()
+                }
+                Value::String(_, plain) => toml::Value::from(plain.as_str()).to_string(),
+                other => layer::plain(other),
+            };
+            text.push_str(&format!("{key} = {shown}  # {origin}\n"));
+        }
+        text
+    }
+
+    /// Whether a setting was left at its default.
+    pub fn is_default(&self, key: &str) -> bool {
+        self.origin(key) == layer::DEFAULT
+    }
+
+    fn origin(&self, key: &str) -> String {
+        self.figment.find_metadata(key).map_or_else(String::new, |metadata| metadata.name.to_string())
+    }
+}
+
+fn file_layer(path: &Path) -> Result<Layer, ConfigError> {
+    let text =
+        std::fs::read_to_string(path).map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })?;
+    let table: figment::value::Dict = toml::from_str(&text)
+        .map_err(|error| ConfigError::NotToml { path: path.to_owned(), message: error.to_string() })?;
+    let origin = path.display().to_string();
+    match table.keys().find(|key| !known_keys().contains(key)) {
+        Some(key) => Err(unknown(origin, key)),
+        None => Ok(Layer::new(origin, table)),
+    }
+}
+
+fn checked(figment: &Figment) -> Result<Settings, ConfigError> {
+    let settings: Settings = figment.extract().map_err(|error| {
+        let key = error.path.join(".");
+        let origin = error.metadata.as_ref().map_or_else(String::new, |metadata| format!(" (from {})", metadata.name));
+        ConfigError::Invalid(format!("setting `{key}`: {}{origin}", error.kind))
+    })?;
+    let problems = settings.problems();
+    if problems.is_empty() {
+        return Ok(settings);
+    }
+    let lines = problems.into_iter().map(|(key, problem)| {
+        let origin = figment.find_metadata(key).map_or("", |metadata| metadata.name.as_ref());
+        format!("setting `{key}` {problem} (from {origin})")
+    });
+    Err(ConfigError::Invalid(lines.collect::<Vec<_>>().join("\n")))
+}
+
+fn unknown(origin: String, key: &str) -> ConfigError {
+    let hint = layer::similar(key)
+        .map_or_else(|| "; `madang config` lists them all".to_owned(), |known| format!("; did you mean `{known}`?"));
+    ConfigError::Unknown { origin, key: key.to_owned(), hint }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    fn file(text: &str) -> (tempfile::NamedTempFile, Option<PathBuf>) {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        let path = file.path().to_owned();
+        (file, Some(path))
+    }
+
+    fn failure(sources: &Sources) -> String {
+        Config::load(sources).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn nothing_given_means_the_defaults() {
+        let config = Config::load(&Sources::default()).unwrap();
+        assert_eq!(config.settings, Settings::default());
+        assert!(config.is_default("listen"));
+    }
+
+    #[test]
+    fn a_flag_beats_the_environment_which_beats_the_file() {
+        let (_keep, file) = file("listen = \"127.0.0.1:1\"\nreaders = 7\nbatch_max = 9\n");
+        let environment = environment(&[("MADANG_LISTEN", "127.0.0.1:2"), ("MADANG_READERS", "8")]);
+        let flags = vec![("listen".to_owned(), "127.0.0.1:3".to_owned(), "--listen".to_owned())];
+        let config = Config::load(&Sources { file, environment, flags }).unwrap();
+        assert_eq!(config.settings.listen, "127.0.0.1:3");
+        assert_eq!(config.settings.readers, 8);
+        assert_eq!(config.settings.batch_max, 9);
+        assert!(config.describe().contains("readers = 8  # environment variable MADANG_READERS"));
+    }
+
+    #[test]
+    fn an_unknown_key_of_the_file_is_named_with_the_one_that_was_meant() {
+        let (_keep, file) = file("lisen = \"127.0.0.1:1\"\n");
+        let message = failure(&Sources { file, ..Sources::default() });
+        assert!(message.contains("`lisen`") && message.contains("`listen`"), "{message}");
+    }
+
+    #[test]
+    fn a_wrong_type_says_which_setting_and_where_from() {
+        let message =
+            failure(&Sources { environment: environment(&[("MADANG_READERS", "many")]), ..Sources::default() });
+        assert!(message.contains("`readers`") && message.contains("MADANG_READERS"), "{message}");
+        let (_keep, file) = file("rate_limit = \"perhaps\"\n");
+        let name = file.as_ref().unwrap().display().to_string();
+        let message = failure(&Sources { file, ..Sources::default() });
+        assert!(message.contains("`rate_limit`") && message.contains(&name), "{message}");
+    }
+
+    #[test]
+    fn every_value_out_of_range_is_named_at_once() {
+        let environment = environment(&[("MADANG_READERS", "0"), ("MADANG_ROLES", "article,cook")]);
+        let message = failure(&Sources { environment, ..Sources::default() });
+        assert!(message.contains("`readers`") && message.contains("cook"), "{message}");
+    }
+
+    #[test]
+    fn text_that_looks_like_a_number_stays_text() {
+        let environment = environment(&[
+            ("MADANG_DATA", "2024"),
+            ("MADANG_ADMIN_NAME", "007"),
+            ("MADANG_ADMIN_PASSWORD", "12345678"),
+        ]);
+        let config = Config::load(&Sources { environment, ..Sources::default() }).unwrap();
+        assert_eq!(config.settings.data, PathBuf::from("2024"));
+        assert_eq!(config.settings.admin_password, "12345678");
+        assert!(!config.describe().contains("12345678"), "secrets are hidden");
+    }
+
+    #[test]
+    fn a_misspelt_variable_is_noticed_and_the_load_tests_switch_is_known() {
+        let environment =
+            environment(&[("MADANG_LISTN", "x"), ("MADANG_RATE_LIMIT", "off"), ("MADANG_TEST_LONG", "1")]);
+        let config = Config::load(&Sources { environment, ..Sources::default() }).unwrap();
+        assert_eq!(config.ignored_environment, ["MADANG_LISTN"]);
+        assert_eq!(config.settings.rate_limit, Switch::Off);
+    }
+
+    #[test]
+    fn the_description_is_a_file_that_gives_the_same_settings() {
+        let (_keep, file) = file(&Config::load(&Sources::default()).unwrap().describe());
+        assert_eq!(Config::load(&Sources { file, ..Sources::default() }).unwrap().settings, Settings::default());
+    }
+}

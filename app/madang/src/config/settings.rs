@@ -1,0 +1,169 @@
+//! Every setting with its default: the one list from which file keys, environment names and `madang config` follow.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// What an operator may set. A key is the same in the TOML file, as `MADANG_<KEY>` and as `--set key=value`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// Where HTTP listens; port 0 picks a free one.
+    pub listen: String,
+    /// The data directory.
+    pub data: PathBuf,
+    /// `all`, or a comma-separated list of roles.
+    pub roles: String,
+    /// `error`, `warn`, `info`, `debug`, `trace`, or directives such as `info,madang_sqlite=debug`.
+    pub log_level: String,
+    /// `human` or `json`.
+    pub log_format: LogFormat,
+    /// `on` or `off`; off is for load tests.
+    pub rate_limit: Switch,
+    /// Largest request body.
+    pub body_limit_bytes: usize,
+    /// Requests answered at the same time; more are refused with 503.
+    pub in_flight_max: usize,
+    /// A request that takes longer is answered with 503.
+    pub request_timeout_ms: u64,
+    /// Marks the session cookie `Secure`: set it behind TLS.
+    pub cookies_secure: bool,
+    /// Threads that read the database.
+    pub readers: usize,
+    /// Writes of people that may wait; more are refused with 503.
+    pub people_queue: usize,
+    /// Writes of background work that may wait.
+    pub background_queue: usize,
+    /// Calls folded into one commit.
+    pub batch_max: usize,
+    /// Entries of the event log kept for groups that are not yet there.
+    pub event_log_keep_rows: u64,
+    /// Entries of the event log younger than this are kept.
+    pub event_log_keep_for_s: u64,
+    /// A consumer group further behind than this no longer holds the log back.
+    pub event_log_hard_max_rows: u64,
+    /// How often old log entries, idempotency keys and revocations are removed.
+    pub retention_interval_s: u64,
+    /// How long a sign-in is good for.
+    pub session_ttl_s: u64,
+    /// How often sessions ended elsewhere are looked up.
+    pub revocation_poll_ms: u64,
+    /// argon2id: memory.
+    pub hash_memory_kib: u32,
+    /// argon2id: passes.
+    pub hash_passes: u32,
+    /// Passwords hashed at the same time.
+    pub hash_concurrency: usize,
+    /// Sign-ins and registrations that may wait for a hash.
+    pub hash_queue: usize,
+    /// How long a stopping server waits for what is under way.
+    pub drain_timeout_ms: u64,
+    /// Name of the first administrator, created at start while there is none.
+    pub admin_name: String,
+    /// Their password.
+    pub admin_password: String,
+}
+
+/// How log lines look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// For people.
+    Human,
+    /// One JSON object a line.
+    Json,
+}
+
+/// Something that is on or off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Switch {
+    /// In force.
+    On,
+    /// Not in force.
+    Off,
+}
+
+/// Settings whose values are never printed.
+pub(super) const SECRETS: [&str; 1] = ["admin_password"];
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            listen: "127.0.0.1:8080".to_owned(),
+            data: PathBuf::from("./madang-data"),
+            roles: "all".to_owned(),
+            log_level: "info".to_owned(),
+            log_format: LogFormat::Human,
+            rate_limit: Switch::On,
+            body_limit_bytes: 256 * 1_024,
+            in_flight_max: 2_048,
+            request_timeout_ms: 10_000,
+            cookies_secure: false,
+            readers: std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 4),
+            people_queue: 4_096,
+            background_queue: 1_024,
+            batch_max: 256,
+            event_log_keep_rows: 500_000,
+            event_log_keep_for_s: 60 * 60,
+            event_log_hard_max_rows: 5_000_000,
+            retention_interval_s: 60,
+            session_ttl_s: 30 * 24 * 60 * 60,
+            revocation_poll_ms: 5_000,
+            hash_memory_kib: 19 * 1_024,
+            hash_passes: 2,
+            hash_concurrency: 1,
+            hash_queue: 64,
+            drain_timeout_ms: 15_000,
+            admin_name: String::new(),
+            admin_password: String::new(),
+        }
+    }
+}
+
+impl Settings {
+    /// Everything out of its range, as (setting, what it must be).
+    pub(super) fn problems(&self) -> Vec<(&'static str, String)> {
+        let mut problems = Vec::new();
+        let mut range = |key, value: u64, least: u64, most: u64| {
+            if !(least..=most).contains(&value) {
+                problems.push((key, format!("must be between {least} and {most}, not {value}")));
+            }
+        };
+        range("body_limit_bytes", self.body_limit_bytes as u64, 1_024, 64 * 1_024 * 1_024);
+        range("in_flight_max", self.in_flight_max as u64, 1, 1_000_000);
+        range("request_timeout_ms", self.request_timeout_ms, 100, 600_000);
+        range("readers", self.readers as u64, 1, 64);
+        range("people_queue", self.people_queue as u64, 1, 1_000_000);
+        range("background_queue", self.background_queue as u64, 1, 1_000_000);
+        range("batch_max", self.batch_max as u64, 1, 10_000);
+        range("event_log_keep_rows", self.event_log_keep_rows, 0, 1_000_000_000);
+        range("event_log_keep_for_s", self.event_log_keep_for_s, 0, 365 * 24 * 60 * 60);
+        range("event_log_hard_max_rows", self.event_log_hard_max_rows, 1_000, 10_000_000_000);
+        range("retention_interval_s", self.retention_interval_s, 1, 24 * 60 * 60);
+        range("session_ttl_s", self.session_ttl_s, 60, 10 * 365 * 24 * 60 * 60);
+        // Promised elsewhere: an ended session is refused everywhere within 60 s.
+        range("revocation_poll_ms", self.revocation_poll_ms, 100, 50_000);
+        range("hash_memory_kib", u64::from(self.hash_memory_kib), 8, 1_024 * 1_024);
+        range("hash_passes", u64::from(self.hash_passes), 1, 100);
+        range("hash_concurrency", self.hash_concurrency as u64, 1, 64);
+        range("hash_queue", self.hash_queue as u64, 1, 100_000);
+        range("drain_timeout_ms", self.drain_timeout_ms, 100, 600_000);
+        if !self.listen.rsplit_once(':').is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok()) {
+            problems.push(("listen", format!("must be HOST:PORT, not {:?}", self.listen)));
+        }
+        if self.data.as_os_str().is_empty() {
+            problems.push(("data", "must name a directory".to_owned()));
+        }
+        if let Err(error) = self.roles.parse::<crate::roles::Roles>() {
+            problems.push(("roles", error.to_string()));
+        }
+        if let Err(error) = tracing_subscriber::EnvFilter::builder().parse(&self.log_level) {
+            problems.push(("log_level", error.to_string()));
+        }
+        if self.admin_name.is_empty() != self.admin_password.is_empty() {
+            problems.push(("admin_name", "and admin_password go together: set both or neither".to_owned()));
+        }
+        problems
+    }
+}

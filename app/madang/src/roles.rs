@@ -1,0 +1,131 @@
+//! Roles: which services a process runs. All of them in one process unless the operator says otherwise.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A part of the program that can run in a process of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Members and sessions.
+    Member,
+    /// Boards and articles.
+    Article,
+    /// Comments.
+    Comment,
+    /// Likes.
+    Like,
+    /// Views.
+    View,
+    /// The list of hot articles.
+    HotArticle,
+    /// The query model.
+    ArticleRead,
+    /// Pages for people.
+    Web,
+}
+
+impl Role {
+    /// Every role there is.
+    pub const ALL: [Self; 8] = [
+        Self::Member,
+        Self::Article,
+        Self::Comment,
+        Self::Like,
+        Self::View,
+        Self::HotArticle,
+        Self::ArticleRead,
+        Self::Web,
+    ];
+
+    /// The name as operators write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Member => "member",
+            Self::Article => "article",
+            Self::Comment => "comment",
+            Self::Like => "like",
+            Self::View => "view",
+            Self::HotArticle => "hot-article",
+            Self::ArticleRead => "article-read",
+            Self::Web => "web",
+        }
+    }
+
+    /// Whether this version has the service.
+    pub fn is_built(self) -> bool {
+        matches!(self, Self::Member | Self::Article | Self::Web)
+    }
+}
+
+/// The roles of one process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Roles {
+    /// Asked for by name; empty when all were.
+    named: Vec<Role>,
+}
+
+impl Roles {
+    /// Whether this process has the role.
+    pub fn has(&self, role: Role) -> bool {
+        self.named.is_empty() || self.named.contains(&role)
+    }
+
+    /// Roles that were asked for by name and do not exist in this version.
+    pub fn not_built(&self) -> Vec<&'static str> {
+        self.named.iter().filter(|role| !role.is_built()).map(|role| role.name()).collect()
+    }
+}
+
+/// A name that is no role.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownRole(String);
+
+impl fmt::Display for UnknownRole {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = Role::ALL.iter().map(|role| role.name()).collect();
+        write!(f, "names a role that does not exist: {:?}; roles are all, {}", self.0, names.join(", "))
+    }
+}
+
+impl std::error::Error for UnknownRole {}
+
+impl FromStr for Roles {
+    type Err = UnknownRole;
+
+    fn from_str(text: &str) -> Result<Self, UnknownRole> {
+        if text.trim() == "all" {
+            return Ok(Self { named: Vec::new() });
+        }
+        let find = |name: &str| {
+            let role = Role::ALL.into_iter().find(|role| role.name() == name.trim());
+            role.ok_or_else(|| UnknownRole(name.trim().to_owned()))
+        };
+        Ok(Self { named: text.split(',').map(find).collect::<Result<_, _>>()? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_has_every_role() {
+        let roles: Roles = "all".parse().unwrap();
+        assert!(Role::ALL.into_iter().all(|role| roles.has(role)));
+        assert!(roles.not_built().is_empty(), "nobody asked for these by name");
+    }
+
+    #[test]
+    fn a_list_has_what_it_names() {
+        let roles: Roles = "article, comment".parse().unwrap();
+        assert!(roles.has(Role::Article) && roles.has(Role::Comment) && !roles.has(Role::Member));
+        assert_eq!(roles.not_built(), ["comment"]);
+    }
+
+    #[test]
+    fn an_unknown_or_empty_name_is_refused() {
+        for text in ["cook", "", "article,,member", "all,article"] {
+            assert!(text.parse::<Roles>().is_err(), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! From the command line to an exit code: decides who does the work, this process or the server beside it.
+
+use std::io::Read as _;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail};
+use clap::Parser as _;
+use madang_messaging::Supervisor;
+
+use crate::cli::{Cli, Command, PASSWORD_MAX_BYTES};
+use crate::config::{Config, Settings, Sources};
+use crate::console::Console;
+use crate::control::{self, ControlError, ControlRequest, Ending};
+use crate::data_directory::{DataDirectory, DataDirectoryError};
+use crate::operations::Operations;
+use crate::report::Report;
+use crate::site::Site;
+use crate::{serve, telemetry};
+
+/// How long a command waits for a server that is just starting or stopping.
+const SERVER_WAIT: Duration = Duration::from_secs(10);
+/// How often it looks.
+const SERVER_LOOK: Duration = Duration::from_millis(50);
+/// How long tasks of a command may take to end.
+const TASKS_STOP: Duration = Duration::from_secs(2);
+
+/// Runs the program.
+pub fn run() -> ExitCode {
+    match try_run(&Cli::parse()) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            eprintln!("madang: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn try_run(cli: &Cli) -> anyhow::Result<u8> {
+    let serving = matches!(cli.command, None | Some(Command::Serve(_)));
+    if !serving && (cli.serve.listen.is_some() || cli.serve.roles.is_some()) {
+        bail!("--listen and --roles belong to `madang serve`");
+    }
+    let environment = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    let sources = Sources { file: cli.common.config.clone(), environment, flags: cli.setting_flags() };
+    let config = Config::load(&sources)?;
+    telemetry::start_log(&config, serving)?;
+    if matches!(cli.command, Some(Command::Config)) {
+        print!("{}", config.describe());
+        return Ok(0);
+    }
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")?;
+    match cli.command.as_ref().filter(|_| !serving) {
+        None => runtime.block_on(serve::serve(&config)).map(|()| 0),
+        Some(command) => runtime.block_on(perform(command, &config.settings)),
+    }
+}
+
+async fn perform(command: &Command, settings: &Settings) -> anyhow::Result<u8> {
+    let password = match command {
+        Command::Member(_) => password_from_stdin()?,
+        _ => String::new(),
+    };
+    let Some(request) = command.request(password) else { bail!("this command has nothing to ask for") };
+    let tokens = match command {
+        Command::Seed(args) => args.tokens.as_deref(),
+        _ => None,
+    };
+    let mut console = Console::new(tokens)?;
+    let outcome = here_or_there(&request, settings, &mut console).await;
+    console.finish()?;
+    outcome
+}
+
+/// Takes the directory and works here, or has the server that holds it do the work. A server that is starting or
+/// stopping holds the directory without answering: look again until one of both works.
+async fn here_or_there(request: &ControlRequest, settings: &Settings, console: &mut Console) -> anyhow::Result<u8> {
+    let deadline = Instant::now() + SERVER_WAIT;
+    loop {
+        let taken = match request.makes_data() {
+            true => DataDirectory::take(&settings.data, request.name()),
+            false => DataDirectory::take_existing(&settings.data, request.name()),
+        };
+        let in_use = match taken {
+            Ok(data) => return here(request, settings, &data, console).await,
+            Err(error @ DataDirectoryError::InUse { .. }) => error,
+            Err(error) => return Err(error.into()),
+        };
+        match control::ask(&settings.data, request, |line| console.show(line)).await {
+            Err(ControlError::NobodyListens(_)) if Instant::now() < deadline => tokio::time::sleep(SERVER_LOOK).await,
+            Err(ControlError::NobodyListens(_)) => {
+                bail!("{in_use}, which does not answer; try again when it has ended")
+            }
+            outcome => return Ok(outcome?),
+        }
+    }
+}
+
+async fn here(
+    request: &ControlRequest,
+    settings: &Settings,
+    data: &DataDirectory,
+    console: &mut Console,
+) -> anyhow::Result<u8> {
+    let site = Site::open(settings, data).await?;
+    let tasks = Supervisor::new("command");
+    site.keep(&tasks);
+    let operations = Operations::alone(site.clone());
+    let (report, mut lines) = Report::channel();
+    let work = operations.run(request.clone(), report);
+    let show = async {
+        while let Some(line) = lines.recv().await {
+            console.show(line);
+        }
+    };
+    let (ending, ()) = tokio::join!(work, show);
+    tasks.shutdown(TASKS_STOP).await;
+    drop(operations);
+    site.close().await;
+    match ending {
+        Ending::Exit(code) => Ok(code),
+        Ending::Failed(reason) => bail!(reason),
+    }
+}
+
+fn password_from_stdin() -> anyhow::Result<String> {
+    let mut text = String::new();
+    std::io::stdin().take(PASSWORD_MAX_BYTES).read_to_string(&mut text).context("cannot read the password")?;
+    // `echo` ends its line, and nobody means that as part of the password.
+    let password = text.strip_suffix('\n').unwrap_or(&text);
+    let password = password.strip_suffix('\r').unwrap_or(password);
+    if password.is_empty() {
+        bail!("no password on standard input");
+    }
+    Ok(password.to_owned())
+}
