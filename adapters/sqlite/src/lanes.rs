@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use crate::call::BoxedCall;
 
@@ -36,8 +35,7 @@ pub(crate) struct Lanes {
 struct Waiting {
     people: VecDeque<BoxedCall>,
     background: VecDeque<BoxedCall>,
-    /// How many people the writer sleeps for; 0 when it is awake.
-    wanted: usize,
+    asleep: bool,
     closed: bool,
 }
 
@@ -60,17 +58,10 @@ impl Lanes {
             return Err(Refused::Full);
         }
         queue.push_back(call);
-        // A writer at work looks again by itself; only one that sleeps, and for no more than this, costs a system call.
-        let wake = match waiting.wanted {
-            0 => false,
-            1 => true,
-            wanted => waiting.people.len() >= wanted,
-        };
-        if wake {
-            waiting.wanted = 0;
-        }
+        let asleep = std::mem::take(&mut waiting.asleep);
         drop(waiting);
-        if wake {
+        // A writer at work looks again by itself; only one that sleeps costs a system call.
+        if asleep {
             self.wake.notify_one();
         }
         Ok(())
@@ -86,25 +77,9 @@ impl Lanes {
             if waiting.closed {
                 return false;
             }
-            waiting.wanted = 1;
+            waiting.asleep = true;
             waiting = self.wake.wait(waiting).unwrap_or_else(PoisonError::into_inner);
         }
-    }
-
-    /// Sleeps until `wanted` people wait or the time is over; true when somebody waits.
-    pub(crate) fn linger(&self, wanted: usize, time: Duration) -> bool {
-        let mut waiting = self.lock();
-        if waiting.people.len() < wanted && !waiting.closed {
-            // 1 would let background work wake the writer as well.
-            waiting.wanted = wanted.max(2);
-            let (woken, _) = self
-                .wake
-                .wait_timeout_while(waiting, time, |waiting| waiting.wanted != 0 && !waiting.closed)
-                .unwrap_or_else(PoisonError::into_inner);
-            waiting = woken;
-            waiting.wanted = 0;
-        }
-        !waiting.people.is_empty()
     }
 
     /// Moves up to `max` calls of people into `into`.

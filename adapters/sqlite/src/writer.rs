@@ -20,10 +20,6 @@ const BACKGROUND_SLICE_MS: u64 = 5;
 const BACKGROUND_BESIDE_MS: u64 = 1;
 /// Background work that has waited so long gets one call into a batch of people.
 const BACKGROUND_PATIENCE_MS: u64 = 100;
-/// A batch waits for the people of the batch before it to come back, but at most for this part of a COMMIT and this
-/// long: a COMMIT that carries all of them costs no more than one that carries half, and then they need no second one.
-const LINGER_PART_OF_COMMIT: u32 = 4;
-const LINGER_MAX_US: u64 = 1_000;
 /// Calls taken from the queue at once; the clock is read in between.
 const TAKE_MAX: usize = 32;
 
@@ -37,10 +33,6 @@ pub(crate) struct Writer {
     log_head: watch::Sender<i64>,
     wal: Arc<WalGauge>,
     background_ran: Instant,
-    /// People in the last batch.
-    people_before: usize,
-    /// What the last COMMIT took.
-    commit_took: Duration,
 }
 
 impl Writer {
@@ -51,16 +43,7 @@ impl Writer {
         log_head: watch::Sender<i64>,
         wal: Arc<WalGauge>,
     ) -> Self {
-        Self {
-            connection,
-            lanes,
-            batch_max: batch_max.max(1),
-            log_head,
-            wal,
-            background_ran: Instant::now(),
-            people_before: 0,
-            commit_took: Duration::ZERO,
-        }
+        Self { connection, lanes, batch_max: batch_max.max(1), log_head, wal, background_ran: Instant::now() }
     }
 
     /// Works until the queues are closed and empty, then leaves the write-ahead log empty.
@@ -106,9 +89,6 @@ impl Writer {
             let first = done.len();
             self.lanes.take_people(TAKE_MAX.min(self.batch_max - first), done);
             if done.len() == first {
-                if self.comes_back(first, started) {
-                    continue;
-                }
                 break;
             }
             for call in &mut done[first..] {
@@ -117,16 +97,7 @@ impl Writer {
                 }
             }
         }
-        self.people_before = done.len();
         self.fill_background(done)
-    }
-
-    /// Waits for those of the last batch who are not in this one yet; true when somebody came.
-    fn comes_back(&self, people: usize, started: Instant) -> bool {
-        let linger = (self.commit_took / LINGER_PART_OF_COMMIT).min(Duration::from_micros(LINGER_MAX_US));
-        let left = linger.saturating_sub(started.elapsed());
-        let missing = self.people_before.min(self.batch_max).saturating_sub(people);
-        people > 0 && missing > 0 && !left.is_zero() && self.lanes.linger(missing, left)
     }
 
     fn fill_background(&mut self, done: &mut Vec<BoxedCall>) -> bool {
@@ -151,12 +122,11 @@ impl Writer {
         true
     }
 
-    fn commit(&mut self) -> Result<(), String> {
+    fn commit(&self) -> Result<(), String> {
         let head = self.head().map_err(|error| error.to_string())?;
         let started = Instant::now();
         execute(&self.connection, "COMMIT").map_err(|error| error.to_string())?;
-        self.commit_took = started.elapsed();
-        metrics::histogram!(metric::COMMIT_SECONDS).record(self.commit_took);
+        metrics::histogram!(metric::COMMIT_SECONDS).record(started.elapsed());
         // Only growth wakes the subscribers: storing an offset must not wake the one who stored it.
         self.log_head.send_if_modified(|known| std::mem::replace(known, head) < head);
         Ok(())
