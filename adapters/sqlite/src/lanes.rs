@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use crate::call::BoxedCall;
 
@@ -36,6 +37,8 @@ struct Waiting {
     people: VecDeque<BoxedCall>,
     background: VecDeque<BoxedCall>,
     asleep: bool,
+    /// People that a lingering writer hopes for; it is not woken for fewer.
+    hoped_for: usize,
     closed: bool,
 }
 
@@ -58,10 +61,13 @@ impl Lanes {
             return Err(Refused::Full);
         }
         queue.push_back(call);
-        let asleep = std::mem::take(&mut waiting.asleep);
-        drop(waiting);
         // A writer at work looks again by itself; only one that sleeps costs a system call.
-        if asleep {
+        let wake = waiting.asleep && waiting.people.len() >= waiting.hoped_for;
+        if wake {
+            waiting.asleep = false;
+        }
+        drop(waiting);
+        if wake {
             self.wake.notify_one();
         }
         Ok(())
@@ -80,6 +86,21 @@ impl Lanes {
             waiting.asleep = true;
             waiting = self.wake.wait(waiting).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+
+    /// Sleeps until `count` people wait, but no longer than `limit`.
+    pub(crate) fn linger(&self, count: usize, limit: Duration) {
+        let mut waiting = self.lock();
+        if waiting.people.len() >= count || waiting.closed {
+            return;
+        }
+        waiting.asleep = true;
+        waiting.hoped_for = count;
+        let enough = |waiting: &mut Waiting| waiting.people.len() < waiting.hoped_for && !waiting.closed;
+        let (mut waiting, _) =
+            self.wake.wait_timeout_while(waiting, limit, enough).unwrap_or_else(PoisonError::into_inner);
+        waiting.asleep = false;
+        waiting.hoped_for = 0;
     }
 
     /// Moves up to `max` calls of people into `into`.

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use tracing::error;
@@ -12,6 +13,11 @@ use crate::metric;
 
 /// Calls that one reader takes at once and answers from one snapshot.
 const TAKE_MAX: usize = 16;
+
+/// A second reader is woken when so many calls wait, or when the one at work took its last calls so long ago: a wake-up
+/// costs more than a read, and readers that take turns for single calls spend their time on it.
+const BACKLOG: usize = 32;
+const STUCK_AFTER: Duration = Duration::from_micros(300);
 
 /// The queue before the readers.
 pub(crate) struct ReadQueue {
@@ -25,7 +31,14 @@ pub(crate) struct ReadQueue {
 struct Waiting {
     calls: VecDeque<BoxedCall>,
     asleep: usize,
+    taken_at: Option<Instant>,
     closed: bool,
+}
+
+impl Waiting {
+    fn needs_another(&self) -> bool {
+        self.calls.len() >= BACKLOG || self.taken_at.is_some_and(|taken_at| taken_at.elapsed() > STUCK_AFTER)
+    }
 }
 
 impl ReadQueue {
@@ -43,9 +56,9 @@ impl ReadQueue {
             return Err(Refused::Full);
         }
         waiting.calls.push_back(call);
-        let asleep = waiting.asleep > 0;
+        let wake = waiting.asleep == self.readers || (waiting.asleep > 0 && waiting.needs_another());
         drop(waiting);
-        if asleep {
+        if wake {
             self.wake.notify_one();
         }
         Ok(())
@@ -64,6 +77,7 @@ impl ReadQueue {
             if !waiting.calls.is_empty() {
                 let share = waiting.calls.len().div_ceil(self.readers).min(TAKE_MAX);
                 taken.extend(waiting.calls.drain(..share));
+                waiting.taken_at = Some(Instant::now());
                 metrics::gauge!(metric::READ_QUEUE).set(waiting.calls.len() as f64);
                 return true;
             }

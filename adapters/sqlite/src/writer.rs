@@ -20,6 +20,9 @@ const BACKGROUND_SLICE_MS: u64 = 5;
 const BACKGROUND_BESIDE_MS: u64 = 1;
 /// Background work that has waited so long gets one call into a batch of people.
 const BACKGROUND_PATIENCE_MS: u64 = 100;
+/// A batch that is smaller than the last ones waits for more while they keep coming, each time at most half as long as a
+/// COMMIT takes, and no longer than this.
+const LINGER_MAX_US: u64 = 500;
 /// Calls taken from the queue at once; the clock is read in between.
 const TAKE_MAX: usize = 32;
 
@@ -33,6 +36,26 @@ pub(crate) struct Writer {
     log_head: watch::Sender<i64>,
     wal: Arc<WalGauge>,
     background_ran: Instant,
+    crowd: Crowd,
+}
+
+/// How many people write at the moment, and how long a COMMIT takes: whether it pays to wait for more of them. One who
+/// writes alone never waits; of many, those who come a moment late would otherwise each need a COMMIT of their own.
+#[derive(Default)]
+struct Crowd {
+    size: usize,
+    commit: Duration,
+}
+
+impl Crowd {
+    fn saw(&mut self, calls: usize) {
+        // Forgets slowly: a crowd split over two batches is still one.
+        self.size = calls.max(self.size - self.size.div_ceil(16));
+    }
+
+    fn linger(&self) -> Duration {
+        (self.commit / 2).min(Duration::from_micros(LINGER_MAX_US))
+    }
 }
 
 impl Writer {
@@ -43,7 +66,15 @@ impl Writer {
         log_head: watch::Sender<i64>,
         wal: Arc<WalGauge>,
     ) -> Self {
-        Self { connection, lanes, batch_max: batch_max.max(1), log_head, wal, background_ran: Instant::now() }
+        Self {
+            connection,
+            lanes,
+            batch_max: batch_max.max(1),
+            log_head,
+            wal,
+            background_ran: Instant::now(),
+            crowd: Crowd::default(),
+        }
     }
 
     /// Works until the queues are closed and empty, then leaves the write-ahead log empty.
@@ -85,18 +116,26 @@ impl Writer {
     /// Runs calls until nobody waits or the batch is full; false when SQLite gave up the transaction under them.
     fn fill(&mut self, done: &mut Vec<BoxedCall>) -> bool {
         let started = Instant::now();
+        let mut waited_in_vain = false;
         while done.len() < self.batch_max && started.elapsed() < Duration::from_millis(BATCH_MS) {
             let first = done.len();
             self.lanes.take_people(TAKE_MAX.min(self.batch_max - first), done);
             if done.len() == first {
-                break;
+                if waited_in_vain || first == 0 || first >= self.crowd.size {
+                    break;
+                }
+                self.lanes.linger((self.crowd.size - first).min(self.batch_max - first), self.crowd.linger());
+                waited_in_vain = true;
+                continue;
             }
+            waited_in_vain = false;
             for call in &mut done[first..] {
                 if !run_alone(&self.connection, call) {
                     return false;
                 }
             }
         }
+        self.crowd.saw(done.len());
         self.fill_background(done)
     }
 
@@ -122,11 +161,12 @@ impl Writer {
         true
     }
 
-    fn commit(&self) -> Result<(), String> {
+    fn commit(&mut self) -> Result<(), String> {
         let head = self.head().map_err(|error| error.to_string())?;
         let started = Instant::now();
         execute(&self.connection, "COMMIT").map_err(|error| error.to_string())?;
-        metrics::histogram!(metric::COMMIT_SECONDS).record(started.elapsed());
+        self.crowd.commit = started.elapsed();
+        metrics::histogram!(metric::COMMIT_SECONDS).record(self.crowd.commit);
         // Only growth wakes the subscribers: storing an offset must not wake the one who stored it.
         self.log_head.send_if_modified(|known| std::mem::replace(known, head) < head);
         Ok(())

@@ -3,6 +3,7 @@
 
 mod nesting;
 mod plain;
+mod tags;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -20,6 +21,8 @@ pub const NESTING_MAX: usize = 20;
 pub const HTML_MAX_BYTES: usize = 256 * 1_024;
 // Whatever an article says, showing it as written fits: no character of it becomes longer than these.
 const _: () = assert!(CONTENT_MAX_CHARS * "&amp;".len() + 64 <= HTML_MAX_BYTES && "<br>\n".len() <= "&amp;".len());
+/// What links that strangers write say of themselves.
+const LINK_REL: &str = "nofollow ugc noopener";
 /// Cells that the tables of one text may have; with more, none is read as a table. Short rows are filled up to the
 /// width of their table, so a small text could ask for millions.
 const TABLE_CELLS_MAX: usize = 20_000;
@@ -45,7 +48,6 @@ fn render_markdown(text: &str) -> String {
 fn parse_and_clean(text: &str) -> Option<String> {
     static WITH_TABLES: LazyLock<Options<'static>> = LazyLock::new(|| options(true));
     static WITHOUT_TABLES: LazyLock<Options<'static>> = LazyLock::new(|| options(false));
-    static CLEANER: LazyLock<Builder<'static>> = LazyLock::new(cleaner);
 
     let options = if table_cells(text) <= TABLE_CELLS_MAX { &WITH_TABLES } else { &WITHOUT_TABLES };
     let arena = Arena::new();
@@ -53,8 +55,13 @@ fn parse_and_clean(text: &str) -> Option<String> {
     nesting::cap(root);
     let mut html = Bounded(String::with_capacity(text.len() * 2));
     format_html(root, options, &mut html).ok()?;
-    let cleaned = CLEANER.clean(&html.0).to_string();
+    let cleaned = tags::pass(&html.0).unwrap_or_else(|| clean(&html.0));
     (cleaned.len() <= HTML_MAX_BYTES).then_some(cleaned)
+}
+
+fn clean(html: &str) -> String {
+    static CLEANER: LazyLock<Builder<'static>> = LazyLock::new(cleaner);
+    CLEANER.clean(html).to_string()
 }
 
 /// A string that refuses to grow past [`HTML_MAX_BYTES`], so that rendering stops there.
@@ -118,7 +125,7 @@ fn cleaner() -> Builder<'static> {
         .allowed_classes(HashMap::new())
         .url_schemes(HashSet::from(["http", "https", "mailto"]))
         .url_relative(UrlRelative::Deny)
-        .link_rel(Some("nofollow ugc noopener"));
+        .link_rel(Some(LINK_REL));
     builder
 }
 

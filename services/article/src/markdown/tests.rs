@@ -317,3 +317,91 @@ fn plain_paragraphs_take_the_fast_way() {
 fn verbatim_text_is_escaped() {
     assert_eq!(plain::render_verbatim("<b>&\nx\0"), "<p>&lt;b&gt;&amp;<br>\nx</p>\n");
 }
+
+/// Pieces that, put together at random, reach every construct and their mixtures.
+fn markdown_pieces() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        "*",
+        "**",
+        "~~",
+        "`",
+        "```\n",
+        "> ",
+        "- ",
+        "1. ",
+        "2. ",
+        "# ",
+        "### ",
+        "\n",
+        "\n\n",
+        "    ",
+        "\t",
+        "---\n",
+        "a",
+        "마당 ",
+        "<b>",
+        "</p>",
+        "<!-- ",
+        "&",
+        "&quot;",
+        "&nbsp;",
+        "\"",
+        "'",
+        "<",
+        ">",
+        "\\",
+        "  \n",
+        "[a](b)",
+        "http://a.b ",
+        "|a|b|\n|-|-|\n",
+        "![i](u)",
+        "\u{a0}",
+        "\u{feff}",
+        "\0",
+        "\r\n",
+        "_",
+        "&lt;",
+        "word",
+        " ",
+    ]);
+    prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3_000))]
+    #[test]
+    fn what_passes_without_the_cleaner_is_what_the_cleaner_makes_of_it(text in markdown_pieces()) {
+        let options = options(true);
+        let arena = Arena::new();
+        let root = parse_document(&arena, &text, &options);
+        nesting::cap(root);
+        let mut html = String::new();
+        format_html(root, &options, &mut html).unwrap();
+        if let Some(passed) = tags::pass(&html) {
+            prop_assert_eq!(passed, clean(&html), "{}", html);
+        }
+    }
+}
+
+#[test]
+fn hostile_html_never_passes_without_the_cleaner() {
+    for html in [
+        "<script>",
+        "<p onclick=x></p>",
+        "<a href=\"https://a.b\" onclick=\"x\">a</a>",
+        "<a href=\"https://a.9\">a</a>",
+        "<a href=\"//a.b\">a</a>",
+        "<a href=\"https://a.b\"><a href=\"https://a.b\"></a></a>",
+        "<p",
+        "<p>",
+        "</p>",
+        "<em><p></em></p>",
+        "<a href=\"javascript:x\">a</a>",
+        "a\u{a0}",
+        "<P></P>",
+        "&#60;",
+    ] {
+        assert_eq!(tags::pass(html), None, "{html}");
+    }
+    assert_eq!(tags::pass("<p>a &quot;b&quot;<br />\n</p>\n").unwrap(), "<p>a \"b\"<br>\n</p>\n");
+}
