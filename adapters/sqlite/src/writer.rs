@@ -23,6 +23,8 @@ const BACKGROUND_PATIENCE_MS: u64 = 100;
 /// A batch that is smaller than the last ones waits for more while they keep coming, each time at most half as long as a
 /// COMMIT takes, and no longer than this.
 const LINGER_MAX_US: u64 = 500;
+/// A crowd of this size is worth two batches that take turns; a smaller one shares a COMMIT.
+const SPLIT_FROM: usize = 32;
 /// Calls taken from the queue at once; the clock is read in between.
 const TAKE_MAX: usize = 32;
 
@@ -40,7 +42,8 @@ pub(crate) struct Writer {
 }
 
 /// How many people write at the moment, and how long a COMMIT takes: whether it pays to wait for more of them. One who
-/// writes alone never waits; of many, those who come a moment late would otherwise each need a COMMIT of their own.
+/// writes alone never waits. Of many, a batch waits for half: the other half sends its next calls while this one commits,
+/// so neither the disk nor the processor idles, and nobody who comes a moment late needs a COMMIT of their own.
 #[derive(Default)]
 struct Crowd {
     size: usize,
@@ -48,9 +51,20 @@ struct Crowd {
 }
 
 impl Crowd {
-    fn saw(&mut self, calls: usize) {
-        // Forgets slowly: a crowd split over two batches is still one.
-        self.size = calls.max(self.size - self.size.div_ceil(16));
+    /// `calls` were in one batch, and `waiting` came meanwhile.
+    fn saw(&mut self, calls: usize, waiting: usize) {
+        // Forgets slowly: not everybody is always seen.
+        self.size = (calls + waiting).max(self.size - self.size.div_ceil(16));
+    }
+
+    /// How many calls a batch waits for.
+    fn share(&self) -> usize {
+        self.size.div_ceil(2)
+    }
+
+    /// How many calls a batch takes at most.
+    fn batch_max(&self) -> usize {
+        if self.size >= SPLIT_FROM { self.share() } else { usize::MAX }
     }
 
     fn linger(&self) -> Duration {
@@ -116,15 +130,17 @@ impl Writer {
     /// Runs calls until nobody waits or the batch is full; false when SQLite gave up the transaction under them.
     fn fill(&mut self, done: &mut Vec<BoxedCall>) -> bool {
         let started = Instant::now();
+        let share = self.crowd.share().min(self.batch_max);
+        let batch_max = self.crowd.batch_max().min(self.batch_max);
         let mut waited_in_vain = false;
-        while done.len() < self.batch_max && started.elapsed() < Duration::from_millis(BATCH_MS) {
+        while done.len() < batch_max && started.elapsed() < Duration::from_millis(BATCH_MS) {
             let first = done.len();
-            self.lanes.take_people(TAKE_MAX.min(self.batch_max - first), done);
+            self.lanes.take_people(TAKE_MAX.min(batch_max - first), done);
             if done.len() == first {
-                if waited_in_vain || first == 0 || first >= self.crowd.size {
+                if waited_in_vain || first == 0 || first >= share {
                     break;
                 }
-                self.lanes.linger((self.crowd.size - first).min(self.batch_max - first), self.crowd.linger());
+                self.lanes.linger(share - first, self.crowd.linger());
                 waited_in_vain = true;
                 continue;
             }
@@ -135,7 +151,6 @@ impl Writer {
                 }
             }
         }
-        self.crowd.saw(done.len());
         self.fill_background(done)
     }
 
@@ -193,8 +208,9 @@ impl Writer {
         }
     }
 
-    fn report(&self, calls: usize) {
+    fn report(&mut self, calls: usize) {
         let (people, background) = self.lanes.depths();
+        self.crowd.saw(calls, people);
         metrics::histogram!(metric::BATCH_CALLS).record(calls as f64);
         metrics::gauge!(metric::WRITE_QUEUE, "lane" => lane_name(Lane::People)).set(people as f64);
         metrics::gauge!(metric::WRITE_QUEUE, "lane" => lane_name(Lane::Background)).set(background as f64);
