@@ -5,7 +5,7 @@ use madang_kernel::{ArticleId, EventId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::{ArticleDeleted, ArticleState, Topic};
+use crate::{ArticleDeleted, ArticleLikes, ArticleState, ArticleViews, CommentChange, Topic};
 
 /// What happened. Variants are a noun and a past verb.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +16,14 @@ pub enum Event {
     ArticleEdited(ArticleState),
     /// An article is gone.
     ArticleDeleted(ArticleDeleted),
+    /// A new comment.
+    CommentCreated(CommentChange),
+    /// A comment is gone, or marked as such because others reply to it.
+    CommentDeleted(CommentChange),
+    /// Members liked an article, or no longer do.
+    ArticleLikesChanged(ArticleLikes),
+    /// Views of an article were written back.
+    ArticleViewed(ArticleViews),
 }
 
 impl Event {
@@ -25,6 +33,10 @@ impl Event {
             Self::ArticleCreated(_) => "article.created",
             Self::ArticleEdited(_) => "article.edited",
             Self::ArticleDeleted(_) => "article.deleted",
+            Self::CommentCreated(_) => "comment.created",
+            Self::CommentDeleted(_) => "comment.deleted",
+            Self::ArticleLikesChanged(_) => "article.likes_changed",
+            Self::ArticleViewed(_) => "article.viewed",
         }
     }
 
@@ -32,6 +44,9 @@ impl Event {
     pub fn topic(&self) -> Topic {
         match self {
             Self::ArticleCreated(_) | Self::ArticleEdited(_) | Self::ArticleDeleted(_) => Topic::Article,
+            Self::CommentCreated(_) | Self::CommentDeleted(_) => Topic::Comment,
+            Self::ArticleLikesChanged(_) => Topic::Like,
+            Self::ArticleViewed(_) => Topic::View,
         }
     }
 }
@@ -89,6 +104,9 @@ impl Envelope {
         match &self.event {
             Event::ArticleCreated(state) | Event::ArticleEdited(state) => self.encode_with(state),
             Event::ArticleDeleted(gone) => self.encode_with(gone),
+            Event::CommentCreated(change) | Event::CommentDeleted(change) => self.encode_with(change),
+            Event::ArticleLikesChanged(likes) => self.encode_with(likes),
+            Event::ArticleViewed(views) => self.encode_with(views),
         }
     }
 
@@ -117,6 +135,10 @@ fn parse(raw: &[u8]) -> Result<Envelope, DecodeReason> {
         "article.created" => Event::ArticleCreated(data(wire.data)?),
         "article.edited" => Event::ArticleEdited(data(wire.data)?),
         "article.deleted" => Event::ArticleDeleted(data(wire.data)?),
+        "comment.created" => Event::CommentCreated(data(wire.data)?),
+        "comment.deleted" => Event::CommentDeleted(data(wire.data)?),
+        "article.likes_changed" => Event::ArticleLikesChanged(data(wire.data)?),
+        "article.viewed" => Event::ArticleViewed(data(wire.data)?),
         unknown => return Err(DecodeReason::UnknownType(unknown.to_owned())),
     };
     Ok(Envelope { event_id: wire.event_id, occurred_at: wire.occurred_at, key: wire.key, version: wire.version, event })
@@ -133,7 +155,7 @@ fn malformed(error: serde_json::Error) -> DecodeReason {
 
 #[cfg(test)]
 mod tests {
-    use madang_kernel::{BoardId, Id, MemberId};
+    use madang_kernel::{BoardId, CommentId, Id, MemberId};
     use proptest::prelude::*;
 
     use super::*;
@@ -165,6 +187,27 @@ mod tests {
         fn what_is_encoded_is_decoded(title in ".{1,100}", content in "(?s).{0,500}") {
             let envelope = created(title, content);
             prop_assert_eq!(Envelope::decode(&envelope.encode()).unwrap(), envelope);
+        }
+    }
+
+    #[test]
+    fn every_type_survives_the_wire() {
+        let article_id = ArticleId::from_raw(77);
+        let comment =
+            CommentChange { article_id, comment_id: CommentId::from_raw(6), parent_id: None, comment_count: 1 };
+        let likes = ArticleLikes { article_id, liked: vec![MemberId::from_raw(3)], unliked: vec![], like_count: 1 };
+        let board_count = BoardCount { article_count: 0, version: 2 };
+        let gone = ArticleDeleted { article_id, board_id: BoardId::from_raw(9), board_count };
+        let events = [
+            Event::ArticleDeleted(gone),
+            Event::CommentCreated(comment.clone()),
+            Event::CommentDeleted(comment),
+            Event::ArticleLikesChanged(likes),
+            Event::ArticleViewed(ArticleViews { article_id, view_count: 100 }),
+        ];
+        for event in events {
+            let envelope = Envelope { event, ..created("t".into(), "c".into()) };
+            assert_eq!(Envelope::decode(&envelope.encode()).unwrap(), envelope);
         }
     }
 

@@ -2,8 +2,10 @@
 
 mod article;
 mod envelope;
+mod reaction;
 mod topic;
 
 pub use article::{ArticleDeleted, ArticleState, BoardCount, Writer};
 pub use envelope::{DecodeError, DecodeReason, Envelope, Event};
+pub use reaction::{ArticleLikes, ArticleViews, CommentChange};
 pub use topic::Topic;

@@ -7,16 +7,25 @@ use std::fmt;
 pub enum Topic {
     /// Articles written, edited, deleted.
     Article,
+    /// Comments written and deleted.
+    Comment,
+    /// Likes given and taken back.
+    Like,
+    /// Views counted.
+    View,
 }
 
 impl Topic {
     /// Every topic.
-    pub const ALL: [Self; 1] = [Self::Article];
+    pub const ALL: [Self; 4] = [Self::Article, Self::Comment, Self::Like, Self::View];
 
     /// The name on the wire; the version is part of it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Article => "madang.article.v1",
+            Self::Comment => "madang.comment.v1",
+            Self::Like => "madang.like.v1",
+            Self::View => "madang.view.v1",
         }
     }
 }

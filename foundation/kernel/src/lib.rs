@@ -6,6 +6,7 @@ mod error;
 mod id;
 mod id_generator;
 mod lease;
+mod lookup;
 mod once;
 mod paging;
 mod shard;
@@ -17,6 +18,7 @@ pub use id::{ArticleId, BoardId, CommentId, EventId, Id, IdParseError, MemberId,
 pub use id::{ID_EPOCH_MS, NODE_BITS, NODES, SEQUENCE_BITS, SHARD_BITS, TIME_BITS};
 pub use id_generator::{IdGenerator, LeaseEnded};
 pub use lease::{NodeId, NodeLease, NodeLeases};
+pub use lookup::{ArticleFacts, ArticleLookup, CommentMode};
 pub use once::{Created, ONCE_KEPT_MS, Once};
 pub use paging::{Page, PageNumber, PageSize, Scroll, known_count};
 pub use shard::{SHARDS, ServerIndex, ShardId, ShardMap, ShardMapError};

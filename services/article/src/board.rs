@@ -1,17 +1,7 @@
 //! Boards: where articles are written, and how their comments hang together.
 
-use madang_kernel::{BoardId, Timestamp};
+use madang_kernel::{BoardId, CommentMode, Timestamp};
 use serde::{Deserialize, Serialize};
-
-/// How the comments of a board's articles are arranged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CommentMode {
-    /// Comments and replies to them, no deeper.
-    TwoLevel,
-    /// Replies to replies, down to the configured depth.
-    Tree,
-}
 
 /// A board.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,7 +10,8 @@ mod rules;
 mod service;
 mod store;
 
-pub use board::{Board, BoardWithCount, CommentMode};
+pub use board::{Board, BoardWithCount};
+pub use madang_kernel::CommentMode;
 pub use model::{Article, ArticleSummary};
 pub use rules::{CONTENT_MAX_CHARS, Content, SLUG_MAX_CHARS, SLUG_MIN_CHARS, Slug, TITLE_MAX_CHARS, Title};
 pub use service::{ArticleDraft, ArticleError, ArticleService, BoardDraft};

@@ -1,5 +1,6 @@
 //! Use cases of members: register, sign in and out, know who asks, give roles.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -48,7 +49,7 @@ impl Default for MemberOptions {
 }
 
 /// A sign-in that succeeded.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct SignedIn {
     /// The bearer token.
     pub token: String,
@@ -56,6 +57,16 @@ pub struct SignedIn {
     pub expires_at: Timestamp,
     /// Who signed in.
     pub member: Member,
+}
+
+/// Without the token: whoever reads it in a log could use it.
+impl fmt::Debug for SignedIn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SignedIn")
+            .field("member", &self.member)
+            .field("expires_at", &self.expires_at)
+            .finish_non_exhaustive()
+    }
 }
 
 /// What a valid token says.

@@ -1,12 +1,14 @@
 //! The port to the store of members.
 
+use std::fmt;
+
 use async_trait::async_trait;
 use madang_kernel::{MemberId, Role, SessionId, StoreError, Timestamp};
 
 use crate::Member;
 
 /// A member to register.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct NewMember {
     /// The member, complete.
     pub member: Member,
@@ -14,6 +16,13 @@ pub struct NewMember {
     pub name_key: String,
     /// The password, hashed.
     pub password_hash: String,
+}
+
+/// Without the hash: what is logged must not help anybody to guess a password.
+impl fmt::Debug for NewMember {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NewMember").field("member", &self.member).finish_non_exhaustive()
+    }
 }
 
 /// What became of a registration.
@@ -26,12 +35,18 @@ pub enum CreateMember {
 }
 
 /// What a sign-in is checked against.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Credentials {
     /// The member.
     pub member: Member,
     /// Their password, hashed.
     pub password_hash: String,
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Credentials").field("member", &self.member).finish_non_exhaustive()
+    }
 }
 
 /// A change that signed tokens do not know of; every process learns of it by polling.

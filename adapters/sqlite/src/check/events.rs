@@ -62,6 +62,11 @@ fn compare_newest(tx: &Connection, envelope: &Envelope, report: &mut CheckReport
     let reported = match envelope.event {
         Event::ArticleDeleted(_) => None,
         Event::ArticleCreated(_) | Event::ArticleEdited(_) => Some(envelope.version),
+        // Not of this topic: whatever it says, it says nothing of the row.
+        Event::CommentCreated(_)
+        | Event::CommentDeleted(_)
+        | Event::ArticleLikesChanged(_)
+        | Event::ArticleViewed(_) => return Ok(stored.is_some()),
     };
     if stored != reported {
         report.findings.push(CheckFinding::EventDiffers { article_id: envelope.key, reported, stored });

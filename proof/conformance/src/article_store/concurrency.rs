@@ -114,5 +114,6 @@ fn board_version(event: &Event) -> u64 {
     match event {
         Event::ArticleCreated(state) | Event::ArticleEdited(state) => state.board_count.version,
         Event::ArticleDeleted(gone) => gone.board_count.version,
+        other => panic!("{} is no event of an article store", other.type_name()),
     }
 }

@@ -1,0 +1,41 @@
+//! What readers do with an article: comment, like, view. Each event carries the count after it and the count's version, so
+//! a consumer takes the newer one and never adds up.
+
+use madang_kernel::{ArticleId, CommentId, MemberId};
+use serde::{Deserialize, Serialize};
+
+/// A comment was written or deleted. Carries neither text nor writer: what is deleted later must not stay readable here.
+/// The envelope's version is that of the article's comment count.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommentChange {
+    /// The article.
+    pub article_id: ArticleId,
+    /// The comment.
+    pub comment_id: CommentId,
+    /// The comment it replies to; `None` for a root.
+    pub parent_id: Option<CommentId>,
+    /// Visible comments of the article after this change.
+    pub comment_count: u64,
+}
+
+/// Likes of one article changed in one transaction. The envelope's version is that of its like count.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArticleLikes {
+    /// The article.
+    pub article_id: ArticleId,
+    /// Who likes it now and did not before.
+    pub liked: Vec<MemberId>,
+    /// Who no longer likes it.
+    pub unliked: Vec<MemberId>,
+    /// Likes of the article after this change.
+    pub like_count: u64,
+}
+
+/// The view count of an article was written back. The envelope's version is that of the stored count.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArticleViews {
+    /// The article.
+    pub article_id: ArticleId,
+    /// Views of the article so far.
+    pub view_count: u64,
+}
