@@ -16,6 +16,8 @@ Builds the bench and `madang` in release, then runs the bench. Its own options:
 
 /// Builds and runs the bench, which builds the product itself, and hands the arguments on.
 pub(crate) fn run(args: &[String]) -> Result<()> {
+    // As with cargo itself, a `--` before the arguments is welcome.
+    let args = args.strip_prefix(&["--".to_owned()]).unwrap_or(args);
     let mut bench = workspace::cargo();
     bench.args(["run", "--release", "--package", "madang-bench", "--"]).args(args);
     Steps::of("bench").run("measure", || workspace::run(&mut bench))

@@ -5,6 +5,7 @@ mod call;
 mod check;
 mod checkpointer;
 mod connection;
+mod crowd;
 mod db;
 mod dead_letters;
 mod errors;

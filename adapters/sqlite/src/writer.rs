@@ -9,6 +9,7 @@ use tracing::{error, warn};
 
 use crate::call::BoxedCall;
 use crate::checkpointer::WalGauge;
+use crate::crowd::Crowd;
 use crate::lanes::{Lane, Lanes};
 use crate::metric;
 
@@ -20,11 +21,6 @@ const BACKGROUND_SLICE_MS: u64 = 5;
 const BACKGROUND_BESIDE_MS: u64 = 1;
 /// Background work that has waited so long gets one call into a batch of people.
 const BACKGROUND_PATIENCE_MS: u64 = 100;
-/// A batch that is smaller than the last ones waits for more while they keep coming, each time at most half as long as a
-/// COMMIT takes, and no longer than this.
-const LINGER_MAX_US: u64 = 500;
-/// A crowd of this size is worth two batches that take turns; a smaller one shares a COMMIT.
-const SPLIT_FROM: usize = 32;
 /// Calls taken from the queue at once; the clock is read in between.
 const TAKE_MAX: usize = 32;
 
@@ -39,37 +35,6 @@ pub(crate) struct Writer {
     wal: Arc<WalGauge>,
     background_ran: Instant,
     crowd: Crowd,
-}
-
-/// How many people write at the moment, and how long a COMMIT takes: whether it pays to wait for more of them. One who
-/// writes alone never waits. Of many, a batch waits for half: the other half sends its next calls while this one commits,
-/// so neither the disk nor the processor idles, and nobody who comes a moment late needs a COMMIT of their own.
-#[derive(Default)]
-struct Crowd {
-    size: usize,
-    commit: Duration,
-}
-
-impl Crowd {
-    /// `calls` were in one batch, and `waiting` came meanwhile.
-    fn saw(&mut self, calls: usize, waiting: usize) {
-        // Forgets slowly: not everybody is always seen.
-        self.size = (calls + waiting).max(self.size - self.size.div_ceil(16));
-    }
-
-    /// How many calls a batch waits for.
-    fn share(&self) -> usize {
-        self.size.div_ceil(2)
-    }
-
-    /// How many calls a batch takes at most.
-    fn batch_max(&self) -> usize {
-        if self.size >= SPLIT_FROM { self.share() } else { usize::MAX }
-    }
-
-    fn linger(&self) -> Duration {
-        (self.commit / 2).min(Duration::from_micros(LINGER_MAX_US))
-    }
 }
 
 impl Writer {
@@ -180,8 +145,9 @@ impl Writer {
         let head = self.head().map_err(|error| error.to_string())?;
         let started = Instant::now();
         execute(&self.connection, "COMMIT").map_err(|error| error.to_string())?;
-        self.crowd.commit = started.elapsed();
-        metrics::histogram!(metric::COMMIT_SECONDS).record(self.crowd.commit);
+        let took = started.elapsed();
+        self.crowd.committed_in(took);
+        metrics::histogram!(metric::COMMIT_SECONDS).record(took);
         // Only growth wakes the subscribers: storing an offset must not wake the one who stored it.
         self.log_head.send_if_modified(|known| std::mem::replace(known, head) < head);
         Ok(())
