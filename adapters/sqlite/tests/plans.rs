@@ -12,11 +12,14 @@ use rusqlite::Connection;
 use support::TestDb;
 
 /// Statements that read a whole table on purpose, with the reason.
-const SCANS: [(&str, &str); 14] = [
+const SCANS: [(&str, &str); 17] = [
     ("article/boards.sql", "a site has few boards"),
     ("check/boards.sql", "a check reads everything"),
     ("check/boards_without_count.sql", "a check reads everything"),
     ("check/articles_total.sql", "a check reads everything"),
+    ("check/comment_counts.sql", "a check reads everything"),
+    ("check/comment_orphans.sql", "a check reads everything"),
+    ("check/comments_uncounted.sql", "a check reads everything"),
     ("check/offsets_past_head.sql", "there are few consumer groups"),
     ("check/sizes.sql", "counts what must stay bounded"),
     ("dead_letter/count.sql", "a person looks after the letters, so there are few"),
@@ -47,6 +50,30 @@ async fn lists_start_at_their_place_in_the_index() {
         let sql = fs::read_to_string(root().join("sql/article").join(name)).unwrap();
         let plan = test.db.read(move |reader| Ok::<_, StoreError>(plan(reader, &sql).unwrap())).await.unwrap();
         assert!(plan.iter().any(|found| found == step), "{name}: {plan:?}");
+    }
+}
+
+#[tokio::test]
+async fn comments_are_found_at_their_place_in_the_index() {
+    let test = TestDb::fresh();
+    let search = "SEARCH comment USING";
+    for (name, step) in [
+        ("page_two_level.sql", format!("{search} COVERING INDEX comment_by_parent (article_id=?)")),
+        ("page_tree.sql", format!("{search} COVERING INDEX comment_by_path (article_id=? AND path>?)")),
+        (
+            "scroll_two_level.sql",
+            format!("{search} INDEX comment_by_parent (article_id=? AND (parent_id,rowid)>(?,?))"),
+        ),
+        ("scroll_tree.sql", format!("{search} INDEX comment_by_path (article_id=? AND path>?)")),
+        (
+            "last_descendant.sql",
+            format!("{search} COVERING INDEX comment_by_path (article_id=? AND path>? AND path<?)"),
+        ),
+        ("has_replies.sql", format!("{search} COVERING INDEX comment_by_parent (article_id=? AND parent_id=?)")),
+    ] {
+        let sql = fs::read_to_string(root().join("sql/comment").join(name)).unwrap();
+        let plan = test.db.read(move |reader| Ok::<_, StoreError>(plan(reader, &sql).unwrap())).await.unwrap();
+        assert!(plan.contains(&step), "{name}: {plan:?}");
     }
 }
 

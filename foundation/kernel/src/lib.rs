@@ -10,6 +10,7 @@ mod lookup;
 mod once;
 mod paging;
 mod shard;
+pub mod text;
 
 pub use actor::{Actor, Role};
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};

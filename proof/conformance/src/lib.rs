@@ -67,6 +67,7 @@ macro_rules! listed_suite {
 }
 
 pub mod article_store;
+pub mod comment_store;
 pub mod dead_letters;
 pub mod event_log;
 pub mod inbox;

@@ -1,6 +1,7 @@
 //! What boards and articles may be called and contain. A value of one of these types has passed its rule; every check
 //! names the field, so that a caller learns of all wrong fields at once.
 
+use madang_kernel::text::{is_blank, longer_than};
 use madang_kernel::{FieldError, Invalid};
 
 use crate::{ArticleDraft, BoardDraft};
@@ -120,24 +121,8 @@ fn both<A, B>(first: Result<A, FieldError>, second: Result<B, FieldError>) -> Re
     }
 }
 
-/// Stops counting one past the limit, so that a huge text costs no more than a long one.
-fn longer_than(text: &str, max_chars: usize) -> bool {
-    text.chars().nth(max_chars).is_some()
-}
-
 fn is_line_breaking(char: char) -> bool {
     char.is_control() || matches!(char, '\u{2028}' | '\u{2029}')
-}
-
-/// Whether a reader would see nothing at all: spaces, controls and the characters that have no width or ink.
-fn is_blank(text: &str) -> bool {
-    text.chars().all(|char| {
-        char.is_whitespace()
-            || char.is_control()
-            || matches!(char,
-                '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
-                | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}')
-    })
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@ use madang_article::{BoardWithCount, CreateBoard, NewBoard};
 use madang_kernel::{BoardId, Created, Id, StoreError, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::once::{self, Earlier};
 use super::row;
 use crate::errors::sql_error;
+use crate::once::{self, Earlier};
 
 const INSERT: &str = include_str!("../../sql/article/insert_board.sql");
 const INSERT_COUNT: &str = include_str!("../../sql/article/insert_count.sql");

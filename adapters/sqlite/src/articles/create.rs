@@ -7,9 +7,9 @@ use madang_messaging::Message;
 use rusqlite::{Connection, params};
 
 use super::blocks;
-use super::once::{self, Earlier};
 use crate::errors::sql_error;
 use crate::log::append;
+use crate::once::{self, Earlier};
 
 const INSERT: &str = include_str!("../../sql/article/insert.sql");
 

@@ -4,7 +4,6 @@ mod blocks;
 mod board;
 mod change;
 mod create;
-mod once;
 mod page;
 mod row;
 
@@ -18,7 +17,7 @@ use madang_kernel::{ArticleId, BoardId, Created, Page, PageNumber, PageSize, Scr
 pub(crate) use blocks::{BLOCK, SUPER_BLOCK};
 pub use page::PageQuery;
 
-use crate::{Lane, Sqlite};
+use crate::{Lane, Sqlite, once};
 
 /// Answers removed by one call to the writer: a slice of background work stays short.
 const PURGE_SLICE_ROWS: usize = 500;

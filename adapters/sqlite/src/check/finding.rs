@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use madang_kernel::{ArticleId, BoardId};
+use madang_kernel::{ArticleId, BoardId, CommentId};
 
 /// One difference between what is counted or reported and what is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,6 +112,36 @@ pub enum CheckFinding {
         /// How many.
         articles: i64,
     },
+    /// The counts of an article's comments differ from its rows.
+    CommentCount {
+        /// The article.
+        article_id: ArticleId,
+        /// What the counter says: visible comments, rows.
+        counted: [i64; 2],
+        /// What there is: visible comments, rows.
+        rows: [i64; 2],
+    },
+    /// A counter of comments that has changed fewer times than it counts, or holds a greater id than it knows of.
+    CommentCountVersion {
+        /// The article.
+        article_id: ArticleId,
+        /// How often the counter has changed.
+        version: i64,
+        /// The greatest comment id that it knows.
+        known: i64,
+        /// The greatest there is.
+        greatest: i64,
+    },
+    /// An article that is gone still has a counter of comments.
+    CommentCountOfGone {
+        /// The article.
+        article_id: ArticleId,
+    },
+    /// A reply without the comment it replies to.
+    CommentOrphan {
+        /// The reply.
+        comment_id: CommentId,
+    },
     /// SQLite found the file damaged.
     Corrupt {
         /// What it said.
@@ -159,6 +189,18 @@ impl fmt::Display for CheckFinding {
             Self::Unreported { articles } => {
                 write!(f, "{articles} articles have no event although the log is complete")
             }
+            Self::CommentCount { article_id, counted: [visible, all], rows: [visible_rows, rows] } => {
+                write!(f, "article {article_id} counts {visible} comments in {all} rows")?;
+                write!(f, " and has {visible_rows} in {rows}")
+            }
+            Self::CommentCountVersion { article_id, version, known, greatest } => {
+                write!(f, "article {article_id} counts its comments after only {version} changes,")?;
+                write!(f, " knows of ids up to {known} and has {greatest}")
+            }
+            Self::CommentCountOfGone { article_id } => {
+                write!(f, "article {article_id} is gone and its comments are still counted")
+            }
+            Self::CommentOrphan { comment_id } => write!(f, "comment {comment_id} replies to one that is not there"),
             Self::Corrupt { message } => write!(f, "database file: {message}"),
         }
     }

@@ -4,6 +4,7 @@
 //! compared within one snapshot, so that writers at work cause no false alarm.
 
 mod board;
+mod comments;
 mod events;
 mod finding;
 
@@ -110,6 +111,7 @@ fn run(path: &str, options: CheckOptions, mut progress: impl FnMut(CheckProgress
         progress(done);
     }
     in_snapshot(&reader, |tx| compare_whole(tx, &mut report))?;
+    in_snapshot(&reader, |tx| comments::compare(tx, &mut report))?;
     if options.integrity {
         integrity(&reader, &mut report)?;
     }

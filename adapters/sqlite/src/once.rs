@@ -7,12 +7,12 @@ use serde::de::DeserializeOwned;
 
 use crate::errors::sql_error;
 
-const FIND: &str = include_str!("../../sql/article/find_once.sql");
-const REMEMBER: &str = include_str!("../../sql/article/remember_once.sql");
-const PURGE: &str = include_str!("../../sql/article/purge_once.sql");
+const FIND: &str = include_str!("../sql/article/find_once.sql");
+const REMEMBER: &str = include_str!("../sql/article/remember_once.sql");
+const PURGE: &str = include_str!("../sql/article/purge_once.sql");
 
 /// What is known of a key.
-pub(super) enum Earlier<T> {
+pub(crate) enum Earlier<T> {
     /// Nothing, or it was too long ago.
     None,
     /// The same request was answered with this.
@@ -22,7 +22,7 @@ pub(super) enum Earlier<T> {
 }
 
 /// Looks a key up; an answer older than it is kept counts as none.
-pub(super) fn earlier<T: DeserializeOwned>(
+pub(crate) fn earlier<T: DeserializeOwned>(
     tx: &Connection,
     once: &Once,
     now: Timestamp,
@@ -45,7 +45,7 @@ pub(super) fn earlier<T: DeserializeOwned>(
 }
 
 /// Keeps the answer under the key.
-pub(super) fn remember<T: Serialize>(
+pub(crate) fn remember<T: Serialize>(
     tx: &Connection,
     once: &Once,
     answer: &T,
@@ -60,7 +60,7 @@ pub(super) fn remember<T: Serialize>(
 }
 
 /// Removes up to `limit` answers given before `before`; returns how many.
-pub(super) fn purge(tx: &Connection, before: Timestamp, limit: usize) -> Result<usize, StoreError> {
+pub(crate) fn purge(tx: &Connection, before: Timestamp, limit: usize) -> Result<usize, StoreError> {
     let mut purge = tx.prepare_cached(PURGE).map_err(sql_error)?;
     purge.execute(params![before.as_millis(), limit as i64]).map_err(sql_error)
 }

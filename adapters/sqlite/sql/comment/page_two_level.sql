@@ -1,0 +1,11 @@
+-- The offset is skipped in the index alone, then only the rows of the page are read.
+-- Uses: comment_by_parent (covering) for the ids, primary key of comment for the rows.
+SELECT c.comment_id, c.article_id, c.parent_id, c.depth, c.deleted, c.created_at, c.path, c.writer_id, c.writer_name, c.content
+FROM (
+    SELECT comment_id
+    FROM comment
+    WHERE article_id = ?1
+    ORDER BY parent_id, comment_id
+    LIMIT ?2 OFFSET ?3
+) page
+CROSS JOIN comment c ON c.comment_id = page.comment_id

@@ -1,0 +1,36 @@
+//! Articles that are gone: a permanent row, looked at inside every transaction, and the removal of what is left.
+
+use madang_kernel::{ArticleId, Id, StoreError, Timestamp};
+use rusqlite::Connection;
+
+use crate::errors::sql_error;
+
+const IS_GONE: &str = include_str!("../../sql/comment/is_gone.sql");
+const MARK: &str = include_str!("../../sql/comment/mark_gone.sql");
+const REMOVE_COUNT: &str = include_str!("../../sql/comment/remove_count.sql");
+const CLEAN_UP: &str = include_str!("../../sql/comment/clean_up.sql");
+
+/// Whether the article is gone.
+pub(super) fn is_gone(tx: &Connection, article: ArticleId) -> Result<bool, StoreError> {
+    let mut statement = tx.prepare_cached(IS_GONE).map_err(sql_error)?;
+    statement.exists([article.raw()]).map_err(sql_error)
+}
+
+/// Marks the article; its counts go with it, so that no reader counts what is being removed.
+pub(super) fn mark(tx: &Connection, article: ArticleId, now: Timestamp) -> Result<(), StoreError> {
+    let mut mark = tx.prepare_cached(MARK).map_err(sql_error)?;
+    mark.execute([article.raw(), now.as_millis()]).map_err(sql_error)?;
+    let mut remove = tx.prepare_cached(REMOVE_COUNT).map_err(sql_error)?;
+    remove.execute([article.raw()]).map_err(sql_error)?;
+    Ok(())
+}
+
+/// Removes one slice; without the mark nothing, since the counts would no longer be true.
+pub(super) fn clean_up(tx: &Connection, article: ArticleId, slice_rows: u32) -> Result<u32, StoreError> {
+    if !is_gone(tx, article)? {
+        return Ok(0);
+    }
+    let mut clean_up = tx.prepare_cached(CLEAN_UP).map_err(sql_error)?;
+    let removed = clean_up.execute([article.raw(), i64::from(slice_rows)]).map_err(sql_error)?;
+    Ok(removed as u32)
+}

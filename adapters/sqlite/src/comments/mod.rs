@@ -1,0 +1,80 @@
+//! Comments on SQLite. Each method is one call to the writer or to a reader, and so one transaction.
+
+mod count;
+mod create;
+mod delete;
+mod gone;
+mod list;
+mod row;
+
+use async_trait::async_trait;
+use madang_comment::{
+    Comment, CommentCount, CommentCursor, CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome,
+};
+use madang_kernel::{ArticleId, CommentId, CommentMode, Page, PageNumber, PageSize, Scroll, StoreError};
+
+use crate::{Lane, Sqlite};
+
+/// Comments in one SQLite file.
+#[derive(Clone)]
+pub struct SqliteComments {
+    db: Sqlite,
+}
+
+impl SqliteComments {
+    /// The store in `db`.
+    pub fn new(db: Sqlite) -> Self {
+        Self { db }
+    }
+}
+
+#[async_trait]
+impl CommentStore for SqliteComments {
+    async fn create(&self, new: CreateComment) -> Result<CreateOutcome, StoreError> {
+        let clock = self.db.clock().clone();
+        self.db.write(Lane::People, move |tx| create::create(tx, new, clock.now())).await
+    }
+
+    async fn delete(&self, delete: DeleteComment) -> Result<DeleteOutcome, StoreError> {
+        let clock = self.db.clock().clone();
+        self.db.write(Lane::People, move |tx| delete::delete(tx, delete, clock.now())).await
+    }
+
+    async fn find(&self, comment: CommentId) -> Result<Option<Comment>, StoreError> {
+        self.db.read(move |tx| list::find(tx, comment)).await
+    }
+
+    async fn page(
+        &self,
+        article: ArticleId,
+        mode: CommentMode,
+        page: PageNumber,
+        size: PageSize,
+    ) -> Result<Page<Comment>, StoreError> {
+        self.db.read(move |tx| list::page(tx, article, mode, page, size)).await
+    }
+
+    async fn scroll(
+        &self,
+        article: ArticleId,
+        mode: CommentMode,
+        after: Option<CommentCursor>,
+        size: PageSize,
+    ) -> Result<Scroll<Comment, CommentCursor>, StoreError> {
+        self.db.read(move |tx| list::scroll(tx, article, mode, after, size)).await
+    }
+
+    async fn count(&self, article: ArticleId) -> Result<CommentCount, StoreError> {
+        self.db.read(move |tx| Ok(count::tally(tx, article)?.count)).await
+    }
+
+    async fn mark_article_gone(&self, article: ArticleId) -> Result<(), StoreError> {
+        let clock = self.db.clock().clone();
+        // Until the mark is there people may comment on nothing, so it does not wait for them.
+        self.db.write(Lane::People, move |tx| gone::mark(tx, article, clock.now())).await
+    }
+
+    async fn clean_up(&self, article: ArticleId, slice_rows: u32) -> Result<u32, StoreError> {
+        self.db.write(Lane::Background, move |tx| gone::clean_up(tx, article, slice_rows)).await
+    }
+}

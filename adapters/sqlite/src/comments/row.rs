@@ -1,0 +1,51 @@
+//! Rows of comments, read back into values. What cannot be read is a defect, never a guess.
+
+use madang_comment::{Comment, CommentPath};
+use madang_event::Writer;
+use madang_kernel::{ArticleId, CommentId, Id, MemberId, StoreError, Timestamp};
+use rusqlite::types::Type;
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use crate::errors::sql_error;
+
+const FIND: &str = include_str!("../../sql/comment/find.sql");
+
+/// One comment by its id, whether its article is gone or not.
+pub(super) fn find(tx: &Connection, comment: CommentId) -> Result<Option<Comment>, StoreError> {
+    let mut statement = tx.prepare_cached(FIND).map_err(sql_error)?;
+    statement.query_row([comment.raw()], self::comment).optional().map_err(sql_error)
+}
+
+/// Columns: id, article, parent, depth, deleted, created, path, writer, writer's name, content.
+pub(super) fn comment(row: &Row<'_>) -> rusqlite::Result<Comment> {
+    let comment_id = CommentId::from_raw(row.get(0)?);
+    let parent_id = CommentId::from_raw(row.get(2)?);
+    let writer = match row.get::<_, Option<i64>>(7)? {
+        Some(member) => Some(Writer { member_id: MemberId::from_raw(member), name: row.get(8)? }),
+        None => None,
+    };
+    Ok(Comment {
+        comment_id,
+        article_id: ArticleId::from_raw(row.get(1)?),
+        parent_id: (parent_id != comment_id).then_some(parent_id),
+        depth: row.get(3)?,
+        path: path(row, 6)?,
+        content: row.get(9)?,
+        deleted: row.get(4)?,
+        writer,
+        created_at: Timestamp::from_millis(row.get(5)?),
+    })
+}
+
+/// A path, where there is one.
+pub(super) fn path(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<CommentPath>> {
+    let Some(text) = row.get_ref(column)?.as_str_or_null()? else { return Ok(None) };
+    let unreadable = |error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error));
+    text.parse().map(Some).map_err(unreadable)
+}
+
+/// A number that never lies below zero.
+pub(super) fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    let value: i64 = row.get(column)?;
+    u64::try_from(value).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, value))
+}

@@ -1,0 +1,78 @@
+//! Articles that are gone: nothing is added, nothing is shown, and in the end nothing is left.
+
+use std::sync::Arc;
+
+use madang_comment::{CommentCount, CreateOutcome, DeleteOutcome};
+use madang_kernel::{ArticleId, CommentMode, Id};
+use tokio::task::JoinSet;
+
+use super::CommentStoreHarness;
+use super::site::Site;
+
+const WRITERS: usize = 64;
+const SLICE_ROWS: u32 = 7;
+
+pub(super) async fn a_gone_article_takes_no_comment_and_shows_none<H: CommentStoreHarness>(harness: H) {
+    let mut site = Site::open(harness, CommentMode::TwoLevel);
+    for (mode, article) in [(CommentMode::TwoLevel, 71), (CommentMode::Tree, 72)] {
+        (site.mode, site.article) = (mode, ArticleId::from_raw(article));
+        let comment = site.reply(None).await.comment_id;
+        let reported = site.events().await.len();
+        for _ in 0..2 {
+            site.store.mark_article_gone(site.article).await.unwrap();
+        }
+        assert_eq!(site.store.create(site.draft(None)).await.unwrap(), CreateOutcome::Gone);
+        assert_eq!(site.store.create(site.draft(Some(comment))).await.unwrap(), CreateOutcome::Gone);
+        assert_eq!(site.delete(comment).await, DeleteOutcome::Gone);
+        assert_eq!(site.store.find(comment).await.unwrap(), None);
+        assert_eq!((site.walk(10).await, site.page(1, 10).await), (Vec::new(), Vec::new()));
+        assert_eq!((site.count().await, site.events().await.len()), (CommentCount::default(), reported));
+    }
+    site.assert_sound().await;
+}
+
+pub(super) async fn cleaning_up_goes_slice_by_slice_and_spares_the_living<H: CommentStoreHarness>(harness: H) {
+    let mut site = Site::open(harness, CommentMode::Tree);
+    for _ in 0..10 {
+        site.reply(None).await;
+    }
+    assert_eq!(site.store.clean_up(site.article, SLICE_ROWS).await.unwrap(), 0, "the article is not gone");
+    let gone = site.article;
+    site.article = ArticleId::from_raw(72);
+    site.reply(None).await;
+    site.store.mark_article_gone(gone).await.unwrap();
+    for removed in [7, 3, 0] {
+        assert_eq!(site.store.clean_up(gone, SLICE_ROWS).await.unwrap(), removed);
+    }
+    assert_eq!(site.walk(10).await.len(), 1);
+    site.assert_sound().await;
+}
+
+pub(super) async fn comments_racing_the_deletion_leave_neither_row_nor_counter<H: CommentStoreHarness>(harness: H) {
+    let site = Arc::new(Site::open(harness, CommentMode::Tree));
+    let root = site.reply(None).await.comment_id;
+    let mut writers = JoinSet::new();
+    for writer in 0..WRITERS {
+        let site = Arc::clone(&site);
+        writers.spawn(async move {
+            let mut made = 0;
+            if writer == WRITERS / 2 {
+                site.store.mark_article_gone(site.article).await.unwrap();
+                while site.store.clean_up(site.article, SLICE_ROWS).await.unwrap() == SLICE_ROWS {}
+            }
+            for _ in 0..10 {
+                match site.store.create(site.draft(Some(root))).await.unwrap() {
+                    CreateOutcome::Created(_) => made += 1,
+                    CreateOutcome::Gone => {}
+                    other => panic!("{other:?}"),
+                }
+            }
+            made
+        });
+    }
+    let made: usize = writers.join_all().await.into_iter().sum();
+    assert_eq!(site.events().await.len(), made + 1, "what was refused was not reported");
+    assert_eq!(site.store.clean_up(site.article, SLICE_ROWS).await.unwrap(), 0, "nothing came after the mark");
+    assert_eq!(site.count().await, CommentCount::default());
+    site.assert_sound().await;
+}

@@ -1,0 +1,60 @@
+//! What every [`CommentStore`] must do: one transaction a call, counts that equal rows, one event a change, and nothing
+//! left of an article that is gone.
+
+mod concurrency;
+mod gone;
+mod model;
+mod once;
+mod site;
+mod writing;
+
+use std::future::Future;
+use std::sync::Arc;
+
+use madang_comment::CommentStore;
+use madang_kernel::ManualClock;
+use madang_messaging::Message;
+
+use concurrency::*;
+use gone::*;
+use model::*;
+use once::*;
+use writing::*;
+
+/// An adapter under test, with what the port alone does not show.
+pub trait CommentStoreHarness: Send + Sync + Sized + 'static {
+    /// An empty store of its own.
+    fn fresh() -> impl Future<Output = Self> + Send;
+    /// The store.
+    fn store(&self) -> Arc<dyn CommentStore>;
+    /// The clock that the store reads.
+    fn clock(&self) -> &ManualClock;
+    /// Every message committed so far, in commit order.
+    fn committed(&self) -> impl Future<Output = Vec<Message>> + Send;
+    /// What a comparison of every counter with the rows it counts finds wrong.
+    fn differences(&self) -> impl Future<Output = Vec<String>> + Send;
+}
+
+listed_suite! {
+    $ comment_store_suite, comment_store, CommentStoreHarness;
+    a_created_comment_is_found_as_it_was,
+    each_change_has_one_event_without_text,
+    a_parent_of_another_article_is_refused,
+    two_levels_and_the_depth_of_a_tree_are_kept,
+    a_comment_with_replies_becomes_a_mark,
+    a_leaf_goes_with_every_mark_left_childless,
+    what_is_absent_is_not_deleted,
+    two_levels_take_only_growing_ids,
+    a_comment_that_takes_a_deleted_path_is_not_skipped,
+    the_same_key_creates_one_comment_and_answers_as_then,
+    a_repeated_request_tells_no_deleted_text,
+    a_key_with_another_body_is_refused,
+    random_changes_of_two_levels_agree_with_a_model,
+    random_changes_of_a_tree_agree_with_a_model,
+    concurrent_repliers_get_different_paths,
+    concurrent_repliers_of_two_levels_are_all_counted,
+    a_cursor_list_skips_and_repeats_nothing_while_others_write,
+    a_gone_article_takes_no_comment_and_shows_none,
+    cleaning_up_goes_slice_by_slice_and_spares_the_living,
+    comments_racing_the_deletion_leave_neither_row_nor_counter,
+}

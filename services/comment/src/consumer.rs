@@ -1,0 +1,61 @@
+//! What a deleted article means here: its comments are gone at once and for ever, and their rows go slice by slice.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use madang_event::{Envelope, Event};
+use madang_kernel::{ArticleId, StoreError};
+use madang_messaging::{Delivery, Handled, Handler, HandlerError, Outage};
+
+use crate::CommentStore;
+
+/// Comments removed in one transaction: people who write wait no longer than such a slice takes.
+pub const CLEAN_UP_SLICE_ROWS: u32 = 200;
+
+/// Handles the article topic for the owner of comments. Marking and cleaning up twice changes nothing, so it needs no
+/// inbox.
+pub struct CommentCleaner {
+    store: Arc<dyn CommentStore>,
+}
+
+impl CommentCleaner {
+    /// A cleaner of this store.
+    pub fn new(store: Arc<dyn CommentStore>) -> Self {
+        Self { store }
+    }
+
+    async fn apply(&self, delivery: &Delivery) -> Result<Handled, HandlerError> {
+        let envelope =
+            Envelope::decode(&delivery.message.payload).map_err(|e| HandlerError::Undecodable(e.to_string()))?;
+        if let Event::ArticleDeleted(gone) = envelope.event {
+            self.remove_comments(gone.article_id).await.map_err(failure)?;
+        }
+        Ok(Handled::Done)
+    }
+
+    /// The mark comes first: after it no comment can be added, so what is cleaned up stays clean.
+    async fn remove_comments(&self, article: ArticleId) -> Result<(), StoreError> {
+        self.store.mark_article_gone(article).await?;
+        while self.store.clean_up(article, CLEAN_UP_SLICE_ROWS).await? >= CLEAN_UP_SLICE_ROWS {}
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Handler for CommentCleaner {
+    async fn handle(&self, deliveries: &[Delivery]) -> Vec<Result<Handled, HandlerError>> {
+        let mut answers = Vec::with_capacity(deliveries.len());
+        for delivery in deliveries {
+            answers.push(self.apply(delivery).await);
+        }
+        answers
+    }
+}
+
+/// A store that is away is no fault of the message; a defect is, and must not hold up the others for ever.
+fn failure(error: StoreError) -> HandlerError {
+    match error {
+        StoreError::Unavailable { what, reason, .. } => Outage::new(what, reason).into(),
+        StoreError::Broken { .. } => HandlerError::Failed(error.to_string()),
+    }
+}

@@ -1,0 +1,21 @@
+//! Comments of articles, in two levels or as a tree: rules, use cases, the port to their store, and what a deleted article
+//! means to them.
+
+mod consumer;
+mod cursor;
+pub mod events;
+mod model;
+mod path;
+mod place;
+mod rules;
+mod service;
+mod store;
+
+pub use consumer::{CLEAN_UP_SLICE_ROWS, CommentCleaner};
+pub use cursor::{CommentCursor, CursorParseError};
+pub use model::{Comment, CommentCount};
+pub use path::{CommentPath, LEVEL_CHARS, LevelFull, PathParseError};
+pub use place::{DEPTH_LIMIT, DepthMax, Parent, Place, Refusal, place};
+pub use rules::{CONTENT_MAX_CHARS, Content};
+pub use service::{CommentDraft, CommentError, CommentService};
+pub use store::{CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome};

@@ -1,0 +1,48 @@
+//! Comments as values.
+
+use madang_event::Writer;
+use madang_kernel::{ArticleId, CommentId, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::CommentPath;
+
+/// A comment. One that was deleted while it had replies stays as a mark, without text and writer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Comment {
+    /// Names the comment; carries the shard of its article's parts.
+    pub comment_id: CommentId,
+    /// Its article.
+    pub article_id: ArticleId,
+    /// The comment it replies to; `None` for a root.
+    pub parent_id: Option<CommentId>,
+    /// 1 for a root, and one more for each level below.
+    pub depth: u32,
+    /// Its place in a tree; `None` where comments have two levels.
+    pub path: Option<CommentPath>,
+    /// The text; `None` when deleted.
+    pub content: Option<String>,
+    /// Whether only the mark is left.
+    pub deleted: bool,
+    /// Who wrote it; `None` when deleted.
+    pub writer: Option<Writer>,
+    /// When it was written.
+    pub created_at: Timestamp,
+}
+
+impl Comment {
+    /// What is left of the comment once it is deleted: its place, neither text nor writer.
+    pub fn into_mark(self) -> Self {
+        Self { content: None, writer: None, deleted: true, ..self }
+    }
+}
+
+/// How many comments an article has. An article that nobody commented on has zeros at version 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CommentCount {
+    /// Comments that are not deleted: what people are told.
+    pub comment_count: u64,
+    /// Those and the marks of deleted ones: what page numbers count.
+    pub row_count: u64,
+    /// Grows by one with each change: the newer one wins.
+    pub version: u64,
+}

@@ -1,0 +1,187 @@
+//! Use cases of comments: check the rules, ask whether the article exists, make the ids, ask the store.
+
+use std::sync::Arc;
+
+use madang_event::Writer;
+use madang_kernel::{
+    Actor, ArticleFacts, ArticleId, ArticleLookup, Clock, CommentId, Created, Id, IdGenerator, Invalid, Once, Page,
+    PageNumber, PageSize, Role, Scroll, ShardId, StoreError,
+};
+
+use crate::{
+    Comment, CommentCount, CommentCursor, CommentStore, Content, CreateComment, CreateOutcome, CursorParseError,
+    DeleteComment, DeleteOutcome, DepthMax, LevelFull, Refusal,
+};
+
+/// Ids drawn for one comment at most: each later one is greater than all that were drawn before it, so a second is rarely
+/// overtaken and a tenth means that something else is wrong.
+const CREATE_ATTEMPTS_MAX: usize = 10;
+
+/// A comment as its writer hands it in.
+#[derive(Debug, Clone)]
+pub struct CommentDraft {
+    /// 1 to 3,000 characters.
+    pub content: String,
+    /// The comment to reply to.
+    pub parent_id: Option<CommentId>,
+}
+
+/// Why a use case did not happen.
+#[derive(Debug, thiserror::Error)]
+pub enum CommentError {
+    /// There is no such thing; says which kind.
+    #[error("there is no such {0}")]
+    NotFound(&'static str),
+    /// The actor may not do this; says why.
+    #[error("{0}")]
+    Forbidden(&'static str),
+    /// The input is not acceptable.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+    /// The reply would lie deeper than the board or the site allows.
+    #[error("{0}")]
+    TooDeep(Refusal),
+    /// No further reply fits below this parent.
+    #[error(transparent)]
+    LevelFull(#[from] LevelFull),
+    /// The cursor is none of this list.
+    #[error(transparent)]
+    Cursor(#[from] CursorParseError),
+    /// The idempotency key was used with another body.
+    #[error("this Idempotency-Key was used with another body")]
+    KeyReused,
+    /// The store could not answer.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<Refusal> for CommentError {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::NoParent => Self::Invalid(Invalid::field("parent_id", refusal.to_string())),
+            Refusal::ReplyToReply | Refusal::TooDeep(_) => Self::TooDeep(refusal),
+            Refusal::LevelFull(full) => Self::LevelFull(full),
+        }
+    }
+}
+
+/// Comments.
+pub struct CommentService {
+    store: Arc<dyn CommentStore>,
+    articles: Arc<dyn ArticleLookup>,
+    ids: Arc<IdGenerator>,
+    clock: Arc<dyn Clock>,
+    depth_max: DepthMax,
+}
+
+impl CommentService {
+    /// A service over a store; trees grow down to `depth_max`.
+    pub fn new(
+        store: Arc<dyn CommentStore>,
+        articles: Arc<dyn ArticleLookup>,
+        ids: Arc<IdGenerator>,
+        clock: Arc<dyn Clock>,
+        depth_max: DepthMax,
+    ) -> Self {
+        Self { store, articles, ids, clock, depth_max }
+    }
+
+    /// Writes a comment on an article, or a reply to one of its comments.
+    pub async fn create(
+        &self,
+        actor: &Actor,
+        article: ArticleId,
+        draft: CommentDraft,
+        once: Option<Once>,
+    ) -> Result<Comment, CommentError> {
+        let facts = self.require_article(article).await?;
+        let content = Content::new(draft.content)?.into_string();
+        let shard = ShardId::of_article_parts(article);
+        for _ in 0..CREATE_ATTEMPTS_MAX {
+            // Drawn right before the store is asked: the less lies between, the fewer ids are overtaken.
+            let new = CreateComment {
+                comment_id: self.next_id(shard)?,
+                article_id: article,
+                parent_id: draft.parent_id,
+                mode: facts.comment_mode,
+                depth_max: self.depth_max,
+                content: content.clone(),
+                writer: Writer { member_id: actor.member_id, name: actor.name.clone() },
+                created_at: self.clock.now(),
+                event_id: self.next_id(shard)?,
+                once: once.clone(),
+            };
+            match self.store.create(new).await? {
+                CreateOutcome::Created(Created::Now(comment) | Created::Before(comment)) => return Ok(comment),
+                CreateOutcome::Created(Created::KeyReused) => return Err(CommentError::KeyReused),
+                CreateOutcome::Refused(refusal) => return Err(refusal.into()),
+                CreateOutcome::Gone => return Err(NO_ARTICLE),
+                CreateOutcome::Late => {}
+            }
+        }
+        Err(StoreError::unavailable("comments", "other comments of the article overtook this one every time").into())
+    }
+
+    /// Deletes a comment (author or moderator); returns the article's counts after it.
+    pub async fn delete(&self, actor: &Actor, comment: CommentId) -> Result<CommentCount, CommentError> {
+        let found = self.get(comment).await?;
+        // Of a mark there is nothing left to delete, and nobody's name to compare with.
+        let writer = found.writer.ok_or(NO_COMMENT)?;
+        if writer.member_id != actor.member_id && actor.role < Role::Moderator {
+            return Err(CommentError::Forbidden("only its author or a moderator may delete a comment"));
+        }
+        let delete = DeleteComment { comment_id: comment, event_id: self.next_id(ShardId::of_comment(comment))? };
+        match self.store.delete(delete).await? {
+            DeleteOutcome::Deleted(count) => Ok(count),
+            DeleteOutcome::Absent | DeleteOutcome::Gone => Err(NO_COMMENT),
+        }
+    }
+
+    /// One comment, or its mark.
+    pub async fn get(&self, comment: CommentId) -> Result<Comment, CommentError> {
+        let found = self.store.find(comment).await?.ok_or(NO_COMMENT)?;
+        // The article may be gone before its comments are.
+        self.articles.facts(found.article_id).await?.ok_or(NO_COMMENT)?;
+        Ok(found)
+    }
+
+    /// A numbered page of an article's comments, depth first and oldest first.
+    pub async fn page(
+        &self,
+        article: ArticleId,
+        page: PageNumber,
+        size: PageSize,
+    ) -> Result<Page<Comment>, CommentError> {
+        let facts = self.require_article(article).await?;
+        Ok(self.store.page(article, facts.comment_mode, page, size).await?)
+    }
+
+    /// A step down an article's comments from the cursor `after`, or from the first.
+    pub async fn scroll(
+        &self,
+        article: ArticleId,
+        after: Option<&str>,
+        size: PageSize,
+    ) -> Result<Scroll<Comment, CommentCursor>, CommentError> {
+        let mode = self.require_article(article).await?.comment_mode;
+        let after = after.map(|text| CommentCursor::parse(mode, text)).transpose()?;
+        Ok(self.store.scroll(article, mode, after, size).await?)
+    }
+
+    /// How many comments an article has.
+    pub async fn count(&self, article: ArticleId) -> Result<CommentCount, CommentError> {
+        self.require_article(article).await?;
+        Ok(self.store.count(article).await?)
+    }
+
+    async fn require_article(&self, article: ArticleId) -> Result<ArticleFacts, CommentError> {
+        self.articles.facts(article).await?.ok_or(NO_ARTICLE)
+    }
+
+    fn next_id<T: Id>(&self, shard: ShardId) -> Result<T, StoreError> {
+        Ok(self.ids.next(shard)?)
+    }
+}
+
+const NO_ARTICLE: CommentError = CommentError::NotFound("article");
+const NO_COMMENT: CommentError = CommentError::NotFound("comment");

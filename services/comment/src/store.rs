@@ -1,0 +1,107 @@
+//! The port to the store of comments. One method is one transaction: the change, its counts and its event commit together
+//! or not at all, and every write looks inside it whether the article is gone.
+
+use async_trait::async_trait;
+use madang_event::Writer;
+use madang_kernel::{
+    ArticleId, CommentId, CommentMode, Created, EventId, Once, Page, PageNumber, PageSize, Scroll, StoreError,
+    Timestamp,
+};
+
+use crate::{Comment, CommentCount, CommentCursor, DepthMax, Refusal};
+
+/// A comment to create, complete but for what the transaction decides: its place, the count, `occurred_at`.
+#[derive(Debug, Clone)]
+pub struct CreateComment {
+    /// Names the comment; carries the shard of its article's parts.
+    pub comment_id: CommentId,
+    /// The article.
+    pub article_id: ArticleId,
+    /// The comment it replies to.
+    pub parent_id: Option<CommentId>,
+    /// How the comments of this article are arranged.
+    pub mode: CommentMode,
+    /// How deep a tree may grow.
+    pub depth_max: DepthMax,
+    /// The text.
+    pub content: String,
+    /// Who writes.
+    pub writer: Writer,
+    /// When it was written.
+    pub created_at: Timestamp,
+    /// Names the event that reports it; carries the same shard.
+    pub event_id: EventId,
+    /// The caller's idempotency key.
+    pub once: Option<Once>,
+}
+
+/// What became of a new comment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CreateOutcome {
+    /// As for any creation. Of one that happened before and was deleted since, only the mark is told.
+    Created(Created<Comment>),
+    /// It may not be there; nothing was done.
+    Refused(Refusal),
+    /// Two levels list by id, and the article has seen a greater one: a reader may be past this place already. Nothing was
+    /// done; ask again with a new id.
+    Late,
+    /// The article is gone; nothing was done.
+    Gone,
+}
+
+/// A comment to delete.
+#[derive(Debug, Clone, Copy)]
+pub struct DeleteComment {
+    /// The comment.
+    pub comment_id: CommentId,
+    /// Names the event that reports it; carries the shard of the comment.
+    pub event_id: EventId,
+}
+
+/// What became of a deletion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeleteOutcome {
+    /// Text and writer are gone; the counts after it.
+    Deleted(CommentCount),
+    /// There is no such comment, or only its mark.
+    Absent,
+    /// The article is gone, and all of its comments with it.
+    Gone,
+}
+
+/// Where comments are kept. To reads, the comments of an article that is gone are not there, cleaned up or not.
+#[async_trait]
+pub trait CommentStore: Send + Sync {
+    /// Creates a comment, with the article's counts and a `CommentCreated`.
+    async fn create(&self, new: CreateComment) -> Result<CreateOutcome, StoreError>;
+    /// Deletes a comment, with the article's counts and a `CommentDeleted`. One with replies becomes a mark; one without
+    /// goes, and with it every marked ancestor left without replies.
+    async fn delete(&self, delete: DeleteComment) -> Result<DeleteOutcome, StoreError>;
+
+    /// One comment, or its mark.
+    async fn find(&self, comment: CommentId) -> Result<Option<Comment>, StoreError>;
+    /// A numbered page, depth first and oldest first, marks included. Count and items are of one moment.
+    async fn page(
+        &self,
+        article: ArticleId,
+        mode: CommentMode,
+        page: PageNumber,
+        size: PageSize,
+    ) -> Result<Page<Comment>, StoreError>;
+    /// The comments after `after`, or the first, in the same order. A cursor of the other mode starts at the first.
+    async fn scroll(
+        &self,
+        article: ArticleId,
+        mode: CommentMode,
+        after: Option<CommentCursor>,
+        size: PageSize,
+    ) -> Result<Scroll<Comment, CommentCursor>, StoreError>;
+    /// How many comments the article has.
+    async fn count(&self, article: ArticleId) -> Result<CommentCount, StoreError>;
+
+    /// Marks an article as gone for ever and removes its counts. Doing it again changes nothing.
+    async fn mark_article_gone(&self, article: ArticleId) -> Result<(), StoreError>;
+    /// Removes up to `slice_rows` comments of an article that is gone; returns how many. Fewer than `slice_rows` means that
+    /// none is left. Of an article that is not gone, nothing is removed.
+    async fn clean_up(&self, article: ArticleId, slice_rows: u32) -> Result<u32, StoreError>;
+}

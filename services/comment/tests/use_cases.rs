@@ -1,0 +1,234 @@
+//! The rules of the use cases: who may do what, what is refused and how, and what a deleted article means.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
+mod memory;
+
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use madang_comment::{
+    CLEAN_UP_SLICE_ROWS, Comment, CommentCleaner, CommentDraft, CommentError, CommentService, DepthMax,
+};
+use madang_event::{ArticleDeleted, BoardCount, Envelope, Event};
+use madang_kernel::{
+    Actor, ArticleFacts, ArticleId, ArticleLookup, BoardId, CommentId, CommentMode, EventId, ID_EPOCH_MS, Id,
+    IdGenerator, ManualClock, MemberId, NodeId, NodeLease, PageNumber, PageSize, Role, ShardId, StoreError, Timestamp,
+};
+use madang_messaging::{Delivery, Handled, Handler, HandlerError, Message, Position};
+use memory::MemoryComments;
+
+const TREE: i64 = 71;
+const TWO_LEVEL: i64 = 72;
+
+/// Articles that exist.
+struct Articles(Mutex<HashMap<ArticleId, CommentMode>>);
+
+#[async_trait]
+impl ArticleLookup for Articles {
+    async fn facts(&self, article: ArticleId) -> Result<Option<ArticleFacts>, StoreError> {
+        let mode = self.0.lock().unwrap().get(&article).copied();
+        Ok(mode.map(|comment_mode| ArticleFacts { board_id: BoardId::from_raw(5), comment_mode }))
+    }
+}
+
+struct Site {
+    service: CommentService,
+    store: Arc<MemoryComments>,
+    articles: Arc<Articles>,
+}
+
+fn site() -> Site {
+    let now_ms = ID_EPOCH_MS + 1_000_000;
+    let clock = Arc::new(ManualClock::at(Timestamp::from_millis(now_ms)));
+    let lease = NodeLease { node: NodeId(1), from_ms: now_ms, until_ms: now_ms + 1_000_000 };
+    let ids = Arc::new(IdGenerator::new(clock.clone(), lease));
+    let store: Arc<MemoryComments> = Arc::default();
+    let modes = [(article(TREE), CommentMode::Tree), (article(TWO_LEVEL), CommentMode::TwoLevel)];
+    let articles = Arc::new(Articles(Mutex::new(modes.into())));
+    let service = CommentService::new(store.clone(), articles.clone(), ids, clock, DepthMax::new(3).unwrap());
+    Site { service, store, articles }
+}
+
+fn article(raw: i64) -> ArticleId {
+    ArticleId::from_raw(raw)
+}
+
+fn actor(member: i64, role: Role) -> Actor {
+    Actor { member_id: MemberId::from_raw(member), name: format!("member_{member}"), role }
+}
+
+impl Site {
+    async fn reply(&self, on: i64, parent: Option<&Comment>) -> Result<Comment, CommentError> {
+        let draft = CommentDraft { content: "text".into(), parent_id: parent.map(|parent| parent.comment_id) };
+        self.service.create(&actor(1, Role::Member), article(on), draft, None).await
+    }
+}
+
+fn deletion(of: i64) -> Delivery {
+    let board_count = BoardCount { article_count: 0, version: 2 };
+    let gone = ArticleDeleted { article_id: article(of), board_id: BoardId::from_raw(5), board_count };
+    let envelope = Envelope {
+        event_id: EventId::from_raw(9),
+        occurred_at: Timestamp::from_millis(ID_EPOCH_MS),
+        key: article(of),
+        version: 2,
+        event: Event::ArticleDeleted(gone),
+    };
+    let message = Message {
+        event_id: envelope.event_id,
+        topic: envelope.event.topic().name().to_owned(),
+        key: envelope.key.to_string(),
+        shard: ShardId::HOME,
+        occurred_at: envelope.occurred_at,
+        headers: Vec::new(),
+        payload: envelope.encode(),
+    };
+    Delivery { position: Position { topic: message.topic.clone(), partition: 0, offset: 1 }, message }
+}
+
+#[tokio::test]
+async fn a_comment_lives_where_the_parts_of_its_article_live() {
+    let site = site();
+    let comment = site.reply(TREE, None).await.unwrap();
+    let shard = ShardId::of_article_parts(article(TREE));
+    assert_eq!((comment.comment_id.shard(), site.store.events()[0].shard()), (shard, shard));
+    assert_eq!(comment.writer.as_ref().unwrap().name, "member_1");
+    assert_eq!(site.service.get(comment.comment_id).await.unwrap(), comment);
+}
+
+#[tokio::test]
+async fn two_level_boards_refuse_a_reply_to_a_reply() {
+    let site = site();
+    let root = site.reply(TWO_LEVEL, None).await.unwrap();
+    let reply = site.reply(TWO_LEVEL, Some(&root)).await.unwrap();
+    assert_eq!((reply.depth, reply.path.clone(), reply.parent_id), (2, None, Some(root.comment_id)));
+    assert!(matches!(site.reply(TWO_LEVEL, Some(&reply)).await, Err(CommentError::TooDeep(_))));
+}
+
+#[tokio::test]
+async fn a_tree_refuses_replies_past_its_depth() {
+    let site = site();
+    let mut last = site.reply(TREE, None).await.unwrap();
+    for depth in 2..=3 {
+        last = site.reply(TREE, Some(&last)).await.unwrap();
+        assert_eq!((last.depth, last.path.as_ref().unwrap().depth()), (depth, depth));
+    }
+    let error = site.reply(TREE, Some(&last)).await.unwrap_err();
+    assert_eq!(error.to_string(), "replies go down to level 3 on this site");
+}
+
+#[tokio::test]
+async fn a_parent_on_another_article_is_an_invalid_field() {
+    let site = site();
+    let root = site.reply(TWO_LEVEL, None).await.unwrap();
+    let Err(CommentError::Invalid(invalid)) = site.reply(TREE, Some(&root)).await else { panic!("must be refused") };
+    assert_eq!(invalid.0[0].field, "parent_id");
+}
+
+#[tokio::test]
+async fn text_out_of_its_range_is_refused() {
+    let site = site();
+    for content in [String::new(), "a".repeat(3_001)] {
+        let draft = CommentDraft { content, parent_id: None };
+        let refused = site.service.create(&actor(1, Role::Member), article(TREE), draft, None).await;
+        assert!(matches!(refused, Err(CommentError::Invalid(_))));
+    }
+    assert_eq!(site.store.rows(), 0);
+}
+
+#[tokio::test]
+async fn an_overtaken_id_is_replaced_a_limited_number_of_times() {
+    let site = site();
+    site.store.late.store(3, Ordering::SeqCst);
+    assert!(site.reply(TWO_LEVEL, None).await.is_ok());
+    site.store.late.store(1_000, Ordering::SeqCst);
+    let error = site.reply(TWO_LEVEL, None).await.unwrap_err();
+    assert!(matches!(error, CommentError::Store(StoreError::Unavailable { .. })));
+}
+
+#[tokio::test]
+async fn only_author_and_moderator_delete() {
+    let site = site();
+    for (member, role, allowed) in [(2, Role::Member, false), (1, Role::Member, true), (2, Role::Moderator, true)] {
+        let comment = site.reply(TREE, None).await.unwrap().comment_id;
+        match site.service.delete(&actor(member, role), comment).await {
+            Ok(count) => assert!(allowed && count.comment_count == 1, "the refused one stays: {count:?}"),
+            Err(error) => assert!(!allowed && matches!(error, CommentError::Forbidden(_)), "{error}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_mark_tells_nothing_and_is_not_deleted_again() {
+    let site = site();
+    let root = site.reply(TREE, None).await.unwrap();
+    site.reply(TREE, Some(&root)).await.unwrap();
+    let author = actor(1, Role::Admin);
+    site.service.delete(&author, root.comment_id).await.unwrap();
+    let mark = site.service.get(root.comment_id).await.unwrap();
+    assert_eq!((mark.deleted, mark.content, mark.writer), (true, None, None));
+    assert!(matches!(site.service.delete(&author, root.comment_id).await, Err(CommentError::NotFound("comment"))));
+    assert!(matches!(site.reply(TREE, Some(&root)).await, Err(CommentError::Invalid(_))));
+}
+
+#[tokio::test]
+async fn a_cursor_goes_on_and_nonsense_is_refused() {
+    let site = site();
+    for _ in 0..3 {
+        site.reply(TREE, None).await.unwrap();
+    }
+    let two = PageSize::new("limit", 2).unwrap();
+    let first = site.service.scroll(article(TREE), None, two).await.unwrap();
+    let cursor = first.next.unwrap().to_string();
+    let second = site.service.scroll(article(TREE), Some(&cursor), two).await.unwrap();
+    assert_eq!((first.items.len(), second.items.len(), second.next), (2, 1, None));
+    let refused = site.service.scroll(article(TREE), Some("7.7"), two).await;
+    assert!(matches!(refused, Err(CommentError::Cursor(_))));
+}
+
+#[tokio::test]
+async fn an_article_that_does_not_exist_has_no_comments() {
+    let site = site();
+    let comment = site.reply(TREE, None).await.unwrap().comment_id;
+    site.articles.0.lock().unwrap().remove(&article(TREE));
+    let missing = |error: CommentError| matches!(error, CommentError::NotFound(_));
+    assert!(missing(site.reply(TREE, None).await.unwrap_err()));
+    assert!(missing(site.service.get(comment).await.unwrap_err()));
+    assert!(missing(site.service.delete(&actor(1, Role::Admin), comment).await.unwrap_err()));
+    assert!(missing(site.service.count(article(TREE)).await.unwrap_err()));
+    assert!(missing(site.service.scroll(article(TREE), None, PageSize::DEFAULT).await.unwrap_err()));
+    assert!(missing(site.service.page(article(TREE), PageNumber::FIRST, PageSize::DEFAULT).await.unwrap_err()));
+    assert!(missing(site.service.get(CommentId::from_raw(1)).await.unwrap_err()));
+}
+
+#[tokio::test]
+async fn a_deleted_article_takes_its_comments_along_and_keeps_the_others() {
+    let site = site();
+    for _ in 0..=2 * CLEAN_UP_SLICE_ROWS {
+        site.reply(TREE, None).await.unwrap();
+    }
+    site.reply(TWO_LEVEL, None).await.unwrap();
+    let cleaner = CommentCleaner::new(site.store.clone());
+    // Twice, as a redelivery does.
+    assert_eq!(cleaner.handle(&[deletion(TREE), deletion(TREE)]).await, [Ok(Handled::Done), Ok(Handled::Done)]);
+    assert_eq!(site.store.rows(), 1);
+    // The look-up may still say that the article exists.
+    assert!(matches!(site.reply(TREE, None).await, Err(CommentError::NotFound("article"))));
+}
+
+#[tokio::test]
+async fn a_store_that_is_away_is_no_fault_of_the_message() {
+    let site = site();
+    site.reply(TREE, None).await.unwrap();
+    site.store.outages.store(1, Ordering::SeqCst);
+    let cleaner = CommentCleaner::new(site.store.clone());
+    let mut nonsense = deletion(TREE);
+    nonsense.message.payload = b"{}".to_vec().into();
+    let answers = cleaner.handle(&[deletion(TREE), nonsense, deletion(TREE)]).await;
+    assert!(matches!(answers[0], Err(HandlerError::Outage(_))));
+    assert!(matches!(answers[1], Err(HandlerError::Undecodable(_))));
+    assert_eq!((answers[2].clone(), site.store.rows()), (Ok(Handled::Done), 0));
+}
