@@ -4,6 +4,8 @@ use std::fmt;
 
 use madang_kernel::{ArticleId, BoardId};
 
+use super::ViewFinding;
+
 /// One difference between what is counted or reported and what is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CheckFinding {
@@ -112,6 +114,8 @@ pub enum CheckFinding {
         /// How many.
         articles: i64,
     },
+    /// A view count differs from its events, or should not be there.
+    View(ViewFinding),
     /// SQLite found the file damaged.
     Corrupt {
         /// What it said.
@@ -159,6 +163,7 @@ impl fmt::Display for CheckFinding {
             Self::Unreported { articles } => {
                 write!(f, "{articles} articles have no event although the log is complete")
             }
+            Self::View(finding) => finding.fmt(f),
             Self::Corrupt { message } => write!(f, "database file: {message}"),
         }
     }
