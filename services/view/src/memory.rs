@@ -14,6 +14,8 @@ pub(crate) struct MemoryViews {
     rows: Mutex<Rows>,
     pub(crate) away: AtomicBool,
     pub(crate) finds: AtomicUsize,
+    /// An article whose row is a defect: whatever writes it fails whole.
+    pub(crate) broken: Mutex<Option<ArticleId>>,
 }
 
 #[derive(Default)]
@@ -65,6 +67,10 @@ impl ViewStore for MemoryViews {
 
     async fn write_back(&self, counts: Vec<WriteBack>) -> Result<Vec<WrittenBack>, StoreError> {
         tokio::task::yield_now().await;
+        let broken = *self.broken.lock().unwrap();
+        if counts.iter().any(|back| Some(back.article_id) == broken) {
+            return Err(StoreError::broken("memory", "a row that should not exist"));
+        }
         let mut rows = self.rows()?;
         let mut answers = Vec::new();
         for WriteBack { article_id, view_count, .. } in counts {

@@ -214,17 +214,34 @@ impl ViewService {
         Some(Viewed { counted: true, view_count: added.count })
     }
 
-    /// The caller holds `flushing`.
+    /// The caller holds `flushing`. A store that is away ends it; a defect of one count does not hold up the others.
     async fn write_back(&self, now: Timestamp, all: bool) -> Result<Flushed, StoreError> {
         let due = self.live().due(now, all);
         let mut flushed = Flushed::default();
+        let mut defect = None;
         for slice in due.chunks(SLICE_MAX) {
-            let backs = slice.iter().map(|(article, count)| self.back(*article, *count));
-            let answers = self.store.write_back(backs.collect::<Result<_, _>>()?).await?;
-            self.live().note_written(&answers, now);
-            flushed.articles += answers.len();
+            match self.write_slice(slice, now).await {
+                Ok(written) => flushed.articles += written,
+                Err(away @ StoreError::Unavailable { .. }) => return Err(away),
+                Err(StoreError::Broken { .. }) => {
+                    for one in slice.chunks(1) {
+                        match self.write_slice(one, now).await {
+                            Ok(written) => flushed.articles += written,
+                            Err(away @ StoreError::Unavailable { .. }) => return Err(away),
+                            Err(broken) => defect = Some(broken),
+                        }
+                    }
+                }
+            }
         }
-        Ok(flushed)
+        defect.map_or(Ok(flushed), Err)
+    }
+
+    async fn write_slice(&self, slice: &[(ArticleId, u64)], taken_at: Timestamp) -> Result<usize, StoreError> {
+        let backs = slice.iter().map(|(article, count)| self.back(*article, *count));
+        let answers = self.store.write_back(backs.collect::<Result<_, _>>()?).await?;
+        self.live().note_written(&answers, taken_at);
+        Ok(answers.len())
     }
 
     fn back(&self, article_id: ArticleId, view_count: u64) -> Result<WriteBack, StoreError> {

@@ -147,6 +147,20 @@ async fn a_failed_write_is_tried_again_and_loses_nothing() {
 }
 
 #[tokio::test]
+async fn a_defect_of_one_count_does_not_hold_up_the_others() {
+    let site = Site::new();
+    for article in 1..=300 {
+        site.view(article, 1).await.unwrap();
+    }
+    *site.store.broken.lock().unwrap() = Some(id(7));
+    assert!(matches!(site.views.flush_all().await, Err(StoreError::Broken { .. })));
+    assert_eq!(site.views.unwritten(), 1);
+    *site.store.broken.lock().unwrap() = None;
+    assert_eq!(site.views.flush_all().await.unwrap().articles, 1);
+    assert!((1..=300).all(|article| site.store.reported(id(article)) == [1]));
+}
+
+#[tokio::test]
 async fn more_articles_than_may_be_live_lose_no_view() {
     let site = Site::over(Arc::default(), LiveLimits { articles_max: 8, ..LiveLimits::default() });
     for member in 1..=3 {
