@@ -22,10 +22,11 @@ mod options;
 mod outbox;
 mod readers;
 mod rows;
+mod views;
 mod writer;
 
 pub use articles::{PageQuery, SqliteArticles};
-pub use check::{CheckFinding, CheckOptions, CheckProgress, CheckReport, Sizes};
+pub use check::{CheckFinding, CheckOptions, CheckProgress, CheckReport, Sizes, ViewFinding};
 pub use comments::SqliteComments;
 pub use db::{OpenError, Sqlite};
 pub use dead_letters::SqliteDeadLetters;
@@ -37,3 +38,4 @@ pub use members::SqliteMembers;
 pub use membership::SqliteMembership;
 pub use options::{DATABASE_FILE, SqliteOptions};
 pub use outbox::{SqliteOutbox, insert_outbox};
+pub use views::SqliteViews;

@@ -76,3 +76,4 @@ pub mod membership;
 pub mod node_leases;
 pub mod outbox;
 mod sample;
+pub mod view_store;

@@ -4,6 +4,8 @@ use std::fmt;
 
 use madang_kernel::{ArticleId, BoardId, CommentId};
 
+use super::ViewFinding;
+
 /// One difference between what is counted or reported and what is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CheckFinding {
@@ -142,6 +144,8 @@ pub enum CheckFinding {
         /// The reply.
         comment_id: CommentId,
     },
+    /// A view count differs from its events, or should not be there.
+    View(ViewFinding),
     /// SQLite found the file damaged.
     Corrupt {
         /// What it said.
@@ -201,6 +205,7 @@ impl fmt::Display for CheckFinding {
                 write!(f, "article {article_id} is gone and its comments are still counted")
             }
             Self::CommentOrphan { comment_id } => write!(f, "comment {comment_id} replies to one that is not there"),
+            Self::View(finding) => finding.fmt(f),
             Self::Corrupt { message } => write!(f, "database file: {message}"),
         }
     }

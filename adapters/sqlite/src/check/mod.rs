@@ -1,4 +1,4 @@
-//! Compares every counter with the rows it counts, and the newest events with the articles they report.
+//! Compares every counter with the rows it counts, and the newest events with what they report.
 //!
 //! Runs beside the server on a connection and a thread of its own, so that no reader of the pool is held up. Each board is
 //! compared within one snapshot, so that writers at work cause no false alarm.
@@ -7,11 +7,13 @@ mod board;
 mod comments;
 mod events;
 mod finding;
+mod views;
 
 use madang_kernel::{BoardId, Id, StoreError};
 use rusqlite::{Connection, OpenFlags};
 
 pub use finding::CheckFinding;
+pub use views::ViewFinding;
 
 use crate::Sqlite;
 use crate::errors::{PART, sql_error};
@@ -112,6 +114,7 @@ fn run(path: &str, options: CheckOptions, mut progress: impl FnMut(CheckProgress
     }
     in_snapshot(&reader, |tx| compare_whole(tx, &mut report))?;
     in_snapshot(&reader, |tx| comments::compare(tx, &mut report))?;
+    in_snapshot(&reader, |tx| views::compare(tx, &mut report))?;
     if options.integrity {
         integrity(&reader, &mut report)?;
     }

@@ -1,0 +1,70 @@
+//! View counts on SQLite: each write-back with its event in one transaction, nothing for an article that is gone.
+
+mod row;
+mod write_back;
+
+use async_trait::async_trait;
+use madang_kernel::{ArticleId, Id, StoreError};
+use madang_view::{StoredViews, ViewStore, WriteBack, WrittenBack};
+use rusqlite::Connection;
+
+use crate::errors::sql_error;
+use crate::{Lane, Sqlite};
+
+const MARK_GONE: &str = include_str!("../../sql/view/mark_gone.sql");
+const DELETE: &str = include_str!("../../sql/view/delete.sql");
+const COUNTED_AFTER: &str = include_str!("../../sql/view/counted_after.sql");
+
+/// View counts in one SQLite file. Nobody waits for a write-back, so it gives way to people.
+#[derive(Clone)]
+pub struct SqliteViews {
+    db: Sqlite,
+}
+
+impl SqliteViews {
+    /// The store in `db`.
+    pub fn new(db: Sqlite) -> Self {
+        Self { db }
+    }
+}
+
+#[async_trait]
+impl ViewStore for SqliteViews {
+    async fn find(&self, article: ArticleId) -> Result<StoredViews, StoreError> {
+        self.db.read(move |tx| Ok(row::find(tx, article)?.views())).await
+    }
+
+    async fn find_many(&self, articles: Vec<ArticleId>) -> Result<Vec<StoredViews>, StoreError> {
+        let find_all = move |tx: &Connection| articles.iter().map(|id| Ok(row::find(tx, *id)?.views())).collect();
+        self.db.read(find_all).await
+    }
+
+    async fn write_back(&self, counts: Vec<WriteBack>) -> Result<Vec<WrittenBack>, StoreError> {
+        let clock = self.db.clock().clone();
+        let write = move |tx: &Connection| {
+            let now = clock.now();
+            counts.iter().map(|back| write_back::write_back(tx, *back, now)).collect()
+        };
+        self.db.write(Lane::Background, write).await
+    }
+
+    async fn mark_article_gone(&self, article: ArticleId) -> Result<(), StoreError> {
+        let mark = move |tx: &Connection| {
+            for sql in [MARK_GONE, DELETE] {
+                tx.prepare_cached(sql).and_then(|mut change| change.execute([article.raw()])).map_err(sql_error)?;
+            }
+            Ok(())
+        };
+        self.db.write(Lane::Background, mark).await
+    }
+
+    async fn counted_after(&self, after: Option<ArticleId>, limit: usize) -> Result<Vec<ArticleId>, StoreError> {
+        let list = move |tx: &Connection| {
+            let after = after.map_or(i64::MIN, ArticleId::raw);
+            let mut statement = tx.prepare_cached(COUNTED_AFTER).map_err(sql_error)?;
+            let rows = statement.query_map([after, limit as i64], |row| row.get(0).map(ArticleId::from_raw));
+            rows.map_err(sql_error)?.collect::<Result<_, _>>().map_err(sql_error)
+        };
+        self.db.read(list).await
+    }
+}

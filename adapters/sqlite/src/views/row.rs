@@ -1,0 +1,36 @@
+//! What is stored of one article's views, read in one statement.
+
+use madang_kernel::{ArticleId, Id, StoreError};
+use madang_view::StoredViews;
+use rusqlite::{Connection, Row};
+
+use crate::errors::sql_error;
+
+const FIND: &str = include_str!("../../sql/view/find.sql");
+
+/// The count and its version, both 0 when nothing was ever written, and whether the article is gone.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stored {
+    pub(super) view_count: u64,
+    pub(super) version: u64,
+    is_gone: bool,
+}
+
+impl Stored {
+    /// What the port calls it.
+    pub(super) fn views(self) -> StoredViews {
+        if self.is_gone { StoredViews::Gone } else { StoredViews::Count(self.view_count) }
+    }
+}
+
+pub(super) fn find(tx: &Connection, article: ArticleId) -> Result<Stored, StoreError> {
+    let mut statement = tx.prepare_cached(FIND).map_err(sql_error)?;
+    let read =
+        |row: &Row<'_>| Ok(Stored { view_count: number(row, 0)?, version: number(row, 1)?, is_gone: row.get(2)? });
+    statement.query_row([article.raw()], read).map_err(sql_error)
+}
+
+fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    let value = row.get::<_, Option<i64>>(column)?.unwrap_or(0);
+    u64::try_from(value).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, value))
+}

@@ -1,0 +1,44 @@
+//! Writing one live count back: the row, its version and its event, or nothing at all.
+
+use madang_event::Envelope;
+use madang_kernel::{Id, ShardId, StoreError, Timestamp};
+use madang_messaging::Message;
+use madang_view::{StoredViews, WriteBack, WrittenBack, events};
+use rusqlite::{Connection, params};
+
+use super::row;
+use crate::errors::sql_error;
+use crate::log::append;
+
+const SET: &str = include_str!("../../sql/view/set.sql");
+
+/// Stores the greater of both counts; only a change is reported.
+pub(super) fn write_back(tx: &Connection, back: WriteBack, now: Timestamp) -> Result<WrittenBack, StoreError> {
+    let article_id = back.article_id;
+    let stored = row::find(tx, article_id)?;
+    let is_news = matches!(stored.views(), StoredViews::Count(count) if back.view_count > count);
+    if !is_news {
+        return Ok(WrittenBack { article_id, stored: stored.views() });
+    }
+    let version = stored.version + 1;
+    let view_count = i64::try_from(back.view_count).map_err(|error| StoreError::broken("view count", error))?;
+    let mut set = tx.prepare_cached(SET).map_err(sql_error)?;
+    set.execute(params![article_id.raw(), view_count, version as i64]).map_err(sql_error)?;
+    report(tx, &events::viewed(back, version, now))?;
+    Ok(WrittenBack { article_id, stored: StoredViews::Count(back.view_count) })
+}
+
+/// Writes the event to the log. Views live on the shard of their article's parts, not on that of its board.
+fn report(tx: &Connection, envelope: &Envelope) -> Result<(), StoreError> {
+    let message = Message {
+        event_id: envelope.event_id,
+        topic: envelope.event.topic().name().to_owned(),
+        key: envelope.key.to_string(),
+        shard: ShardId::of_article_parts(envelope.key),
+        occurred_at: envelope.occurred_at,
+        headers: Vec::new(),
+        payload: envelope.encode(),
+    };
+    append(tx, &message).map_err(sql_error)?;
+    Ok(())
+}

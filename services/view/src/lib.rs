@@ -1,0 +1,22 @@
+//! Views of articles: who counts as one viewer, how often a viewer counts, and live counters written back in time.
+
+mod config;
+mod consumer;
+mod day;
+pub mod events;
+mod live;
+#[cfg(test)]
+mod memory;
+mod service;
+mod store;
+mod viewer;
+mod window;
+
+pub use config::{FLUSH_STEP_MS, ViewConfig};
+pub use consumer::ViewConsumer;
+pub use day::SiteDay;
+pub use live::{Full, LiveCounts, LiveLimits};
+pub use service::{Flushed, ViewError, ViewService, Viewed};
+pub use store::{StoredViews, ViewStore, WriteBack, WrittenBack};
+pub use viewer::{GuestKey, Viewer};
+pub use window::{ENTRY_BYTES, WINDOW_MS, Window};
