@@ -12,11 +12,13 @@ use rusqlite::Connection;
 use support::TestDb;
 
 /// Statements that read a whole table on purpose, with the reason.
-const SCANS: [(&str, &str); 14] = [
+const SCANS: [(&str, &str); 16] = [
     ("article/boards.sql", "a site has few boards"),
     ("check/boards.sql", "a check reads everything"),
     ("check/boards_without_count.sql", "a check reads everything"),
     ("check/articles_total.sql", "a check reads everything"),
+    ("check/like_counts.sql", "a check reads everything"),
+    ("check/likes_without_count.sql", "a check reads everything"),
     ("check/offsets_past_head.sql", "there are few consumer groups"),
     ("check/sizes.sql", "counts what must stay bounded"),
     ("dead_letter/count.sql", "a person looks after the letters, so there are few"),

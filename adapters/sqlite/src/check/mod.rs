@@ -6,6 +6,7 @@
 mod board;
 mod events;
 mod finding;
+mod likes;
 
 use madang_kernel::{BoardId, Id, StoreError};
 use rusqlite::{Connection, OpenFlags};
@@ -110,6 +111,7 @@ fn run(path: &str, options: CheckOptions, mut progress: impl FnMut(CheckProgress
         progress(done);
     }
     in_snapshot(&reader, |tx| compare_whole(tx, &mut report))?;
+    in_snapshot(&reader, |tx| likes::compare(tx, &mut report))?;
     if options.integrity {
         integrity(&reader, &mut report)?;
     }
