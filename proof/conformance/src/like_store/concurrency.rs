@@ -123,5 +123,5 @@ fn random(turn: u64) -> (ArticleId, i64, bool) {
     let bits = turn.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let bits = (bits ^ (bits >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 16;
     let article = ArticleId::from_raw(ARTICLE + (bits % ARTICLES) as i64);
-    (article, 1 + ((bits >> 8) % MEMBERS) as i64, (bits >> 20) % 3 > 0)
+    (article, 1 + ((bits >> 8) % MEMBERS) as i64, !(bits >> 20).is_multiple_of(3))
 }
