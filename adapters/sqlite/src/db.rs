@@ -8,7 +8,7 @@ use madang_kernel::{Clock, StoreError};
 use rusqlite::{Connection, OptionalExtension};
 use tokio::sync::{oneshot, watch};
 
-use crate::call::boxed;
+use crate::call::{BoxedCall, boxed};
 use crate::checkpointer::{self, WalGauge};
 use crate::connection;
 use crate::errors::PART;
@@ -122,8 +122,13 @@ impl Sqlite {
         call: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E> {
         let (call, reply) = boxed(call);
-        self.inner.lanes.push(lane, call).map_err(|refused| refusal(refused, lane_name(lane)))?;
+        self.queue(lane, call)?;
         answer(reply).await
+    }
+
+    /// Queues a call that answers by itself, or refuses it at once.
+    pub(crate) fn queue(&self, lane: Lane, call: BoxedCall) -> Result<(), StoreError> {
+        self.inner.lanes.push(lane, call).map_err(|refused| refusal(refused, lane_name(lane)))
     }
 
     /// Runs `call` against one snapshot, at least as new as everything committed before.

@@ -20,6 +20,8 @@ const SCANS: &[(&str, &str)] = &[
     ("check/comment_counts.sql", "a check reads everything"),
     ("check/comment_orphans.sql", "a check reads everything"),
     ("check/comments_uncounted.sql", "a check reads everything"),
+    ("check/like_counts.sql", "a check reads everything"),
+    ("check/likes_without_count.sql", "a check reads everything"),
     ("check/offsets_past_head.sql", "there are few consumer groups"),
     ("check/sizes.sql", "counts what must stay bounded"),
     ("check/view_counts.sql", "a check reads everything"),

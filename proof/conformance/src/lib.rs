@@ -71,6 +71,7 @@ pub mod comment_store;
 pub mod dead_letters;
 pub mod event_log;
 pub mod inbox;
+pub mod like_store;
 pub mod member_store;
 pub mod membership;
 pub mod node_leases;

@@ -10,11 +10,12 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::{CheckFinding, CheckReport};
 use crate::errors::sql_error;
 
-const NEWEST_EVENTS: &str = include_str!("../../sql/check/newest_events.sql");
+/// What the log says last of a topic.
+pub(super) const NEWEST_EVENTS: &str = include_str!("../../sql/check/newest_events.sql");
 const ARTICLE_VERSION: &str = include_str!("../../sql/check/article_version.sql");
 
 /// Events read at most: bounds the memory of a check on a large log.
-const EVENTS_MAX: i64 = 200_000;
+pub(super) const EVENTS_MAX: i64 = 200_000;
 
 /// Walks from the newest event to older ones; the caller holds one snapshot, in which there are `articles` rows.
 pub(super) fn compare(tx: &Connection, articles: i64, report: &mut CheckReport) -> Result<(), StoreError> {

@@ -146,6 +146,31 @@ pub enum CheckFinding {
     },
     /// A view count differs from its events, or should not be there.
     View(ViewFinding),
+    /// A like counter differs from its rows.
+    LikeCount {
+        /// The article.
+        article_id: ArticleId,
+        /// What the counter says.
+        counted: i64,
+        /// Rows there are.
+        rows: i64,
+    },
+    /// An article has likes and no counter.
+    UncountedLikes {
+        /// The article.
+        article_id: ArticleId,
+        /// Rows there are.
+        rows: i64,
+    },
+    /// The newest event of an article's likes does not report its counter as it stands.
+    LikeEventDiffers {
+        /// The article.
+        article_id: ArticleId,
+        /// Count and version in the event.
+        reported: (u64, u64),
+        /// Count and version stored; `None` when there is no counter.
+        stored: Option<(u64, u64)>,
+    },
     /// SQLite found the file damaged.
     Corrupt {
         /// What it said.
@@ -206,6 +231,19 @@ impl fmt::Display for CheckFinding {
             }
             Self::CommentOrphan { comment_id } => write!(f, "comment {comment_id} replies to one that is not there"),
             Self::View(finding) => finding.fmt(f),
+            Self::LikeCount { article_id, counted, rows } => {
+                write!(f, "article {article_id} counts {counted} likes and has {rows}")
+            }
+            Self::UncountedLikes { article_id, rows } => {
+                write!(f, "article {article_id} has {rows} likes and no counter")
+            }
+            Self::LikeEventDiffers { article_id, reported: (count, version), stored } => {
+                write!(f, "article {article_id} was last reported with {count} likes at version {version} and ")?;
+                match stored {
+                    Some((count, version)) => write!(f, "has {count} at version {version}"),
+                    None => f.write_str("has no counter"),
+                }
+            }
             Self::Corrupt { message } => write!(f, "database file: {message}"),
         }
     }

@@ -7,6 +7,7 @@ mod board;
 mod comments;
 mod events;
 mod finding;
+mod likes;
 mod views;
 
 use madang_kernel::{BoardId, Id, StoreError};
@@ -115,6 +116,7 @@ fn run(path: &str, options: CheckOptions, mut progress: impl FnMut(CheckProgress
     in_snapshot(&reader, |tx| compare_whole(tx, &mut report))?;
     in_snapshot(&reader, |tx| comments::compare(tx, &mut report))?;
     in_snapshot(&reader, |tx| views::compare(tx, &mut report))?;
+    in_snapshot(&reader, |tx| likes::compare(tx, &mut report))?;
     if options.integrity {
         integrity(&reader, &mut report)?;
     }
