@@ -63,10 +63,8 @@ async fn comments_are_found_at_their_place_in_the_index() {
     for (name, step) in [
         ("page_two_level.sql", format!("{search} COVERING INDEX comment_by_parent (article_id=?)")),
         ("page_tree.sql", format!("{search} COVERING INDEX comment_by_path (article_id=? AND path>?)")),
-        (
-            "scroll_two_level.sql",
-            format!("{search} INDEX comment_by_parent (article_id=? AND (parent_id,rowid)>(?,?))"),
-        ),
+        ("scroll_group.sql", format!("{search} INDEX comment_by_parent (article_id=? AND parent_id=? AND rowid>?)")),
+        ("scroll_after_group.sql", format!("{search} INDEX comment_by_parent (article_id=? AND parent_id>?)")),
         ("scroll_tree.sql", format!("{search} INDEX comment_by_path (article_id=? AND path>?)")),
         (
             "last_descendant.sql",

@@ -11,7 +11,8 @@ use crate::errors::sql_error;
 
 const PAGE_TWO_LEVEL: &str = include_str!("../../sql/comment/page_two_level.sql");
 const PAGE_TREE: &str = include_str!("../../sql/comment/page_tree.sql");
-const SCROLL_TWO_LEVEL: &str = include_str!("../../sql/comment/scroll_two_level.sql");
+const SCROLL_GROUP: &str = include_str!("../../sql/comment/scroll_group.sql");
+const SCROLL_AFTER_GROUP: &str = include_str!("../../sql/comment/scroll_after_group.sql");
 const SCROLL_TREE: &str = include_str!("../../sql/comment/scroll_tree.sql");
 
 /// One comment, or its mark.
@@ -64,7 +65,12 @@ pub(super) fn scroll(
                 Some(CommentCursor::TwoLevel { parent_id, comment_id }) => (parent_id.raw(), comment_id.raw()),
                 _ => (0, 0),
             };
-            comments(reader, SCROLL_TWO_LEVEL, [article.raw(), parent, comment, limit])?
+            let mut items = comments(reader, SCROLL_GROUP, [article.raw(), parent, comment, limit])?;
+            let left = limit - items.len() as i64;
+            if left > 0 {
+                items.extend(comments(reader, SCROLL_AFTER_GROUP, [article.raw(), parent, left])?);
+            }
+            items
         }
         CommentMode::Tree => {
             let (path, comment) = match after {

@@ -55,8 +55,8 @@ pub(super) async fn a_cursor_list_skips_and_repeats_nothing_while_others_write<H
             before.push(shared.reply(None).await.comment_id);
         }
         let mut writers = JoinSet::new();
-        for turn in 0..REPLIERS {
-            let (site, parent) = (Arc::clone(&shared), before[turn]);
+        for parent in before.clone() {
+            let site = Arc::clone(&shared);
             writers.spawn(async move {
                 site.reply(Some(parent)).await;
                 site.reply(None).await;

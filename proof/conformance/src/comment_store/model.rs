@@ -60,7 +60,7 @@ pub(super) async fn random_changes_of_a_tree_agree_with_a_model<H: CommentStoreH
 }
 
 async fn random_changes<H: CommentStoreHarness>(site: Site<H>, depth_max: u32) {
-    let (mut model, mut chance) = (Model::default(), Chance(0x636f_6d6d_656e_74));
+    let (mut model, mut chance) = (Model::default(), Chance(0x0063_6f6d_6d65_6e74));
     for turn in 0..TURNS {
         // Growing first, then shrinking to nothing, so that whole branches of marks go.
         let writes = if turn < TURNS / 2 { 7 } else { 3 };

@@ -1,6 +1,0 @@
--- Uses: comment_by_parent from the cursor, then primary key of comment.
-SELECT comment_id, article_id, parent_id, depth, deleted, created_at, path, writer_id, writer_name, content
-FROM comment
-WHERE article_id = ?1 AND (parent_id, comment_id) > (?2, ?3)
-ORDER BY parent_id, comment_id
-LIMIT ?4
