@@ -9,7 +9,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use madang_article::{
-    ArticleDraft, ArticleError, ArticleService, ArticleStore, Board, BoardDraft, CommentMode, NewBoard,
+    ArticleDraft, ArticleError, ArticleService, ArticleStore, Board, BoardDraft, CommentMode, FIND_MANY_MAX,
+    NEWEST_MAX, NewBoard,
 };
 use madang_kernel::{
     Actor, ArticleId, BoardId, Clock, ID_EPOCH_MS, Id, IdGenerator, ManualClock, MemberId, NodeId, NodeLease, Once,
@@ -220,4 +221,29 @@ async fn lists_are_newest_first() {
     let step = site.service.scroll(board, Some(ids[2]), size).await.unwrap();
     assert_eq!(step.items.iter().map(|item| item.article_id).collect::<Vec<_>>(), ids[3..]);
     assert_eq!(step.next, None);
+}
+
+#[tokio::test]
+async fn many_articles_are_asked_for_within_a_limit() {
+    let site = site();
+    let (board, writer) = (board(&site).await, actor(7, Role::Member));
+    let article = site.service.create(&writer, board, draft("text"), None).await.unwrap();
+    let absent = ArticleId::from_raw(5);
+    let found = site.service.find_many(vec![absent, article.article_id]).await.unwrap();
+    assert_eq!(found, [None, Some(article)]);
+    assert!(site.service.find_many(vec![absent; FIND_MANY_MAX]).await.is_ok());
+    let refused = site.service.find_many(vec![absent; FIND_MANY_MAX + 1]).await;
+    assert!(matches!(refused, Err(ArticleError::Invalid(_))));
+}
+
+#[tokio::test]
+async fn the_newest_of_a_board_are_asked_for_within_a_limit() {
+    let site = site();
+    let (board, writer) = (board(&site).await, actor(7, Role::Member));
+    let article = site.service.create(&writer, board, draft("text"), None).await.unwrap();
+    let newest = site.service.newest(board, NEWEST_MAX).await.unwrap();
+    assert_eq!((newest.ids, newest.is_all, newest.count.article_count), (vec![article.article_id], true, 1));
+    assert!(matches!(site.service.newest(board, NEWEST_MAX + 1).await, Err(ArticleError::Invalid(_))));
+    let nowhere = site.service.newest(BoardId::from_raw(5), 1).await;
+    assert!(matches!(nowhere, Err(ArticleError::NotFound("board"))));
 }
