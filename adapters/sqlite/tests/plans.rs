@@ -47,6 +47,7 @@ async fn lists_start_at_their_place_in_the_index() {
     let test = TestDb::fresh();
     for (name, step) in [
         ("page_below.sql", "SEARCH article USING COVERING INDEX article_by_board (board_id=? AND rowid<?)"),
+        ("newest.sql", "SEARCH article USING COVERING INDEX article_by_board (board_id=?)"),
         ("scroll.sql", "SEARCH article USING INDEX article_by_board (board_id=? AND rowid<?)"),
         ("blocks_below.sql", "SEARCH article_block USING PRIMARY KEY (board_id=? AND level=? AND first_id<?)"),
     ] {

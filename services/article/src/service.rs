@@ -12,7 +12,8 @@ use crate::known_articles::KnownArticles;
 use crate::known_boards::KnownBoards;
 use crate::{
     Article, ArticleStore, ArticleSummary, Board, BoardWithCount, CommentMode, CreateArticle, CreateBoard,
-    DeleteArticle, DeleteOutcome, EditArticle, EditOutcome, NewBoard, markdown,
+    DeleteArticle, DeleteOutcome, EditArticle, EditOutcome, FIND_MANY_MAX, NEWEST_MAX, NewBoard, NewestArticles,
+    markdown,
 };
 
 /// A board as its creator asks for it.
@@ -232,6 +233,19 @@ impl ArticleService {
         self.store.find(article).await?.ok_or(NO_ARTICLE)
     }
 
+    /// Up to [`FIND_MANY_MAX`] articles in the order asked, of one moment; `None` for one that does not exist.
+    pub async fn find_many(&self, articles: Vec<ArticleId>) -> Result<Vec<Option<Article>>, ArticleError> {
+        at_most("articles", articles.len(), FIND_MANY_MAX)?;
+        Ok(self.store.find_many(articles).await?)
+    }
+
+    /// The ids of the newest `limit` articles of a board, at most [`NEWEST_MAX`], with its count of the same moment.
+    pub async fn newest(&self, board: BoardId, limit: usize) -> Result<NewestArticles, ArticleError> {
+        at_most("limit", limit, NEWEST_MAX)?;
+        // The store says itself when there is no such board, so it is asked once.
+        self.store.newest(board, limit).await?.ok_or(NO_BOARD)
+    }
+
     /// A numbered page of a board, newest first.
     pub async fn page(
         &self,
@@ -273,6 +287,10 @@ impl ArticleService {
 
 const NO_BOARD: ArticleError = ArticleError::NotFound("board");
 const NO_ARTICLE: ArticleError = ArticleError::NotFound("article");
+
+fn at_most(field: &'static str, asked: usize, max: usize) -> Result<(), Invalid> {
+    if asked <= max { Ok(()) } else { Err(Invalid::field(field, format!("must be at most {max}"))) }
+}
 
 fn require_author_or_moderator(actor: &Actor, article: &Article, refusal: &'static str) -> Result<(), ArticleError> {
     if article.writer.member_id == actor.member_id || actor.role >= Role::Moderator {

@@ -9,7 +9,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use madang_article::{
-    ArticleDraft, ArticleError, ArticleService, ArticleStore, Board, BoardDraft, CommentMode, DeleteArticle, NewBoard,
+    ArticleDraft, ArticleError, ArticleService, ArticleStore, Board, BoardDraft, CommentMode, DeleteArticle,
+    FIND_MANY_MAX, NEWEST_MAX, NewBoard,
 };
 use madang_kernel::{
     Actor, ArticleFacts, ArticleId, ArticleLookup as _, BoardId, Clock, EventId, ID_EPOCH_MS, Id, IdGenerator,
@@ -244,4 +245,29 @@ async fn a_deleted_article_is_gone_from_look_ups_at_once() {
     assert!(site.service.facts(article).await.unwrap().is_some());
     site.service.delete(&author, article).await.unwrap();
     assert_eq!(site.service.facts(article).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn many_articles_are_asked_for_within_a_limit() {
+    let site = site();
+    let (board, writer) = (board(&site).await, actor(7, Role::Member));
+    let article = site.service.create(&writer, board, draft("text"), None).await.unwrap();
+    let absent = ArticleId::from_raw(5);
+    let found = site.service.find_many(vec![absent, article.article_id]).await.unwrap();
+    assert_eq!(found, [None, Some(article)]);
+    assert!(site.service.find_many(vec![absent; FIND_MANY_MAX]).await.is_ok());
+    let refused = site.service.find_many(vec![absent; FIND_MANY_MAX + 1]).await;
+    assert!(matches!(refused, Err(ArticleError::Invalid(_))));
+}
+
+#[tokio::test]
+async fn the_newest_of_a_board_are_asked_for_within_a_limit() {
+    let site = site();
+    let (board, writer) = (board(&site).await, actor(7, Role::Member));
+    let article = site.service.create(&writer, board, draft("text"), None).await.unwrap();
+    let newest = site.service.newest(board, NEWEST_MAX).await.unwrap();
+    assert_eq!((newest.ids, newest.is_all, newest.count.article_count), (vec![article.article_id], true, 1));
+    assert!(matches!(site.service.newest(board, NEWEST_MAX + 1).await, Err(ArticleError::Invalid(_))));
+    let nowhere = site.service.newest(BoardId::from_raw(5), 1).await;
+    assert!(matches!(nowhere, Err(ArticleError::NotFound("board"))));
 }

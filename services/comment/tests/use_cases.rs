@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use madang_comment::{
-    CLEAN_UP_SLICE_ROWS, Comment, CommentCleaner, CommentDraft, CommentError, CommentService, DepthMax,
+    CLEAN_UP_SLICE_ROWS, COUNTS_MAX, Comment, CommentCleaner, CommentDraft, CommentError, CommentService, DepthMax,
 };
 use madang_event::{ArticleDeleted, BoardCount, Envelope, Event};
 use madang_kernel::{
@@ -231,4 +231,16 @@ async fn a_store_that_is_away_is_no_fault_of_the_message() {
     assert!(matches!(answers[0], Err(HandlerError::Outage(_))));
     assert!(matches!(answers[1], Err(HandlerError::Undecodable(_))));
     assert_eq!((answers[2].clone(), site.store.rows()), (Ok(Handled::Done), 0));
+}
+
+#[tokio::test]
+async fn counts_of_many_articles_are_asked_for_within_a_limit() {
+    let site = site();
+    let draft = CommentDraft { content: "text".into(), parent_id: None };
+    site.service.create(&actor(7, Role::Member), article(TREE), draft, None).await.unwrap();
+    let counts = site.service.counts(vec![article(TWO_LEVEL), article(TREE)]).await.unwrap();
+    assert_eq!(counts.iter().map(|count| count.unwrap().comment_count).collect::<Vec<_>>(), [0, 1]);
+    assert!(site.service.counts(vec![article(TREE); COUNTS_MAX]).await.is_ok());
+    let refused = site.service.counts(vec![article(TREE); COUNTS_MAX + 1]).await;
+    assert!(matches!(refused, Err(CommentError::Invalid(_))));
 }

@@ -8,7 +8,7 @@ use axum::Router;
 use madang_api::{ApiLimits, ApiState, PartState, Readiness};
 use madang_article::{
     Article, ArticleService, ArticleStore, ArticleSummary, BoardWithCount, CreateArticle, CreateBoard, DeleteArticle,
-    DeleteOutcome, EditArticle, EditOutcome, NewBoard,
+    DeleteOutcome, EditArticle, EditOutcome, NewBoard, NewestArticles,
 };
 use madang_kernel::{
     ArticleId, BoardId, Created, IdGenerator, MemberId, NodeId, NodeLease, Page, PageNumber, PageSize, Role, Scroll,
@@ -87,6 +87,12 @@ impl ArticleStore for Store {
         self.fail()
     }
     async fn find(&self, _: ArticleId) -> Result<Option<Article>, StoreError> {
+        self.fail()
+    }
+    async fn find_many(&self, _: Vec<ArticleId>) -> Result<Vec<Option<Article>>, StoreError> {
+        self.fail()
+    }
+    async fn newest(&self, _: BoardId, _: usize) -> Result<Option<NewestArticles>, StoreError> {
         self.fail()
     }
     async fn page(&self, _: BoardId, _: PageNumber, _: PageSize) -> Result<Page<ArticleSummary>, StoreError> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use madang_comment::{CommentCount, CreateOutcome, DeleteOutcome};
+use madang_comment::{COUNTS_MAX, CommentCount, CreateOutcome, DeleteOutcome};
 use madang_kernel::{ArticleId, CommentMode, Id};
 use tokio::task::JoinSet;
 
@@ -11,6 +11,28 @@ use super::site::Site;
 
 const WRITERS: usize = 64;
 const SLICE_ROWS: u32 = 7;
+
+pub(super) async fn counts_come_in_the_order_asked<H: CommentStoreHarness>(harness: H) {
+    let mut site = Site::open(harness, CommentMode::TwoLevel);
+    let [low, high, gone, never] = [71, 74, 73, 72].map(ArticleId::from_raw);
+    for (article, comments) in [(low, 1), (high, 3), (gone, 2)] {
+        site.article = article;
+        for _ in 0..comments {
+            site.reply(None).await;
+        }
+    }
+    site.store.mark_article_gone(gone).await.unwrap();
+    site.article = high;
+    let root = site.walk(10).await[0].comment_id;
+    site.reply(Some(root)).await;
+    site.delete(root).await;
+    let counts = site.store.counts(vec![high, gone, never, low, high]).await.unwrap();
+    let three = Some(CommentCount { comment_count: 3, row_count: 4, version: 5 });
+    let one = Some(CommentCount { comment_count: 1, row_count: 1, version: 1 });
+    assert_eq!(counts, [three, None, Some(CommentCount::default()), one, three]);
+    assert_eq!(site.store.counts(vec![]).await.unwrap(), []);
+    assert_eq!(site.store.counts(vec![low; COUNTS_MAX]).await.unwrap(), vec![one; COUNTS_MAX]);
+}
 
 pub(super) async fn a_gone_article_takes_no_comment_and_shows_none<H: CommentStoreHarness>(harness: H) {
     let mut site = Site::open(harness, CommentMode::TwoLevel);

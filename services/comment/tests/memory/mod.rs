@@ -164,6 +164,12 @@ impl CommentStore for MemoryComments {
         Ok(self.kept().count(article))
     }
 
+    async fn counts(&self, articles: Vec<ArticleId>) -> Result<Vec<Option<CommentCount>>, StoreError> {
+        let kept = self.kept();
+        let count = |article| (!kept.gone.contains(&article)).then(|| kept.count(article));
+        Ok(articles.into_iter().map(count).collect())
+    }
+
     async fn mark_article_gone(&self, article: ArticleId) -> Result<(), StoreError> {
         if take_one(&self.outages) {
             return Err(StoreError::unavailable("memory", "asleep"));
