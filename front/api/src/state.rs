@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use madang_article::ArticleService;
+use madang_comment::CommentService;
+use madang_like::LikeService;
 use madang_member::MemberService;
+use madang_view::{GuestKey, ViewService};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -16,6 +19,14 @@ pub struct ApiState {
     pub members: Arc<MemberService>,
     /// Boards and articles.
     pub articles: Arc<ArticleService>,
+    /// Comments.
+    pub comments: Arc<CommentService>,
+    /// Likes.
+    pub likes: Arc<LikeService>,
+    /// Views.
+    pub views: Arc<ViewService>,
+    /// Turns a guest's address into somebody who can be counted once and not be recognised.
+    pub guests: GuestKey,
     /// What `/readyz` reports.
     pub readiness: Arc<dyn Readiness>,
     /// Renders `/metrics` in Prometheus' text format.

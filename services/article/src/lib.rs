@@ -3,7 +3,9 @@
 pub mod blocks;
 mod board;
 pub mod events;
+mod known_articles;
 mod known_boards;
+mod lookup;
 pub mod markdown;
 mod model;
 mod rules;

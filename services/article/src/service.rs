@@ -8,6 +8,7 @@ use madang_kernel::{
     Scroll, ShardId, StoreError,
 };
 
+use crate::known_articles::KnownArticles;
 use crate::known_boards::KnownBoards;
 use crate::{
     Article, ArticleStore, ArticleSummary, Board, BoardWithCount, CommentMode, CreateArticle, CreateBoard,
@@ -63,16 +64,17 @@ pub enum ArticleError {
 
 /// Boards and articles.
 pub struct ArticleService {
-    store: Arc<dyn ArticleStore>,
+    pub(crate) store: Arc<dyn ArticleStore>,
     ids: Arc<IdGenerator>,
     clock: Arc<dyn Clock>,
     known_boards: KnownBoards,
+    pub(crate) known_articles: KnownArticles,
 }
 
 impl ArticleService {
     /// A service over a store.
     pub fn new(store: Arc<dyn ArticleStore>, ids: Arc<IdGenerator>, clock: Arc<dyn Clock>) -> Self {
-        Self { store, ids, clock, known_boards: KnownBoards::default() }
+        Self { store, ids, clock, known_boards: KnownBoards::default(), known_articles: KnownArticles::default() }
     }
 
     /// Creates the board `general` if the site has no board at all; true when it did.
@@ -116,7 +118,7 @@ impl ArticleService {
             CreateBoard::Created(Created::KeyReused) => return Err(ArticleError::KeyReused),
             CreateBoard::SlugTaken => return Err(ArticleError::SlugTaken),
         };
-        self.known_boards.note_existing(board.board_id);
+        self.known_boards.note_existing(board.board_id, board.comment_mode);
         // A repeated request gets the answer of the first, so the board is as empty as it was then.
         Ok(BoardWithCount { board, article_count: 0 })
     }
@@ -135,7 +137,7 @@ impl ArticleService {
         match self.store.find_board(board).await? {
             Some(found) => {
                 if self.known_boards.exists(board, now).is_none() {
-                    self.known_boards.note_existing(board);
+                    self.known_boards.note_existing(board, found.board.comment_mode);
                 }
                 Ok(found)
             }
@@ -218,7 +220,10 @@ impl ArticleService {
         require_author_or_moderator(actor, &found, "only its author or a moderator may delete an article")?;
         let delete = DeleteArticle { article_id: article, event_id: self.next_id(article.shard())? };
         match self.store.delete(delete).await? {
-            DeleteOutcome::Deleted => Ok(()),
+            DeleteOutcome::Deleted => {
+                self.known_articles.note_deleted(article);
+                Ok(())
+            }
             DeleteOutcome::Absent => Err(NO_ARTICLE),
         }
     }
@@ -261,6 +266,18 @@ impl ArticleService {
     ) -> Result<Scroll<ArticleSummary, ArticleId>, ArticleError> {
         self.require_board(board).await?;
         Ok(self.store.scroll(board, before, size).await?)
+    }
+
+    /// How the comments of a board are arranged; `None` when there is no such board.
+    pub(crate) async fn comment_mode(&self, board: BoardId) -> Result<Option<CommentMode>, StoreError> {
+        if let Some(mode) = self.known_boards.comment_mode(board) {
+            return Ok(Some(mode));
+        }
+        match self.board(board).await {
+            Ok(found) => Ok(Some(found.board.comment_mode)),
+            Err(ArticleError::Store(error)) => Err(error),
+            Err(_) => Ok(None),
+        }
     }
 
     fn next_id<T: Id>(&self, shard: ShardId) -> Result<T, StoreError> {

@@ -9,12 +9,12 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use madang_article::{
-    ArticleDraft, ArticleError, ArticleService, ArticleStore, Board, BoardDraft, CommentMode, FIND_MANY_MAX,
-    NEWEST_MAX, NewBoard,
+    ArticleDraft, ArticleError, ArticleService, ArticleStore, Board, BoardDraft, CommentMode, DeleteArticle,
+    FIND_MANY_MAX, NEWEST_MAX, NewBoard,
 };
 use madang_kernel::{
-    Actor, ArticleId, BoardId, Clock, ID_EPOCH_MS, Id, IdGenerator, ManualClock, MemberId, NodeId, NodeLease, Once,
-    PageNumber, PageSize, Role, ShardId, StoreError, Timestamp,
+    Actor, ArticleFacts, ArticleId, ArticleLookup as _, BoardId, Clock, EventId, ID_EPOCH_MS, Id, IdGenerator,
+    ManualClock, MemberId, NodeId, NodeLease, Once, PageNumber, PageSize, Role, ShardId, StoreError, Timestamp,
 };
 use memory::MemoryArticles;
 
@@ -221,6 +221,30 @@ async fn lists_are_newest_first() {
     let step = site.service.scroll(board, Some(ids[2]), size).await.unwrap();
     assert_eq!(step.items.iter().map(|item| item.article_id).collect::<Vec<_>>(), ids[3..]);
     assert_eq!(step.next, None);
+}
+
+#[tokio::test]
+async fn an_article_is_looked_up_once() {
+    let site = site();
+    let board = board(&site).await;
+    let article = site.service.create(&actor(2, Role::Member), board, draft("text"), None).await.unwrap().article_id;
+    let facts = ArticleFacts { board_id: board, comment_mode: CommentMode::Tree };
+    assert_eq!(site.service.facts(article).await.unwrap(), Some(facts));
+    assert_eq!(site.service.facts(ArticleId::from_raw(12_345)).await.unwrap(), None);
+    let behind_its_back = DeleteArticle { article_id: article, event_id: EventId::from_raw(1) };
+    site.store.delete(behind_its_back).await.unwrap();
+    assert_eq!(site.service.facts(article).await.unwrap(), Some(facts), "the store was not asked again");
+}
+
+#[tokio::test]
+async fn a_deleted_article_is_gone_from_look_ups_at_once() {
+    let site = site();
+    let board = board(&site).await;
+    let author = actor(2, Role::Member);
+    let article = site.service.create(&author, board, draft("text"), None).await.unwrap().article_id;
+    assert!(site.service.facts(article).await.unwrap().is_some());
+    site.service.delete(&author, article).await.unwrap();
+    assert_eq!(site.service.facts(article).await.unwrap(), None);
 }
 
 #[tokio::test]

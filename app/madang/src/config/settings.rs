@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use jiff::tz::TimeZone;
+use madang_comment::{DEPTH_LIMIT, DepthMax};
 use serde::{Deserialize, Serialize};
 
 /// What an operator may set. A key is the same in the TOML file, as `MADANG_<KEY>` and as `--set key=value`.
@@ -18,6 +20,10 @@ pub struct Settings {
     pub log_level: String,
     /// `human` or `json`.
     pub log_format: LogFormat,
+    /// The site's time zone, such as `Asia/Seoul`: when its day ends.
+    pub time_zone: String,
+    /// How deep comments may go on boards whose comments are trees.
+    pub comment_depth_max: u32,
     /// `on` or `off`; off is for load tests.
     pub rate_limit: Switch,
     /// Largest request body.
@@ -95,6 +101,8 @@ impl Default for Settings {
             roles: "all".to_owned(),
             log_level: "info".to_owned(),
             log_format: LogFormat::Human,
+            time_zone: "UTC".to_owned(),
+            comment_depth_max: DepthMax::DEFAULT.get(),
             rate_limit: Switch::On,
             body_limit_bytes: 256 * 1_024,
             in_flight_max: 2_048,
@@ -130,6 +138,7 @@ impl Settings {
                 problems.push((key, format!("must be between {least} and {most}, not {value}")));
             }
         };
+        range("comment_depth_max", u64::from(self.comment_depth_max), 1, u64::from(DEPTH_LIMIT));
         range("body_limit_bytes", self.body_limit_bytes as u64, 1_024, 64 * 1_024 * 1_024);
         range("in_flight_max", self.in_flight_max as u64, 1, 1_000_000);
         range("request_timeout_ms", self.request_timeout_ms, 100, 600_000);
@@ -154,6 +163,9 @@ impl Settings {
         }
         if self.data.as_os_str().is_empty() {
             problems.push(("data", "must name a directory".to_owned()));
+        }
+        if let Err(error) = TimeZone::get(&self.time_zone) {
+            problems.push(("time_zone", format!("must be the name of a time zone such as Asia/Seoul or UTC: {error}")));
         }
         if let Err(error) = self.roles.parse::<crate::roles::Roles>() {
             problems.push(("roles", error.to_string()));
