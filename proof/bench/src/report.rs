@@ -61,7 +61,7 @@ pub(crate) struct Row {
 impl Figure {
     /// Successes per second over some turns.
     pub(crate) fn rate(what: &str, turns: &Turns) -> Self {
-        Self { value: turns.rate(), ..Self::median_ms(what, &turns.samples) }
+        Self::median_ms(what, &turns.samples).with_value(turns.rate())
     }
 
     /// The median duration of some calls.
@@ -78,7 +78,12 @@ impl Figure {
         let calls = samples.count();
         let (p50_ms, p90_ms, p99_ms, max_ms) = (ms(0.5), ms(0.9), ms(0.99), ms(1.0));
         let distribution = Some(Distribution { calls, p50_ms, p90_ms, p99_ms, max_ms });
-        Self { value: ms(share), distribution, ..Self::median_ms(what, samples) }
+        Self { distribution, ..Self::median_ms(what, samples).with_value(ms(share)) }
+    }
+
+    /// The same calls with another value in front.
+    pub(crate) fn with_value(self, value: f64) -> Self {
+        Self { value, ..self }
     }
 
     /// A plain number, measured or given.

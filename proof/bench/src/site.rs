@@ -205,15 +205,42 @@ pub(crate) async fn new_article(address: SocketAddr, admin: &str, mode: CommentM
 
 /// One request on a connection of its own; anything but 2xx is an error.
 pub(crate) async fn fetch(address: SocketAddr, request: &Request) -> Result<Value> {
+    serde_json::from_slice(&fetch_bytes(address, request).await?).context("the answer is no JSON")
+}
+
+async fn fetch_bytes(address: SocketAddr, request: &Request) -> Result<Vec<u8>> {
     let mut connection = Connection::open(address).await?;
     let answer = connection.exchange(request).await?;
     if !(200..300).contains(&answer.status) {
         bail!("status {}: {}", answer.status, String::from_utf8_lossy(answer.body));
     }
-    serde_json::from_slice(answer.body).context("the answer is no JSON")
+    Ok(answer.body.to_vec())
+}
+
+/// What a counter of the server stands at, by its name with its labels; `None` when the server does not tell it (yet).
+pub(crate) async fn counter(address: SocketAddr, name: &str) -> Result<Option<f64>> {
+    let metrics = fetch_bytes(address, &Request::get("/metrics")).await?;
+    Ok(counter_in(&String::from_utf8_lossy(&metrics), name))
+}
+
+fn counter_in(metrics: &str, name: &str) -> Option<f64> {
+    metrics.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok())
 }
 
 /// A text field of an answer.
 pub(crate) fn text(value: &Value, field: &str) -> Result<String> {
     Ok(value[field].as_str().with_context(|| format!("the answer lacks `{field}`"))?.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_counter_is_found_by_its_whole_name() {
+        let metrics = "# TYPE a counter\na_total{kind=\"x\"} 3\na_total{kind=\"xy\"} 4\na 5\n";
+        assert_eq!(counter_in(metrics, "a_total{kind=\"xy\"}"), Some(4.0));
+        assert_eq!(counter_in(metrics, "a"), Some(5.0));
+        assert_eq!(counter_in(metrics, "a_total"), None);
+    }
 }

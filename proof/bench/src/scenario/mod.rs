@@ -1,6 +1,7 @@
 //! What is measured: one file a question.
 
 mod against_bare;
+mod collapse;
 mod comment_callers;
 mod database;
 mod deep_pages;
@@ -8,11 +9,13 @@ mod get_article;
 mod get_board;
 mod get_comments;
 mod get_zipf;
+mod lag_site;
 mod like_callers;
 mod post_article;
 mod post_comment;
 mod post_view;
 mod put_like;
+mod read_lag;
 mod startup;
 mod store;
 mod view_callers;
@@ -46,6 +49,10 @@ pub(crate) enum Scenario {
     PutLike,
     /// Views over HTTP, against bare axum and one transaction a view.
     PostView,
+    /// How long after a write's answer readers still see the state before it, under 1,000 writes a second.
+    ReadLag,
+    /// 512 clients who ask for the same cold article at once: loads and waits.
+    Collapse,
     /// Page 1, page 100 and the last page, beside plain offset and covering sub-query.
     DeepPages,
     /// Start on the big database, and memory before and after load.
@@ -64,6 +71,8 @@ impl Scenario {
             Self::PostComment => "how much of the store's own rate is left when comments come over HTTP?",
             Self::PutLike => "what is won when likes that come together are counted together?",
             Self::PostView => "what does a view cost, and what would it cost if each were written at once?",
+            Self::ReadLag => "how long after the answer to a write does a reader see its effect?",
+            Self::Collapse => "do 512 who ask for the same thing at once cost one load?",
             Self::DeepPages => "what does the last page cost, compared with page 100?",
             Self::Startup => "how long until it listens, and how much memory does it hold?",
         }
@@ -80,6 +89,8 @@ impl Scenario {
             Self::PostComment => post_comment::run(options, scratch).await,
             Self::PutLike => put_like::run(options, scratch).await,
             Self::PostView => post_view::run(options, scratch).await,
+            Self::ReadLag => read_lag::run(options, scratch).await,
+            Self::Collapse => collapse::run(options, scratch).await,
             Self::DeepPages => deep_pages::run(options, scratch).await,
             Self::Startup => startup::run(options, scratch).await,
         }
