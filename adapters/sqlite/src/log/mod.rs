@@ -6,6 +6,8 @@ mod look;
 mod retention;
 mod subscription;
 mod tail;
+#[cfg(test)]
+mod tests;
 mod under_way;
 
 use async_trait::async_trait;

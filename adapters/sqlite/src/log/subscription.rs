@@ -72,7 +72,8 @@ impl LogSubscription {
 
     async fn look(&self, max: usize) -> Result<Look, StoreError> {
         let (group, cursors) = (self.group.clone(), self.cursors.clone());
-        let read = self.db.read(move |snapshot| look(snapshot, &group, cursors, max, POLL_BYTES_MAX).map_err(sql_error));
+        let read =
+            self.db.read(move |snapshot| look(snapshot, &group, cursors, max, POLL_BYTES_MAX).map_err(sql_error));
         read.await
     }
 

@@ -120,7 +120,8 @@ impl Tail {
         let mut bytes = 0;
         while taken.len() < max && bytes < bytes_max {
             let position_of = |topic: &mut std::iter::Peekable<_>| topic.peek().map(|(position, _): &&Entry| *position);
-            let oldest = topics.iter_mut().filter_map(|topic| Some((position_of(topic)?, topic))).min_by_key(|(at, _)| *at);
+            let oldest =
+                topics.iter_mut().filter_map(|topic| Some((position_of(topic)?, topic))).min_by_key(|(at, _)| *at);
             let Some((position, message)) = oldest.and_then(|(_, topic)| topic.next()) else { break };
             bytes += message.payload.len();
             taken.push((*position, Arc::clone(message)));
