@@ -2,6 +2,7 @@
 
 mod append;
 mod groups;
+mod lag;
 mod look;
 mod retention;
 mod subscription;
@@ -17,6 +18,7 @@ use rusqlite::Connection;
 pub(crate) use append::report;
 pub use groups::GroupState;
 pub(crate) use groups::store_done;
+pub use lag::{Behind, GroupLag};
 pub use retention::{RetentionOptions, Trimmed};
 pub(crate) use tail::Tail;
 pub(crate) use under_way::Announcer;

@@ -63,7 +63,7 @@ impl Lever {
     pub(super) async fn touched(&mut self) {
         if self.paused.changed().await.is_err() {
             // The switch is gone, so nobody will ever turn it.
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     }
 }
