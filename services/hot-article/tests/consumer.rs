@@ -1,6 +1,8 @@
 //! What the consumer answers for when messages or the store are at fault. A store that fails on purpose cannot be had for
 //! real; what a sound one does is shown by the conformance suite.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;

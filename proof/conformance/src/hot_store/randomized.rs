@@ -18,7 +18,7 @@ use super::recount::{Line, Recount, truth};
 use super::site::group;
 use super::traffic::{DAYS, Dice, Fact, HOUR_MS, MIDNIGHTS_MS, Week, ZONE};
 
-const SEED: u64 = 0x006d_6164_616e_67;
+const SEED: u64 = 0x6d61_6461_6e67;
 const EVENTS: usize = 100_000;
 const BATCH_MAX: u64 = 900;
 /// One message in so many is garbage.
