@@ -38,7 +38,7 @@ pub use inbox::{SqliteEffect, SqliteInbox};
 pub use lanes::Lane;
 pub use leases::SqliteLeases;
 pub use likes::{Counting, SqliteLikes};
-pub use log::{GroupState, MESSAGE_MAX_BYTES, RetentionOptions, SqliteLog, Trimmed};
+pub use log::{CommitListener, GroupState, MESSAGE_MAX_BYTES, RetentionOptions, SqliteLog, Trimmed};
 pub use members::SqliteMembers;
 pub use membership::SqliteMembership;
 pub use options::{DATABASE_FILE, SqliteOptions};

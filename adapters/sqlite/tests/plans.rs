@@ -49,6 +49,7 @@ async fn lists_start_at_their_place_in_the_index() {
     let test = TestDb::fresh();
     for (name, step) in [
         ("page_below.sql", "SEARCH article USING COVERING INDEX article_by_board (board_id=? AND rowid<?)"),
+        ("newest.sql", "SEARCH article USING COVERING INDEX article_by_board (board_id=?)"),
         ("scroll.sql", "SEARCH article USING INDEX article_by_board (board_id=? AND rowid<?)"),
         ("blocks_below.sql", "SEARCH article_block USING PRIMARY KEY (board_id=? AND level=? AND first_id<?)"),
     ] {
@@ -73,6 +74,7 @@ async fn comments_are_found_at_their_place_in_the_index() {
             format!("{search} COVERING INDEX comment_by_path (article_id=? AND path>? AND path<?)"),
         ),
         ("has_replies.sql", format!("{search} COVERING INDEX comment_by_parent (article_id=? AND parent_id=?)")),
+        ("counted_articles.sql", format!("{search} COVERING INDEX comment_by_parent (article_id>?)")),
     ] {
         let sql = fs::read_to_string(root().join("sql/comment").join(name)).unwrap();
         let plan = test.db.read(move |reader| Ok::<_, StoreError>(plan(reader, &sql).unwrap())).await.unwrap();

@@ -6,6 +6,7 @@
 pub mod cli;
 pub mod config;
 mod console;
+mod consumers;
 pub mod control;
 pub mod data_directory;
 pub mod keys;
@@ -20,5 +21,6 @@ mod signals;
 pub mod site;
 mod telemetry;
 mod upkeep;
+mod write_back;
 
 pub use run::run;

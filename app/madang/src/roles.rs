@@ -53,7 +53,7 @@ impl Role {
 
     /// Whether this version has the service.
     pub fn is_built(self) -> bool {
-        matches!(self, Self::Member | Self::Article | Self::Web)
+        !matches!(self, Self::HotArticle | Self::ArticleRead)
     }
 }
 
@@ -119,7 +119,9 @@ mod tests {
     fn a_list_has_what_it_names() {
         let roles: Roles = "article, comment".parse().unwrap();
         assert!(roles.has(Role::Article) && roles.has(Role::Comment) && !roles.has(Role::Member));
-        assert_eq!(roles.not_built(), ["comment"]);
+        assert!(roles.not_built().is_empty());
+        let roles: Roles = "hot-article,like".parse().unwrap();
+        assert_eq!(roles.not_built(), ["hot-article"]);
     }
 
     #[test]

@@ -4,13 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use jiff::tz::TimeZone;
 use madang_article::ArticleService;
+use madang_comment::{CommentService, DepthMax};
 use madang_kernel::{Clock, IdGenerator, NodeLeases as _, SystemClock};
+use madang_like::LikeService;
 use madang_member::{MemberOptions, MemberService};
 use madang_messaging::{OnError, Supervisor};
 use madang_sqlite::{
-    Sqlite, SqliteArticles, SqliteDeadLetters, SqliteInbox, SqliteLeases, SqliteLog, SqliteMembers, SqliteOptions,
+    Sqlite, SqliteArticles, SqliteComments, SqliteDeadLetters, SqliteInbox, SqliteLeases, SqliteLikes, SqliteLog,
+    SqliteMembers, SqliteOptions, SqliteViews,
 };
+use madang_view::{GuestKey, ViewConfig, ViewService};
 
 use crate::config::Settings;
 use crate::data_directory::DataDirectory;
@@ -25,6 +30,18 @@ pub struct Site {
     pub members: Arc<MemberService>,
     /// Boards and articles.
     pub articles: Arc<ArticleService>,
+    /// Comments.
+    pub comments: Arc<CommentService>,
+    /// Likes.
+    pub likes: Arc<LikeService>,
+    /// Views; their live counts are this process's memory.
+    pub views: Arc<ViewService>,
+    /// Under which guests are counted.
+    pub guests: GuestKey,
+    /// The store of comments, for cleaning up.
+    pub comment_store: Arc<SqliteComments>,
+    /// The store of likes, for cleaning up.
+    pub like_store: Arc<SqliteLikes>,
     /// The store of members, for upkeep.
     pub member_store: Arc<SqliteMembers>,
     /// The store of articles, for upkeep and seeding.
@@ -61,7 +78,27 @@ impl Site {
         let ids = Arc::new(IdGenerator::new(clock.clone(), node));
         let member_store = Arc::new(SqliteMembers::new(database.clone()));
         let article_store = Arc::new(SqliteArticles::new(database.clone()));
+        let comment_store = Arc::new(SqliteComments::new(database.clone()));
+        let like_store = Arc::new(SqliteLikes::new(database.clone()));
+        let articles = Arc::new(ArticleService::new(article_store.clone(), ids.clone(), clock.clone()));
+        let guests = GuestKey::new(keys::guest_key(data.path())?);
         Ok(Self {
+            comments: Arc::new(CommentService::new(
+                comment_store.clone(),
+                articles.clone(),
+                ids.clone(),
+                clock.clone(),
+                DepthMax::new(settings.comment_depth_max).context("comment_depth_max is out of its range")?,
+            )),
+            likes: Arc::new(LikeService::new(like_store.clone(), articles.clone(), ids.clone(), clock.clone())),
+            views: Arc::new(ViewService::new(
+                Arc::new(SqliteViews::new(database.clone())),
+                articles.clone(),
+                ids.clone(),
+                clock.clone(),
+                &guests,
+                ViewConfig { time_zone: TimeZone::get(&settings.time_zone)?, ..ViewConfig::default() },
+            )),
             members: Arc::new(MemberService::new(
                 member_store.clone(),
                 ids.clone(),
@@ -69,13 +106,16 @@ impl Site {
                 key,
                 member_options(settings),
             )),
-            articles: Arc::new(ArticleService::new(article_store.clone(), ids.clone(), clock.clone())),
+            articles,
             log: SqliteLog::new(database.clone()),
             inbox: SqliteInbox::new(database.clone()),
             dead_letters: SqliteDeadLetters::new(database.clone()),
             database,
+            guests,
             member_store,
             article_store,
+            comment_store,
+            like_store,
             ids,
             leases,
             clock,

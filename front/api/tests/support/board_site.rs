@@ -6,9 +6,12 @@ use axum::Router;
 use axum::body::Body;
 use madang_api::{ApiLimits, ApiState};
 use madang_article::ArticleService;
+use madang_comment::{CommentService, DepthMax};
 use madang_kernel::{IdGenerator, NodeId, NodeLease, Role, SystemClock};
+use madang_like::LikeService;
 use madang_member::{MemberOptions, MemberService};
-use madang_sqlite::{Sqlite, SqliteArticles, SqliteMembers, SqliteOptions};
+use madang_sqlite::{Sqlite, SqliteArticles, SqliteComments, SqliteLikes, SqliteMembers, SqliteOptions, SqliteViews};
+use madang_view::{GuestKey, ViewConfig, ViewService};
 
 use super::failing_site::Store;
 use super::{Answer, send};
@@ -40,7 +43,14 @@ impl BoardSite {
         let options = MemberOptions { hash_memory_kib: 8, hash_passes: 1, ..MemberOptions::default() };
         let store = Arc::new(SqliteMembers::new(db.clone()));
         let members = Arc::new(MemberService::new(store, ids.clone(), clock.clone(), [7; 32], options));
-        let articles = Arc::new(ArticleService::new(Arc::new(SqliteArticles::new(db)), ids, clock));
+        let store = Arc::new(SqliteArticles::new(db.clone()));
+        let articles = Arc::new(ArticleService::new(store, ids.clone(), clock.clone()));
+        let store = Arc::new(SqliteComments::new(db.clone()));
+        let comments = CommentService::new(store, articles.clone(), ids.clone(), clock.clone(), DepthMax::DEFAULT);
+        let store = Arc::new(SqliteLikes::new(db.clone()));
+        let likes = LikeService::new(store, articles.clone(), ids.clone(), clock.clone());
+        let (store, guests) = (Arc::new(SqliteViews::new(db)), GuestKey::new([9; 32]));
+        let views = ViewService::new(store, articles.clone(), ids, clock, &guests, ViewConfig::default());
         articles.ensure_first_board().await.unwrap();
         let board = articles.boards().await.unwrap()[0].board.board_id.to_string();
         members.register_with_role("root", PASSWORD, Role::Admin).await.unwrap();
@@ -48,6 +58,10 @@ impl BoardSite {
         let router = madang_api::router(ApiState {
             members: members.clone(),
             articles,
+            comments: Arc::new(comments),
+            likes: Arc::new(likes),
+            views: Arc::new(views),
+            guests,
             readiness: Arc::new(Store::Away),
             metrics: Arc::new(String::new),
             limits: ApiLimits::default(),
