@@ -179,7 +179,7 @@ async fn a_message_that_breaks_the_store_fails_alone() {
 #[tokio::test]
 async fn texts_are_passed_unread() {
     let (consumer, store) = consumer(Mood::Sound);
-    let text = r#"{"event_id":"1","type":"article.edited","key":"#;
+    let text = r#"{"event_id":"1","type":"article.edited","key":"2","version":3,"occurred_at":"","data":{"title":?}}"#;
     assert_eq!(consumer.handle(&[delivery(5, Topic::Article, text)]).await, [Ok(Handled::DoneWithOffset)]);
     let applied = store.applied.lock().unwrap();
     assert_eq!((applied[0].0.len(), offsets(&applied[0].1)), (0, vec![("madang.article.v1", 5)]));
