@@ -7,7 +7,6 @@ mod change;
 mod consumer;
 mod day;
 mod finaliser;
-mod front;
 mod model;
 mod score;
 mod service;

@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn of_equals_the_earlier_article_comes_first() {
-        let mut items = vec![item(3, 5), item(1, 5), item(2, 9), item(4, 1)];
+        let mut items = [item(3, 5), item(1, 5), item(2, 9), item(4, 1)];
         items.sort_by_key(HotItem::rank);
         let order: Vec<_> = items.iter().map(|item| item.article_id.raw()).collect();
         assert_eq!(order, [2, 1, 3, 4]);

@@ -2,7 +2,7 @@
 
 use madang_hot_article::{Counts, Day, Reading, Tally};
 use madang_kernel::{ArticleId, Id, StoreError};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Row};
 
 use crate::errors::{PART, sql_error};
 
@@ -21,31 +21,44 @@ pub(crate) fn tally(row: &Row<'_>) -> rusqlite::Result<Tally> {
     Ok(Tally::Live(Counts { likes: reading(0)?, comments: reading(2)?, views: reading(4)? }))
 }
 
-pub(super) fn find(tx: &Connection, day: Day, article: ArticleId) -> Result<Option<Tally>, StoreError> {
-    let mut find = tx.prepare_cached(FIND).map_err(sql_error)?;
-    find.query_row([day.number(), article.raw()], tally).optional().map_err(sql_error)
+/// The rows of a batch: looked up once, the statements serve all of it.
+pub(super) struct Rows<'tx> {
+    find: CachedStatement<'tx>,
+    store: CachedStatement<'tx>,
 }
 
-pub(super) fn store(tx: &Connection, day: Day, article: ArticleId, tally: Tally) -> Result<(), StoreError> {
-    let (counts, deleted) = match tally {
-        Tally::Live(counts) => (counts, false),
-        Tally::Gone => (Counts::default(), true),
-    };
-    let Counts { likes, comments, views } = counts;
-    let mut store = tx.prepare_cached(STORE).map_err(sql_error)?;
-    let stored = store.execute(params![
-        day.number(),
-        article.raw(),
-        likes.count().cast_signed(),
-        likes.version().cast_signed(),
-        comments.count().cast_signed(),
-        comments.version().cast_signed(),
-        views.count().cast_signed(),
-        views.version().cast_signed(),
-        deleted,
-        tally.score().cast_signed(),
-    ]);
-    stored.map(|_| ()).map_err(sql_error)
+impl<'tx> Rows<'tx> {
+    pub(super) fn open(tx: &'tx Connection) -> Result<Self, StoreError> {
+        Ok(Self {
+            find: tx.prepare_cached(FIND).map_err(sql_error)?,
+            store: tx.prepare_cached(STORE).map_err(sql_error)?,
+        })
+    }
+
+    pub(super) fn find(&mut self, day: Day, article: ArticleId) -> Result<Option<Tally>, StoreError> {
+        self.find.query_row([day.number(), article.raw()], tally).optional().map_err(sql_error)
+    }
+
+    pub(super) fn store(&mut self, day: Day, article: ArticleId, tally: Tally) -> Result<(), StoreError> {
+        let (counts, deleted) = match tally {
+            Tally::Live(counts) => (counts, false),
+            Tally::Gone => (Counts::default(), true),
+        };
+        let Counts { likes, comments, views } = counts;
+        let stored = self.store.execute([
+            day.number(),
+            article.raw(),
+            likes.count().cast_signed(),
+            likes.version().cast_signed(),
+            comments.count().cast_signed(),
+            comments.version().cast_signed(),
+            views.count().cast_signed(),
+            views.version().cast_signed(),
+            i64::from(deleted),
+            tally.score().cast_signed(),
+        ]);
+        stored.map(|_| ()).map_err(sql_error)
+    }
 }
 
 /// A column that holds no negative number.

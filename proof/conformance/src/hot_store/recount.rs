@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::traffic::{Fact, Kind, MIDNIGHTS_MS, Week};
+use super::traffic::{DAYS, Fact, Kind, MIDNIGHTS_MS, Week};
 
 /// A line of a list: article, score, and counts of likes, comments and views.
 pub(super) type Line = (i64, u64, [u64; 3]);
@@ -31,14 +31,21 @@ pub(super) struct Recount {
     finals: HashMap<usize, (Vec<Line>, usize)>,
 }
 
+/// What a recount found.
+pub(super) struct Counted {
+    /// Everything with a score, for each day, by what was delivered before it became final.
+    pub(super) rankings: Vec<Vec<Line>>,
+    /// What people should see, in its full length of 20.
+    pub(super) lists: Vec<Vec<Line>>,
+}
+
 impl Recount {
     pub(super) fn deliver(&mut self, fact: usize) {
         self.delivered.push(fact);
     }
 
     pub(super) fn finalise(&mut self, day: usize, week: &Week) {
-        let mut list = self.ranking(day, week);
-        list.truncate(20);
+        let list = self.count(week).lists.swap_remove(day);
         self.finals.insert(day, (list, self.delivered.len()));
     }
 
@@ -46,35 +53,36 @@ impl Recount {
         self.finals.contains_key(&day)
     }
 
-    /// The list that people should see, in its full length of 20.
-    pub(super) fn list(&self, day: usize, week: &Week) -> Vec<Line> {
-        let Some((list, _)) = self.finals.get(&day) else {
-            let mut ranking = self.ranking(day, week);
-            ranking.truncate(20);
-            return ranking;
-        };
-        let deleted = self.deleted(week);
-        list.iter().filter(|(article, ..)| !deleted.contains(article)).copied().collect()
-    }
-
-    /// Everything with a score on a day, by what was delivered before it became final.
-    pub(super) fn ranking(&self, day: usize, week: &Week) -> Vec<Line> {
-        let counted = self.finals.get(&day).map_or(self.delivered.len(), |(_, deliveries)| *deliveries);
-        let mut newest: HashMap<i64, [(u64, u64); 3]> = HashMap::new();
-        for fact in self.delivered[..counted].iter().map(|fact| &week.facts[*fact]) {
+    /// Counts everything from the beginning.
+    pub(super) fn count(&self, week: &Week) -> Counted {
+        let mut newest: Vec<HashMap<i64, [(u64, u64); 3]>> = vec![HashMap::new(); DAYS.len()];
+        let mut deleted = HashSet::new();
+        for (place, fact) in self.delivered.iter().map(|fact| &week.facts[*fact]).enumerate() {
+            if fact.kind == Kind::Deletion {
+                deleted.insert(fact.article);
+            }
             let counts = matches!(fact.kind, Kind::Likes | Kind::Comments | Kind::Views);
-            if counts && day_of(fact.created_ms) == Some(day) && day_of(fact.occurred_ms) == Some(day) {
-                take_newer(&mut newest.entry(fact.article).or_default()[fact.kind as usize], fact);
+            let Some(day) = day_of(fact.occurred_ms).filter(|day| counts && day_of(fact.created_ms) == Some(*day))
+            else {
+                continue;
+            };
+            let late = self.finals.get(&day).is_some_and(|(_, deliveries)| place >= *deliveries);
+            if !late {
+                take_newer(&mut newest[day].entry(fact.article).or_default()[fact.kind as usize], fact);
             }
         }
-        let deleted = self.deleted(week);
-        let live = newest.into_iter().filter(|(article, _)| !deleted.contains(article));
-        sorted(live.map(|(article, groups)| (article, groups.map(|(_, count)| count))))
-    }
-
-    fn deleted(&self, week: &Week) -> HashSet<i64> {
-        let facts = self.delivered.iter().map(|fact| &week.facts[*fact]);
-        facts.filter(|fact| fact.kind == Kind::Deletion).map(|fact| fact.article).collect()
+        let live = |article: &i64| !deleted.contains(article);
+        let ranking = |articles: HashMap<i64, [(u64, u64); 3]>| {
+            let articles = articles.into_iter().filter(|(article, _)| live(article));
+            sorted(articles.map(|(article, groups)| (article, groups.map(|(_, count)| count))))
+        };
+        let rankings: Vec<_> = newest.into_iter().map(ranking).collect();
+        let list = |(day, ranking): (usize, &Vec<Line>)| match self.finals.get(&day) {
+            Some((list, _)) => list.iter().filter(|line| live(&line.0)).copied().collect(),
+            None => ranking.iter().take(20).copied().collect(),
+        };
+        let lists = rankings.iter().enumerate().map(list).collect();
+        Counted { rankings, lists }
     }
 }
 
