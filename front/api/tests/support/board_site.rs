@@ -96,4 +96,31 @@ impl BoardSite {
         let answer = self.send(&format!("GET /api/v1/boards/{}/articles/count", self.board), &[], "").await;
         answer.assert(200).json()["count"].as_u64().unwrap()
     }
+
+    /// Sends a request of a member, with a JSON body unless it is empty.
+    pub(crate) async fn by(&self, who: &str, line: &str, body: &str) -> Answer {
+        let label = (!body.is_empty()).then_some(JSON);
+        let headers: Vec<_> = [("authorization", who)].into_iter().chain(label).collect();
+        self.send(line, &headers, body.to_owned()).await
+    }
+
+    /// Sends a request of a guest without a body.
+    pub(crate) async fn guest(&self, line: &str) -> Answer {
+        self.send(line, &[], "").await
+    }
+
+    /// Writes an article on the board, whose comments have two levels, and returns its path.
+    pub(crate) async fn article(&self, who: &str) -> String {
+        let written = self.write(who, r#"{"title":"t","content":"c"}"#, &[]).await;
+        written.assert(201).header("location").to_owned()
+    }
+
+    /// Writes an article on a new board whose comments are trees, and returns its path.
+    pub(crate) async fn tree_article(&self, who: &str) -> String {
+        let board = r#"{"slug":"trees","title":"Trees","comment_mode":"tree"}"#;
+        let board = self.by(&self.admin, "POST /api/v1/boards", board).await;
+        let articles = format!("POST {}/articles", board.assert(201).header("location"));
+        let written = self.by(who, &articles, r#"{"title":"t","content":"c"}"#).await;
+        written.assert(201).header("location").to_owned()
+    }
 }
