@@ -12,9 +12,10 @@ use crate::site::Site;
 
 /// Starts every group.
 pub(crate) fn start(supervisor: &Supervisor, site: &Site) {
-    let articles = site.articles.clone();
-    group(supervisor, site, "comment", &[Topic::Article], Arc::new(CommentCleaner::new(site.comment_store.clone())));
-    group(supervisor, site, "like", &[Topic::Article], Arc::new(LikeConsumer::new(site.like_store.clone(), articles)));
+    let comments = CommentCleaner::new(site.comment_store.clone(), site.articles.clone());
+    group(supervisor, site, "comment", &[Topic::Article], Arc::new(comments));
+    let likes = LikeConsumer::new(site.like_store.clone(), site.articles.clone());
+    group(supervisor, site, "like", &[Topic::Article], Arc::new(likes));
     group(supervisor, site, "view", &[Topic::Article], Arc::new(ViewConsumer::new(site.views.clone())));
 }
 

@@ -106,7 +106,7 @@ impl Running {
         serve_commands(&commands, &site, data.path(), socket);
 
         let address = listener.local_addr()?;
-        let router = router(&site, settings, roles, metrics, setup_token.clone());
+        let router = router(&site, settings, roles, metrics, setup_token.clone())?;
         let http = Supervisor::new("http");
         serve_http(&http, listener, router, http_share(Duration::from_millis(settings.drain_timeout_ms)));
         announce(address, setup_token.as_deref(), roles.has(roles::Role::Web), data.path());
@@ -165,7 +165,7 @@ fn router(
     roles: &Roles,
     metrics: PrometheusHandle,
     setup_token: Option<Arc<str>>,
-) -> Router {
+) -> anyhow::Result<Router> {
     let api = ApiState {
         members: site.members.clone(),
         articles: site.articles.clone(),
@@ -180,13 +180,14 @@ fn router(
             in_flight: settings.in_flight_max,
             request_timeout: Duration::from_millis(settings.request_timeout_ms),
             cookies_secure: settings.cookies_secure,
+            trusted_proxies: settings.trusted_proxies.parse().context("setting `trusted_proxies`")?,
         },
     };
     if !roles.has(roles::Role::Web) {
-        return madang_api::router(api);
+        return Ok(madang_api::router(api));
     }
     let pages = WebState { members: site.members.clone(), articles: site.articles.clone(), setup_token };
-    madang_api::router_with_pages(api, madang_web::router(pages))
+    Ok(madang_api::router_with_pages(api, madang_web::router(pages)))
 }
 
 fn serve_http(supervisor: &Supervisor, listener: TcpListener, router: Router, drain: Duration) {

@@ -12,6 +12,8 @@ use madang_view::{GuestKey, ViewService};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::TrustedProxies;
+
 /// Everything a handler may need.
 #[derive(Clone)]
 pub struct ApiState {
@@ -38,7 +40,7 @@ pub struct ApiState {
 /// The state as axum carries it: one reference to count per request instead of one for each part.
 pub(crate) type Shared = Arc<ApiState>;
 
-/// What a request may cost, and how careful its cookie is.
+/// What a request may cost, how careful its cookie is, and whose word about its origin counts.
 #[derive(Debug, Clone)]
 pub struct ApiLimits {
     /// The largest body that is read.
@@ -49,6 +51,8 @@ pub struct ApiLimits {
     pub request_timeout: Duration,
     /// Whether the session cookie is sent over TLS only.
     pub cookies_secure: bool,
+    /// Whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: TrustedProxies,
 }
 
 impl Default for ApiLimits {
@@ -58,6 +62,7 @@ impl Default for ApiLimits {
             in_flight: 2_048,
             request_timeout: Duration::from_secs(10),
             cookies_secure: false,
+            trusted_proxies: TrustedProxies::default(),
         }
     }
 }

@@ -90,7 +90,9 @@ mod tests {
 
     use super::*;
 
-    const BOARD: BoardId = BoardId::from_raw(9);
+    fn board() -> BoardId {
+        BoardId::from_raw(9)
+    }
 
     fn article(raw: i64) -> ArticleId {
         ArticleId::from_raw(raw)
@@ -100,21 +102,21 @@ mod tests {
     fn a_late_look_up_does_not_bring_a_deleted_article_back() {
         let known = KnownArticles::default();
         assert_eq!(known.find(article(1)), Known::Nothing);
-        known.note_existing(article(1), BOARD);
-        assert_eq!(known.find(article(1)), Known::On(BOARD));
+        known.note_existing(article(1), board());
+        assert_eq!(known.find(article(1)), Known::On(board()));
         known.note_deleted(article(1));
-        known.note_existing(article(1), BOARD);
+        known.note_existing(article(1), board());
         assert_eq!(known.find(article(1)), Known::Deleted);
     }
 
     #[test]
     fn memory_is_bounded_and_what_is_asked_for_stays() {
         let known = KnownArticles::default();
-        known.note_existing(article(1), BOARD);
+        known.note_existing(article(1), board());
         for raw in 2..400_000 {
-            known.note_existing(article(raw), BOARD);
+            known.note_existing(article(raw), board());
             if raw % 50_000 == 0 {
-                assert_eq!(known.find(article(1)), Known::On(BOARD), "after {raw}");
+                assert_eq!(known.find(article(1)), Known::On(board()), "after {raw}");
             }
         }
         assert_eq!(known.find(article(2)), Known::Nothing, "nobody asked for it");

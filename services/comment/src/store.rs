@@ -109,4 +109,7 @@ pub trait CommentStore: Send + Sync {
     /// Removes up to `slice_rows` comments of an article that is gone; returns how many. Fewer than `slice_rows` means that
     /// none is left. Of an article that is not gone, nothing is removed.
     async fn clean_up(&self, article: ArticleId, slice_rows: u32) -> Result<u32, StoreError>;
+    /// Articles that have a counter or a comment, by id, after `after`: what a rebuild looks through. Those that are gone
+    /// and not yet cleaned up are among them.
+    async fn counted_articles(&self, after: Option<ArticleId>, size: PageSize) -> Result<Vec<ArticleId>, StoreError>;
 }

@@ -81,4 +81,8 @@ impl CommentStore for SqliteComments {
     async fn clean_up(&self, article: ArticleId, slice_rows: u32) -> Result<u32, StoreError> {
         self.db.write(Lane::Background, move |tx| gone::clean_up(tx, article, slice_rows)).await
     }
+
+    async fn counted_articles(&self, after: Option<ArticleId>, size: PageSize) -> Result<Vec<ArticleId>, StoreError> {
+        self.db.read(move |tx| gone::counted_articles(tx, after, size)).await
+    }
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use jiff::tz::TimeZone;
+use madang_api::TrustedProxies;
 use madang_comment::{DEPTH_LIMIT, DepthMax};
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +35,8 @@ pub struct Settings {
     pub request_timeout_ms: u64,
     /// Marks the session cookie `Secure`: set it behind TLS.
     pub cookies_secure: bool,
+    /// Addresses and networks, separated by commas, of proxies whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: String,
     /// Threads that read the database.
     pub readers: usize,
     /// Writes of people that may wait; more are refused with 503.
@@ -108,6 +111,7 @@ impl Default for Settings {
             in_flight_max: 2_048,
             request_timeout_ms: 10_000,
             cookies_secure: false,
+            trusted_proxies: String::new(),
             readers: std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 4),
             people_queue: 4_096,
             background_queue: 1_024,
@@ -166,6 +170,10 @@ impl Settings {
         }
         if let Err(error) = TimeZone::get(&self.time_zone) {
             problems.push(("time_zone", format!("must be the name of a time zone such as Asia/Seoul or UTC: {error}")));
+        }
+        if let Err(error) = self.trusted_proxies.parse::<TrustedProxies>() {
+            problems
+                .push(("trusted_proxies", format!("must list addresses and networks, separated by commas: {error}")));
         }
         if let Err(error) = self.roles.parse::<crate::roles::Roles>() {
             problems.push(("roles", error.to_string()));

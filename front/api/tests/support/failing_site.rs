@@ -10,14 +10,17 @@ use madang_article::{
     Article, ArticleService, ArticleStore, ArticleSummary, BoardWithCount, CreateArticle, CreateBoard, DeleteArticle,
     DeleteOutcome, EditArticle, EditOutcome, NewBoard, NewestArticles,
 };
+use madang_comment::{CommentService, DepthMax};
 use madang_kernel::{
     ArticleId, BoardId, Created, IdGenerator, MemberId, NodeId, NodeLease, Page, PageNumber, PageSize, Role, Scroll,
     SessionId, StoreError, SystemClock, Timestamp,
 };
+use madang_like::LikeService;
 use madang_member::{
     CreateMember, Credentials, Member, MemberOptions, MemberService, MemberStore, NewMember, Revocation,
     RevocationCursor,
 };
+use madang_view::{GuestKey, ViewConfig, ViewService};
 
 /// How the store of a site fails.
 #[derive(Clone, Copy)]
@@ -29,7 +32,7 @@ pub(crate) enum Store {
 }
 
 impl Store {
-    fn fail<T>(self) -> Result<T, StoreError> {
+    pub(super) fn fail<T>(self) -> Result<T, StoreError> {
         Err(match self {
             Self::Away => StoreError::unavailable("store", "secret reason"),
             Self::Broken => StoreError::broken("store", "secret cause"),
@@ -44,10 +47,20 @@ pub(crate) fn site(store: Store, limits: ApiLimits) -> Router {
     let ids = Arc::new(IdGenerator::new(clock.clone(), lease));
     let options = MemberOptions { hash_memory_kib: 8, hash_passes: 1, ..MemberOptions::default() };
     let members = MemberService::new(Arc::new(store), ids.clone(), clock.clone(), [7; 32], options);
+    let store = Arc::new(store);
+    let articles = Arc::new(ArticleService::new(store.clone(), ids.clone(), clock.clone()));
+    let comments = CommentService::new(store.clone(), articles.clone(), ids.clone(), clock.clone(), DepthMax::DEFAULT);
+    let likes = LikeService::new(store.clone(), articles.clone(), ids.clone(), clock.clone());
+    let guests = GuestKey::new([9; 32]);
+    let views = ViewService::new(store.clone(), articles.clone(), ids, clock, &guests, ViewConfig::default());
     madang_api::router(ApiState {
         members: Arc::new(members),
-        articles: Arc::new(ArticleService::new(Arc::new(store), ids, clock)),
-        readiness: Arc::new(store),
+        articles,
+        comments: Arc::new(comments),
+        likes: Arc::new(likes),
+        views: Arc::new(views),
+        guests,
+        readiness: store,
         metrics: Arc::new(|| "madang_up 1\n".to_owned()),
         limits,
     })

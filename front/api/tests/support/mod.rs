@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub(crate) mod board_site;
+mod failing_parts;
 pub(crate) mod failing_site;
 
 use axum::Router;

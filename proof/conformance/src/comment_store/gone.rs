@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use madang_comment::{COUNTS_MAX, CommentCount, CreateOutcome, DeleteOutcome};
-use madang_kernel::{ArticleId, CommentMode, Id};
+use madang_kernel::{ArticleId, CommentMode, Id, PageSize};
 use tokio::task::JoinSet;
 
 use super::CommentStoreHarness;
@@ -96,5 +96,27 @@ pub(super) async fn comments_racing_the_deletion_leave_neither_row_nor_counter<H
     assert_eq!(site.events().await.len(), made + 1, "what was refused was not reported");
     assert_eq!(site.store.clean_up(site.article, SLICE_ROWS).await.unwrap(), 0, "nothing came after the mark");
     assert_eq!(site.count().await, CommentCount::default());
+    site.assert_sound().await;
+}
+
+pub(super) async fn articles_with_comments_are_listed_after_the_cursor<H: CommentStoreHarness>(harness: H) {
+    let mut site = Site::open(harness, CommentMode::TwoLevel);
+    let articles = [71, 72, 79].map(ArticleId::from_raw);
+    for article in articles {
+        site.article = article;
+        site.reply(None).await;
+        site.reply(None).await;
+    }
+    let listed = async |after: Option<ArticleId>| {
+        site.store.counted_articles(after, PageSize::new("size", 2).unwrap()).await.unwrap()
+    };
+    assert_eq!(listed(None).await, articles[..2]);
+    assert_eq!(listed(Some(articles[1])).await, articles[2..]);
+    assert_eq!(listed(Some(articles[2])).await, []);
+    // Marked and not yet cleaned up, it has no counter and is still found; cleaned up, it is not.
+    site.store.mark_article_gone(articles[2]).await.unwrap();
+    assert_eq!(listed(Some(articles[1])).await, articles[2..]);
+    assert_eq!(site.store.clean_up(articles[2], SLICE_ROWS).await.unwrap(), 2);
+    assert_eq!(listed(Some(articles[1])).await, []);
     site.assert_sound().await;
 }

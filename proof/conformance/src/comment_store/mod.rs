@@ -58,4 +58,5 @@ listed_suite! {
     a_gone_article_takes_no_comment_and_shows_none,
     cleaning_up_goes_slice_by_slice_and_spares_the_living,
     comments_racing_the_deletion_leave_neither_row_nor_counter,
+    articles_with_comments_are_listed_after_the_cursor,
 }

@@ -1,6 +1,6 @@
 //! A store in memory that is just enough to try the rules of the use cases on; adapters have their own suite.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
@@ -186,5 +186,12 @@ impl CommentStore for MemoryComments {
             kept.comments.remove(id);
         }
         Ok(ids.len() as u32)
+    }
+
+    async fn counted_articles(&self, after: Option<ArticleId>, size: PageSize) -> Result<Vec<ArticleId>, StoreError> {
+        let kept = self.kept();
+        let articles: BTreeSet<_> = kept.comments.values().map(|comment| comment.article_id).collect();
+        let later = articles.into_iter().filter(|article| after.is_none_or(|after| *article > after));
+        Ok(later.take(size.get() as usize).collect())
     }
 }
