@@ -1,6 +1,6 @@
 //! The answer: every figure beside its limit, as a table for people and as JSON for machines.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -224,7 +224,9 @@ impl Report {
         lines.insert(1, format!("|{}|", widths.map(|width| "-".repeat(width + 2)).join("|")));
         lines.extend(self.rows.iter().flat_map(Row::distribution_lines));
         lines.extend(self.failures.iter().cloned());
-        lines.extend(self.rows.iter().flat_map(Row::error_lines).map(|error| format!("error: {error}")));
+        // A side that stands in several rows says what went wrong once.
+        let errors: BTreeSet<_> = self.rows.iter().flat_map(Row::error_lines).collect();
+        lines.extend(errors.iter().map(|error| format!("error: {error}")));
         format!(
             "{}\n{} cores, {} connections, {} × {} s a side{}",
             lines.join("\n"),

@@ -118,7 +118,7 @@ impl LagSite {
         for target in &self.hot {
             let mut likes = 0;
             for _ in 0..HOT_FIRST_LIKES {
-                likes = self.like(&mut connection, target).await?;
+                likes = self.like(&mut connection, target).await.context("an article cannot be liked")?;
             }
             let in_article = Effect { look_at: Request::get(&target.path), shows: Shows::Count("like_count", likes) };
             let shown = self.wait_until_shown(&mut connection, &in_article).await;

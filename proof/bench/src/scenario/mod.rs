@@ -11,6 +11,8 @@ mod get_comments;
 mod get_zipf;
 mod lag_site;
 mod like_callers;
+#[cfg(test)]
+mod log_mix;
 mod post_article;
 mod post_comment;
 mod post_view;
