@@ -188,12 +188,7 @@ impl ReadModel for MemoryReadModel {
         Ok(ticket)
     }
 
-    async fn fill_list(
-        &self,
-        ticket: Ticket,
-        board: BoardId,
-        told: Option<Newest>,
-    ) -> Result<FilledList, StoreError> {
+    async fn fill_list(&self, ticket: Ticket, board: BoardId, told: Option<Newest>) -> Result<FilledList, StoreError> {
         let now = self.clock.now();
         Ok(boards::fill(&mut self.board_part(board.shard()), ticket, board, told, now))
     }

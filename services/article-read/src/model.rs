@@ -107,12 +107,7 @@ pub trait ReadModel: Send + Sync {
     /// As [`ReadModel::expect`], for a list.
     async fn expect_list(&self, board: BoardId) -> Result<Ticket, StoreError>;
     /// As [`ReadModel::fill`], for a list (`None`: no such board); what the owner told takes the place of an older list.
-    async fn fill_list(
-        &self,
-        ticket: Ticket,
-        board: BoardId,
-        told: Option<Newest>,
-    ) -> Result<FilledList, StoreError>;
+    async fn fill_list(&self, ticket: Ticket, board: BoardId, told: Option<Newest>) -> Result<FilledList, StoreError>;
     /// As [`ReadModel::abandon`], for a list.
     async fn abandon_list(&self, ticket: Ticket, board: BoardId) -> Result<(), StoreError>;
     /// Removes candidates that turned out to be gone.

@@ -38,7 +38,8 @@ mod tests {
     #[test]
     fn the_front_agrees_with_the_whole() {
         let count = board_count(1, 1);
-        for event in [created(5, count), edited(5, 2, count), deleted(6, 3, count), commented(7, 4, 1), liked(8, 5, 1)] {
+        for event in [created(5, count), edited(5, 2, count), deleted(6, 3, count), commented(7, 4, 1), liked(8, 5, 1)]
+        {
             let raw = event.encode();
             let expected = Peeked { type_name: event.event.type_name(), key: event.key, version: event.version };
             assert_eq!(peek(&raw), Some(expected));

@@ -68,7 +68,9 @@ impl EntrySource {
         for (article, look) in articles.iter().zip(self.model.find(articles).await?) {
             match look {
                 Look::Absent => keep(*article, None),
-                Look::Found { entry, is_stale: false } if entry.shown() != Shown::Unknown => keep(*article, Some(entry)),
+                Look::Found { entry, is_stale: false } if entry.shown() != Shown::Unknown => {
+                    keep(*article, Some(entry))
+                }
                 Look::Found { .. } => {
                     stale += 1;
                     left.push(*article);

@@ -3,9 +3,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use madang_kernel::{
-    ArticleId, BoardId, Clock, Page, PageNumber, PageSize, Scroll, StoreError, known_count,
-};
+use madang_kernel::{ArticleId, BoardId, Clock, Page, PageNumber, PageSize, Scroll, StoreError, known_count};
 use madang_messaging::Stop;
 
 use crate::loader::{LoadLoop, Loader, loader};

@@ -36,8 +36,9 @@ pub struct ArticleText {
 impl ArticleText {
     /// The text that an event reports.
     pub fn of(state: ArticleState, version: u64) -> Self {
-        let ArticleState { article_id, board_id, title, content, content_html, writer, created_at, modified_at, .. } =
-            state;
+        let ArticleState {
+            article_id, board_id, title, content, content_html, writer, created_at, modified_at, ..
+        } = state;
         let head = ArticleHead { article_id, board_id, title, writer, created_at, modified_at, version };
         Self { head, content, content_html }
     }
