@@ -77,5 +77,6 @@ pub mod member_store;
 pub mod membership;
 pub mod node_leases;
 pub mod outbox;
+pub mod read_model;
 mod sample;
 pub mod view_store;

@@ -1,0 +1,92 @@
+//! How lists of boards are kept: rules of filling and merging for one part, under its lock.
+
+use std::sync::Arc;
+
+use madang_article_read::{BoardChange, BoardList, Filled, FilledList, ListChanges, ListLook, Newest, Ticket, Window};
+use madang_kernel::{ArticleId, BoardId, Timestamp};
+
+use crate::kept::{Known, Part, Weigh};
+
+/// Boards that share a lock.
+pub(crate) type BoardPart = Part<BoardId, Arc<BoardList>, ListChanges>;
+
+impl Weigh for Arc<BoardList> {
+    fn weight_bytes(&self) -> usize {
+        /// Header of a shared list, and what the allocator rounds up.
+        const SHARED_BYTES: usize = 64;
+        SHARED_BYTES + BoardList::weight_bytes(self)
+    }
+}
+
+/// What a reader gets.
+pub(crate) fn look(part: &BoardPart, board: BoardId, window: Window, now: Timestamp) -> ListLook {
+    match part.look(board, now) {
+        Known::Nothing => ListLook::Miss,
+        Known::Absent => ListLook::Absent,
+        Known::Value { value, is_stale } => {
+            ListLook::Found { step: value.look(window), is_stale: is_stale || value.is_thin() }
+        }
+    }
+}
+
+/// Joins what the owner told with what was merged since the placeholder stands; it takes the place of an older list.
+pub(crate) fn fill(
+    part: &mut BoardPart,
+    ticket: Ticket,
+    board: BoardId,
+    told: Option<Newest>,
+    now: Timestamp,
+) -> FilledList {
+    let Some(changes) = part.take_placeholder(board, ticket) else { return Filled::Again };
+    match told {
+        Some(newest) => {
+            let mut list = BoardList::of(newest);
+            if !list.merge_all(&changes) {
+                return Filled::Again;
+            }
+            let list = Arc::new(list);
+            part.keep(board, Some(Arc::clone(&list)), now);
+            Filled::Kept(Some(list))
+        }
+        None if changes.tell_of_the_board() => Filled::Again,
+        None => {
+            part.keep(board, None, now);
+            Filled::Kept(None)
+        }
+    }
+}
+
+/// Merges an event into the list, if it is there, and into the placeholder.
+pub(crate) fn merge(part: &mut BoardPart, change: &BoardChange) {
+    if let Some(changes) = part.placeholder(change.board_id) {
+        changes.merge(change);
+    }
+    match part.peek(change.board_id).map(|item| item.value.is_some()) {
+        None => {}
+        // A reader may hold the list for a moment; then it is copied.
+        Some(true) => part.change(change.board_id, |list| Arc::make_mut(list).merge(change)),
+        Some(false) => part.forget(change.board_id),
+    }
+}
+
+/// Removes candidates that turned out to be gone.
+pub(crate) fn drop_candidates(part: &mut BoardPart, board: BoardId, gone: &[ArticleId]) {
+    if let Some(changes) = part.placeholder(board) {
+        gone.iter().for_each(|article| changes.remove(*article));
+    }
+    part.change(board, |list| {
+        let list = Arc::make_mut(list);
+        gone.iter().for_each(|article| list.remove(*article));
+    });
+}
+
+/// Whether a report that this article is on the board tells nothing new.
+pub(crate) fn is_settled(part: &BoardPart, board: BoardId, article: ArticleId) -> bool {
+    if part.is_expected(board) {
+        return false;
+    }
+    match part.peek(board) {
+        None => true,
+        Some(item) => item.value.as_ref().is_some_and(|list| list.knows(article)),
+    }
+}

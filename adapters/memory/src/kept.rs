@@ -1,0 +1,168 @@
+//! What one part of the model holds: values until a moment, weighed in bytes, beside the placeholders of rebuilds under
+//! way, which nothing pushes out.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use madang_article_read::{ABSENT_KEPT_MS, ENTRY_KEPT_MS, Freshness, Ticket, freshness};
+use madang_kernel::Timestamp;
+use quick_cache::Weighter;
+use quick_cache::unsync::Cache;
+
+/// A placeholder older than this belongs to a rebuild that never ended, and is swept away.
+const PLACEHOLDER_KEPT_MS: i64 = 60_000;
+/// Placeholders in one part from which on sweeping is worth it.
+const SWEEP_FROM: usize = 64;
+/// What the cache itself needs for an item, beside the item: its slot, its place in the table, room in both to grow.
+const SLOT_BYTES: usize = 128;
+
+/// A value whose memory is weighed.
+pub(crate) trait Weigh {
+    /// Memory behind the value, beside its own size.
+    fn weight_bytes(&self) -> usize;
+}
+
+/// A value, or its absence, until a moment.
+#[derive(Clone)]
+pub(crate) struct Item<V> {
+    pub(crate) value: Option<V>,
+    until: Timestamp,
+}
+
+/// What a placeholder remembers, and since when it stands.
+struct Placeholder<P> {
+    ticket: Ticket,
+    since: Timestamp,
+    merged: P,
+}
+
+/// Weighs items.
+#[derive(Clone)]
+pub(crate) struct ByBytes;
+
+impl<K, V: Weigh> Weighter<K, Item<V>> for ByBytes {
+    fn weight(&self, _: &K, item: &Item<V>) -> u64 {
+        let behind = item.value.as_ref().map_or(0, Weigh::weight_bytes);
+        (SLOT_BYTES + 2 * size_of::<Item<V>>() + behind) as u64
+    }
+}
+
+/// One part of the model.
+pub(crate) struct Part<K, V: Weigh, P> {
+    budget_bytes: u64,
+    typical_bytes: u64,
+    items: Items<K, V>,
+    placeholders: HashMap<K, Placeholder<P>>,
+}
+
+type Items<K, V> = Cache<K, Item<V>, ByBytes>;
+
+/// What is known of a key.
+pub(crate) enum Known<'a, V> {
+    Nothing,
+    Absent,
+    Value { value: &'a V, is_stale: bool },
+}
+
+impl<K: Copy + Eq + Hash, V: Weigh + Clone, P: Default> Part<K, V, P> {
+    /// A part that holds up to `budget_bytes` of values of about `typical_bytes`.
+    pub(crate) fn new(budget_bytes: u64, typical_bytes: u64) -> Self {
+        let items = items(budget_bytes, typical_bytes);
+        Self { budget_bytes, typical_bytes, items, placeholders: HashMap::new() }
+    }
+
+    /// What is known, for a reader: makes it less likely to be pushed out.
+    pub(crate) fn look(&self, key: K, now: Timestamp) -> Known<'_, V> {
+        let Some(Item { value, until }) = self.items.get(&key) else { return Known::Nothing };
+        match value {
+            None => match freshness(*until, ABSENT_KEPT_MS, now) {
+                Freshness::Fresh => Known::Absent,
+                Freshness::Stale | Freshness::Over => Known::Nothing,
+            },
+            Some(value) => match freshness(*until, ENTRY_KEPT_MS, now) {
+                Freshness::Fresh => Known::Value { value, is_stale: false },
+                Freshness::Stale => Known::Value { value, is_stale: true },
+                Freshness::Over => Known::Nothing,
+            },
+        }
+    }
+
+    /// The item, whatever its time; not counted as a use.
+    pub(crate) fn peek(&self, key: K) -> Option<&Item<V>> {
+        self.items.peek(&key)
+    }
+
+    /// Keeps a value anew for its whole time.
+    pub(crate) fn keep(&mut self, key: K, value: Option<V>, now: Timestamp) {
+        let kept_ms = if value.is_some() { ENTRY_KEPT_MS } else { ABSENT_KEPT_MS };
+        let until = Timestamp::from_millis(now.as_millis().saturating_add(kept_ms));
+        self.items.insert(key, Item { value, until });
+    }
+
+    /// Changes a value that is there. Its time stays as it is, and the budget is kept when it grows.
+    pub(crate) fn change(&mut self, key: K, change: impl FnOnce(&mut V)) {
+        if let Some(mut item) = self.items.peek_mut(&key)
+            && let Some(value) = &mut item.value
+        {
+            change(value);
+        }
+        if self.items.weight() > self.budget_bytes
+            && let Some(item) = self.items.peek(&key).cloned()
+        {
+            // Only putting something in pushes others out. One that fits no more by itself is removed by this.
+            let _ = self.items.replace(key, item, true);
+        }
+    }
+
+    /// Forgets what is known of a key.
+    pub(crate) fn forget(&mut self, key: K) {
+        self.items.remove(&key);
+    }
+
+    /// Places a placeholder in the stead of an earlier one.
+    pub(crate) fn expect(&mut self, key: K, ticket: Ticket, now: Timestamp) {
+        if self.placeholders.len() >= SWEEP_FROM {
+            let age_ms = |since: Timestamp| now.as_millis().saturating_sub(since.as_millis());
+            self.placeholders.retain(|_, placeholder| age_ms(placeholder.since) < PLACEHOLDER_KEPT_MS);
+        }
+        self.placeholders.insert(key, Placeholder { ticket, since: now, merged: P::default() });
+    }
+
+    /// Takes the placeholder of this ticket away, with what was merged into it.
+    pub(crate) fn take_placeholder(&mut self, key: K, ticket: Ticket) -> Option<P> {
+        if self.placeholders.get(&key)?.ticket != ticket {
+            return None;
+        }
+        self.placeholders.remove(&key).map(|placeholder| placeholder.merged)
+    }
+
+    /// What is merged into the placeholder of a key, if one stands.
+    pub(crate) fn placeholder(&mut self, key: K) -> Option<&mut P> {
+        self.placeholders.get_mut(&key).map(|placeholder| &mut placeholder.merged)
+    }
+
+    /// Whether an event about this key can matter.
+    pub(crate) fn is_expected(&self, key: K) -> bool {
+        self.placeholders.contains_key(&key)
+    }
+
+    /// Whether there is nothing at all.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.items.is_empty() && self.placeholders.is_empty()
+    }
+
+    /// Drops everything: hands it out, so that it is freed when the lock is not held any more.
+    pub(crate) fn clear(&mut self) -> Self {
+        std::mem::replace(self, Self::new(self.budget_bytes, self.typical_bytes))
+    }
+
+    /// Items, placeholders and weight.
+    pub(crate) fn size(&self) -> (u64, u64, u64) {
+        (self.items.len() as u64, self.placeholders.len() as u64, self.items.weight())
+    }
+}
+
+fn items<K: Eq + Hash, V: Weigh>(budget_bytes: u64, typical_bytes: u64) -> Items<K, V> {
+    let typical = usize::try_from(budget_bytes / typical_bytes.max(1)).unwrap_or(usize::MAX);
+    Cache::with_weighter(typical.max(1), budget_bytes, ByBytes)
+}

@@ -1,0 +1,214 @@
+//! The query model in the memory of one process: parts with a lock each, held for nanoseconds, within a budget of bytes.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use madang_article_read::{
+    ArticleGroup, Change, Entry, Filled, FilledList, ListLook, Look, ModelSize, Newest, ReadModel, Ticket, Window,
+};
+use madang_event::Envelope;
+use madang_kernel::{ArticleId, BoardId, Clock, Id, SHARDS, ShardId, StoreError};
+
+use crate::boards::{self, BoardPart};
+use crate::entries::{self, EntryPart};
+
+/// What the model may take when nobody says otherwise.
+pub const DEFAULT_BUDGET_BYTES: u64 = 256 * 1024 * 1024;
+/// The share of the budget that lists of boards get: one in so many.
+const LISTS_SHARE: u64 = 8;
+/// About what an article weighs, and a list; only the cache's own book-keeping depends on it.
+const TYPICAL_ENTRY_BYTES: u64 = 2_048;
+const TYPICAL_LIST_BYTES: u64 = 8_192;
+
+/// The query model in process. Every method is quick and waits for nobody but the holder of one part's lock.
+pub struct MemoryReadModel {
+    /// By a hash of the article.
+    entries: Vec<Mutex<EntryPart>>,
+    /// By the board's shard, which its articles' ids carry too.
+    boards: Vec<Mutex<BoardPart>>,
+    clock: Arc<dyn Clock>,
+    tickets: AtomicU64,
+}
+
+impl MemoryReadModel {
+    /// An empty model that keeps within `budget_bytes`; the least used leaves first.
+    pub fn new(budget_bytes: u64, clock: Arc<dyn Clock>) -> Self {
+        let lists = budget_bytes / LISTS_SHARE;
+        let (list_part, entry_part) = (lists / SHARDS as u64, (budget_bytes - lists) / SHARDS as u64);
+        let entries = (0..SHARDS).map(|_| Mutex::new(EntryPart::new(entry_part, TYPICAL_ENTRY_BYTES)));
+        let boards = (0..SHARDS).map(|_| Mutex::new(BoardPart::new(list_part, TYPICAL_LIST_BYTES)));
+        Self { entries: entries.collect(), boards: boards.collect(), clock, tickets: AtomicU64::new(1) }
+    }
+
+    /// Merges events that this process has committed, in the order of their commits and before anybody is answered: that
+    /// is how people read their own writes. New articles are put in; that is right only because nothing that follows on
+    /// them can commit before this returns.
+    pub fn merge_committed(&self, events: &[Envelope]) {
+        let now = self.clock.now();
+        for change in events.iter().cloned().filter_map(Change::of) {
+            entries::merge_committed(&mut self.entry_part(change.article_id), &change, now);
+            self.merge_board(&change);
+        }
+    }
+
+    /// Merges events into what is there.
+    pub fn merge_now(&self, changes: &[Change]) {
+        for change in changes {
+            // The entry comes first: whoever sees an id in a list must not find it absent.
+            entries::merge(&mut self.entry_part(change.article_id), change.article_id, &change.entry);
+            self.merge_board(change);
+        }
+    }
+
+    /// Drops everything.
+    pub fn clear_now(&self) {
+        for part in &self.entries {
+            let dropped = lock(part).clear();
+            drop(dropped);
+        }
+        for part in &self.boards {
+            let dropped = lock(part).clear();
+            drop(dropped);
+        }
+    }
+
+    /// How much there is.
+    pub fn size_now(&self) -> ModelSize {
+        let mut size = ModelSize::default();
+        for part in &self.entries {
+            let (entries, expected, bytes) = lock(part).size();
+            size.entries += entries;
+            size.expected += expected;
+            size.bytes += bytes;
+        }
+        for part in &self.boards {
+            let (lists, expected, bytes) = lock(part).size();
+            size.lists += lists;
+            size.expected += expected;
+            size.bytes += bytes;
+        }
+        size
+    }
+
+    fn merge_board(&self, change: &Change) {
+        if let Some(change) = &change.board {
+            boards::merge(&mut self.board_part(change.board_id.shard()), change);
+        }
+    }
+
+    fn is_settled(&self, article: ArticleId, version: u64) -> bool {
+        let known = {
+            let part = self.entry_part(article);
+            if part.is_expected(article) {
+                return false;
+            }
+            part.peek(article).map(|item| item.value.as_ref().and_then(|entry| entry.article.clone()))
+        };
+        match known {
+            // Nobody has the article: then only a list of its board could want to hear of it.
+            None => self.board_part(article.shard()).is_empty(),
+            Some(Some(ArticleGroup::Live(text))) if text.head.version >= version => {
+                let board = text.head.board_id;
+                boards::is_settled(&self.board_part(board.shard()), board, article)
+            }
+            // What is deleted stays so, and its deletion told the board's list more.
+            Some(Some(ArticleGroup::Deleted { .. })) => true,
+            Some(_) => false,
+        }
+    }
+
+    fn ticket(&self) -> Ticket {
+        Ticket(self.tickets.fetch_add(1, Ordering::Relaxed))
+    }
+
+    fn entry_part(&self, article: ArticleId) -> MutexGuard<'_, EntryPart> {
+        lock(&self.entries[usize::from(ShardId::of_article_parts(article).number())])
+    }
+
+    fn board_part(&self, shard: ShardId) -> MutexGuard<'_, BoardPart> {
+        lock(&self.boards[usize::from(shard.number())])
+    }
+}
+
+/// A panic under the lock leaves a part that is right as far as it goes: it is a cache.
+fn lock<T>(part: &Mutex<T>) -> MutexGuard<'_, T> {
+    part.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[async_trait]
+impl ReadModel for MemoryReadModel {
+    async fn find(&self, articles: &[ArticleId]) -> Result<Vec<Look>, StoreError> {
+        let now = self.clock.now();
+        Ok(articles.iter().map(|article| entries::look(&self.entry_part(*article), *article, now)).collect())
+    }
+
+    async fn expect(&self, articles: &[ArticleId]) -> Result<Ticket, StoreError> {
+        let (ticket, now) = (self.ticket(), self.clock.now());
+        for article in articles {
+            self.entry_part(*article).expect(*article, ticket, now);
+        }
+        Ok(ticket)
+    }
+
+    async fn fill(
+        &self,
+        ticket: Ticket,
+        told: Vec<(ArticleId, Option<Entry>)>,
+    ) -> Result<Vec<Filled<Entry>>, StoreError> {
+        let now = self.clock.now();
+        let fill = |(article, told)| entries::fill(&mut self.entry_part(article), ticket, article, told, now);
+        Ok(told.into_iter().map(fill).collect())
+    }
+
+    async fn abandon(&self, ticket: Ticket, articles: &[ArticleId]) -> Result<(), StoreError> {
+        for article in articles {
+            self.entry_part(*article).take_placeholder(*article, ticket);
+        }
+        Ok(())
+    }
+
+    async fn merge(&self, changes: Vec<Change>) -> Result<(), StoreError> {
+        self.merge_now(&changes);
+        Ok(())
+    }
+
+    async fn settled(&self, articles: &[(ArticleId, u64)]) -> Result<Vec<bool>, StoreError> {
+        Ok(articles.iter().map(|(article, version)| self.is_settled(*article, *version)).collect())
+    }
+
+    async fn list(&self, board: BoardId, window: Window) -> Result<ListLook, StoreError> {
+        let now = self.clock.now();
+        Ok(boards::look(&self.board_part(board.shard()), board, window, now))
+    }
+
+    async fn expect_list(&self, board: BoardId) -> Result<Ticket, StoreError> {
+        let ticket = self.ticket();
+        self.board_part(board.shard()).expect(board, ticket, self.clock.now());
+        Ok(ticket)
+    }
+
+    async fn fill_list(&self, ticket: Ticket, board: BoardId, told: Option<Newest>) -> Result<FilledList, StoreError> {
+        let now = self.clock.now();
+        Ok(boards::fill(&mut self.board_part(board.shard()), ticket, board, told, now))
+    }
+
+    async fn abandon_list(&self, ticket: Ticket, board: BoardId) -> Result<(), StoreError> {
+        self.board_part(board.shard()).take_placeholder(board, ticket);
+        Ok(())
+    }
+
+    async fn drop_candidates(&self, board: BoardId, gone: &[ArticleId]) -> Result<(), StoreError> {
+        boards::drop_candidates(&mut self.board_part(board.shard()), board, gone);
+        Ok(())
+    }
+
+    async fn clear(&self) -> Result<(), StoreError> {
+        self.clear_now();
+        Ok(())
+    }
+
+    async fn size(&self) -> Result<ModelSize, StoreError> {
+        Ok(self.size_now())
+    }
+}

@@ -1,0 +1,141 @@
+//! Articles and events about them.
+
+use madang_article_read::{ListLook, Look, ModelSize, Step};
+use madang_kernel::Id;
+
+use super::ReadModelHarness;
+use super::site::{Site, article, commented, created, deleted, edited, liked, newest, page, raws};
+
+pub(super) async fn what_nobody_told_is_a_miss<H: ReadModelHarness>(harness: H) {
+    let site = Site::open(harness);
+    assert_eq!(site.model.find(&[]).await.unwrap(), vec![]);
+    assert_eq!(site.model.find(&[article(1), article(2)]).await.unwrap(), vec![Look::Miss, Look::Miss]);
+    assert_eq!(site.model.size().await.unwrap().entries, 0);
+}
+
+pub(super) async fn articles_are_found_in_the_order_asked<H: ReadModelHarness>(harness: H) {
+    let site = Site::open(harness);
+    for raw in 1..=40 {
+        site.fill(raw, Some((raw as u64, 0, 0))).await;
+    }
+    let asked: Vec<_> = [40, 3, 41, 3, 17].map(article).to_vec();
+    let found = site.model.find(&asked).await.unwrap();
+    let versions: Vec<_> = found
+        .iter()
+        .map(|look| match look {
+            Look::Found { entry, .. } => entry.live().map(|text| (text.head.article_id.raw(), text.head.version)),
+            Look::Miss | Look::Absent => None,
+        })
+        .collect();
+    assert_eq!(versions, vec![Some((40, 40)), Some((3, 3)), None, Some((3, 3)), Some((17, 17))]);
+}
+
+pub(super) async fn events_are_merged_by_version<H: ReadModelHarness>(harness: H) {
+    let site = Site::open(harness);
+    site.fill(5, Some((3, 10, 20))).await;
+    site.merge([edited(1, 5, 2, 1), commented(5, 9), liked(5, 20)]).await;
+    assert_eq!(site.seen(5).await, Some((3, 10, 20)), "nothing of it is newer");
+    site.merge([edited(1, 5, 4, 1)]).await;
+    assert_eq!(site.seen(5).await, Some((4, 10, 20)));
+    site.merge([commented(5, 11), liked(5, 25), liked(5, 22)]).await;
+    assert_eq!(site.seen(5).await, Some((4, 11, 25)));
+    site.merge([deleted(1, 5, 2)]).await;
+    assert_eq!(site.seen(5).await, None);
+    site.merge([liked(5, 30), edited(1, 5, 6, 1)]).await;
+    assert_eq!(site.seen(5).await, None);
+}
+
+pub(super) async fn an_event_alone_brings_nothing_in<H: ReadModelHarness>(harness: H) {
+    let site = Site::open(harness);
+    site.merge([created(1, 5, 1), edited(1, 5, 2, 1), commented(5, 1), liked(5, 1), deleted(1, 6, 2)]).await;
+    assert!(site.is_missing(5).await && site.is_missing(6).await);
+    assert_eq!(site.list(1, page(1, 5)).await, ListLook::Miss);
+}
+
+pub(super) async fn a_redelivered_creation_resets_and_revives_nothing<H: ReadModelHarness>(harness: H) {
+    let site = Site::open(harness);
+    site.fill(5, Some((1, 10, 20))).await;
+    site.merge([created(1, 5, 1)]).await;
+    assert_eq!(site.seen(5).await, Some((1, 10, 20)));
+    site.merge([deleted(1, 5, 2)]).await;
+    site.merge([created(1, 5, 1)]).await;
+    assert_eq!(site.seen(5).await, None);
+}
+
+pub(super) async fn an_absent_article_that_is_reported_becomes_unknown<H: ReadModelHarness>(harness: H) {
+    let site = Site::open(harness);
+    site.fill(5, None).await;
+    site.merge([liked(5, 1), deleted(1, 5, 1)]).await;
+    assert_eq!(site.look(5).await, Look::Absent);
+    site.merge([created(1, 5, 1)]).await;
+    assert!(site.is_missing(5).await, "it was created, or the event is late: the owner knows");
+}
+
+pub(super) async fn any_order_of_events_gives_the_same_article<H: ReadModelHarness>(harness: H) {
+    let site = Site::open(harness);
+    for order in 0..200_u64 {
+        let raw = order as i64 + 1;
+        site.fill(raw, Some((1, 0, 0))).await;
+        let mut events: Vec<_> = (2..=6).map(|version| edited(1, raw, version, 1)).collect();
+        events.extend((1..=5).flat_map(|count| [commented(raw, count), liked(raw, count)]));
+        events.extend(events.clone());
+        // Each order is another one, and the same in every run.
+        events.sort_by_cached_key(|event| {
+            let seed = event.version ^ (event.event.type_name().len() as u64) << 8;
+            (seed + 1).wrapping_mul(order * 2 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40
+        });
+        for batch in events.chunks(order as usize % 5 + 1) {
+            site.merge(batch.iter().cloned()).await;
+        }
+        assert_eq!(site.seen(raw).await, Some((6, 5, 5)), "order {order}");
+    }
+}
+
+pub(super) async fn what_is_settled_changes_nothing<H: ReadModelHarness>(harness: H) {
+    let site = Site::open(harness);
+    site.fill(5, Some((3, 1, 1))).await;
+    site.fill(6, None).await;
+    site.fill(7, Some((3, 1, 1))).await;
+    site.merge([deleted(1, 7, 3)]).await;
+    site.model.expect(&[article(8)]).await.unwrap();
+    for lists in [false, true] {
+        if lists {
+            site.fill_list(1, newest(&[5], true, 1, 1)).await;
+        }
+        for (raw, version) in (5..=9).flat_map(|raw| [2, 3, 4].map(|version| (raw, version))) {
+            let asked = (article(raw), version);
+            if site.model.settled(&[asked, asked]).await.unwrap() == [true, true] {
+                let before = (site.look(raw).await, listed(&site).await);
+                site.merge([edited(1, raw, version, 1)]).await;
+                let mut after = (site.look(raw).await, listed(&site).await);
+                // A candidate that is known to be gone shows nowhere.
+                after.1.retain(|candidate| *candidate != 7);
+                assert_eq!(before, after, "article {raw}, version {version}");
+            }
+        }
+    }
+    let expected = site.model.settled(&[(article(8), 1), (article(6), 1), (article(5), 9)]).await.unwrap();
+    assert_eq!(expected, vec![false; 3], "a rebuild is under way, it may exist after all, a newer text");
+}
+
+async fn listed<H: ReadModelHarness>(site: &Site<H>) -> Vec<i64> {
+    match site.list(1, page(1, 5)).await {
+        ListLook::Found { step: Step::Inside { ids, .. }, .. } => raws(&ids),
+        _ => Vec::new(),
+    }
+}
+
+pub(super) async fn sizes_are_told<H: ReadModelHarness>(harness: H) {
+    let site = Site::open(harness);
+    assert_eq!(site.model.size().await.unwrap(), ModelSize::default());
+    for raw in 1..=10 {
+        site.fill(raw, Some((1, 0, 0))).await;
+    }
+    site.fill_list(1, newest(&[3, 2, 1], true, 3, 3)).await;
+    site.model.expect(&[article(11), article(12)]).await.unwrap();
+    let size = site.model.size().await.unwrap();
+    assert_eq!((size.entries, size.lists, size.expected), (10, 1, 2));
+    assert!(size.bytes > 10 * 50, "{size:?}");
+    site.model.clear().await.unwrap();
+    assert_eq!(site.model.size().await.unwrap(), ModelSize::default());
+}

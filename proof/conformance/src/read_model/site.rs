@@ -1,0 +1,179 @@
+//! Articles and events for the cases, and short ways to ask the model.
+
+use std::sync::Arc;
+
+use madang_article_read::{
+    ArticleGroup, ArticleText, Change, Count, Entry, Filled, FilledList, ListLook, Look, Newest, ReadModel, Shown,
+    Step, Window,
+};
+use madang_event::{ArticleDeleted, ArticleLikes, ArticleState, BoardCount, CommentChange, Envelope, Event, Writer};
+use madang_kernel::{ArticleId, BoardId, CommentId, EventId, Id, MemberId, PageNumber, PageSize, Timestamp};
+
+use super::ReadModelHarness;
+
+pub(super) struct Site<H> {
+    pub(super) harness: H,
+    pub(super) model: Arc<dyn ReadModel>,
+}
+
+/// An article as a case looks at it: version of its text, comments, likes.
+pub(super) type Seen = (u64, u64, u64);
+
+impl<H: ReadModelHarness> Site<H> {
+    pub(super) fn open(harness: H) -> Self {
+        let model = harness.model();
+        Self { harness, model }
+    }
+
+    pub(super) async fn look(&self, raw: i64) -> Look {
+        self.model.find(&[article(raw)]).await.unwrap().remove(0)
+    }
+
+    /// A fresh article; `None` when it is known to be gone. Anything else fails the case.
+    pub(super) async fn seen(&self, raw: i64) -> Option<Seen> {
+        match self.look(raw).await {
+            Look::Absent => None,
+            Look::Found { entry, is_stale: false } => seen(&entry),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub(super) async fn is_missing(&self, raw: i64) -> bool {
+        self.look(raw).await == Look::Miss
+    }
+
+    /// Rebuilds an article from what the owners told.
+    pub(super) async fn fill(&self, raw: i64, told: Option<Seen>) {
+        let ticket = self.model.expect(&[article(raw)]).await.unwrap();
+        let told = vec![(article(raw), told.map(|told| entry(raw, told)))];
+        assert!(matches!(self.model.fill(ticket, told).await.unwrap()[..], [Filled::Kept(_)]));
+    }
+
+    pub(super) async fn merge(&self, events: impl IntoIterator<Item = Envelope>) {
+        self.model.merge(events.into_iter().filter_map(Change::of).collect()).await.unwrap();
+    }
+
+    pub(super) async fn fill_list(&self, board: i64, told: Option<Newest>) {
+        let ticket = self.model.expect_list(self::board(board)).await.unwrap();
+        let filled = self.model.fill_list(ticket, self::board(board), told).await.unwrap();
+        assert!(matches!(filled, Filled::Kept(_)));
+    }
+
+    pub(super) async fn list(&self, board: i64, window: Window) -> ListLook {
+        self.model.list(self::board(board), window).await.unwrap()
+    }
+
+    /// The first page of a fresh list and the board's count; `None` outside of what the list holds.
+    pub(super) async fn first_page(&self, board: i64, size: i64) -> Option<(Vec<i64>, u64)> {
+        match self.list(board, page(1, size)).await {
+            ListLook::Found { step: Step::Inside { ids, count, .. }, is_stale: false } => Some((raws(&ids), count)),
+            ListLook::Found { step: Step::Outside, .. } => None,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+pub(super) fn seen(entry: &Entry) -> Option<Seen> {
+    match entry.shown() {
+        Shown::Live { text, comment_count, like_count } => {
+            assert_eq!(text.content, format!("content {} \"마당\"", text.head.version));
+            Some((text.head.version, comment_count, like_count))
+        }
+        Shown::Gone => None,
+        Shown::Unknown => panic!("{entry:?}"),
+    }
+}
+
+/// What a filled placeholder answered.
+pub(super) fn kept(filled: &Filled<Entry>) -> Option<Seen> {
+    match filled {
+        Filled::Kept(entry) => entry.as_ref().and_then(seen),
+        Filled::Again => panic!("asked again"),
+    }
+}
+
+/// The ids of a list that was filled.
+pub(super) fn kept_list(filled: &FilledList) -> Vec<i64> {
+    let Filled::Kept(Some(list)) = filled else { panic!("{filled:?}") };
+    let Step::Inside { ids, .. } = list.look(page(1, 5)) else { panic!("{list:?}") };
+    raws(&ids)
+}
+
+pub(super) fn article(raw: i64) -> ArticleId {
+    ArticleId::from_raw(raw)
+}
+
+pub(super) fn board(raw: i64) -> BoardId {
+    BoardId::from_raw(raw)
+}
+
+pub(super) fn raws(ids: &[ArticleId]) -> Vec<i64> {
+    ids.iter().map(|id| id.raw()).collect()
+}
+
+pub(super) fn page(number: i64, size: i64) -> Window {
+    Window::Page(PageNumber::new("page", number).unwrap(), PageSize::new("size", size).unwrap())
+}
+
+pub(super) fn newest(ids: &[i64], is_all: bool, count: u64, version: u64) -> Option<Newest> {
+    let ids = ids.iter().copied().map(article).collect();
+    Some(Newest { ids, is_all, count: BoardCount { article_count: count, version } })
+}
+
+/// What owners tell; each count has itself as version, so a greater one is newer.
+pub(super) fn entry(raw: i64, (version, comments, likes): Seen) -> Entry {
+    let text = ArticleText::of(state(1, raw, version, 0), version);
+    let count = |count| Some(Count { count, version: count });
+    Entry { article: Some(ArticleGroup::Live(Arc::new(text))), comments: count(comments), likes: count(likes) }
+}
+
+fn state(board: i64, raw: i64, version: u64, board_version: u64) -> ArticleState {
+    ArticleState {
+        article_id: article(raw),
+        board_id: self::board(board),
+        title: format!("title {version}"),
+        content: format!("content {version} \"마당\""),
+        content_html: format!("<p>content {version}</p>"),
+        writer: Writer { member_id: MemberId::from_raw(3), name: "\u{10ffff}".into() },
+        created_at: Timestamp::from_millis(1_750_000_000_000),
+        modified_at: Timestamp::from_millis(1_750_000_000_000 + version as i64),
+        board_count: board_count(board_version),
+    }
+}
+
+/// A board's count that tells its version.
+pub(super) fn board_count(version: u64) -> BoardCount {
+    BoardCount { article_count: 1_000 + version, version }
+}
+
+fn envelope(raw: i64, version: u64, event: Event) -> Envelope {
+    let occurred_at = Timestamp::from_millis(1_750_000_000_000);
+    Envelope { event_id: EventId::from_raw(1), occurred_at, key: article(raw), version, event }
+}
+
+pub(super) fn created(board: i64, raw: i64, board_version: u64) -> Envelope {
+    envelope(raw, 1, Event::ArticleCreated(state(board, raw, 1, board_version)))
+}
+
+pub(super) fn edited(board: i64, raw: i64, version: u64, board_version: u64) -> Envelope {
+    envelope(raw, version, Event::ArticleEdited(state(board, raw, version, board_version)))
+}
+
+pub(super) fn deleted(board: i64, raw: i64, board_version: u64) -> Envelope {
+    let (article_id, board_id) = (article(raw), self::board(board));
+    let gone = ArticleDeleted { article_id, board_id, board_count: board_count(board_version) };
+    envelope(raw, 1_000_000, Event::ArticleDeleted(gone))
+}
+
+/// The count is its own version.
+pub(super) fn commented(raw: i64, count: u64) -> Envelope {
+    let comment_id = CommentId::from_raw(9);
+    let change = CommentChange { article_id: article(raw), comment_id, parent_id: None, comment_count: count };
+    envelope(raw, count, Event::CommentCreated(change))
+}
+
+/// The count is its own version.
+pub(super) fn liked(raw: i64, count: u64) -> Envelope {
+    let likes = ArticleLikes { article_id: article(raw), liked: vec![], unliked: vec![], like_count: count };
+    envelope(raw, count, Event::ArticleLikesChanged(likes))
+}

@@ -1,0 +1,230 @@
+//! The newest articles of a board, as candidates: which of them still exist is decided by their entries. Pure, so that
+//! every store of the model keeps the same list.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use madang_event::BoardCount;
+use madang_kernel::{ArticleId, Id, PageNumber, PageSize};
+
+use crate::{BoardChange, Newest, Presence};
+
+/// Ids that a list keeps; what is older comes from the owner.
+pub const LIST_MAX: usize = 1_000;
+/// Deleted ids that a list remembers, so that a late creation does not bring them back.
+pub const GONE_MAX: usize = 1_000;
+/// Changes that may come while a list is rebuilt; past it, the rebuild starts anew.
+const CHANGES_MAX: usize = 10_000;
+/// A list that deletions have thinned out below this, and that does not reach the board's end, is worth a refresh.
+const THIN: usize = LIST_MAX / 2;
+
+/// The part of a board that a reader asks for, newest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Window {
+    /// A numbered page.
+    Page(PageNumber, PageSize),
+    /// The articles before a cursor, or the newest.
+    Before(Option<ArticleId>, PageSize),
+}
+
+/// What a list says of a window.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// All of it.
+    Inside {
+        /// The candidates, newest first.
+        ids: Vec<ArticleId>,
+        /// Where the next step of a cursor starts; `None` at the board's end, and for pages.
+        next: Option<ArticleId>,
+        /// How many articles the board holds.
+        count: u64,
+    },
+    /// It lies, or may lie, beyond what the list holds.
+    Outside,
+}
+
+/// The newest articles of one board.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BoardList {
+    /// Newest first.
+    ids: VecDeque<ArticleId>,
+    /// The list holds every article of the board from this id on; `None` when it holds all there are.
+    floor: Option<ArticleId>,
+    /// Deleted ids at or above the floor, the newest ones.
+    gone: BTreeSet<ArticleId>,
+    count: BoardCount,
+}
+
+impl BoardList {
+    /// The list that the owner told.
+    pub fn of(newest: Newest) -> Self {
+        let Newest { mut ids, is_all, count } = newest;
+        ids.sort_unstable_by(|a, b| b.cmp(a));
+        ids.dedup();
+        // A list of nothing that is not all covers nothing: its floor lies above every id.
+        let floor = if is_all { None } else { Some(ids.last().copied().unwrap_or(ArticleId::from_raw(i64::MAX))) };
+        let mut list = Self { ids: ids.into(), floor, gone: BTreeSet::new(), count };
+        list.trim();
+        list
+    }
+
+    /// Applies what an event says.
+    pub fn merge(&mut self, change: &BoardChange) {
+        self.merge_count(change.count);
+        match change.presence {
+            Presence::There => self.insert(change.article_id),
+            Presence::Gone => self.remove(change.article_id),
+        }
+    }
+
+    /// Applies what came while the list was rebuilt; `false` when that was too much to remember.
+    #[must_use]
+    pub fn merge_all(&mut self, changes: &ListChanges) -> bool {
+        changes.gone.iter().for_each(|id| self.remove(*id));
+        changes.there.iter().for_each(|id| self.insert(*id));
+        if let Some(count) = changes.count {
+            self.merge_count(count);
+        }
+        !changes.overflowed
+    }
+
+    /// A candidate turned out to be gone.
+    pub fn remove(&mut self, id: ArticleId) {
+        if let Ok(place) = self.place(id) {
+            self.ids.remove(place);
+        }
+        if self.reaches(id) {
+            self.gone.insert(id);
+            if self.gone.len() > GONE_MAX {
+                self.gone.pop_first();
+            }
+        }
+    }
+
+    /// What the list says of a window.
+    pub fn look(&self, window: Window) -> Step {
+        match window {
+            Window::Page(page, size) => {
+                let start = usize::try_from(page.offset(size)).unwrap_or(usize::MAX).min(self.ids.len());
+                let end = start.saturating_add(size.get() as usize);
+                if self.floor.is_some() && end > self.ids.len() {
+                    return Step::Outside;
+                }
+                self.inside(start, end.min(self.ids.len()), None)
+            }
+            Window::Before(before, size) => {
+                let start = before.map_or(0, |before| self.ids.partition_point(|id| *id >= before));
+                let end = start + size.get() as usize;
+                // One more than is shown tells that the list goes on.
+                match self.ids.len() > end {
+                    true => self.inside(start, end, self.ids.get(end - 1).copied()),
+                    false if self.floor.is_none() => self.inside(start, self.ids.len(), None),
+                    false => Step::Outside,
+                }
+            }
+        }
+    }
+
+    /// Whether an event that reports this article's presence can change anything but the count.
+    pub fn knows(&self, id: ArticleId) -> bool {
+        self.place(id).is_ok() || self.gone.contains(&id)
+    }
+
+    /// Whether deletions have left so little that the owner should be asked for more.
+    pub fn is_thin(&self) -> bool {
+        self.floor.is_some() && self.ids.len() < THIN
+    }
+
+    /// The board's count, with its version.
+    pub fn count(&self) -> BoardCount {
+        self.count
+    }
+
+    /// Memory behind the list.
+    pub fn weight_bytes(&self) -> usize {
+        /// A tree's nodes are at least half full.
+        const GONE_BYTES: usize = 2 * size_of::<ArticleId>() + 8;
+        size_of::<Self>() + self.ids.capacity() * size_of::<ArticleId>() + self.gone.len() * GONE_BYTES
+    }
+
+    fn insert(&mut self, id: ArticleId) {
+        if !self.reaches(id) || self.gone.contains(&id) {
+            return;
+        }
+        if let Err(place) = self.place(id) {
+            self.ids.insert(place, id);
+            self.trim();
+        }
+    }
+
+    fn trim(&mut self) {
+        if self.ids.len() <= LIST_MAX {
+            return;
+        }
+        self.ids.truncate(LIST_MAX);
+        self.floor = self.ids.back().copied();
+        if let Some(floor) = self.floor {
+            self.gone = self.gone.split_off(&floor);
+        }
+    }
+
+    fn merge_count(&mut self, count: BoardCount) {
+        if count.version > self.count.version {
+            self.count = count;
+        }
+    }
+
+    fn inside(&self, start: usize, end: usize, next: Option<ArticleId>) -> Step {
+        Step::Inside { ids: self.ids.range(start..end).copied().collect(), next, count: self.count.article_count }
+    }
+
+    fn reaches(&self, id: ArticleId) -> bool {
+        self.floor.is_none_or(|floor| id >= floor)
+    }
+
+    fn place(&self, id: ArticleId) -> Result<usize, usize> {
+        self.ids.binary_search_by(|known| id.cmp(known))
+    }
+}
+
+/// What came for a list while it was rebuilt.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ListChanges {
+    there: BTreeSet<ArticleId>,
+    gone: BTreeSet<ArticleId>,
+    count: Option<BoardCount>,
+    overflowed: bool,
+}
+
+impl ListChanges {
+    /// Remembers what an event says.
+    pub fn merge(&mut self, change: &BoardChange) {
+        match change.presence {
+            Presence::There => self.there.insert(change.article_id),
+            Presence::Gone => self.gone.insert(change.article_id),
+        };
+        if self.count.is_none_or(|count| change.count.version > count.version) {
+            self.count = Some(change.count);
+        }
+        self.bound();
+    }
+
+    /// A candidate turned out to be gone.
+    pub fn remove(&mut self, id: ArticleId) {
+        self.gone.insert(id);
+        self.bound();
+    }
+
+    /// Whether an event came: then the board exists.
+    pub fn tell_of_the_board(&self) -> bool {
+        self.count.is_some()
+    }
+
+    fn bound(&mut self) {
+        if self.there.len() + self.gone.len() > CHANGES_MAX {
+            *self = Self { count: self.count, overflowed: true, ..Self::default() };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

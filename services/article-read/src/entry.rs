@@ -1,0 +1,108 @@
+//! One article in the model: groups of fields, each with a version. The newer of each group wins, so any order and any
+//! number of repetitions of the same events give the same entry.
+
+use std::sync::Arc;
+
+use crate::ArticleText;
+
+/// A count that its owner told, with the version that orders it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Count {
+    /// How many.
+    pub count: u64,
+    /// Grows with each change: the newer count wins.
+    pub version: u64,
+}
+
+/// The article itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ArticleGroup {
+    /// It exists, with this text.
+    Live(Arc<ArticleText>),
+    /// It is gone. Ids are never used again, so no text of any version outranks this.
+    Deleted {
+        /// The version of the deletion.
+        version: u64,
+    },
+}
+
+/// What is known of one article. A group that nobody told is `None`: unknown is not zero.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Entry {
+    /// The text, or its end.
+    pub article: Option<ArticleGroup>,
+    /// Visible comments.
+    pub comments: Option<Count>,
+    /// Likes.
+    pub likes: Option<Count>,
+}
+
+/// What an entry answers to a reader.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Shown {
+    /// A group is unknown: the owners must be asked.
+    Unknown,
+    /// There is no such article, or no longer.
+    Gone,
+    /// An article with its counts.
+    Live {
+        /// The text.
+        text: Arc<ArticleText>,
+        /// Visible comments.
+        comment_count: u64,
+        /// Likes.
+        like_count: u64,
+    },
+}
+
+impl Entry {
+    /// Takes the newer of each group. Commutative, associative and idempotent.
+    pub fn merge(&mut self, other: Self) {
+        if let Some(theirs) = other.article
+            && self.article.as_ref().is_none_or(|ours| theirs.outranks(ours))
+        {
+            self.article = Some(theirs);
+        }
+        merge_count(&mut self.comments, other.comments);
+        merge_count(&mut self.likes, other.likes);
+    }
+
+    /// What a reader gets.
+    pub fn shown(&self) -> Shown {
+        match (&self.article, self.comments, self.likes) {
+            (Some(ArticleGroup::Deleted { .. }), _, _) => Shown::Gone,
+            (Some(ArticleGroup::Live(text)), Some(comments), Some(likes)) => {
+                Shown::Live { text: Arc::clone(text), comment_count: comments.count, like_count: likes.count }
+            }
+            _ => Shown::Unknown,
+        }
+    }
+
+    /// The text, if the article is known to exist.
+    pub fn live(&self) -> Option<&Arc<ArticleText>> {
+        match &self.article {
+            Some(ArticleGroup::Live(text)) => Some(text),
+            Some(ArticleGroup::Deleted { .. }) | None => None,
+        }
+    }
+}
+
+impl ArticleGroup {
+    fn outranks(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Live(ours), Self::Live(theirs)) => ours.head.version > theirs.head.version,
+            (Self::Deleted { version: ours }, Self::Deleted { version: theirs }) => ours > theirs,
+            (Self::Deleted { .. }, Self::Live(_)) => true,
+            (Self::Live(_), Self::Deleted { .. }) => false,
+        }
+    }
+}
+
+fn merge_count(ours: &mut Option<Count>, theirs: Option<Count>) {
+    if theirs.map(|count| count.version) > ours.map(|count| count.version) {
+        *ours = theirs;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,32 @@
+//! The query model: articles with their counts and the newest of each board, read in one look-up and rebuilt from the
+//! owners. It owns nothing; whoever deletes it loses time, never data.
+
+mod board_list;
+mod change;
+mod consumer;
+mod entry;
+mod loader;
+mod meters;
+mod model;
+mod owners;
+mod peek;
+mod rebuild;
+#[cfg(test)]
+mod sample;
+mod service;
+mod text;
+mod view_counts;
+
+pub use board_list::{BoardList, GONE_MAX, LIST_MAX, ListChanges, Step, Window};
+pub use change::{BoardChange, Change, Presence};
+pub use consumer::ReadConsumer;
+pub use entry::{ArticleGroup, Count, Entry, Shown};
+pub use loader::{LoadLoop, Loader, Source, loader};
+pub use model::{
+    ABSENT_KEPT_MS, ENTRY_KEPT_MS, Filled, FilledList, Freshness, ListLook, Look, ModelSize, ReadModel, STALE_MAX_MS,
+    Ticket, freshness,
+};
+pub use owners::{Newest, Owners};
+pub use service::{ReadArticle, ReadService, ReadSummary};
+pub use text::{ArticleHead, ArticleText};
+pub use view_counts::{VIEW_COUNTS_MAX, VIEW_FRESH_MS, VIEW_KEPT_MS};

@@ -1,0 +1,164 @@
+//! The port to where the model is kept. Whoever rebuilds something places a placeholder first: what is merged meanwhile
+//! stays there, and meets what the owners told by version. So a rebuild never overwrites an event.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use madang_kernel::{ArticleId, BoardId, StoreError, Timestamp};
+
+use crate::{BoardList, Change, Entry, Newest, Step, Window};
+
+/// How long what the owners told is kept; events do not move its end.
+pub const ENTRY_KEPT_MS: i64 = 24 * 3_600_000;
+/// How long past its end something is handed out while a refresh runs.
+pub const STALE_MAX_MS: i64 = 3_600_000;
+/// How long an absence is believed.
+pub const ABSENT_KEPT_MS: i64 = 1_000;
+
+/// Names one placing of placeholders. Only its holder fills them, and only while they stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Ticket(pub u64);
+
+/// What the model knows of an article.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Look {
+    /// Nothing.
+    Miss,
+    /// That it did not exist a moment ago.
+    Absent,
+    /// This.
+    Found {
+        /// What is known.
+        entry: Entry,
+        /// Whether its time is over: good for an answer while one refresh runs.
+        is_stale: bool,
+    },
+}
+
+/// What the model knows of a board's list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ListLook {
+    /// Nothing.
+    Miss,
+    /// That the board did not exist a moment ago.
+    Absent,
+    /// The window asked for.
+    Found {
+        /// What the list says of it.
+        step: Step,
+        /// Whether the list is past its time or worn thin: good for an answer while one refresh runs.
+        is_stale: bool,
+    },
+}
+
+/// What became of filling a placeholder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Filled<T> {
+    /// It is kept, together with what was merged meanwhile; `None` is kept as absent.
+    Kept(Option<T>),
+    /// What the owners told cannot be trusted: the placeholder is gone, or an event contradicts the absence. Ask again.
+    Again,
+}
+
+/// A filled list, shared.
+pub type FilledList = Filled<Arc<BoardList>>;
+
+/// How much the model holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ModelSize {
+    /// Articles, absent ones included.
+    pub entries: u64,
+    /// Lists of boards.
+    pub lists: u64,
+    /// Placeholders of rebuilds under way.
+    pub expected: u64,
+    /// Memory, as it is weighed against the budget.
+    pub bytes: u64,
+}
+
+/// Where the model is kept. All of it may be lost at any moment, and comes back by asking the owners.
+#[async_trait]
+pub trait ReadModel: Send + Sync {
+    /// What is known of articles, in the order asked.
+    async fn find(&self, articles: &[ArticleId]) -> Result<Vec<Look>, StoreError>;
+    /// Places a placeholder for each, in the stead of an earlier one. What is there stays readable.
+    async fn expect(&self, articles: &[ArticleId]) -> Result<Ticket, StoreError>;
+    /// Joins what the owners told after `expect` (`None`: no such article) with what was merged since, and keeps it for
+    /// [`ENTRY_KEPT_MS`], an absence for [`ABSENT_KEPT_MS`]. One answer each, in the order given.
+    async fn fill(
+        &self,
+        ticket: Ticket,
+        told: Vec<(ArticleId, Option<Entry>)>,
+    ) -> Result<Vec<Filled<Entry>>, StoreError>;
+    /// Takes the placeholders away: the owners could not be asked.
+    async fn abandon(&self, ticket: Ticket, articles: &[ArticleId]) -> Result<(), StoreError>;
+
+    /// Merges events into entries, lists and placeholders that are there; the rest is let go, because an event alone may
+    /// be late. Something absent that is reported to exist becomes unknown. Expiry stays as it is.
+    async fn merge(&self, changes: Vec<Change>) -> Result<(), StoreError>;
+    /// Whether an article's creation or edit, of which article and version are known, can change nothing any more, so that
+    /// it need not be decoded. `false` is always right.
+    async fn settled(&self, articles: &[(ArticleId, u64)]) -> Result<Vec<bool>, StoreError> {
+        Ok(vec![false; articles.len()])
+    }
+
+    /// A window of a board's list.
+    async fn list(&self, board: BoardId, window: Window) -> Result<ListLook, StoreError>;
+    /// As [`ReadModel::expect`], for a list.
+    async fn expect_list(&self, board: BoardId) -> Result<Ticket, StoreError>;
+    /// As [`ReadModel::fill`], for a list (`None`: no such board); what the owner told takes the place of an older list.
+    async fn fill_list(&self, ticket: Ticket, board: BoardId, told: Option<Newest>) -> Result<FilledList, StoreError>;
+    /// As [`ReadModel::abandon`], for a list.
+    async fn abandon_list(&self, ticket: Ticket, board: BoardId) -> Result<(), StoreError>;
+    /// Removes candidates that turned out to be gone.
+    async fn drop_candidates(&self, board: BoardId, gone: &[ArticleId]) -> Result<(), StoreError>;
+
+    /// Drops everything, placeholders too: rebuilds under way are told to ask again.
+    async fn clear(&self) -> Result<(), StoreError>;
+    /// How much there is.
+    async fn size(&self) -> Result<ModelSize, StoreError>;
+}
+
+/// How far something kept may be believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Freshness {
+    /// It is in its time.
+    Fresh,
+    /// It may be handed out while a refresh runs.
+    Stale,
+    /// It is as good as not there.
+    Over,
+}
+
+/// How far something that is kept for `kept_ms` until `until` may be believed. A clock that stepped back makes nothing
+/// last longer: what seems to come from the future is stale.
+pub fn freshness(until: Timestamp, kept_ms: i64, now: Timestamp) -> Freshness {
+    let left_ms = until.as_millis().saturating_sub(now.as_millis());
+    match left_ms {
+        left if left > kept_ms => Freshness::Stale,
+        1.. => Freshness::Fresh,
+        left if left > -STALE_MAX_MS => Freshness::Stale,
+        _ => Freshness::Over,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_steps_back_makes_nothing_last() {
+        let at = Timestamp::from_millis;
+        let until = at(1_000_000 + ENTRY_KEPT_MS);
+        for (now, expected) in [
+            (999_999, Freshness::Stale),
+            (1_000_000, Freshness::Fresh),
+            (999_999 + ENTRY_KEPT_MS, Freshness::Fresh),
+            (1_000_000 + ENTRY_KEPT_MS, Freshness::Stale),
+            (999_999 + ENTRY_KEPT_MS + STALE_MAX_MS, Freshness::Stale),
+            (1_000_000 + ENTRY_KEPT_MS + STALE_MAX_MS, Freshness::Over),
+        ] {
+            assert_eq!(freshness(until, ENTRY_KEPT_MS, at(now)), expected, "{now}");
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! The port to the owners of what the model is made of: what a rebuild asks.
+
+use async_trait::async_trait;
+use madang_event::BoardCount;
+use madang_kernel::{ArticleId, BoardId, Page, PageNumber, PageSize, Scroll, StoreError};
+
+use crate::{ArticleHead, ArticleText, Count};
+
+/// The newest articles of a board, with its count, of one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Newest {
+    /// Newest first.
+    pub ids: Vec<ArticleId>,
+    /// Whether the board holds no others.
+    pub is_all: bool,
+    /// How many articles the board holds.
+    pub count: BoardCount,
+}
+
+/// Asks the owners. Answers for many come in the order asked, one each, and hold everything committed before the call.
+#[async_trait]
+pub trait Owners: Send + Sync {
+    /// The texts of articles; `None` for one that does not exist.
+    async fn articles(&self, articles: &[ArticleId]) -> Result<Vec<Option<ArticleText>>, StoreError>;
+    /// Their visible comments; `None` for one that is known to be deleted.
+    async fn comment_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError>;
+    /// Their likes; `None` for one that is known to be deleted.
+    async fn like_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError>;
+    /// Their views; `None` for one that is known to be deleted.
+    async fn view_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<u64>>, StoreError>;
+
+    /// The newest articles of a board; `None` when there is no such board.
+    async fn newest(&self, board: BoardId, limit: usize) -> Result<Option<Newest>, StoreError>;
+    /// A numbered page of a board; `None` when there is no such board.
+    async fn page(
+        &self,
+        board: BoardId,
+        page: PageNumber,
+        size: PageSize,
+    ) -> Result<Option<Page<ArticleHead>>, StoreError>;
+    /// The articles of a board before a cursor, or its newest; `None` when there is no such board.
+    async fn scroll(
+        &self,
+        board: BoardId,
+        before: Option<ArticleId>,
+        size: PageSize,
+    ) -> Result<Option<Scroll<ArticleHead, ArticleId>>, StoreError>;
+}

@@ -1,0 +1,181 @@
+//! Rebuilds of entries and lists from their owners, always through a placeholder: what is merged meanwhile is kept.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use madang_kernel::{ArticleId, BoardId, PageSize, StoreError};
+
+use crate::loader::Source;
+use crate::meters::{Kind, Meter, Meters};
+use crate::{
+    ArticleGroup, ArticleText, BoardList, Count, Entry, Filled, LIST_MAX, ListLook, Look, Owners, ReadModel, Shown,
+    Ticket, Window,
+};
+
+/// How often a rebuild that is contradicted meanwhile starts anew before its readers are told to come back.
+const ROUNDS_MAX: usize = 5;
+
+/// Loads articles with their counts.
+pub(crate) struct EntrySource {
+    model: Arc<dyn ReadModel>,
+    owners: Arc<dyn Owners>,
+    meters: Meters,
+}
+
+impl EntrySource {
+    pub(crate) fn new(model: Arc<dyn ReadModel>, owners: Arc<dyn Owners>) -> Self {
+        Self { model, owners, meters: Meters::of(Kind::Article) }
+    }
+
+    /// What the owners say; `None` for an article that is not there, or is known to be deleted by one of them.
+    async fn ask(&self, articles: &[ArticleId]) -> Result<Vec<(ArticleId, Option<Entry>)>, StoreError> {
+        let (texts, comments, likes) = tokio::try_join!(
+            self.owners.articles(articles),
+            self.owners.comment_counts(articles),
+            self.owners.like_counts(articles),
+        )?;
+        if [texts.len(), comments.len(), likes.len()] != [articles.len(); 3] {
+            return Err(StoreError::broken("owners", "an owner answered for more or fewer articles than asked"));
+        }
+        let told = articles.iter().zip(texts).zip(comments.into_iter().zip(likes));
+        Ok(told.map(|((article, text), (comments, likes))| (*article, entry(text, comments, likes))).collect())
+    }
+
+    /// Asks for what a placeholder stands for; takes it away when there is no answer.
+    async fn ask_for(
+        &self,
+        ticket: Ticket,
+        articles: &[ArticleId],
+    ) -> Result<Vec<(ArticleId, Option<Entry>)>, StoreError> {
+        match self.ask(articles).await {
+            Ok(told) => Ok(told),
+            Err(error) => {
+                self.model.abandon(ticket, articles).await?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Splits off what needs no load: it was loaded while its reader was on the way here.
+    async fn left(
+        &self,
+        articles: &[ArticleId],
+        keep: &mut impl FnMut(ArticleId, Option<Entry>),
+    ) -> Result<Vec<ArticleId>, StoreError> {
+        let mut left = Vec::new();
+        let mut stale = 0;
+        for (article, look) in articles.iter().zip(self.model.find(articles).await?) {
+            match look {
+                Look::Absent => keep(*article, None),
+                Look::Found { entry, is_stale: false } if entry.shown() != Shown::Unknown => {
+                    keep(*article, Some(entry))
+                }
+                Look::Found { .. } => {
+                    stale += 1;
+                    left.push(*article);
+                }
+                Look::Miss => left.push(*article),
+            }
+        }
+        self.meters.add(Meter::Refreshes, stale);
+        self.meters.add(Meter::Rebuilds, left.len() - stale);
+        Ok(left)
+    }
+}
+
+fn entry(text: Option<ArticleText>, comments: Option<Count>, likes: Option<Count>) -> Option<Entry> {
+    // An owner of counts that knows of the deletion read later than the owner of the text.
+    let article = Some(ArticleGroup::Live(Arc::new(text?)));
+    Some(Entry { article, comments: Some(comments?), likes: Some(likes?) })
+}
+
+#[async_trait]
+impl Source<ArticleId, Option<Entry>> for EntrySource {
+    async fn load(&self, articles: &[ArticleId]) -> Result<Vec<Option<Entry>>, StoreError> {
+        let mut known = HashMap::with_capacity(articles.len());
+        let mut left = articles.to_vec();
+        for _ in 0..ROUNDS_MAX {
+            left = self.left(&left, &mut |article, entry| drop(known.insert(article, entry))).await?;
+            if left.is_empty() {
+                break;
+            }
+            let ticket = self.model.expect(&left).await?;
+            let told = self.ask_for(ticket, &left).await?;
+            let filled = self.model.fill(ticket, told).await?;
+            for (article, filled) in left.iter().zip(filled) {
+                if let Filled::Kept(entry) = filled {
+                    known.insert(*article, entry);
+                }
+            }
+            left.retain(|article| !known.contains_key(article));
+        }
+        match left.is_empty() {
+            true => Ok(articles.iter().map(|article| known.get(article).cloned().flatten()).collect()),
+            false => Err(contradicted()),
+        }
+    }
+}
+
+/// What a load of a list brought.
+#[derive(Debug, Clone)]
+pub(crate) enum LoadedList {
+    /// The list.
+    Kept(Arc<BoardList>),
+    /// There is no such board.
+    Absent,
+    /// It had been loaded meanwhile: look again.
+    There,
+}
+
+/// Loads the lists of boards.
+pub(crate) struct ListSource {
+    model: Arc<dyn ReadModel>,
+    owners: Arc<dyn Owners>,
+    meters: Meters,
+}
+
+impl ListSource {
+    pub(crate) fn new(model: Arc<dyn ReadModel>, owners: Arc<dyn Owners>) -> Self {
+        Self { model, owners, meters: Meters::of(Kind::Board) }
+    }
+
+    async fn rebuild(&self, board: BoardId) -> Result<LoadedList, StoreError> {
+        let meter = match self.model.list(board, Window::Before(None, PageSize::DEFAULT)).await? {
+            ListLook::Absent => return Ok(LoadedList::Absent),
+            ListLook::Found { is_stale: false, .. } => return Ok(LoadedList::There),
+            ListLook::Found { is_stale: true, .. } => Meter::Refreshes,
+            ListLook::Miss => Meter::Rebuilds,
+        };
+        self.meters.add(meter, 1);
+        for _ in 0..ROUNDS_MAX {
+            let ticket = self.model.expect_list(board).await?;
+            let told = match self.owners.newest(board, LIST_MAX).await {
+                Ok(told) => told,
+                Err(error) => {
+                    self.model.abandon_list(ticket, board).await?;
+                    return Err(error);
+                }
+            };
+            if let Filled::Kept(list) = self.model.fill_list(ticket, board, told).await? {
+                return Ok(list.map_or(LoadedList::Absent, LoadedList::Kept));
+            }
+        }
+        Err(contradicted())
+    }
+}
+
+#[async_trait]
+impl Source<BoardId, LoadedList> for ListSource {
+    async fn load(&self, boards: &[BoardId]) -> Result<Vec<LoadedList>, StoreError> {
+        let mut lists = Vec::with_capacity(boards.len());
+        for board in boards {
+            lists.push(self.rebuild(*board).await?);
+        }
+        Ok(lists)
+    }
+}
+
+fn contradicted() -> StoreError {
+    StoreError::unavailable("query model", "events contradict what the owners say, again and again")
+}

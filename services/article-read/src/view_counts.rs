@@ -1,0 +1,160 @@
+//! View counts for readers: a short cache in front of their owner. Fresh ones are answered at once; older ones too, while
+//! one refresh runs; past that, readers wait for one load together.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use madang_kernel::{ArticleId, Clock, Id, StoreError, Timestamp};
+use quick_cache::unsync::Cache;
+
+use crate::Owners;
+use crate::loader::{LoadLoop, Loader, Source, loader};
+use crate::meters::{Kind, Meter, Meters};
+
+/// How long a count is answered without asking the owner (its logical expiry).
+pub const VIEW_FRESH_MS: i64 = 1_000;
+/// How long a count is answered while a refresh runs (its physical expiry).
+pub const VIEW_KEPT_MS: i64 = 6_000;
+/// Counts that are kept, at about 100 bytes each; the least used leave first.
+pub const VIEW_COUNTS_MAX: usize = 131_072;
+/// Parts of the cache with a lock each.
+const PARTS: usize = 64;
+
+const _: () = assert!(VIEW_FRESH_MS < VIEW_KEPT_MS && PARTS.is_power_of_two());
+
+/// What readers ask.
+pub(crate) struct ViewCounts {
+    kept: Arc<Kept>,
+    loader: Loader<ArticleId, Option<u64>>,
+    meters: Meters,
+}
+
+struct Kept {
+    parts: Vec<Mutex<Cache<ArticleId, Counted>>>,
+    clock: Arc<dyn Clock>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Counted {
+    /// `None` when the owner says that the article is gone.
+    count: Option<u64>,
+    at: Timestamp,
+}
+
+/// How far a kept count may be believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Age {
+    Fresh,
+    Old,
+    Over,
+}
+
+impl ViewCounts {
+    /// The cache, and the loop that fills it.
+    pub(crate) fn new(owners: Arc<dyn Owners>, clock: Arc<dyn Clock>) -> (Self, LoadLoop<ArticleId, Option<u64>>) {
+        let parts = (0..PARTS).map(|_| Mutex::new(Cache::new(VIEW_COUNTS_MAX / PARTS))).collect();
+        let kept = Arc::new(Kept { parts, clock });
+        let source = ViewSource { owners, kept: Arc::clone(&kept), meters: Meters::of(Kind::Views) };
+        let (loader, loads) = loader("view counts", Arc::new(source));
+        (Self { kept, loader, meters: Meters::of(Kind::Views) }, loads)
+    }
+
+    /// The counts of articles, in the order asked; `None` for one whose views are gone with it. When the owner does not
+    /// answer, the last known count is: views only grow, so it is still true of the article, while no count would be
+    /// made up. An article whose count nobody knows fails.
+    pub(crate) async fn counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<u64>>, StoreError> {
+        let now = self.kept.clock.now();
+        let mut counts = Vec::with_capacity(articles.len());
+        let (mut old, mut missing) = (Vec::new(), Vec::new());
+        for (place, article) in articles.iter().enumerate() {
+            let counted = self.kept.find(*article);
+            match counted.map(|counted| counted.age(now)) {
+                Some(Age::Fresh) => {}
+                Some(Age::Old) => old.push(*article),
+                Some(Age::Over) | None => missing.push((place, *article, counted)),
+            }
+            counts.push(counted.and_then(|counted| counted.count));
+        }
+        self.meters.add(Meter::Hits, articles.len() - missing.len());
+        if !old.is_empty() {
+            self.loader.refresh(&old);
+        }
+        if !missing.is_empty() {
+            self.meters.add(Meter::Misses, missing.len());
+            let keys: Vec<_> = missing.iter().map(|(_, article, _)| *article).collect();
+            match self.loader.load(&keys).await {
+                Ok(loaded) => missing.iter().zip(loaded).for_each(|((place, ..), count)| counts[*place] = count),
+                // What is known of them stands in `counts` already.
+                Err(_) if missing.iter().all(|(.., known)| known.is_some()) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(counts)
+    }
+}
+
+impl Kept {
+    fn find(&self, article: ArticleId) -> Option<Counted> {
+        self.part(article).get(&article).copied()
+    }
+
+    /// Keeps what the owner told. Views never fall, so the greater count stays.
+    fn keep(&self, article: ArticleId, told: Option<u64>, at: Timestamp) -> Option<u64> {
+        let mut part = self.part(article);
+        let known = part.peek(&article).and_then(|counted| counted.count);
+        let count = told.map(|told| told.max(known.unwrap_or(0)));
+        part.insert(article, Counted { count, at });
+        count
+    }
+
+    fn part(&self, article: ArticleId) -> MutexGuard<'_, Cache<ArticleId, Counted>> {
+        // The upper bits of a multiplication depend on all bits of the id.
+        let spread = (article.raw() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - PARTS.trailing_zeros());
+        self.parts[spread as usize].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Counted {
+    fn age(self, now: Timestamp) -> Age {
+        match now.as_millis().saturating_sub(self.at.as_millis()) {
+            0..VIEW_FRESH_MS => Age::Fresh,
+            // A clock that stepped back must not make a count last.
+            i64::MIN..0 | VIEW_FRESH_MS..VIEW_KEPT_MS => Age::Old,
+            VIEW_KEPT_MS.. => Age::Over,
+        }
+    }
+}
+
+struct ViewSource {
+    owners: Arc<dyn Owners>,
+    kept: Arc<Kept>,
+    meters: Meters,
+}
+
+#[async_trait]
+impl Source<ArticleId, Option<u64>> for ViewSource {
+    async fn load(&self, articles: &[ArticleId]) -> Result<Vec<Option<u64>>, StoreError> {
+        let now = self.kept.clock.now();
+        let known: Vec<_> = articles.iter().map(|article| self.kept.find(*article)).collect();
+        let aged = |age| move |counted: &Option<Counted>| counted.is_some_and(|counted| counted.age(now) == age);
+        // What another load brought while the key was on its way needs none.
+        let left = articles.iter().zip(&known).filter(|(_, counted)| !aged(Age::Fresh)(counted));
+        let left: Vec<_> = left.map(|(article, _)| *article).collect();
+        let refreshes = known.iter().filter(|counted| aged(Age::Old)(counted)).count();
+        self.meters.add(Meter::Refreshes, refreshes);
+        self.meters.add(Meter::Rebuilds, left.len() - refreshes);
+        let told = if left.is_empty() { Vec::new() } else { self.owners.view_counts(&left).await? };
+        if told.len() != left.len() {
+            return Err(StoreError::broken("views", "their owner answered for more or fewer articles than asked"));
+        }
+        let mut told = left.iter().zip(told).map(|(article, told)| self.kept.keep(*article, told, now));
+        let counts = known.into_iter().map(|counted| match aged(Age::Fresh)(&counted) {
+            true => counted.and_then(|counted| counted.count),
+            false => told.next().flatten(),
+        });
+        Ok(counts.collect())
+    }
+}
+
+#[cfg(test)]
+mod tests;
