@@ -25,7 +25,7 @@ use crate::readiness::SiteReadiness;
 use crate::roles::{self, Roles};
 use crate::signals::{Signal, Signals};
 use crate::site::Site;
-use crate::{consumers, telemetry, upkeep, write_back};
+use crate::{consumers, hot, telemetry, upkeep, write_back};
 
 /// How long background tasks and commands may take to notice that they should end.
 const BACKGROUND_STOP: Duration = Duration::from_secs(2);
@@ -61,10 +61,6 @@ pub async fn serve(config: &Config) -> anyhow::Result<()> {
 
 fn checked_roles(settings: &Settings) -> anyhow::Result<Roles> {
     let roles: Roles = settings.roles.parse()?;
-    let not_built = roles.not_built();
-    if !not_built.is_empty() {
-        warn!("this version does not have the roles {} yet", not_built.join(", "));
-    }
     if !roles::Role::ALL.into_iter().all(|role| roles.has(role) || role == roles::Role::Web) {
         warn!("this version runs all services in one process; only the role web can be left out");
     }
@@ -98,8 +94,17 @@ impl Running {
         let setup_token = first_administrator(&site, settings).await?;
         upkeep::start(&background, &site, settings, metrics.clone());
         write_back::start(&background, site.views.clone());
+        hot::start(&background, site.hot.clone());
+        let read = site.read.clone();
+        background.spawn("read-model-loads", OnError::Restart, move |stop| {
+            let read = read.clone();
+            async move { read.run(stop).await }
+        });
+        // From here on people read their own writes: the model hears of a change before whoever made it is answered.
+        let model = site.read_model.clone();
+        site.database.on_commit(Arc::new(move |events| model.merge_committed(events)));
         let consumers = Supervisor::new("consumers");
-        consumers::start(&consumers, &site);
+        consumers::start(&consumers, &site).await.context("cannot start the consumer groups")?;
 
         let commands = Supervisor::new("commands");
         let socket = control::listen(data.path()).context("cannot listen on the control socket")?;
@@ -172,6 +177,8 @@ fn router(
         comments: site.comments.clone(),
         likes: site.likes.clone(),
         views: site.views.clone(),
+        read: site.read.clone(),
+        hot: site.hot.clone(),
         guests: site.guests.clone(),
         readiness: Arc::new(SiteReadiness(site.clone())),
         metrics: Arc::new(move || metrics.render()),

@@ -6,19 +6,24 @@ use std::time::Duration;
 use anyhow::Context as _;
 use jiff::tz::TimeZone;
 use madang_article::ArticleService;
+use madang_article_read::ReadService;
 use madang_comment::{CommentService, DepthMax};
+use madang_hot_article::{HotService, SiteDays};
 use madang_kernel::{Clock, IdGenerator, NodeLeases as _, SystemClock};
 use madang_like::LikeService;
 use madang_member::{MemberOptions, MemberService};
+use madang_memory::{LocalOwners, MemoryReadModel};
 use madang_messaging::{OnError, Supervisor};
 use madang_sqlite::{
-    Sqlite, SqliteArticles, SqliteComments, SqliteDeadLetters, SqliteInbox, SqliteLeases, SqliteLikes, SqliteLog,
-    SqliteMembers, SqliteOptions, SqliteViews,
+    Sqlite, SqliteArticles, SqliteComments, SqliteDeadLetters, SqliteHot, SqliteInbox, SqliteLeases, SqliteLikes,
+    SqliteLog, SqliteMembers, SqliteOptions, SqliteViews,
 };
 use madang_view::{GuestKey, ViewConfig, ViewService};
 
 use crate::config::Settings;
 use crate::data_directory::DataDirectory;
+use crate::groups::Groups;
+use crate::hot::LogProgress;
 use crate::{keys, lease};
 
 /// Everything a server or a command works with. Clones share it.
@@ -36,6 +41,18 @@ pub struct Site {
     pub likes: Arc<LikeService>,
     /// Views; their live counts are this process's memory.
     pub views: Arc<ViewService>,
+    /// Reading: articles and lists with their counts, from the query model.
+    pub read: Arc<ReadService>,
+    /// The query model itself, which consumers and commits merge into.
+    pub read_model: Arc<MemoryReadModel>,
+    /// The hot articles of the last days.
+    pub hot: Arc<HotService>,
+    /// The store of their scores, for the group that keeps them.
+    pub hot_store: Arc<SqliteHot>,
+    /// The days of the site.
+    pub days: SiteDays,
+    /// The consumer groups of this process.
+    pub groups: Groups,
     /// Under which guests are counted.
     pub guests: GuestKey,
     /// The store of comments, for cleaning up.
@@ -82,23 +99,38 @@ impl Site {
         let like_store = Arc::new(SqliteLikes::new(database.clone()));
         let articles = Arc::new(ArticleService::new(article_store.clone(), ids.clone(), clock.clone()));
         let guests = GuestKey::new(keys::guest_key(data.path())?);
+        let time_zone = TimeZone::get(&settings.time_zone)?;
+        let comments = Arc::new(CommentService::new(
+            comment_store.clone(),
+            articles.clone(),
+            ids.clone(),
+            clock.clone(),
+            DepthMax::new(settings.comment_depth_max).context("comment_depth_max is out of its range")?,
+        ));
+        let likes = Arc::new(LikeService::new(like_store.clone(), articles.clone(), ids.clone(), clock.clone()));
+        let views = Arc::new(ViewService::new(
+            Arc::new(SqliteViews::new(database.clone())),
+            articles.clone(),
+            ids.clone(),
+            clock.clone(),
+            &guests,
+            ViewConfig { time_zone: time_zone.clone(), ..ViewConfig::default() },
+        ));
+        let log = SqliteLog::new(database.clone());
+        let days = SiteDays::new(time_zone);
+        let hot_store = Arc::new(SqliteHot::new(database.clone()));
+        let progress = Arc::new(LogProgress(log.clone()));
+        let read_model = Arc::new(MemoryReadModel::new(settings.read_model_mb * 1_000_000, clock.clone()));
+        let owners = LocalOwners {
+            articles: articles.clone(),
+            comments: comments.clone(),
+            likes: likes.clone(),
+            views: views.clone(),
+        };
         Ok(Self {
-            comments: Arc::new(CommentService::new(
-                comment_store.clone(),
-                articles.clone(),
-                ids.clone(),
-                clock.clone(),
-                DepthMax::new(settings.comment_depth_max).context("comment_depth_max is out of its range")?,
-            )),
-            likes: Arc::new(LikeService::new(like_store.clone(), articles.clone(), ids.clone(), clock.clone())),
-            views: Arc::new(ViewService::new(
-                Arc::new(SqliteViews::new(database.clone())),
-                articles.clone(),
-                ids.clone(),
-                clock.clone(),
-                &guests,
-                ViewConfig { time_zone: TimeZone::get(&settings.time_zone)?, ..ViewConfig::default() },
-            )),
+            read: Arc::new(ReadService::new(read_model.clone(), Arc::new(owners), clock.clone())),
+            hot: Arc::new(HotService::new(hot_store.clone(), clock.clone(), days.clone(), progress)),
+            groups: Groups::default(),
             members: Arc::new(MemberService::new(
                 member_store.clone(),
                 ids.clone(),
@@ -107,10 +139,16 @@ impl Site {
                 member_options(settings),
             )),
             articles,
-            log: SqliteLog::new(database.clone()),
             inbox: SqliteInbox::new(database.clone()),
             dead_letters: SqliteDeadLetters::new(database.clone()),
             database,
+            log,
+            days,
+            comments,
+            likes,
+            views,
+            read_model,
+            hot_store,
             guests,
             member_store,
             article_store,

@@ -8,6 +8,7 @@ mod comments;
 mod error;
 mod extract;
 mod gate;
+mod hot_articles;
 mod likes;
 mod members;
 mod meters;

@@ -17,7 +17,9 @@ use crate::gate::Gate;
 use crate::meters::Meters;
 use crate::openapi::ApiDoc;
 use crate::state::Shared;
-use crate::{ApiError, ApiState, articles, boards, comments, likes, members, operations, sessions, views};
+use crate::{
+    ApiError, ApiState, articles, boards, comments, hot_articles, likes, members, operations, sessions, views,
+};
 
 /// `/readyz` asks every part; a part that does not answer is not ready.
 const OPERATIONS_TIMEOUT: Duration = Duration::from_secs(5);
@@ -68,6 +70,8 @@ fn api_routes() -> OpenApiRouter<Shared> {
         .routes(routes!(boards::article_count))
         .routes(routes!(articles::articles, articles::create))
         .routes(routes!(articles::article, articles::edit, articles::delete))
+        .routes(routes!(hot_articles::days))
+        .routes(routes!(hot_articles::day))
         .routes(routes!(comments::comments, comments::create))
         .routes(routes!(comments::count))
         .routes(routes!(comments::comment, comments::delete))

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use madang_article::ArticleService;
+use madang_article_read::ReadService;
 use madang_comment::CommentService;
+use madang_hot_article::HotService;
 use madang_like::LikeService;
 use madang_member::MemberService;
 use madang_view::{GuestKey, ViewService};
@@ -27,6 +29,10 @@ pub struct ApiState {
     pub likes: Arc<LikeService>,
     /// Views.
     pub views: Arc<ViewService>,
+    /// Reading: articles and lists with their counts.
+    pub read: Arc<ReadService>,
+    /// The hot articles of the last days.
+    pub hot: Arc<HotService>,
     /// Turns a guest's address into somebody who can be counted once and not be recognised.
     pub guests: GuestKey,
     /// What `/readyz` reports.

@@ -25,6 +25,8 @@ pub struct Settings {
     pub time_zone: String,
     /// How deep comments may go on boards whose comments are trees.
     pub comment_depth_max: u32,
+    /// Memory of the query model, in megabytes.
+    pub read_model_mb: u64,
     /// `on` or `off`; off is for load tests.
     pub rate_limit: Switch,
     /// Largest request body.
@@ -106,6 +108,7 @@ impl Default for Settings {
             log_format: LogFormat::Human,
             time_zone: "UTC".to_owned(),
             comment_depth_max: DepthMax::DEFAULT.get(),
+            read_model_mb: 256,
             rate_limit: Switch::On,
             body_limit_bytes: 256 * 1_024,
             in_flight_max: 2_048,
@@ -143,6 +146,7 @@ impl Settings {
             }
         };
         range("comment_depth_max", u64::from(self.comment_depth_max), 1, u64::from(DEPTH_LIMIT));
+        range("read_model_mb", self.read_model_mb, 1, 1_000_000);
         range("body_limit_bytes", self.body_limit_bytes as u64, 1_024, 64 * 1_024 * 1_024);
         range("in_flight_max", self.in_flight_max as u64, 1, 1_000_000);
         range("request_timeout_ms", self.request_timeout_ms, 100, 600_000);

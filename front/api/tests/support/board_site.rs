@@ -7,13 +7,17 @@ use axum::body::Body;
 use madang_api::{ApiLimits, ApiState};
 use madang_article::ArticleService;
 use madang_comment::{CommentService, DepthMax};
+use madang_hot_article::{HotService, SiteDays};
 use madang_kernel::{IdGenerator, NodeId, NodeLease, Role, SystemClock};
 use madang_like::LikeService;
 use madang_member::{MemberOptions, MemberService};
-use madang_sqlite::{Sqlite, SqliteArticles, SqliteComments, SqliteLikes, SqliteMembers, SqliteOptions, SqliteViews};
+use madang_sqlite::{
+    Sqlite, SqliteArticles, SqliteComments, SqliteHot, SqliteLikes, SqliteMembers, SqliteOptions, SqliteViews,
+};
 use madang_view::{GuestKey, ViewConfig, ViewService};
 
 use super::failing_site::Store;
+use super::read_side::read_side;
 use super::{Answer, send};
 
 /// The label of a JSON body.
@@ -47,10 +51,16 @@ impl BoardSite {
         let articles = Arc::new(ArticleService::new(store, ids.clone(), clock.clone()));
         let store = Arc::new(SqliteComments::new(db.clone()));
         let comments = CommentService::new(store, articles.clone(), ids.clone(), clock.clone(), DepthMax::DEFAULT);
+        let comments = Arc::new(comments);
         let store = Arc::new(SqliteLikes::new(db.clone()));
-        let likes = LikeService::new(store, articles.clone(), ids.clone(), clock.clone());
-        let (store, guests) = (Arc::new(SqliteViews::new(db)), GuestKey::new([9; 32]));
-        let views = ViewService::new(store, articles.clone(), ids, clock, &guests, ViewConfig::default());
+        let likes = Arc::new(LikeService::new(store, articles.clone(), ids.clone(), clock.clone()));
+        let (store, guests) = (Arc::new(SqliteViews::new(db.clone())), GuestKey::new([9; 32]));
+        let views = ViewService::new(store, articles.clone(), ids, clock.clone(), &guests, ViewConfig::default());
+        let views = Arc::new(views);
+        let (read, model) = read_side(articles.clone(), comments.clone(), likes.clone(), views.clone());
+        db.on_commit(Arc::new(move |events| model.merge_committed(events)));
+        let days = SiteDays::new(jiff::tz::TimeZone::UTC);
+        let hot = HotService::new(Arc::new(SqliteHot::new(db)), clock, days, Arc::new(Store::Away));
         articles.ensure_first_board().await.unwrap();
         let board = articles.boards().await.unwrap()[0].board.board_id.to_string();
         members.register_with_role("root", PASSWORD, Role::Admin).await.unwrap();
@@ -58,9 +68,11 @@ impl BoardSite {
         let router = madang_api::router(ApiState {
             members: members.clone(),
             articles,
-            comments: Arc::new(comments),
-            likes: Arc::new(likes),
-            views: Arc::new(views),
+            comments,
+            likes,
+            views,
+            read,
+            hot: Arc::new(hot),
             guests,
             readiness: Arc::new(Store::Away),
             metrics: Arc::new(String::new),

@@ -1,10 +1,15 @@
-//! The failing store as owner of what belongs to an article: comments, likes and views.
+//! The failing store as owner of what belongs to an article: comments, likes, views, and the hot list.
 
 use async_trait::async_trait;
 use madang_comment::{
     Comment, CommentCount, CommentCursor, CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome,
 };
-use madang_kernel::{ArticleId, CommentId, CommentMode, MemberId, Page, PageNumber, PageSize, Scroll, StoreError};
+use madang_hot_article::{
+    Day, Forgotten, HotApplied, HotChange, HotItem, HotList, HotStore, Offsets, Progress, RankingSlice,
+};
+use madang_kernel::{
+    ArticleId, CommentId, CommentMode, MemberId, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp,
+};
 use madang_like::{CleanedUp, Like, LikeCount, LikeOutcome, LikeState, LikeStore, Liker, Unlike};
 use madang_view::{StoredViews, ViewStore, WriteBack, WrittenBack};
 
@@ -104,6 +109,38 @@ impl ViewStore for Store {
         self.fail()
     }
     async fn counted_after(&self, _: Option<ArticleId>, _: usize) -> Result<Vec<ArticleId>, StoreError> {
+        self.fail()
+    }
+}
+
+#[async_trait]
+impl HotStore for Store {
+    async fn apply(&self, _: Vec<HotChange>, _: Offsets) -> Result<HotApplied, StoreError> {
+        self.fail()
+    }
+    async fn top(&self, _: Day, _: usize) -> Result<Vec<HotItem>, StoreError> {
+        self.fail()
+    }
+    async fn lists(&self, _: Vec<Day>) -> Result<Vec<HotList>, StoreError> {
+        self.fail()
+    }
+    async fn finalise(&self, _: Day) -> Result<bool, StoreError> {
+        self.fail()
+    }
+    async fn is_final(&self, _: Day) -> Result<bool, StoreError> {
+        self.fail()
+    }
+    async fn forget_before(&self, _: Day, _: usize) -> Result<Forgotten, StoreError> {
+        self.fail()
+    }
+    async fn rebuild_ranking(&self, _: Option<(Day, ArticleId)>, _: usize) -> Result<RankingSlice, StoreError> {
+        self.fail()
+    }
+}
+
+#[async_trait]
+impl Progress for Store {
+    async fn caught_up(&self, _: Timestamp) -> Result<bool, StoreError> {
         self.fail()
     }
 }

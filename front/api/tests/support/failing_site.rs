@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::read_side::read_side;
 use async_trait::async_trait;
 use axum::Router;
 use madang_api::{ApiLimits, ApiState, PartState, Readiness};
@@ -11,6 +12,7 @@ use madang_article::{
     DeleteOutcome, EditArticle, EditOutcome, NewBoard, NewestArticles,
 };
 use madang_comment::{CommentService, DepthMax};
+use madang_hot_article::{HotService, SiteDays};
 use madang_kernel::{
     ArticleId, BoardId, Created, IdGenerator, MemberId, NodeId, NodeLease, Page, PageNumber, PageSize, Role, Scroll,
     SessionId, StoreError, SystemClock, Timestamp,
@@ -50,15 +52,21 @@ pub(crate) fn site(store: Store, limits: ApiLimits) -> Router {
     let store = Arc::new(store);
     let articles = Arc::new(ArticleService::new(store.clone(), ids.clone(), clock.clone()));
     let comments = CommentService::new(store.clone(), articles.clone(), ids.clone(), clock.clone(), DepthMax::DEFAULT);
-    let likes = LikeService::new(store.clone(), articles.clone(), ids.clone(), clock.clone());
+    let comments = Arc::new(comments);
+    let likes = Arc::new(LikeService::new(store.clone(), articles.clone(), ids.clone(), clock.clone()));
     let guests = GuestKey::new([9; 32]);
-    let views = ViewService::new(store.clone(), articles.clone(), ids, clock, &guests, ViewConfig::default());
+    let views = ViewService::new(store.clone(), articles.clone(), ids, clock.clone(), &guests, ViewConfig::default());
+    let views = Arc::new(views);
+    let (read, _) = read_side(articles.clone(), comments.clone(), likes.clone(), views.clone());
+    let days = SiteDays::new(jiff::tz::TimeZone::UTC);
     madang_api::router(ApiState {
         members: Arc::new(members),
         articles,
-        comments: Arc::new(comments),
-        likes: Arc::new(likes),
-        views: Arc::new(views),
+        comments,
+        likes,
+        views,
+        read,
+        hot: Arc::new(HotService::new(store.clone(), clock, days, store.clone())),
         guests,
         readiness: store,
         metrics: Arc::new(|| "madang_up 1\n".to_owned()),

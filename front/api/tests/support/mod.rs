@@ -5,6 +5,7 @@
 pub(crate) mod board_site;
 mod failing_parts;
 pub(crate) mod failing_site;
+mod read_side;
 
 use axum::Router;
 use axum::body::Body;
