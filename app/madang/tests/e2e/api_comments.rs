@@ -179,3 +179,21 @@ fn concurrent_repliers_to_one_parent_all_get_a_place_of_their_own() {
     }
     command::run(server.data(), &["check"], "").expect(0);
 }
+
+#[test]
+fn sixteen_at_once_with_one_key_write_one_comment() {
+    let server = TestServer::fresh();
+    let token = server.sign_in(ADMIN);
+    let article = server.article_id(&server.trees(), &token);
+    let path = format!("/api/v1/articles/{article}/comments");
+    let body = json!({"content": "one wins"});
+    let answers: Vec<Value> = std::thread::scope(|scope| {
+        let call = || server.call("POST", &path).token(&token).header("idempotency-key", "race").json(&body).send();
+        let callers: Vec<_> = (0..16).map(|_| scope.spawn(call)).collect();
+        callers.into_iter().map(|caller| caller.join().unwrap().json(201)).collect()
+    });
+    assert!(answers.iter().all(|answer| answer == &answers[0]));
+    let other = server.call("POST", &path).token(&token).header("idempotency-key", "race");
+    other.json(&json!({"content": "another"})).send().problem(422, "another body");
+    assert_eq!(count(&server, &article), 1);
+}

@@ -1,4 +1,5 @@
-//! Delivery is at least once, effects are once: what is delivered again, or read again after a restart, changes nothing.
+//! Delivery is at least once, effects are once: what is delivered again, or read again after a restart, changes nothing,
+//! and what was never delivered is found.
 
 use std::path::Path;
 
@@ -63,4 +64,49 @@ fn a_deletion_delivered_again_and_a_restart_change_nothing() {
         drop(file);
         command::run(data, &["check"], "").expect(0);
     }
+}
+
+fn by_hand(data: &Path, statements: &str) {
+    let file = rusqlite::Connection::open(data.join(madang_sqlite::DATABASE_FILE)).unwrap();
+    file.execute_batch(statements).unwrap_or_else(|error| panic!("{statements}: {error}"));
+}
+
+#[test]
+fn groups_that_fell_behind_find_the_deletions_they_missed() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path();
+    let server = Start::in_directory(data).with_admin().start();
+    let (token, board) = (server.sign_in(ADMIN), server.general());
+    let members = server.seeded_members(3);
+    let (deleted, kept) = (server.article_id(&board, &token), server.article_id(&board, &token));
+    fill(&server, &deleted, &members);
+    fill(&server, &kept, &members);
+    let before = told(&server, &kept);
+    server.stop();
+    // Keeps everything that the deletion takes away, to put it back as if its event had never been heard.
+    let copies =
+        PARTS.map(|table| format!("CREATE TABLE kept_{table} AS SELECT * FROM {table} WHERE article_id = {deleted};"));
+    by_hand(data, &copies.concat());
+    let server = Start::in_directory(data).start();
+    let path = format!("/api/v1/articles/{deleted}");
+    assert_eq!(server.call("DELETE", &path).token(&token).send().status, 204);
+    groups_are_at_the_head(data);
+    server.stop();
+    let restored =
+        PARTS.map(|table| format!("INSERT INTO {table} SELECT * FROM kept_{table}; DROP TABLE kept_{table};"));
+    let unmarked = MARKS.map(|table| format!("DELETE FROM {table};"));
+    let unheard = format!(
+        "DELETE FROM event_log WHERE topic = 'madang.article.v1' AND key = '{deleted}';
+         UPDATE log_group SET fell_behind = 1 WHERE topic = 'madang.article.v1';"
+    );
+    by_hand(data, &[restored.concat(), unmarked.concat(), unheard].concat());
+    assert_eq!(rows_of(&database::open(data), PARTS, &deleted), [6, 1, 3, 1, 1]);
+
+    let server = Start::in_directory(data).start();
+    eventually("the missed deletion is found", || {
+        let file = database::open(data);
+        (rows_of(&file, MARKS, &deleted) == [1; 3] && rows_of(&file, PARTS, &deleted) == [0; 5]).then_some(())
+    });
+    assert_eq!((told(&server, &kept), rows_of(&database::open(data), MARKS, &kept)), (before, [0; 3]));
+    command::run(data, &["check"], "").expect(0);
 }

@@ -87,6 +87,11 @@ impl<'a> LogMix<'a> {
         top
     }
 
+    /// The article as its first entry told it.
+    pub(super) fn created(&self, article: &Truth) -> ArticleState {
+        state(ArticleId::from_raw(article.article_id), 1, self.at, BoardCount { article_count: 1, version: 1 })
+    }
+
     fn create(&mut self) -> Result<Envelope, LeaseEnded> {
         let article_id: ArticleId = self.ids.next(BoardId::from_raw(BOARD).shard())?;
         self.board = BoardCount { article_count: self.board.article_count + 1, version: self.board.version + 1 };

@@ -1,8 +1,10 @@
 //! What is measured: one file a question.
 
 mod against_bare;
+mod catch_up;
 mod collapse;
 mod comment_callers;
+mod counted;
 mod database;
 mod deep_pages;
 mod get_article;
@@ -11,7 +13,6 @@ mod get_comments;
 mod get_zipf;
 mod lag_site;
 mod like_callers;
-#[cfg(test)]
 mod log_mix;
 mod post_article;
 mod post_comment;
@@ -55,6 +56,8 @@ pub(crate) enum Scenario {
     ReadLag,
     /// 512 clients who ask for the same cold article at once: loads and waits.
     Collapse,
+    /// Entries of the log applied by the hot list and the query model side by side.
+    CatchUp,
     /// Page 1, page 100 and the last page, beside plain offset and covering sub-query.
     DeepPages,
     /// Start on the big database, and memory before and after load.
@@ -75,6 +78,7 @@ impl Scenario {
             Self::PostView => "what does a view cost, and what would it cost if each were written at once?",
             Self::ReadLag => "how long after the answer to a write does a reader see its effect?",
             Self::Collapse => "do 512 who ask for the same thing at once cost one load?",
+            Self::CatchUp => "how fast do the consumers catch up with the log, and is what they made of it exact?",
             Self::DeepPages => "what does the last page cost, compared with page 100?",
             Self::Startup => "how long until it listens, and how much memory does it hold?",
         }
@@ -93,6 +97,7 @@ impl Scenario {
             Self::PostView => post_view::run(options, scratch).await,
             Self::ReadLag => read_lag::run(options, scratch).await,
             Self::Collapse => collapse::run(options, scratch).await,
+            Self::CatchUp => catch_up::run(options, scratch).await,
             Self::DeepPages => deep_pages::run(options, scratch).await,
             Self::Startup => startup::run(options, scratch).await,
         }
