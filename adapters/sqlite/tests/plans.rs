@@ -90,7 +90,6 @@ async fn hot_articles_are_found_at_their_place_in_the_index() {
         ("find.sql", "SEARCH hot_score USING PRIMARY KEY (day=? AND article_id=?)"),
         ("after.sql", "SEARCH hot_score USING PRIMARY KEY ((day,article_id)>(?,?))"),
         ("leave.sql", "SEARCH hot_final USING INDEX hot_final_article (day=? AND article_id=?)"),
-        ("next_unread.sql", "SEARCH event_log USING INDEX event_log_topic (topic=? AND rowid>?)"),
     ] {
         let sql = fs::read_to_string(root().join("sql/hot").join(name)).unwrap();
         let plan = test.db.read(move |reader| Ok::<_, StoreError>(plan(reader, &sql).unwrap())).await.unwrap();

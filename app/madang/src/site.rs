@@ -13,18 +13,17 @@ use madang_kernel::{Clock, IdGenerator, NodeLeases as _, SystemClock};
 use madang_like::LikeService;
 use madang_member::{MemberOptions, MemberService};
 use madang_memory::{LocalOwners, MemoryReadModel};
-use madang_messaging::{OnError, Supervisor};
+use madang_messaging::{GroupId, OnError, Supervisor};
 use madang_sqlite::{
     Sqlite, SqliteArticles, SqliteComments, SqliteDeadLetters, SqliteHot, SqliteInbox, SqliteLeases, SqliteLikes,
-    SqliteLog, SqliteMembers, SqliteOptions, SqliteViews,
+    SqliteLog, SqliteMembers, SqliteOptions, SqliteProgress, SqliteViews,
 };
 use madang_view::{GuestKey, ViewConfig, ViewService};
 
 use crate::config::Settings;
 use crate::data_directory::DataDirectory;
 use crate::groups::Groups;
-use crate::hot::LogProgress;
-use crate::{keys, lease};
+use crate::{hot, keys, lease};
 
 /// Everything a server or a command works with. Clones share it.
 #[derive(Clone)]
@@ -119,7 +118,7 @@ impl Site {
         let log = SqliteLog::new(database.clone());
         let days = SiteDays::new(time_zone);
         let hot_store = Arc::new(SqliteHot::new(database.clone()));
-        let progress = Arc::new(LogProgress(log.clone()));
+        let progress = Arc::new(SqliteProgress::new(database.clone(), GroupId::new(hot::GROUP)));
         let read_model = Arc::new(MemoryReadModel::new(settings.read_model_mb * 1_000_000, clock.clone()));
         let owners = LocalOwners {
             articles: articles.clone(),
