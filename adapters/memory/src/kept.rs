@@ -92,6 +92,11 @@ impl<K: Copy + Eq + Hash, V: Weigh + Clone, P: Default> Part<K, V, P> {
         self.items.peek(&key)
     }
 
+    /// Every value with its key, whatever its time; not counted as a use.
+    pub(crate) fn values(&self) -> impl Iterator<Item = (K, &V)> {
+        self.items.iter().filter_map(|(key, item)| Some((*key, item.value.as_ref()?)))
+    }
+
     /// Keeps a value anew for its whole time.
     pub(crate) fn keep(&mut self, key: K, value: Option<V>, now: Timestamp) {
         let kept_ms = if value.is_some() { ENTRY_KEPT_MS } else { ABSENT_KEPT_MS };

@@ -203,6 +203,11 @@ impl ReadModel for MemoryReadModel {
         Ok(())
     }
 
+    async fn held(&self, shard: ShardId) -> Result<Vec<(ArticleId, Entry)>, StoreError> {
+        let part = lock(&self.entries[usize::from(shard.number())]);
+        Ok(part.values().map(|(article, entry)| (article, entry.clone())).collect())
+    }
+
     async fn clear(&self) -> Result<(), StoreError> {
         self.clear_now();
         Ok(())

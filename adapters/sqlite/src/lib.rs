@@ -29,7 +29,9 @@ mod views;
 mod writer;
 
 pub use articles::{PageQuery, SqliteArticles};
-pub use check::{CheckFinding, CheckOptions, CheckProgress, CheckReport, HotFinding, Sizes, ViewFinding};
+pub use check::{
+    CheckDerived, CheckFinding, CheckOptions, CheckProgress, CheckReport, HotFinding, Part, Sizes, ViewFinding,
+};
 pub use comments::SqliteComments;
 pub use db::{OpenError, Sqlite};
 pub use dead_letters::SqliteDeadLetters;

@@ -33,7 +33,12 @@ impl ArticleStoreHarness for Harness {
     }
 
     async fn differences(&self) -> Vec<String> {
-        let report = self.0.db.check(CheckOptions { integrity: true }, |_| {}).await.expect("a check");
+        let report = self
+            .0
+            .db
+            .check(CheckOptions { integrity: true, ..CheckOptions::default() }, |_| {})
+            .await
+            .expect("a check");
         report.findings.iter().map(ToString::to_string).collect()
     }
 }

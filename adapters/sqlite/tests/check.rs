@@ -135,7 +135,7 @@ impl Site {
     }
 
     async fn check(&self) -> CheckReport {
-        self.test.db.check(CheckOptions { integrity: true }, |_| {}).await.unwrap()
+        self.test.db.check(CheckOptions { integrity: true, ..CheckOptions::default() }, |_| {}).await.unwrap()
     }
 }
 

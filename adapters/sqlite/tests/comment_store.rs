@@ -42,7 +42,7 @@ impl CommentStoreHarness for Harness {
 }
 
 async fn differences(test: &TestDb) -> Vec<String> {
-    let report = test.db.check(CheckOptions { integrity: true }, |_| {}).await.unwrap();
+    let report = test.db.check(CheckOptions { integrity: true, ..CheckOptions::default() }, |_| {}).await.unwrap();
     report.findings.iter().map(ToString::to_string).collect()
 }
 

@@ -95,5 +95,5 @@ async fn execute(test: &TestDb, sql: &'static str) {
 }
 
 async fn findings(test: &TestDb) -> Vec<CheckFinding> {
-    test.db.check(CheckOptions { integrity: true }, |_| {}).await.expect("a check").findings
+    test.db.check(CheckOptions { integrity: true, ..CheckOptions::default() }, |_| {}).await.expect("a check").findings
 }

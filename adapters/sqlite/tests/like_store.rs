@@ -54,7 +54,12 @@ impl<W: Way> LikeStoreHarness for Harness<W> {
     }
 
     async fn differences(&self) -> Vec<String> {
-        let report = self.test.db.check(CheckOptions { integrity: true }, |_| {}).await.expect("a check");
+        let report = self
+            .test
+            .db
+            .check(CheckOptions { integrity: true, ..CheckOptions::default() }, |_| {})
+            .await
+            .expect("a check");
         report.findings.iter().map(ToString::to_string).collect()
     }
 }

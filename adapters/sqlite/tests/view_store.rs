@@ -90,7 +90,7 @@ async fn filled() -> TestDb {
 }
 
 async fn findings(test: &TestDb) -> Vec<CheckFinding> {
-    test.db.check(CheckOptions { integrity: true }, |_| {}).await.expect("a check").findings
+    test.db.check(CheckOptions { integrity: true, ..CheckOptions::default() }, |_| {}).await.expect("a check").findings
 }
 
 fn entries(reader: &rusqlite::Connection) -> rusqlite::Result<Vec<Message>> {

@@ -13,6 +13,12 @@ use madang_view::ViewConsumer;
 use crate::hot;
 use crate::site::Site;
 
+/// The group that cleans up comments of deleted articles.
+pub(crate) const COMMENT_GROUP: &str = "comment";
+/// The group that cleans up their likes.
+pub(crate) const LIKE_GROUP: &str = "like";
+/// The group that cleans up their view counts.
+pub(crate) const VIEW_GROUP: &str = "view";
 /// The group that keeps the query model.
 const READ_GROUP: &str = "article-read";
 /// Deliveries in hand of a group that folds a whole batch into one step: after a pause it has much to catch up with.
@@ -21,11 +27,11 @@ const FOLDED_BATCH_MAX: usize = 2_048;
 /// Starts every group. The query model is empty, so its group starts at the end of the log.
 pub(crate) async fn start(supervisor: &Supervisor, site: &Site) -> Result<(), Outage> {
     let comments = CommentCleaner::new(site.comment_store.clone(), site.articles.clone());
-    group(supervisor, site, config("comment", &[Topic::Article]), "comment", Arc::new(comments));
+    group(supervisor, site, config(COMMENT_GROUP, &[Topic::Article]), COMMENT_GROUP, Arc::new(comments));
     let likes = LikeConsumer::new(site.like_store.clone(), site.articles.clone());
-    group(supervisor, site, config("like", &[Topic::Article]), "like", Arc::new(likes));
+    group(supervisor, site, config(LIKE_GROUP, &[Topic::Article]), LIKE_GROUP, Arc::new(likes));
     let views = ViewConsumer::new(site.views.clone());
-    group(supervisor, site, config("view", &[Topic::Article]), "view", Arc::new(views));
+    group(supervisor, site, config(VIEW_GROUP, &[Topic::Article]), VIEW_GROUP, Arc::new(views));
 
     let scores =
         HotConsumer::new(site.hot_store.clone(), site.clock.clone(), site.days.clone(), GroupId::new(hot::GROUP));

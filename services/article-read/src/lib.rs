@@ -3,6 +3,7 @@
 
 mod board_list;
 mod change;
+mod compare;
 mod consumer;
 mod entry;
 mod loader;
@@ -19,6 +20,7 @@ mod view_counts;
 
 pub use board_list::{BoardList, GONE_MAX, LIST_MAX, ListChanges, Step, Window};
 pub use change::{BoardChange, Change, Presence};
+pub use compare::{Comparison, DIFFERENCES_MAX, Difference, Group, State};
 pub use consumer::ReadConsumer;
 pub use entry::{ArticleGroup, Count, Entry, Shown};
 pub use loader::{LoadLoop, Loader, Source, loader};

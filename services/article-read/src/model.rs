@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use madang_kernel::{ArticleId, BoardId, StoreError, Timestamp};
+use madang_kernel::{ArticleId, BoardId, ShardId, StoreError, Timestamp};
 
 use crate::{BoardList, Change, Entry, Newest, Step, Window};
 
@@ -113,6 +113,9 @@ pub trait ReadModel: Send + Sync {
     /// Removes candidates that turned out to be gone.
     async fn drop_candidates(&self, board: BoardId, gone: &[ArticleId]) -> Result<(), StoreError>;
 
+    /// Everything that is held of the articles whose parts live on a shard, absences left out. A look for a check: it
+    /// loads nothing, and keeps nothing from leaving.
+    async fn held(&self, shard: ShardId) -> Result<Vec<(ArticleId, Entry)>, StoreError>;
     /// Drops everything, placeholders too: rebuilds under way are told to ask again.
     async fn clear(&self) -> Result<(), StoreError>;
     /// How much there is.

@@ -15,7 +15,7 @@ use crate::{ArticleHead, ArticleText, Entry, ListLook, Look, ModelSize, Owners, 
 /// How often a list whose candidates turn out to be gone is looked at again before it is answered without them.
 const LIST_ROUNDS_MAX: usize = 4;
 /// Articles looked up together.
-const SLICE_MAX: usize = 256;
+pub(crate) const SLICE_MAX: usize = 256;
 
 /// An article with its counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,8 +68,8 @@ impl From<ReadArticle> for ReadSummary {
 
 /// Reading. One per process: its loads are collapsed here.
 pub struct ReadService {
-    model: Arc<dyn ReadModel>,
-    owners: Arc<dyn Owners>,
+    pub(crate) model: Arc<dyn ReadModel>,
+    pub(crate) owners: Arc<dyn Owners>,
     articles: Loader<ArticleId, Option<Entry>>,
     lists: Loader<BoardId, LoadedList>,
     views: ViewCounts,

@@ -144,6 +144,13 @@ pub enum CheckFinding {
         /// The reply.
         comment_id: CommentId,
     },
+    /// Something of an article that is neither there nor known to be deleted.
+    WithoutArticle {
+        /// The article that is not there.
+        article_id: ArticleId,
+        /// What is left of it.
+        part: Part,
+    },
     /// A view count differs from its events, or should not be there.
     View(ViewFinding),
     /// A score or a list of hot articles differs from its counts.
@@ -178,6 +185,27 @@ pub enum CheckFinding {
         /// What it said.
         message: String,
     },
+}
+
+/// What belongs to an article and is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Its comments.
+    Comments,
+    /// Its likes.
+    Likes,
+    /// Its views.
+    Views,
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Comments => "comments",
+            Self::Likes => "likes",
+            Self::Views => "views",
+        })
+    }
 }
 
 impl fmt::Display for CheckFinding {
@@ -232,6 +260,9 @@ impl fmt::Display for CheckFinding {
                 write!(f, "article {article_id} is gone and its comments are still counted")
             }
             Self::CommentOrphan { comment_id } => write!(f, "comment {comment_id} replies to one that is not there"),
+            Self::WithoutArticle { article_id, part } => {
+                write!(f, "article {article_id} is neither there nor marked as deleted, and its {part} are counted")
+            }
             Self::View(finding) => finding.fmt(f),
             Self::Hot(finding) => finding.fmt(f),
             Self::LikeCount { article_id, counted, rows } => {

@@ -7,7 +7,7 @@ use madang_hot_article::{Day, HotItem, LISTED_MAX, Tally};
 use madang_kernel::{ArticleId, Id, StoreError};
 use rusqlite::{Connection, Row};
 
-use super::{CheckFinding, CheckReport, FINDINGS_MAX};
+use super::{CheckFinding, CheckReport, FINDINGS_MAX, Part};
 use crate::errors::sql_error;
 use crate::hot;
 
@@ -32,6 +32,24 @@ pub enum HotFinding {
     NoDay {
         /// What is stored.
         day: i64,
+    },
+    /// A score of the present day differs from the counter it comes from, although every event has been heard.
+    Source {
+        /// The article.
+        article_id: ArticleId,
+        /// What is counted.
+        part: Part,
+        /// Count and version in the score; `None` when there is no score.
+        scored: Option<(i64, i64)>,
+        /// Count and version of the counter; `None` when there is none.
+        counted: Option<(i64, i64)>,
+    },
+    /// An article that is there and scored as deleted, or the other way round.
+    Presence {
+        /// The article.
+        article_id: ArticleId,
+        /// Whether it is there.
+        is_there: bool,
     },
     /// A kept list of a day that is not final.
     ListWithoutMark {
@@ -58,6 +76,15 @@ impl fmt::Display for HotFinding {
                 write!(f, "article {article_id} of day {day} has a score of {stored} and counts {counted}")
             }
             Self::NoDay { day } => write!(f, "{day} is no day of hot articles"),
+            Self::Source { article_id, part, scored, counted } => {
+                write!(f, "article {article_id} has {} {part} and is scored with {}", At(*counted), At(*scored))
+            }
+            Self::Presence { article_id, is_there: true } => {
+                write!(f, "article {article_id} is there and scored as deleted")
+            }
+            Self::Presence { article_id, is_there: false } => {
+                write!(f, "article {article_id} is not there and still scored")
+            }
             Self::ListWithoutMark { day } => write!(f, "{day} has a final list and is not final"),
             Self::ListDiffers { day, place, listed, scored } => {
                 write!(f, "the final list of {day} has article {listed} in place {place}, where the scores have ")?;
@@ -67,6 +94,18 @@ impl fmt::Display for HotFinding {
                     None => f.write_str("none"),
                 }
             }
+        }
+    }
+}
+
+/// A count at its version, if there is one.
+struct At(Option<(i64, i64)>);
+
+impl fmt::Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some((count, version)) => write!(f, "{count} (version {version})"),
+            None => f.write_str("no"),
         }
     }
 }
@@ -127,6 +166,6 @@ fn compare_list(tx: &Connection, day: Day, is_final: bool, report: &mut CheckRep
     Ok(())
 }
 
-fn found(report: &mut CheckReport, finding: HotFinding) {
+pub(super) fn found(report: &mut CheckReport, finding: HotFinding) {
     report.findings.push(CheckFinding::Hot(finding));
 }

@@ -8,14 +8,19 @@ mod comments;
 mod events;
 mod finding;
 mod hot;
+mod hot_source;
 mod likes;
+mod orphans;
+mod report;
+mod unheard;
 mod views;
 
-use madang_kernel::{BoardId, Id, StoreError};
-use rusqlite::{Connection, OpenFlags};
+use madang_kernel::{BoardId, Clock, Id, StoreError};
+use rusqlite::{Connection, OpenFlags, Row};
 
-pub use finding::CheckFinding;
+pub use finding::{CheckFinding, Part};
 pub use hot::HotFinding;
+pub use report::{CheckDerived, CheckOptions, CheckProgress, CheckReport, Sizes};
 pub use views::ViewFinding;
 
 use crate::Sqlite;
@@ -25,66 +30,10 @@ const BOARDS_WITHOUT_COUNT: &str = include_str!("../../sql/check/boards_without_
 const ARTICLES_TOTAL: &str = include_str!("../../sql/check/articles_total.sql");
 const OFFSETS_PAST_HEAD: &str = include_str!("../../sql/check/offsets_past_head.sql");
 const SIZES: &str = include_str!("../../sql/check/sizes.sql");
+const PARTS_TOTAL: &str = include_str!("../../sql/check/parts_total.sql");
 
 /// Findings reported of one check; more of them would tell nothing new.
 const FINDINGS_MAX: usize = 1_000;
-
-/// What to compare.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct CheckOptions {
-    /// Also have SQLite read every page of the file: slow on a large site.
-    pub integrity: bool,
-}
-
-/// How far a check has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CheckProgress {
-    /// Boards compared.
-    pub boards_done: u64,
-    /// Boards to compare.
-    pub boards: u64,
-    /// Articles read so far.
-    pub articles: u64,
-}
-
-/// What a check found.
-#[derive(Debug, Clone, Default)]
-pub struct CheckReport {
-    /// What is wrong; empty on a sound site, and cut off at 1,000.
-    pub findings: Vec<CheckFinding>,
-    /// Boards compared.
-    pub boards: u64,
-    /// Articles compared.
-    pub articles: u64,
-    /// Events compared with the articles they report, newest first.
-    pub events: u64,
-    /// Rows of the tables that must stay bounded.
-    pub sizes: Sizes,
-}
-
-impl CheckReport {
-    /// Whether nothing is wrong.
-    pub fn is_sound(&self) -> bool {
-        self.findings.is_empty()
-    }
-}
-
-/// Rows of the tables that must stay bounded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Sizes {
-    /// Entries of the event log.
-    pub log: u64,
-    /// Messages that wait for a relay.
-    pub outbox: u64,
-    /// Events that consumer groups remember.
-    pub inbox: u64,
-    /// Answers to idempotency keys.
-    pub once: u64,
-    /// Messages given up.
-    pub dead_letters: u64,
-    /// Ended sessions and changed roles.
-    pub revocations: u64,
-}
 
 impl Sqlite {
     /// Compares counters, blocks and events with the rows; tells how far it is after each board.
@@ -94,7 +43,8 @@ impl Sqlite {
         progress: impl FnMut(CheckProgress) + Send + 'static,
     ) -> Result<CheckReport, StoreError> {
         let path = self.read(|reader| Ok(reader.path().unwrap_or_default().to_owned())).await?;
-        let work = move || run(&path, options, progress);
+        let clock = self.clock().clone();
+        let work = move || run(&path, &options, clock.as_ref(), progress);
         tokio::task::spawn_blocking(work).await.map_err(|error| StoreError::broken("check", error))?
     }
 
@@ -104,7 +54,12 @@ impl Sqlite {
     }
 }
 
-fn run(path: &str, options: CheckOptions, mut progress: impl FnMut(CheckProgress)) -> Result<CheckReport, StoreError> {
+fn run(
+    path: &str,
+    options: &CheckOptions,
+    clock: &dyn Clock,
+    mut progress: impl FnMut(CheckProgress),
+) -> Result<CheckReport, StoreError> {
     let reader = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
         .map_err(sql_error)?;
     let mut report = CheckReport::default();
@@ -120,6 +75,10 @@ fn run(path: &str, options: CheckOptions, mut progress: impl FnMut(CheckProgress
     in_snapshot(&reader, |tx| views::compare(tx, &mut report))?;
     in_snapshot(&reader, |tx| likes::compare(tx, &mut report))?;
     in_snapshot(&reader, |tx| hot::compare(tx, &mut report))?;
+    if let Some(derived) = &options.derived {
+        in_snapshot(&reader, |tx| orphans::compare(tx, derived, &mut report))?;
+        in_snapshot(&reader, |tx| hot_source::compare(tx, derived, clock, &mut report))?;
+    }
     if options.integrity {
         integrity(&reader, &mut report)?;
     }
@@ -156,6 +115,14 @@ fn compare_whole(tx: &Connection, report: &mut CheckReport) -> Result<(), StoreE
     }
     events::compare(tx, total, report)?;
     report.sizes = sizes(tx)?;
+    count_parts(tx, report)
+}
+
+/// How much of each kind there is to compare.
+fn count_parts(tx: &Connection, report: &mut CheckReport) -> Result<(), StoreError> {
+    let read = |row: &Row<'_>| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]);
+    let rows: [i64; 4] = tx.query_row(PARTS_TOTAL, [], read).map_err(sql_error)?;
+    [report.comments, report.likes, report.view_counts, report.hot_scores] = rows.map(i64::cast_unsigned);
     Ok(())
 }
 

@@ -86,7 +86,7 @@ impl SqliteLog {
 }
 
 /// Every group in every topic.
-pub(super) fn all(connection: &Connection) -> rusqlite::Result<Vec<GroupState>> {
+pub(crate) fn all(connection: &Connection) -> rusqlite::Result<Vec<GroupState>> {
     connection.prepare_cached(GROUPS)?.query_map([], GroupState::from_row)?.collect()
 }
 

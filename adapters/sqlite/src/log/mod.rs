@@ -17,7 +17,7 @@ use rusqlite::Connection;
 
 pub(crate) use append::report;
 pub use groups::GroupState;
-pub(crate) use groups::store_done;
+pub(crate) use groups::{all as all_groups, store_done};
 pub use lag::{Behind, GroupLag};
 pub use retention::{RetentionOptions, Trimmed};
 pub(crate) use tail::Tail;

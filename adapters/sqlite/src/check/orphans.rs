@@ -1,0 +1,43 @@
+//! Comments, likes and view counts of articles that are neither there nor marked as deleted. Their group would have marked
+//! them, unless it has not heard of the deletion yet.
+
+use madang_event::Topic;
+use madang_kernel::{ArticleId, Id, StoreError};
+use madang_messaging::GroupId;
+use rusqlite::Connection;
+
+use super::unheard::unheard;
+use super::{CheckDerived, CheckFinding, CheckReport, FINDINGS_MAX, Part};
+use crate::errors::sql_error;
+
+const COMMENTS: &str = include_str!("../../sql/check/comment_counts_without_article.sql");
+const LIKES: &str = include_str!("../../sql/check/like_counts_without_article.sql");
+const VIEWS: &str = include_str!("../../sql/check/view_counts_without_article.sql");
+
+/// Looks for what nobody will clean up; the caller holds one snapshot. Rows without a counter are found elsewhere.
+pub(super) fn compare(tx: &Connection, derived: &CheckDerived, report: &mut CheckReport) -> Result<(), StoreError> {
+    look(tx, COMMENTS, Part::Comments, &derived.comment_group, report)?;
+    look(tx, LIKES, Part::Likes, &derived.like_group, report)?;
+    look(tx, VIEWS, Part::Views, &derived.view_group, report)
+}
+
+fn look(tx: &Connection, sql: &str, part: Part, group: &GroupId, report: &mut CheckReport) -> Result<(), StoreError> {
+    let unheard = match unheard(tx, group, &[Topic::Article])? {
+        Ok(articles) => articles,
+        Err(reason) => {
+            report.left_out.push(format!("{part} of articles that are gone: {reason}"));
+            return Ok(());
+        }
+    };
+    let mut statement = tx.prepare(sql).map_err(sql_error)?;
+    for article in statement.query_map([], |row| row.get(0)).map_err(sql_error)? {
+        let article_id = ArticleId::from_raw(article.map_err(sql_error)?);
+        if !unheard.contains(&article_id) {
+            report.findings.push(CheckFinding::WithoutArticle { article_id, part });
+        }
+        if report.findings.len() >= FINDINGS_MAX {
+            break;
+        }
+    }
+    Ok(())
+}
