@@ -15,18 +15,18 @@ use crate::{command, database};
 
 const WRITERS: usize = 64;
 const LIKED: usize = 8;
-const SHORT_RUN: Duration = Duration::from_secs(3);
-const LONG_RUN: Duration = Duration::from_secs(10);
+pub(crate) const SHORT_RUN: Duration = Duration::from_secs(3);
+pub(crate) const LONG_RUN: Duration = Duration::from_secs(10);
 
 /// What the server said that it has. A request without an answer may have had its effect or not, so what it was about is
 /// not promised either way.
 #[derive(Default)]
-struct Promised {
-    articles: HashSet<i64>,
-    comments: HashSet<i64>,
+pub(crate) struct Promised {
+    pub(crate) articles: HashSet<i64>,
+    pub(crate) comments: HashSet<i64>,
     deleted_comments: HashSet<i64>,
     /// By (article, member): whether it is liked.
-    likes: HashMap<(String, i64), bool>,
+    pub(crate) likes: HashMap<(String, i64), bool>,
     /// Views of each article that were answered, and whether one more was under way.
     views: HashMap<String, (u64, u64)>,
 }
@@ -45,11 +45,11 @@ impl Promised {
 }
 
 /// Where the load goes.
-struct Site {
-    boards: [String; 2],
+pub(crate) struct Site {
+    pub(crate) boards: [String; 2],
     /// One article on each kind of board, for comments.
-    discussed: [String; 2],
-    liked: Vec<String>,
+    pub(crate) discussed: [String; 2],
+    pub(crate) liked: Vec<String>,
 }
 
 struct Writer<'a> {
@@ -98,8 +98,8 @@ impl Writer<'_> {
     }
 
     fn like(&mut self, round: usize) -> Option<()> {
-        let article = self.site.liked[round % LIKED].clone();
-        let method = if (round / LIKED).is_multiple_of(2) { "PUT" } else { "DELETE" };
+        let article = self.site.liked[round % self.site.liked.len()].clone();
+        let method = if (round / self.site.liked.len()).is_multiple_of(2) { "PUT" } else { "DELETE" };
         self.promised.likes.remove(&(article.clone(), self.member));
         let state = self.send(method, &format!("/api/v1/articles/{article}/like"), None)?;
         let liked = state["liked"].as_bool().unwrap();
@@ -109,7 +109,7 @@ impl Writer<'_> {
     }
 
     fn view(&mut self, round: usize) -> Option<()> {
-        let article = self.site.liked[round % LIKED].clone();
+        let article = self.site.liked[round % self.site.liked.len()].clone();
         let call = Call::new(self.address, "POST", &format!("/api/v1/articles/{article}/views"));
         let views = self.promised.views.entry(article).or_default();
         views.1 += 1;
@@ -124,7 +124,7 @@ fn id(value: &serde_json::Value) -> i64 {
 }
 
 /// Loads the server with everything at once, kills it, and tells what it had promised.
-fn load_and_kill(server: TestServer, site: &Site, members: &[(i64, String)], run: Duration) -> Promised {
+pub(crate) fn load_and_kill(server: TestServer, site: &Site, members: &[(i64, String)], run: Duration) -> Promised {
     let (address, stop, begin) = (server.address.clone(), AtomicBool::new(false), Barrier::new(members.len() + 1));
     let all = Mutex::new(Promised::default());
     std::thread::scope(|scope| {
