@@ -7,7 +7,7 @@ use crate::server::{TestServer, is_long_run};
 
 const WRITERS: usize = 8;
 const ROUNDS: usize = 25;
-const LONG_ROUNDS: usize = 250;
+const LONG_ROUNDS: usize = 120;
 
 /// A member with two connections: what is written on one is read on the other.
 struct Author<'a> {

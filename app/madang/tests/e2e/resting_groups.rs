@@ -34,6 +34,8 @@ fn write(server: &TestServer, members: &[(i64, String)]) -> Vec<String> {
     let articles: Vec<_> = (0..ARTICLES).map(|_| server.article_id(&board, &members[0].1)).collect();
     for article in &articles {
         let path = format!("/api/v1/articles/{article}");
+        // Now the query model holds it, and must follow.
+        server.get(&path).json(200);
         for (_, token) in members {
             server.call("PUT", &format!("{path}/like")).token(token).send().json(200);
         }
