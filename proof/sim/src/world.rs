@@ -387,18 +387,21 @@ impl World {
         self.push(self.now_ms + SESSION_TIMEOUT_MS, Happening::Expel { process, incarnation });
     }
 
-    /// Its operator has the consumers of a process rest for a while; a restart forgets it.
+    /// Its operator has the consumers of a process rest for a while; a restart forgets it. One that sleeps hears nothing,
+    /// so that whoever is told to rest is always told to go on after it.
     fn rest(&mut self, process: usize) {
         let length_ms = self.chance.random_range(500..8_000);
-        let incarnation = self.processes[process].incarnation;
+        let owner = &self.processes[process];
+        if !owner.up || owner.paused_until_ms > self.now_ms {
+            return;
+        }
+        let (incarnation, units) = (owner.incarnation, owner.units());
         self.trace.note(self.now_ms, process, "has its consumers rest", length_ms as i64);
-        for unit in self.processes[process].units() {
-            if matches!(unit, Unit::Lane(..)) {
-                let to = Sender { process, incarnation, unit };
-                self.push(self.now_ms, Happening::Answer { to, told: Told::Lane(consumer::Input::Rest) });
-                let told = Told::Lane(consumer::Input::GoOn);
-                self.push(self.now_ms + length_ms, Happening::Answer { to, told });
-            }
+        for unit in units.into_iter().filter(|unit| matches!(unit, Unit::Lane(..))) {
+            self.tell(process, unit, Told::Lane(consumer::Input::Rest));
+            let to = Sender { process, incarnation, unit };
+            let told = Told::Lane(consumer::Input::GoOn);
+            self.push(self.now_ms + length_ms, Happening::Answer { to, told });
         }
     }
 }
