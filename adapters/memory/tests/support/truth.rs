@@ -26,6 +26,11 @@ pub(crate) struct Owned {
 }
 
 impl Truth {
+    /// A board without articles.
+    pub(crate) fn open_board(&mut self, board: BoardId) {
+        self.boards.insert(board, BoardCount { article_count: 0, version: 0 });
+    }
+
     pub(crate) fn create(&mut self, board: BoardId, article: ArticleId, content: &str) -> Envelope {
         let board_count = self.recount(board, 1);
         let moment = Timestamp::from_millis(1_750_000_000_000);
