@@ -200,10 +200,16 @@ impl Day {
         self.look().await;
     }
 
-    /// The model is dropped: by hand, or because the group fell behind and will never hear of what it missed.
+    /// The model is dropped: by hand, or because the group fell behind and never hears of what it missed.
     async fn drop_model(&mut self) {
         if self.random.random() {
-            self.delivered.append(&mut self.undelivered);
+            // What is written while rebuilds are under way, and lost before anybody hears of it.
+            (0..6).for_each(|_| self.read());
+            for _ in 0..self.random.random_range(1..30) {
+                tokio::task::yield_now().await;
+            }
+            (0..6).for_each(|_| self.write());
+            self.undelivered.clear();
         }
         self.site.model.clear().await.unwrap();
         self.shown.clear();
