@@ -1,5 +1,5 @@
 //! A site to read from: owners that hold the truth, the model in memory, the service over both.
-#![allow(dead_code, reason = "each test file takes what it needs")]
+#![allow(dead_code, unused_imports, reason = "each test file takes what it needs")]
 
 mod owners;
 mod truth;
