@@ -1,5 +1,7 @@
 //! The budget is honoured, whatever is put in and however it grows, and what is used most stays.
 
+#![allow(clippy::unwrap_used, reason = "the helpers of a test fail the test")]
+
 mod support;
 
 use std::sync::Arc;

@@ -1,5 +1,7 @@
 //! Events from the log: merged, skipped when they tell nothing new, refused when they cannot be read.
 
+#![allow(clippy::unwrap_used, reason = "the helpers of a test fail the test")]
+
 mod support;
 
 use bytes::Bytes;

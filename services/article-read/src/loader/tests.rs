@@ -9,11 +9,14 @@ use tokio::task::JoinSet;
 
 use super::*;
 
+/// Whether a load of these keys fails.
+type Fails = fn(&[u64]) -> Option<StoreError>;
+
 /// A source that doubles keys, waits at a gate, and fails as told.
 struct Doubling {
     gate: Semaphore,
     loads: Mutex<Vec<Vec<u64>>>,
-    fail: Mutex<Option<fn(&[u64]) -> Option<StoreError>>>,
+    fail: Mutex<Option<Fails>>,
     at_once: AtomicUsize,
     at_once_max: AtomicUsize,
 }
@@ -43,7 +46,7 @@ impl Doubling {
         self.gate.add_permits(1_000_000);
     }
 
-    fn fail(&self, fail: Option<fn(&[u64]) -> Option<StoreError>>) {
+    fn fail(&self, fail: Option<Fails>) {
         *lock(&self.fail) = fail;
     }
 }
