@@ -1,8 +1,10 @@
-//! Ports kept in the memory of one process: the query model, within a budget.
+//! What lives in the memory of one process: the query model, within a budget, and its owners, asked in place.
 
 mod boards;
 mod entries;
 mod kept;
+mod owners;
 mod read_model;
 
+pub use owners::LocalOwners;
 pub use read_model::{DEFAULT_BUDGET_BYTES, MemoryReadModel};

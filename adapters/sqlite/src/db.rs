@@ -1,18 +1,19 @@
 //! The database as the stores see it: a write that is one transaction, a read that is one snapshot.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 
 use madang_kernel::{Clock, StoreError};
 use rusqlite::{Connection, OptionalExtension};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::oneshot;
 
 use crate::call::{BoxedCall, boxed};
 use crate::checkpointer::{self, WalGauge};
 use crate::connection;
 use crate::errors::PART;
 use crate::lanes::{Lane, Lanes, Refused};
+use crate::log::{Announcer, CommitListener, Tail};
 use crate::readers::{self, ReadQueue};
 use crate::writer::{Writer, lane_name};
 use crate::{SqliteOptions, metric};
@@ -66,7 +67,8 @@ struct Inner {
     reads: Arc<ReadQueue>,
     wal: Arc<WalGauge>,
     clock: Arc<dyn Clock>,
-    log_head: watch::Receiver<i64>,
+    tail: Arc<Tail>,
+    listener: Arc<OnceLock<CommitListener>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -83,17 +85,18 @@ impl Sqlite {
         let readers =
             (0..count).map(|_| connection::open_reader(&options)).collect::<Result<Vec<_>, _>>().map_err(unusable)?;
 
-        let (head_sender, log_head) = watch::channel(head);
         let inner = Inner {
             lanes: Arc::new(Lanes::new(options.people_queue, options.background_queue)),
             reads: Arc::new(ReadQueue::new(options.read_queue, count)),
             wal: Arc::new(WalGauge::default()),
             clock,
-            log_head,
+            tail: Arc::new(Tail::after(head, options.tail_entries, options.tail_bytes)),
+            listener: Arc::default(),
             threads: Mutex::default(),
         };
         let lanes = Arc::clone(&inner.lanes);
-        let writer = Writer::new(writer, lanes, options.batch_max, head_sender, Arc::clone(&inner.wal));
+        let announcer = Announcer::new(Arc::clone(&inner.tail), Arc::clone(&inner.listener));
+        let writer = Writer::new(writer, lanes, options.batch_max, announcer, Arc::clone(&inner.wal));
         inner.start("db-writer", move || writer.run())?;
         for reader in readers {
             let queue = Arc::clone(&inner.reads);
@@ -146,9 +149,17 @@ impl Sqlite {
         &self.inner.clock
     }
 
-    /// The last position of the event log, told after each COMMIT that moved it.
-    pub(crate) fn log_head(&self) -> watch::Receiver<i64> {
-        self.inner.log_head.clone()
+    /// From now on `listener` hears the events of each batch, in commit order, after its COMMIT and before anybody in it
+    /// is answered: a caller that got its answer finds its event heard. What a failed call reported is never heard, nor
+    /// is what is published again. It runs on the writer's thread, so it must be quick and must not wait for a write; a
+    /// panic in it is logged and passes. False when somebody listens already.
+    pub fn on_commit(&self, listener: CommitListener) -> bool {
+        self.inner.listener.set(listener).is_ok()
+    }
+
+    /// The newest entries of the log.
+    pub(crate) fn tail(&self) -> &Arc<Tail> {
+        &self.inner.tail
     }
 
     /// Takes no more calls, finishes those that wait, checkpoints, and ends the threads.

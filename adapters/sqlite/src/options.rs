@@ -24,6 +24,10 @@ pub struct SqliteOptions {
     pub wal_soft_bytes: u64,
     /// From this size on the writer itself starts the write-ahead log anew between two batches.
     pub wal_hard_bytes: u64,
+    /// The newest log entries kept in memory for those who follow the log.
+    pub tail_entries: usize,
+    /// The most memory that these entries take.
+    pub tail_bytes: usize,
     /// Page cache of the writer.
     pub writer_cache_kib: u32,
     /// Page cache of each reader.
@@ -43,6 +47,8 @@ impl SqliteOptions {
             batch_max: 256,
             wal_soft_bytes: 8 << 20,
             wal_hard_bytes: 64 << 20,
+            tail_entries: 4_096,
+            tail_bytes: 16 << 20,
             writer_cache_kib: 16 << 10,
             reader_cache_kib: 8 << 10,
         }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OptionalExtension};
-use tokio::sync::watch;
 use tracing::{error, warn};
 
 use crate::call::BoxedCall;
 use crate::checkpointer::WalGauge;
 use crate::crowd::Crowd;
 use crate::lanes::{Lane, Lanes};
+use crate::log::Announcer;
 use crate::metric;
 
 /// A batch stops taking calls after this time, so that the first of them does not wait long for its answer.
@@ -31,7 +31,7 @@ pub(crate) struct Writer {
     connection: Connection,
     lanes: Arc<Lanes>,
     batch_max: usize,
-    log_head: watch::Sender<i64>,
+    announcer: Announcer,
     wal: Arc<WalGauge>,
     background_ran: Instant,
     crowd: Crowd,
@@ -42,14 +42,14 @@ impl Writer {
         connection: Connection,
         lanes: Arc<Lanes>,
         batch_max: usize,
-        log_head: watch::Sender<i64>,
+        announcer: Announcer,
         wal: Arc<WalGauge>,
     ) -> Self {
         Self {
             connection,
             lanes,
             batch_max: batch_max.max(1),
-            log_head,
+            announcer,
             wal,
             background_ran: Instant::now(),
             crowd: Crowd::default(),
@@ -59,6 +59,7 @@ impl Writer {
     /// Works until the queues are closed and empty, then leaves the write-ahead log empty.
     pub(crate) fn run(mut self) {
         let mut done = Vec::with_capacity(self.batch_max);
+        self.announcer.collect_here();
         while self.lanes.wait() {
             self.batch(&mut done);
             self.wal.committed();
@@ -85,6 +86,7 @@ impl Writer {
         if let Err(reason) = &lost {
             error!(calls = done.len(), "batch lost: {reason}");
             self.roll_back();
+            self.announcer.lost();
         }
         self.report(done.len());
         for call in done.drain(..) {
@@ -148,8 +150,7 @@ impl Writer {
         let took = started.elapsed();
         self.crowd.committed_in(took);
         metrics::histogram!(metric::COMMIT_SECONDS).record(took);
-        // Only growth wakes the subscribers: storing an offset must not wake the one who stored it.
-        self.log_head.send_if_modified(|known| std::mem::replace(known, head) < head);
+        self.announcer.committed(head);
         Ok(())
     }
 

@@ -20,6 +20,8 @@ const SCANS: &[(&str, &str)] = &[
     ("check/comment_counts.sql", "a check reads everything"),
     ("check/comment_orphans.sql", "a check reads everything"),
     ("check/comments_uncounted.sql", "a check reads everything"),
+    ("check/hot_lists.sql", "a check reads everything"),
+    ("check/hot_scores.sql", "a check reads everything"),
     ("check/like_counts.sql", "a check reads everything"),
     ("check/likes_without_count.sql", "a check reads everything"),
     ("check/offsets_past_head.sql", "there are few consumer groups"),
@@ -47,6 +49,7 @@ async fn lists_start_at_their_place_in_the_index() {
     let test = TestDb::fresh();
     for (name, step) in [
         ("page_below.sql", "SEARCH article USING COVERING INDEX article_by_board (board_id=? AND rowid<?)"),
+        ("newest.sql", "SEARCH article USING COVERING INDEX article_by_board (board_id=?)"),
         ("scroll.sql", "SEARCH article USING INDEX article_by_board (board_id=? AND rowid<?)"),
         ("blocks_below.sql", "SEARCH article_block USING PRIMARY KEY (board_id=? AND level=? AND first_id<?)"),
     ] {
@@ -71,10 +74,26 @@ async fn comments_are_found_at_their_place_in_the_index() {
             format!("{search} COVERING INDEX comment_by_path (article_id=? AND path>? AND path<?)"),
         ),
         ("has_replies.sql", format!("{search} COVERING INDEX comment_by_parent (article_id=? AND parent_id=?)")),
+        ("counted_articles.sql", format!("{search} COVERING INDEX comment_by_parent (article_id>?)")),
     ] {
         let sql = fs::read_to_string(root().join("sql/comment").join(name)).unwrap();
         let plan = test.db.read(move |reader| Ok::<_, StoreError>(plan(reader, &sql).unwrap())).await.unwrap();
         assert!(plan.contains(&step), "{name}: {plan:?}");
+    }
+}
+
+#[tokio::test]
+async fn hot_articles_are_found_at_their_place_in_the_index() {
+    let test = TestDb::fresh();
+    for (name, step) in [
+        ("top.sql", "SEARCH hot_score USING INDEX hot_ranking (day=? AND score>?)"),
+        ("find.sql", "SEARCH hot_score USING PRIMARY KEY (day=? AND article_id=?)"),
+        ("after.sql", "SEARCH hot_score USING PRIMARY KEY ((day,article_id)>(?,?))"),
+        ("leave.sql", "SEARCH hot_final USING INDEX hot_final_article (day=? AND article_id=?)"),
+    ] {
+        let sql = fs::read_to_string(root().join("sql/hot").join(name)).unwrap();
+        let plan = test.db.read(move |reader| Ok::<_, StoreError>(plan(reader, &sql).unwrap())).await.unwrap();
+        assert!(plan.iter().any(|found| found == step), "{name}: {plan:?}");
     }
 }
 

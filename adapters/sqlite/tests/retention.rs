@@ -136,6 +136,24 @@ async fn a_group_far_behind_is_told_and_goes_on_from_the_head() {
 }
 
 #[tokio::test]
+async fn a_group_that_reads_from_memory_learns_that_it_fell_behind() {
+    let mut fixture = Fixture::fresh();
+    let mut reader = fixture.subscribe(&[TOPIC]).await;
+    // It reads along, but stores nothing.
+    for _ in 0..101 {
+        fixture.publish(1).await;
+        let polled = reader.poll(10, Duration::ZERO).await.unwrap();
+        assert!(matches!(polled, Polled::Deliveries(came) if came.len() == 1));
+    }
+    fixture.log.trim(RetentionOptions { hard_max_rows: 100, ..keep(10) }).await.unwrap();
+    fixture.publish(1).await;
+    assert_eq!(reader.poll(10, Duration::ZERO).await.unwrap(), Polled::FellBehind);
+    fixture.publish(1).await;
+    let polled = reader.poll(10, Duration::ZERO).await.unwrap();
+    assert!(matches!(polled, Polled::Deliveries(came) if came.len() == 1), "it goes on from the head");
+}
+
+#[tokio::test]
 async fn a_group_that_starts_at_the_head_sees_only_what_comes() {
     let mut fixture = Fixture::fresh();
     fixture.publish(5).await;

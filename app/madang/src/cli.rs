@@ -108,6 +108,12 @@ pub enum Command {
     /// Look at messages that could not be applied, and publish them again
     #[command(subcommand)]
     Dlq(DlqCommand),
+    /// See how far each consumer group has come, and have one rest for a while
+    #[command(subcommand)]
+    Groups(GroupsCommand),
+    /// Make derived data anew from what it is derived from
+    #[command(subcommand)]
+    Rebuild(RebuildCommand),
     /// Print the settings in force and where each comes from; secrets hidden
     Config,
 }
@@ -201,6 +207,32 @@ pub enum DlqCommand {
     },
 }
 
+/// What can be done with consumer groups.
+#[derive(Debug, Subcommand)]
+pub enum GroupsCommand {
+    /// List the groups and how far each is behind the event log
+    List,
+    /// Have a group rest; the log keeps what it has not read
+    Pause {
+        /// The group, as listed
+        group: String,
+    },
+    /// Have a group go on where it stopped
+    Resume {
+        /// The group, as listed
+        group: String,
+    },
+}
+
+/// What can be made anew.
+#[derive(Debug, Clone, Copy, Subcommand)]
+pub enum RebuildCommand {
+    /// Drop the query model; every article comes back from its owners when it is read
+    ReadModel,
+    /// Compute the ranking of hot articles anew from the counts it is made of
+    Hot,
+}
+
 impl Cli {
     /// Flags that are settings, as (setting, value, the flag as it is spelled).
     pub fn setting_flags(&self) -> Vec<(String, String, String)> {
@@ -240,6 +272,15 @@ impl Command {
             Self::Dlq(DlqCommand::List { limit }) => {
                 ControlRequest::DlqList { limit: usize::try_from(*limit).unwrap_or(usize::MAX) }
             }
+            Self::Groups(GroupsCommand::List) => ControlRequest::GroupsList,
+            Self::Groups(GroupsCommand::Pause { group }) => {
+                ControlRequest::GroupsPause { group: group.clone(), paused: true }
+            }
+            Self::Groups(GroupsCommand::Resume { group }) => {
+                ControlRequest::GroupsPause { group: group.clone(), paused: false }
+            }
+            Self::Rebuild(RebuildCommand::ReadModel) => ControlRequest::RebuildReadModel,
+            Self::Rebuild(RebuildCommand::Hot) => ControlRequest::RebuildHot,
             Self::Dlq(DlqCommand::Show { id }) => ControlRequest::DlqShow { id: id.clone() },
             Self::Dlq(DlqCommand::Replay { id, dry_run, .. }) => {
                 ControlRequest::DlqReplay { id: id.clone(), dry_run: *dry_run }

@@ -13,7 +13,7 @@ const OTHERS: u32 = 0o077;
 /// Why there is no key.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
-    /// Others can read it; whoever did can sign tokens.
+    /// Others can read it; whoever did can sign tokens, or find out who a guest was.
     #[error("the key {} can be read by others (mode {mode:o}); run: chmod 600 {}", path.display(), path.display())]
     Exposed {
         /// The file.
@@ -22,7 +22,7 @@ pub enum KeyError {
         mode: u32,
     },
     /// It is not a key of ours.
-    #[error("the key {} is not {KEY_BYTES} bytes long; restore it, or remove it to sign everybody out", path.display())]
+    #[error("the key {} is not {KEY_BYTES} bytes long; restore it, or remove it for a new one (a new token.key signs everybody out)", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -39,8 +39,17 @@ pub enum KeyError {
 
 /// The key that signs tokens, made at the first start.
 pub fn token_key(data: &Path) -> Result<[u8; KEY_BYTES], KeyError> {
+    key(data, "token.key")
+}
+
+/// The key under which guests are hashed, made at the first start.
+pub fn guest_key(data: &Path) -> Result<[u8; KEY_BYTES], KeyError> {
+    key(data, "guest.key")
+}
+
+fn key(data: &Path, name: &str) -> Result<[u8; KEY_BYTES], KeyError> {
     let keys = data.join("keys");
-    let path = keys.join("token.key");
+    let path = keys.join(name);
     let unusable = |source| KeyError::Unusable { path: path.clone(), source };
     match std::fs::metadata(&path) {
         Ok(found) => {
@@ -82,6 +91,14 @@ mod tests {
         assert_eq!(token_key(data.path()).unwrap(), key);
         assert_ne!(key, [0; KEY_BYTES]);
         let mode = std::fs::metadata(data.path().join("keys/token.key")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, KEY_MODE);
+    }
+
+    #[test]
+    fn each_purpose_has_a_key_of_its_own() {
+        let data = tempfile::tempdir().unwrap();
+        assert_ne!(token_key(data.path()).unwrap(), guest_key(data.path()).unwrap());
+        let mode = std::fs::metadata(data.path().join("keys/guest.key")).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, KEY_MODE);
     }
 

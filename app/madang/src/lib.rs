@@ -6,9 +6,13 @@
 pub mod cli;
 pub mod config;
 mod console;
+mod consumers;
 pub mod control;
 pub mod data_directory;
+pub mod groups;
+mod hot;
 pub mod keys;
+mod lag;
 mod lease;
 pub mod operations;
 mod readiness;
@@ -20,5 +24,6 @@ mod signals;
 pub mod site;
 mod telemetry;
 mod upkeep;
+mod write_back;
 
 pub use run::run;

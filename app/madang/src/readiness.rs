@@ -2,8 +2,9 @@
 
 use async_trait::async_trait;
 use madang_api::{PartState, Readiness};
-use madang_sqlite::Lane;
+use madang_sqlite::{GroupLag, Lane};
 
+use crate::lag;
 use crate::site::Site;
 
 /// Asks the parts of a site.
@@ -13,19 +14,29 @@ pub(crate) struct SiteReadiness(pub(crate) Site);
 impl Readiness for SiteReadiness {
     async fn parts(&self) -> Vec<PartState> {
         let site = &self.0;
-        let (writer, log) = tokio::join!(site.database.write(Lane::People, |_| Ok(())), site.log.groups());
+        let (writer, lags) = tokio::join!(site.database.write(Lane::People, |_| Ok(())), site.log.lag());
         // Renewing the lease is a write to disk every few seconds: a disk that is full or gone shows here.
         let left_ms = site.ids.lease().until_ms - site.clock.now().as_millis();
-        vec![
+        let mut parts = vec![
             part("store", writer.map(|()| "takes writes".to_owned())),
-            part("log", log.map(|groups| format!("{} consumer groups", groups.len()))),
+            part("log", lags.as_ref().map(|lags| format!("{} consumer groups", lags.len()))),
             PartState {
                 name: "ids".to_owned(),
                 ok: left_ms > 0,
                 detail: if left_ms > 0 { "node lease held".to_owned() } else { "node lease has ended".to_owned() },
             },
-        ]
+        ];
+        // A group that is behind is no reason to send readers elsewhere: what it keeps is old, and says how old.
+        parts.extend(lags.unwrap_or_default().iter().map(|lag| group(site, lag)));
+        parts
     }
+}
+
+fn group(site: &Site, lag: &GroupLag) -> PartState {
+    let name = lag.group.as_str();
+    let rests = site.groups.pause_of(name).is_some_and(|pause| pause.is_paused());
+    let detail = if rests { format!("paused, {}", lag::in_words(lag)) } else { lag::in_words(lag) };
+    PartState { name: format!("group {name}"), ok: true, detail }
 }
 
 fn part<E: std::fmt::Display>(name: &str, state: Result<String, E>) -> PartState {

@@ -50,11 +50,6 @@ impl Role {
             Self::Web => "web",
         }
     }
-
-    /// Whether this version has the service.
-    pub fn is_built(self) -> bool {
-        matches!(self, Self::Member | Self::Article | Self::Web)
-    }
 }
 
 /// The roles of one process.
@@ -68,11 +63,6 @@ impl Roles {
     /// Whether this process has the role.
     pub fn has(&self, role: Role) -> bool {
         self.named.is_empty() || self.named.contains(&role)
-    }
-
-    /// Roles that were asked for by name and do not exist in this version.
-    pub fn not_built(&self) -> Vec<&'static str> {
-        self.named.iter().filter(|role| !role.is_built()).map(|role| role.name()).collect()
     }
 }
 
@@ -112,14 +102,12 @@ mod tests {
     fn all_has_every_role() {
         let roles: Roles = "all".parse().unwrap();
         assert!(Role::ALL.into_iter().all(|role| roles.has(role)));
-        assert!(roles.not_built().is_empty(), "nobody asked for these by name");
     }
 
     #[test]
     fn a_list_has_what_it_names() {
         let roles: Roles = "article, comment".parse().unwrap();
         assert!(roles.has(Role::Article) && roles.has(Role::Comment) && !roles.has(Role::Member));
-        assert_eq!(roles.not_built(), ["comment"]);
     }
 
     #[test]

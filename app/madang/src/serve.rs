@@ -25,7 +25,7 @@ use crate::readiness::SiteReadiness;
 use crate::roles::{self, Roles};
 use crate::signals::{Signal, Signals};
 use crate::site::Site;
-use crate::{telemetry, upkeep};
+use crate::{consumers, hot, telemetry, upkeep, write_back};
 
 /// How long background tasks and commands may take to notice that they should end.
 const BACKGROUND_STOP: Duration = Duration::from_secs(2);
@@ -61,21 +61,18 @@ pub async fn serve(config: &Config) -> anyhow::Result<()> {
 
 fn checked_roles(settings: &Settings) -> anyhow::Result<Roles> {
     let roles: Roles = settings.roles.parse()?;
-    let not_built = roles.not_built();
-    if !not_built.is_empty() {
-        warn!("this version does not have the roles {} yet", not_built.join(", "));
-    }
-    if !(roles.has(roles::Role::Member) && roles.has(roles::Role::Article)) {
-        warn!("this version runs the roles member and article in one process only; both are on");
+    if !roles::Role::ALL.into_iter().all(|role| roles.has(role) || role == roles::Role::Web) {
+        warn!("this version runs all services in one process; only the role web can be left out");
     }
     Ok(roles)
 }
 
-/// A server at work. Stages stop in this order: HTTP and commands, background work, the store.
+/// A server at work. Stages stop in this order: HTTP and commands, consumers, background work, the store.
 struct Running {
     site: Site,
     http: Supervisor,
     commands: Supervisor,
+    consumers: Supervisor,
     background: Supervisor,
 }
 
@@ -96,17 +93,29 @@ impl Running {
         }
         let setup_token = first_administrator(&site, settings).await?;
         upkeep::start(&background, &site, settings, metrics.clone());
+        write_back::start(&background, site.views.clone());
+        hot::start(&background, site.hot.clone());
+        let read = site.read.clone();
+        background.spawn("read-model-loads", OnError::Restart, move |stop| {
+            let read = read.clone();
+            async move { read.run(stop).await }
+        });
+        // From here on people read their own writes: the model hears of a change before whoever made it is answered.
+        let model = site.read_model.clone();
+        site.database.on_commit(Arc::new(move |events| model.merge_committed(events)));
+        let consumers = Supervisor::new("consumers");
+        consumers::start(&consumers, &site).await.context("cannot start the consumer groups")?;
 
         let commands = Supervisor::new("commands");
         let socket = control::listen(data.path()).context("cannot listen on the control socket")?;
         serve_commands(&commands, &site, data.path(), socket);
 
         let address = listener.local_addr()?;
-        let router = router(&site, settings, roles, metrics, setup_token.clone());
+        let router = router(&site, settings, roles, metrics, setup_token.clone())?;
         let http = Supervisor::new("http");
         serve_http(&http, listener, router, http_share(Duration::from_millis(settings.drain_timeout_ms)));
         announce(address, setup_token.as_deref(), roles.has(roles::Role::Web), data.path());
-        Ok(Self { site, http, commands, background })
+        Ok(Self { site, http, commands, consumers, background })
     }
 
     /// What ended the work: a signal, or a stage that cannot go on.
@@ -122,8 +131,9 @@ impl Running {
 
     async fn drain(self, limit: Duration) {
         tokio::join!(self.http.shutdown(limit), self.commands.shutdown(BACKGROUND_STOP));
-        // Consumers and relays stop here, between those who write and the store, once this composition has any.
+        self.consumers.shutdown(BACKGROUND_STOP).await;
         self.background.shutdown(BACKGROUND_STOP).await;
+        write_back::finish(&self.site.views).await;
         self.site.close().await;
     }
 }
@@ -160,10 +170,16 @@ fn router(
     roles: &Roles,
     metrics: PrometheusHandle,
     setup_token: Option<Arc<str>>,
-) -> Router {
+) -> anyhow::Result<Router> {
     let api = ApiState {
         members: site.members.clone(),
         articles: site.articles.clone(),
+        comments: site.comments.clone(),
+        likes: site.likes.clone(),
+        views: site.views.clone(),
+        read: site.read.clone(),
+        hot: site.hot.clone(),
+        guests: site.guests.clone(),
         readiness: Arc::new(SiteReadiness(site.clone())),
         metrics: Arc::new(move || metrics.render()),
         limits: ApiLimits {
@@ -171,13 +187,14 @@ fn router(
             in_flight: settings.in_flight_max,
             request_timeout: Duration::from_millis(settings.request_timeout_ms),
             cookies_secure: settings.cookies_secure,
+            trusted_proxies: settings.trusted_proxies.parse().context("setting `trusted_proxies`")?,
         },
     };
     if !roles.has(roles::Role::Web) {
-        return madang_api::router(api);
+        return Ok(madang_api::router(api));
     }
     let pages = WebState { members: site.members.clone(), articles: site.articles.clone(), setup_token };
-    madang_api::router_with_pages(api, madang_web::router(pages))
+    Ok(madang_api::router_with_pages(api, madang_web::router(pages)))
 }
 
 fn serve_http(supervisor: &Supervisor, listener: TcpListener, router: Router, drain: Duration) {

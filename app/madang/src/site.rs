@@ -4,17 +4,26 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use jiff::tz::TimeZone;
 use madang_article::ArticleService;
+use madang_article_read::ReadService;
+use madang_comment::{CommentService, DepthMax};
+use madang_hot_article::{HotService, SiteDays};
 use madang_kernel::{Clock, IdGenerator, NodeLeases as _, SystemClock};
+use madang_like::LikeService;
 use madang_member::{MemberOptions, MemberService};
-use madang_messaging::{OnError, Supervisor};
+use madang_memory::{LocalOwners, MemoryReadModel};
+use madang_messaging::{GroupId, OnError, Supervisor};
 use madang_sqlite::{
-    Sqlite, SqliteArticles, SqliteDeadLetters, SqliteInbox, SqliteLeases, SqliteLog, SqliteMembers, SqliteOptions,
+    Sqlite, SqliteArticles, SqliteComments, SqliteDeadLetters, SqliteHot, SqliteInbox, SqliteLeases, SqliteLikes,
+    SqliteLog, SqliteMembers, SqliteOptions, SqliteProgress, SqliteViews,
 };
+use madang_view::{GuestKey, ViewConfig, ViewService};
 
 use crate::config::Settings;
 use crate::data_directory::DataDirectory;
-use crate::{keys, lease};
+use crate::groups::Groups;
+use crate::{hot, keys, lease};
 
 /// Everything a server or a command works with. Clones share it.
 #[derive(Clone)]
@@ -25,6 +34,30 @@ pub struct Site {
     pub members: Arc<MemberService>,
     /// Boards and articles.
     pub articles: Arc<ArticleService>,
+    /// Comments.
+    pub comments: Arc<CommentService>,
+    /// Likes.
+    pub likes: Arc<LikeService>,
+    /// Views; their live counts are this process's memory.
+    pub views: Arc<ViewService>,
+    /// Reading: articles and lists with their counts, from the query model.
+    pub read: Arc<ReadService>,
+    /// The query model itself, which consumers and commits merge into.
+    pub read_model: Arc<MemoryReadModel>,
+    /// The hot articles of the last days.
+    pub hot: Arc<HotService>,
+    /// The store of their scores, for the group that keeps them.
+    pub hot_store: Arc<SqliteHot>,
+    /// The days of the site.
+    pub days: SiteDays,
+    /// The consumer groups of this process.
+    pub groups: Groups,
+    /// Under which guests are counted.
+    pub guests: GuestKey,
+    /// The store of comments, for cleaning up.
+    pub comment_store: Arc<SqliteComments>,
+    /// The store of likes, for cleaning up.
+    pub like_store: Arc<SqliteLikes>,
     /// The store of members, for upkeep.
     pub member_store: Arc<SqliteMembers>,
     /// The store of articles, for upkeep and seeding.
@@ -61,7 +94,42 @@ impl Site {
         let ids = Arc::new(IdGenerator::new(clock.clone(), node));
         let member_store = Arc::new(SqliteMembers::new(database.clone()));
         let article_store = Arc::new(SqliteArticles::new(database.clone()));
+        let comment_store = Arc::new(SqliteComments::new(database.clone()));
+        let like_store = Arc::new(SqliteLikes::new(database.clone()));
+        let articles = Arc::new(ArticleService::new(article_store.clone(), ids.clone(), clock.clone()));
+        let guests = GuestKey::new(keys::guest_key(data.path())?);
+        let time_zone = TimeZone::get(&settings.time_zone)?;
+        let comments = Arc::new(CommentService::new(
+            comment_store.clone(),
+            articles.clone(),
+            ids.clone(),
+            clock.clone(),
+            DepthMax::new(settings.comment_depth_max).context("comment_depth_max is out of its range")?,
+        ));
+        let likes = Arc::new(LikeService::new(like_store.clone(), articles.clone(), ids.clone(), clock.clone()));
+        let views = Arc::new(ViewService::new(
+            Arc::new(SqliteViews::new(database.clone())),
+            articles.clone(),
+            ids.clone(),
+            clock.clone(),
+            &guests,
+            ViewConfig { time_zone: time_zone.clone(), ..ViewConfig::default() },
+        ));
+        let log = SqliteLog::new(database.clone());
+        let days = SiteDays::new(time_zone);
+        let hot_store = Arc::new(SqliteHot::new(database.clone()));
+        let progress = Arc::new(SqliteProgress::new(database.clone(), GroupId::new(hot::GROUP)));
+        let read_model = Arc::new(MemoryReadModel::new(settings.read_model_mb * 1_000_000, clock.clone()));
+        let owners = LocalOwners {
+            articles: articles.clone(),
+            comments: comments.clone(),
+            likes: likes.clone(),
+            views: views.clone(),
+        };
         Ok(Self {
+            read: Arc::new(ReadService::new(read_model.clone(), Arc::new(owners), clock.clone())),
+            hot: Arc::new(HotService::new(hot_store.clone(), clock.clone(), days.clone(), progress)),
+            groups: Groups::default(),
             members: Arc::new(MemberService::new(
                 member_store.clone(),
                 ids.clone(),
@@ -69,13 +137,22 @@ impl Site {
                 key,
                 member_options(settings),
             )),
-            articles: Arc::new(ArticleService::new(article_store.clone(), ids.clone(), clock.clone())),
-            log: SqliteLog::new(database.clone()),
+            articles,
             inbox: SqliteInbox::new(database.clone()),
             dead_letters: SqliteDeadLetters::new(database.clone()),
             database,
+            log,
+            days,
+            comments,
+            likes,
+            views,
+            read_model,
+            hot_store,
+            guests,
             member_store,
             article_store,
+            comment_store,
+            like_store,
             ids,
             leases,
             clock,

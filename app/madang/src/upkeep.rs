@@ -34,6 +34,12 @@ pub(crate) fn start(supervisor: &Supervisor, site: &Site, settings: &Settings, m
         every(interval, stop, async move || forget_old(&site, retention).await)
     });
 
+    let read = site.read.clone();
+    supervisor.spawn("read-model-size", OnError::Restart, move |stop| {
+        let read = read.clone();
+        every(METRICS_UPKEEP, stop, async move || warn_on_error("weigh the query model", read.report_size().await))
+    });
+
     supervisor.spawn("metrics-upkeep", OnError::Restart, move |stop| {
         let metrics = metrics.clone();
         every(METRICS_UPKEEP, stop, async move || metrics.run_upkeep())
@@ -62,7 +68,7 @@ async fn forget_old(site: &Site, retention: RetentionOptions) {
 }
 
 /// Runs `work` at every interval until `stop`; work under way is finished.
-async fn every(interval: Duration, stop: Stop, mut work: impl AsyncFnMut()) -> Result<(), Infallible> {
+pub(crate) async fn every(interval: Duration, stop: Stop, mut work: impl AsyncFnMut()) -> Result<(), Infallible> {
     loop {
         tokio::select! {
             () = stop.cancelled() => return Ok(()),
@@ -72,7 +78,7 @@ async fn every(interval: Duration, stop: Stop, mut work: impl AsyncFnMut()) -> R
     }
 }
 
-fn warn_on_error<T, E: Display>(what: &str, outcome: Result<T, E>) {
+pub(crate) fn warn_on_error<T, E: Display>(what: &str, outcome: Result<T, E>) {
     if let Err(error) = outcome {
         warn!("cannot {what}, trying again later: {error}");
     }

@@ -7,6 +7,35 @@ use serde_json::value::RawValue;
 
 use crate::{ArticleDeleted, ArticleLikes, ArticleState, ArticleViews, CommentChange, Topic};
 
+/// The names of the types on the wire.
+pub mod type_name {
+    /// A new article.
+    pub const ARTICLE_CREATED: &str = "article.created";
+    /// An article's text changed.
+    pub const ARTICLE_EDITED: &str = "article.edited";
+    /// An article is gone.
+    pub const ARTICLE_DELETED: &str = "article.deleted";
+    /// A new comment.
+    pub const COMMENT_CREATED: &str = "comment.created";
+    /// A comment is gone, or marked as such.
+    pub const COMMENT_DELETED: &str = "comment.deleted";
+    /// Members liked an article, or no longer do.
+    pub const ARTICLE_LIKES_CHANGED: &str = "article.likes_changed";
+    /// Views of an article were written back.
+    pub const ARTICLE_VIEWED: &str = "article.viewed";
+
+    /// Every type that this build knows.
+    pub const ALL: [&str; 7] = [
+        ARTICLE_CREATED,
+        ARTICLE_EDITED,
+        ARTICLE_DELETED,
+        COMMENT_CREATED,
+        COMMENT_DELETED,
+        ARTICLE_LIKES_CHANGED,
+        ARTICLE_VIEWED,
+    ];
+}
+
 /// What happened. Variants are a noun and a past verb.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
@@ -30,13 +59,13 @@ impl Event {
     /// The name of the type on the wire.
     pub fn type_name(&self) -> &'static str {
         match self {
-            Self::ArticleCreated(_) => "article.created",
-            Self::ArticleEdited(_) => "article.edited",
-            Self::ArticleDeleted(_) => "article.deleted",
-            Self::CommentCreated(_) => "comment.created",
-            Self::CommentDeleted(_) => "comment.deleted",
-            Self::ArticleLikesChanged(_) => "article.likes_changed",
-            Self::ArticleViewed(_) => "article.viewed",
+            Self::ArticleCreated(_) => type_name::ARTICLE_CREATED,
+            Self::ArticleEdited(_) => type_name::ARTICLE_EDITED,
+            Self::ArticleDeleted(_) => type_name::ARTICLE_DELETED,
+            Self::CommentCreated(_) => type_name::COMMENT_CREATED,
+            Self::CommentDeleted(_) => type_name::COMMENT_DELETED,
+            Self::ArticleLikesChanged(_) => type_name::ARTICLE_LIKES_CHANGED,
+            Self::ArticleViewed(_) => type_name::ARTICLE_VIEWED,
         }
     }
 
@@ -132,13 +161,13 @@ impl Envelope {
 fn parse(raw: &[u8]) -> Result<Envelope, DecodeReason> {
     let wire: Wire<'_, &RawValue> = serde_json::from_slice(raw).map_err(malformed)?;
     let event = match wire.type_name.as_ref() {
-        "article.created" => Event::ArticleCreated(data(wire.data)?),
-        "article.edited" => Event::ArticleEdited(data(wire.data)?),
-        "article.deleted" => Event::ArticleDeleted(data(wire.data)?),
-        "comment.created" => Event::CommentCreated(data(wire.data)?),
-        "comment.deleted" => Event::CommentDeleted(data(wire.data)?),
-        "article.likes_changed" => Event::ArticleLikesChanged(data(wire.data)?),
-        "article.viewed" => Event::ArticleViewed(data(wire.data)?),
+        type_name::ARTICLE_CREATED => Event::ArticleCreated(data(wire.data)?),
+        type_name::ARTICLE_EDITED => Event::ArticleEdited(data(wire.data)?),
+        type_name::ARTICLE_DELETED => Event::ArticleDeleted(data(wire.data)?),
+        type_name::COMMENT_CREATED => Event::CommentCreated(data(wire.data)?),
+        type_name::COMMENT_DELETED => Event::CommentDeleted(data(wire.data)?),
+        type_name::ARTICLE_LIKES_CHANGED => Event::ArticleLikesChanged(data(wire.data)?),
+        type_name::ARTICLE_VIEWED => Event::ArticleViewed(data(wire.data)?),
         unknown => return Err(DecodeReason::UnknownType(unknown.to_owned())),
     };
     Ok(Envelope { event_id: wire.event_id, occurred_at: wire.occurred_at, key: wire.key, version: wire.version, event })

@@ -2,10 +2,12 @@
 
 mod article;
 mod envelope;
+mod peek;
 mod reaction;
 mod topic;
 
 pub use article::{ArticleDeleted, ArticleState, BoardCount, Writer};
-pub use envelope::{DecodeError, DecodeReason, Envelope, Event};
+pub use envelope::{DecodeError, DecodeReason, Envelope, Event, type_name};
+pub use peek::Peeked;
 pub use reaction::{ArticleLikes, ArticleViews, CommentChange};
 pub use topic::Topic;

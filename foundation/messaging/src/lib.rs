@@ -21,7 +21,7 @@ mod replay;
 mod supervisor;
 
 pub use backoff::{Backoff, Chance};
-pub use consumer::{Consumer, ConsumerConfig, Handled, Handler, Ladder};
+pub use consumer::{Consumer, ConsumerConfig, ConsumerPause, Handled, Handler, Ladder};
 pub use coordinator::{Assignment, Coordinator, CoordinatorConfig, shards_for};
 pub use dead_letter::{DeadLetter, DeadLetterId, DeadLetters};
 pub use event_log::{Delivery, EventLog, Polled, Position, PublishOutcome, Subscription};

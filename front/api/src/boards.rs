@@ -94,7 +94,7 @@ pub(crate) struct BoardList {
 /// How many there are.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Count {
-    count: u64,
+    pub(crate) count: u64,
 }
 
 /// Every board, oldest first.

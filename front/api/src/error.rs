@@ -6,8 +6,11 @@ use std::time::Duration;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use madang_article::ArticleError;
+use madang_comment::CommentError;
 use madang_kernel::{Invalid, StoreError};
+use madang_like::LikeError;
 use madang_member::MemberError;
+use madang_view::ViewError;
 
 use crate::problem::{FieldProblem, Problem};
 
@@ -167,6 +170,40 @@ impl From<ArticleError> for ApiError {
     }
 }
 
+impl From<CommentError> for ApiError {
+    fn from(error: CommentError) -> Self {
+        match error {
+            CommentError::NotFound(what) => Self::NotFound(what),
+            CommentError::Forbidden(why) => Self::Forbidden(why),
+            CommentError::Invalid(invalid) => invalid.into(),
+            CommentError::TooDeep(refusal) => Self::invalid("parent_id", refusal.to_string()),
+            CommentError::LevelFull(_) => Self::Conflict("there is no room for another reply to this parent"),
+            CommentError::Cursor(refusal) => Self::Malformed(refusal.to_string().into()),
+            CommentError::KeyReused => Self::KeyReused,
+            CommentError::Store(store) => store.into(),
+        }
+    }
+}
+
+impl From<LikeError> for ApiError {
+    fn from(error: LikeError) -> Self {
+        match error {
+            LikeError::NotFound => Self::NotFound("article"),
+            LikeError::Invalid(invalid) => invalid.into(),
+            LikeError::Store(store) => store.into(),
+        }
+    }
+}
+
+impl From<ViewError> for ApiError {
+    fn from(error: ViewError) -> Self {
+        match error {
+            ViewError::NotFound => Self::NotFound("article"),
+            ViewError::Store(store) => store.into(),
+        }
+    }
+}
+
 impl From<MemberError> for ApiError {
     fn from(error: MemberError) -> Self {
         match error {
@@ -177,6 +214,25 @@ impl From<MemberError> for ApiError {
             MemberError::NameTaken => Self::Conflict("this name is taken"),
             MemberError::Invalid(invalid) => invalid.into(),
             MemberError::Store(store) => store.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use madang_comment::{DepthMax, LevelFull, Refusal};
+
+    use super::*;
+
+    #[test]
+    fn a_comment_that_does_not_fit_says_why() {
+        let refused = |error: CommentError| ApiError::from(error);
+        assert_eq!(refused(Refusal::LevelFull(LevelFull).into()).status(), 409);
+        for refusal in [Refusal::NoParent, Refusal::ReplyToReply, Refusal::TooDeep(DepthMax::DEFAULT)] {
+            match refused(refusal.into()) {
+                ApiError::Invalid(errors) => assert_eq!(errors[0].field, "parent_id"),
+                other => panic!("{refusal}: {other:?}"),
+            }
         }
     }
 }

@@ -4,11 +4,15 @@
 
 mod articles;
 mod boards;
+mod comments;
 mod error;
 mod extract;
 mod gate;
+mod hot_articles;
+mod likes;
 mod members;
 mod meters;
+mod named_member;
 mod openapi;
 mod operations;
 mod problem;
@@ -17,8 +21,11 @@ mod router;
 mod serve;
 mod sessions;
 mod state;
+mod trusted_proxies;
+mod views;
 
 pub use error::ApiError;
 pub use router::{router, router_with_pages};
 pub use serve::serve;
 pub use state::{ApiLimits, ApiState, PartState, Readiness};
+pub use trusted_proxies::{ProxiesParseError, TrustedProxies};

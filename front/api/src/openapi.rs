@@ -27,6 +27,9 @@ use crate::problem::{FieldProblem, Problem};
         (name = "sessions", description = "Signing in and out"),
         (name = "boards", description = "Where articles are written"),
         (name = "articles", description = "What is written"),
+        (name = "comments", description = "What is said about it"),
+        (name = "likes", description = "Who likes it"),
+        (name = "views", description = "How often it is looked at"),
         (name = "operations", description = "What operators ask a process"),
     ),
     modifiers(&SignIn),
@@ -89,7 +92,7 @@ problems! {
     /// 404
     NotFound = "There is no such thing";
     /// 409
-    Conflict = "The name is taken";
+    Conflict = "Something is in the way: a name that is taken, or a level without room for another reply";
     /// 412
     Changed = "Someone else was faster";
     /// 413

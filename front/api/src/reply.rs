@@ -21,6 +21,11 @@ pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Result<Response
     Ok(bytes(status, encode(body, BODY_BYTES_HINT)?))
 }
 
+/// A JSON answer that is about so long: its buffer need not grow.
+pub(crate) fn json_of(status: StatusCode, body: &impl Serialize, bytes_hint: usize) -> Result<Response, ApiError> {
+    Ok(bytes(status, encode(body, BODY_BYTES_HINT + bytes_hint)?))
+}
+
 /// A JSON answer to a creation, which says where the new thing is.
 pub(crate) fn created(location: &str, tag: Option<String>, body: &impl Serialize) -> Result<Response, ApiError> {
     let mut response = json(StatusCode::CREATED, body)?;

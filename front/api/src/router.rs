@@ -17,7 +17,9 @@ use crate::gate::Gate;
 use crate::meters::Meters;
 use crate::openapi::ApiDoc;
 use crate::state::Shared;
-use crate::{ApiError, ApiState, articles, boards, members, operations, sessions};
+use crate::{
+    ApiError, ApiState, articles, boards, comments, hot_articles, likes, members, operations, sessions, views,
+};
 
 /// `/readyz` asks every part; a part that does not answer is not ready.
 const OPERATIONS_TIMEOUT: Duration = Duration::from_secs(5);
@@ -68,6 +70,14 @@ fn api_routes() -> OpenApiRouter<Shared> {
         .routes(routes!(boards::article_count))
         .routes(routes!(articles::articles, articles::create))
         .routes(routes!(articles::article, articles::edit, articles::delete))
+        .routes(routes!(hot_articles::days))
+        .routes(routes!(hot_articles::day))
+        .routes(routes!(comments::comments, comments::create))
+        .routes(routes!(comments::count))
+        .routes(routes!(comments::comment, comments::delete))
+        .routes(routes!(likes::state, likes::like, likes::unlike))
+        .routes(routes!(likes::likers))
+        .routes(routes!(views::views, views::view))
 }
 
 /// `/openapi.json`, encoded once, and `/docs`, whose files are part of the binary.

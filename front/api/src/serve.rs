@@ -7,12 +7,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
+use tower::ServiceExt;
+
+use crate::extract::Peer;
 
 /// How long a client may take to send the headers of its next request. It runs while a connection is idle as well, so
 /// a proxy in front must let go of idle connections sooner.
@@ -46,10 +51,10 @@ pub async fn serve(
             accepted = accept(&listener, &places) => accepted,
         };
         match accepted {
-            Ok((stream, place)) => {
+            Ok((stream, peer, place)) => {
                 let (router, stopped) = (router.clone(), stopped.clone());
                 connections.spawn(async move {
-                    connection(stream, router, stopped).await;
+                    connection(stream, peer, router, stopped).await;
                     drop(place);
                 });
             }
@@ -67,10 +72,10 @@ pub async fn serve(
 async fn accept(
     listener: &TcpListener,
     places: &Arc<Semaphore>,
-) -> io::Result<(TcpStream, tokio::sync::OwnedSemaphorePermit)> {
+) -> io::Result<(TcpStream, Peer, tokio::sync::OwnedSemaphorePermit)> {
     let place = places.clone().acquire_owned().await.map_err(io::Error::other)?;
-    let (stream, _) = listener.accept().await?;
-    Ok((stream, place))
+    let (stream, address) = listener.accept().await?;
+    Ok((stream, Peer(address.ip()), place))
 }
 
 /// A client that left before it was accepted is its own affair; anything else (no file descriptors, no memory) passes
@@ -84,12 +89,15 @@ async fn pause_after(error: &io::Error) {
     tokio::time::sleep(ACCEPT_PAUSE).await;
 }
 
-async fn connection(stream: TcpStream, router: Router, mut stopped: watch::Receiver<bool>) {
+async fn connection(stream: TcpStream, peer: Peer, router: Router, mut stopped: watch::Receiver<bool>) {
     // Answers are small and written whole: waiting to fill a packet only delays them.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!("cannot set TCP_NODELAY: {error}");
     }
-    let service = TowerToHyperService::new(router);
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(peer);
+        router.clone().oneshot(request)
+    });
     let serving = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEADER_READ_TIMEOUT)

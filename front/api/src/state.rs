@@ -5,9 +5,16 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use madang_article::ArticleService;
+use madang_article_read::ReadService;
+use madang_comment::CommentService;
+use madang_hot_article::HotService;
+use madang_like::LikeService;
 use madang_member::MemberService;
+use madang_view::{GuestKey, ViewService};
 use serde::Serialize;
 use utoipa::ToSchema;
+
+use crate::TrustedProxies;
 
 /// Everything a handler may need.
 #[derive(Clone)]
@@ -16,6 +23,18 @@ pub struct ApiState {
     pub members: Arc<MemberService>,
     /// Boards and articles.
     pub articles: Arc<ArticleService>,
+    /// Comments.
+    pub comments: Arc<CommentService>,
+    /// Likes.
+    pub likes: Arc<LikeService>,
+    /// Views.
+    pub views: Arc<ViewService>,
+    /// Reading: articles and lists with their counts.
+    pub read: Arc<ReadService>,
+    /// The hot articles of the last days.
+    pub hot: Arc<HotService>,
+    /// Turns a guest's address into somebody who can be counted once and not be recognised.
+    pub guests: GuestKey,
     /// What `/readyz` reports.
     pub readiness: Arc<dyn Readiness>,
     /// Renders `/metrics` in Prometheus' text format.
@@ -27,7 +46,7 @@ pub struct ApiState {
 /// The state as axum carries it: one reference to count per request instead of one for each part.
 pub(crate) type Shared = Arc<ApiState>;
 
-/// What a request may cost, and how careful its cookie is.
+/// What a request may cost, how careful its cookie is, and whose word about its origin counts.
 #[derive(Debug, Clone)]
 pub struct ApiLimits {
     /// The largest body that is read.
@@ -38,6 +57,8 @@ pub struct ApiLimits {
     pub request_timeout: Duration,
     /// Whether the session cookie is sent over TLS only.
     pub cookies_secure: bool,
+    /// Whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: TrustedProxies,
 }
 
 impl Default for ApiLimits {
@@ -47,6 +68,7 @@ impl Default for ApiLimits {
             in_flight: 2_048,
             request_timeout: Duration::from_secs(10),
             cookies_secure: false,
+            trusted_proxies: TrustedProxies::default(),
         }
     }
 }

@@ -35,6 +35,19 @@ async fn ids_that_cannot_be_ids_name_nothing() {
         }
         send(&site, &format!("DELETE /api/v1/articles/{id}"), &[], "").await.assert_problem(404);
         send(&site, &format!("POST /api/v1/boards/{id}/articles"), &[JSON], "{}").await.assert_problem(404);
+        for path in ["articles/{}/comments", "articles/{}/comments/count", "comments/{}", "articles/{}/like"] {
+            send(&site, &format!("GET /api/v1/{}", path.replace("{}", id)), &[], "").await.assert_problem(404);
+        }
+        for line in
+            ["GET articles/{}/likes", "GET articles/{}/views", "POST articles/{}/views", "POST articles/{}/comments"]
+        {
+            let line = line.replace(' ', " /api/v1/").replace("{}", id);
+            send(&site, &line, &[JSON], "{}").await.assert_problem(404);
+        }
+        for line in ["PUT articles/{}/like", "DELETE articles/{}/like", "DELETE comments/{}"] {
+            let line = line.replace(' ', " /api/v1/").replace("{}", id);
+            send(&site, &line, &[], "").await.assert_problem(404);
+        }
     }
 }
 
@@ -43,6 +56,12 @@ async fn queries_are_unreadable_or_out_of_range() {
     let site = site(Store::Away, limits());
     for (query, status) in [("page=abc", 400), ("before=x", 400), ("page=1&before=2", 400), ("page=0", 422)] {
         send(&site, &format!("GET /api/v1/boards/1/articles?{query}"), &[], "").await.assert_problem(status);
+    }
+    for (query, status) in [("page=abc", 400), ("page=1&after=2", 400), ("limit=0", 422), ("page_size=101", 422)] {
+        send(&site, &format!("GET /api/v1/articles/1/comments?{query}"), &[], "").await.assert_problem(status);
+    }
+    for (query, status) in [("after=x", 400), ("after=0", 400), ("limit=x", 400), ("limit=101", 422)] {
+        send(&site, &format!("GET /api/v1/articles/1/likes?{query}"), &[], "").await.assert_problem(status);
     }
     let refused = send(&site, "GET /api/v1/boards/1/articles?page_size=101", &[], "").await;
     assert_eq!(refused.assert_problem(422).json()["errors"][0]["field"], "page_size");
@@ -86,7 +105,12 @@ async fn nobody_is_signed_in_without_a_good_token() {
     let site = site(Store::Away, limits());
     let authorizations = ["Bearer", "Bearer ", "Basic YTpi", "garbage", "Bearer a b", "Bearer a.b.c", "bearer \t"];
     for value in authorizations {
-        for line in ["GET /api/v1/members/me", "POST /api/v1/boards", "DELETE /api/v1/articles/1"] {
+        let first = ["GET /api/v1/members/me", "POST /api/v1/boards", "DELETE /api/v1/articles/1"];
+        let parts = ["POST /api/v1/articles/1/comments", "DELETE /api/v1/comments/1", "PUT /api/v1/articles/1/like"];
+        let last = ["DELETE /api/v1/articles/1/like"];
+        // Guests may do these, but who sends a bad token does not know that they are one.
+        let lenient = ["GET /api/v1/articles/1/like", "POST /api/v1/articles/1/views"];
+        for line in first.into_iter().chain(parts).chain(last).chain(lenient) {
             let refused = send(&site, line, &[("authorization", value), JSON], "{}").await;
             assert_eq!(refused.assert_problem(401).header("www-authenticate"), "Bearer");
         }
@@ -100,9 +124,12 @@ async fn nobody_is_signed_in_without_a_good_token() {
 async fn a_store_that_is_away_or_broken_tells_no_secrets() {
     let away = site(Store::Away, limits());
     let broken = site(Store::Broken, limits());
-    for line in
-        ["GET /api/v1/boards", "GET /api/v1/articles/1", "GET /api/v1/boards/1/articles", "GET /api/v1/members/1"]
-    {
+    let articles =
+        ["GET /api/v1/boards", "GET /api/v1/articles/1", "GET /api/v1/boards/1/articles", "GET /api/v1/members/1"];
+    let parts = ["GET /api/v1/articles/1/comments", "GET /api/v1/articles/1/comments/count", "GET /api/v1/comments/1"];
+    let counts = ["GET /api/v1/articles/1/like", "GET /api/v1/articles/1/likes", "GET /api/v1/articles/1/views"];
+    let writes = ["POST /api/v1/articles/1/views"];
+    for line in articles.into_iter().chain(parts).chain(counts).chain(writes) {
         let refused = send(&away, line, &[], "").await;
         assert_eq!(refused.assert_problem(503).header("retry-after"), "1");
         send(&broken, line, &[], "").await.assert_problem(500);

@@ -1,11 +1,12 @@
 //! The command line: what to measure, for how long, and where the answer goes.
 
-use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::scenario::Scenario;
 
 /// Measures Madang beside the limits it is compared with, in one run.
 ///
@@ -22,7 +23,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Serves a constant body by bare axum: the limit of `get-article`, started by the bench itself.
+    /// Serves a constant body by bare axum: a limit, started by the bench itself.
     #[command(hide = true)]
     Bare(BareOptions),
 }
@@ -51,10 +52,13 @@ pub(crate) struct Options {
     /// Connections of a load over HTTP, and callers of one without.
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub(crate) connections: u16,
-    /// Articles on the board of `deep-pages` and `startup`.
+    /// Articles on the board of `deep-pages`, `get-zipf` and `startup`.
     #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(6_000..))]
     pub(crate) articles: u32,
-    /// A first look: one turn of 1 second, 20,000 articles.
+    /// Entries of the log that `catch-up` applies.
+    #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(1_000..))]
+    pub(crate) entries: u32,
+    /// A first look: one turn of 1 second, 20,000 articles and entries.
     #[arg(long)]
     quick: bool,
     /// Also writes the results as JSON.
@@ -71,42 +75,6 @@ pub(crate) struct Options {
     pub(crate) scratch: Option<PathBuf>,
 }
 
-/// What can be measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Scenario {
-    /// One article over HTTP, against bare axum with a body of equal size.
-    GetArticle,
-    /// Writing articles over HTTP, against the same rows written without HTTP.
-    PostArticle,
-    /// Page 1, page 100 and the last page, beside plain offset and covering sub-query.
-    DeepPages,
-    /// Start on the big database, and memory before and after load.
-    Startup,
-}
-
-impl Scenario {
-    /// The question it answers.
-    pub(crate) fn asks(self) -> &'static str {
-        match self {
-            Self::GetArticle => "how much of bare axum's rate is left when one article is read?",
-            Self::PostArticle => "how much of the store's own rate is left when articles come over HTTP?",
-            Self::DeepPages => "what does the last page cost, compared with page 100?",
-            Self::Startup => "how long until it listens, and how much memory does it hold?",
-        }
-    }
-}
-
-impl fmt::Display for Scenario {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::GetArticle => "get-article",
-            Self::PostArticle => "post-article",
-            Self::DeepPages => "deep-pages",
-            Self::Startup => "startup",
-        })
-    }
-}
-
 impl Options {
     /// The options with `--quick` worked in.
     pub(crate) fn settled(mut self) -> Self {
@@ -114,6 +82,7 @@ impl Options {
             self.seconds = self.seconds.min(1.0);
             self.rounds = 1;
             self.articles = self.articles.min(20_000);
+            self.entries = self.entries.min(20_000);
         }
         self
     }
@@ -159,7 +128,7 @@ mod tests {
 
     #[test]
     fn everything_is_measured_unless_something_is_named() {
-        assert_eq!(options(&[]).scenarios().len(), 4);
+        assert_eq!(options(&[]).scenarios().len(), Scenario::value_variants().len());
         assert_eq!(options(&["startup", "get-article"]).scenarios(), [Scenario::GetArticle, Scenario::Startup]);
     }
 

@@ -21,12 +21,27 @@ impl Request {
         Self(format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n").into_bytes())
     }
 
+    /// A request without a body by the holder of a token.
+    pub(crate) fn bodiless(method: &str, path: &str, token: &str) -> Self {
+        let head = format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n");
+        Self((head + "content-length: 0\r\n\r\n").into_bytes())
+    }
+
     /// A POST of JSON by the holder of a token.
     pub(crate) fn post(path: &str, token: &str, json: &str) -> Self {
+        Self::post_with(path, &format!("authorization: Bearer {token}\r\n"), json)
+    }
+
+    /// A POST of JSON by somebody unknown.
+    pub(crate) fn post_as_guest(path: &str, json: &str) -> Self {
+        Self::post_with(path, "", json)
+    }
+
+    fn post_with(path: &str, header: &str, json: &str) -> Self {
+        let length = json.len();
         let head = format!(
-            "POST {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n\
-             content-type: application/json\r\ncontent-length: {}\r\n\r\n",
-            json.len()
+            "POST {path} HTTP/1.1\r\nhost: localhost\r\n{header}content-type: application/json\r\n\
+             content-length: {length}\r\n\r\n"
         );
         Self((head + json).into_bytes())
     }

@@ -1,18 +1,17 @@
 //! Load: many callers at once for a set time, each waiting for its answer before it asks again.
 
-use std::net::SocketAddr;
-use std::sync::Arc;
+use std::pin::Pin;
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
 
-use crate::client::{Connection, Request};
+use crate::cli::Options;
 use crate::samples::{Samples, median};
 
 /// How long after its end a turn waits for answers that are still out.
 const LATE_MS: u64 = 10_000;
-/// Keeps a server that refuses connections from being hammered instead of measured.
-const RECONNECT_PAUSE_MS: u64 = 20;
+/// A full queue refuses at once; going round without a pause would measure that.
+const REFUSED_PAUSE_MS: u64 = 1;
 
 /// What one turn showed.
 #[derive(Debug)]
@@ -49,64 +48,59 @@ impl Turns {
     }
 }
 
-/// A load over HTTP.
-#[derive(Debug, Clone)]
-pub(crate) struct HttpLoad {
-    /// The server.
-    pub(crate) address: SocketAddr,
-    /// Connection number n sends request n, modulo their number, over and over.
-    pub(crate) requests: Arc<[Request]>,
-    /// How many connections.
-    pub(crate) connections: usize,
-    /// The length every body must have.
-    pub(crate) body_bytes: Option<usize>,
+/// One side of a comparison: a load that can be run for a while, over and over.
+pub(crate) struct Side<'a> {
+    name: &'a str,
+    run: Box<dyn Fn(Duration) -> Running<'a> + 'a>,
 }
 
-impl HttpLoad {
-    /// Loads the server for `length`.
-    pub(crate) async fn run(&self, length: Duration) -> Turn {
-        let load = Arc::new(self.clone());
-        run_callers(self.connections, length, move |caller, until| {
-            let load = load.clone();
-            async move { load.call_until(caller, until).await }
-        })
-        .await
-    }
+type Running<'a> = Pin<Box<dyn Future<Output = Turn> + 'a>>;
 
-    async fn call_until(&self, caller: usize, until: Instant) -> Samples {
-        let request = &self.requests[caller % self.requests.len()];
-        let mut samples = Samples::new();
-        while Instant::now() < until {
-            if let Err(broken) = self.call_on_one_connection(request, until, &mut samples).await {
-                samples.failed(broken.to_string());
-                tokio::time::sleep(Duration::from_millis(RECONNECT_PAUSE_MS)).await;
+impl<'a> Side<'a> {
+    /// A load under the name it is reported by.
+    pub(crate) fn new<F>(name: &'a str, run: impl Fn(Duration) -> F + 'a) -> Self
+    where
+        F: Future<Output = Turn> + 'a,
+    {
+        Self { name, run: Box::new(move |length| Box::pin(run(length))) }
+    }
+}
+
+/// Runs all sides by turns (A B A B …), after each had its warm-up.
+pub(crate) async fn by_turns<const N: usize>(options: &Options, sides: [Side<'_>; N]) -> [Turns; N] {
+    let mut turns = [(); N].map(|()| Turns::new());
+    for side in &sides {
+        (side.run)(options.warm_up()).await;
+    }
+    for round in 1..=options.rounds {
+        let mut shown = Vec::new();
+        for (side, turns) in sides.iter().zip(&mut turns) {
+            let turn = (side.run)(options.turn()).await;
+            shown.push(format!("{} {:.0}/s", side.name, turn.rate));
+            turns.add(&turn);
+        }
+        eprintln!("turn {round}: {}", shown.join(", "));
+    }
+    turns
+}
+
+/// Calls over and over until the time is over; a refusal is an error by the words it comes with.
+pub(crate) async fn call_until<F>(until: Instant, mut call: impl FnMut() -> F) -> Samples
+where
+    F: Future<Output = Result<(), String>>,
+{
+    let mut samples = Samples::new();
+    while Instant::now() < until {
+        let started = Instant::now();
+        match call().await {
+            Ok(()) => samples.succeeded(started.elapsed()),
+            Err(reason) => {
+                samples.failed(reason);
+                tokio::time::sleep(Duration::from_millis(REFUSED_PAUSE_MS)).await;
             }
         }
-        samples
     }
-
-    async fn call_on_one_connection(
-        &self,
-        request: &Request,
-        until: Instant,
-        samples: &mut Samples,
-    ) -> Result<(), crate::client::Broken> {
-        let mut connection = Connection::open(self.address).await?;
-        let mut started = Instant::now();
-        while started < until {
-            let answer = connection.exchange(request).await?;
-            let ended = Instant::now();
-            if !(200..300).contains(&answer.status) {
-                samples.failed(format!("status {}", answer.status));
-            } else if self.body_bytes.is_some_and(|expected| expected != answer.body.len()) {
-                samples.failed("a body of another length");
-            } else {
-                samples.succeeded(ended - started);
-            }
-            started = ended;
-        }
-        Ok(())
-    }
+    samples
 }
 
 /// Runs callers side by side until the time is over; one that hangs is given up and counted as an error.
@@ -137,53 +131,36 @@ where
 
 #[cfg(test)]
 mod tests {
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    use tokio::net::TcpListener;
+    use clap::Parser;
 
     use super::*;
+    use crate::cli::Cli;
 
-    /// Loads a server that gives every connection the same few answers, then closes it.
-    async fn load_against(answers: &'static [&'static str]) -> Samples {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let load = HttpLoad {
-            address: listener.local_addr().unwrap(),
-            requests: Arc::new([Request::get("/")]),
-            connections: 2,
-            body_bytes: Some(2),
+    #[tokio::test]
+    async fn sides_take_turns_after_their_warm_up() {
+        let options = Cli::parse_from(["bench", "--seconds", "0.1", "--rounds", "2"]).options.settled();
+        let order = std::cell::RefCell::new(String::new());
+        let side = |name: &'static str| {
+            let order = &order;
+            Side::new(name, move |_| {
+                order.borrow_mut().push_str(name);
+                async { Turn { rate: 7.0, samples: Samples::new() } }
+            })
         };
-        let server = async {
-            let mut request = [0; 1024];
-            loop {
-                let (mut stream, _) = listener.accept().await.unwrap();
-                for answer in answers {
-                    if stream.read(&mut request).await.unwrap() > 0 {
-                        stream.write_all(answer.as_bytes()).await.unwrap();
-                    }
-                }
-            }
-        };
-        tokio::select! {
-            () = server => unreachable!("it serves for ever"),
-            turn = load.run(Duration::from_millis(200)) => turn.samples,
-        }
+        let [one, _] = by_turns(&options, [side("a"), side("b")]).await;
+        assert_eq!((order.borrow().as_str(), one.rate()), ("ababab", 7.0));
     }
 
     #[tokio::test]
-    async fn only_whole_answers_of_the_right_length_count() {
-        let samples = load_against(&[
-            "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok",
-            "HTTP/1.1 503 Service Unavailable\r\ncontent-length: 2\r\n\r\nno",
-            "HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nbad",
-        ])
+    async fn refused_calls_are_errors_and_no_successes() {
+        let mut calls = 0;
+        let samples = call_until(Instant::now() + Duration::from_millis(50), || {
+            calls += 1;
+            let refused = calls % 2 == 0;
+            async move { if refused { Err("full".to_owned()) } else { Ok(()) } }
+        })
         .await;
-        assert!(samples.count() > 0);
-        // A closed connection shows as a cut-off answer or as a reset, as the system likes.
-        for kinds in [["status 503", ""], ["a body of another length", ""], ["answer: cut off", "connection: "]] {
-            let found = samples
-                .errors()
-                .keys()
-                .any(|error| kinds.iter().any(|kind| !kind.is_empty() && error.starts_with(kind)));
-            assert!(found, "{kinds:?} are not in {:?}", samples.errors());
-        }
+        assert!(samples.count() > 0 && samples.errors()["full"] > 0);
+        assert_eq!(samples.count() + samples.errors()["full"], calls);
     }
 }

@@ -1,6 +1,6 @@
 //! The answer: every figure beside its limit, as a table for people and as JSON for machines.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -8,9 +8,10 @@ use anyhow::{Context, Result};
 use madang_kernel::{Clock, SystemClock, Timestamp};
 use serde::Serialize;
 
-use crate::cli::{Options, Scenario};
+use crate::cli::Options;
 use crate::load::Turns;
 use crate::samples::Samples;
+use crate::scenario::Scenario;
 
 /// What is asked of the ratio of figure to limit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -31,7 +32,18 @@ pub(crate) struct Figure {
     value: f64,
     p50_ms: Option<f64>,
     p99_ms: Option<f64>,
+    distribution: Option<Distribution>,
     errors: BTreeMap<String, u64>,
+}
+
+/// How long some calls took, where the tail is the question.
+#[derive(Debug, Clone, Serialize)]
+struct Distribution {
+    calls: u64,
+    p50_ms: f64,
+    p90_ms: f64,
+    p99_ms: f64,
+    max_ms: f64,
 }
 
 /// A figure, its limit, and what is asked of their ratio.
@@ -49,19 +61,34 @@ pub(crate) struct Row {
 impl Figure {
     /// Successes per second over some turns.
     pub(crate) fn rate(what: &str, turns: &Turns) -> Self {
-        Self { value: turns.rate(), ..Self::median_ms(what, &turns.samples) }
+        Self::median_ms(what, &turns.samples).with_value(turns.rate())
     }
 
     /// The median duration of some calls.
     pub(crate) fn median_ms(what: &str, samples: &Samples) -> Self {
         let ms = |share| samples.quantile(share).as_secs_f64() * 1_000.0;
         let errors = samples.errors().clone();
-        Self { what: what.into(), value: ms(0.5), p50_ms: Some(ms(0.5)), p99_ms: Some(ms(0.99)), errors }
+        let (p50_ms, p99_ms) = (Some(ms(0.5)), Some(ms(0.99)));
+        Self { what: what.into(), value: ms(0.5), p50_ms, p99_ms, distribution: None, errors }
+    }
+
+    /// The duration within which this share of some calls succeeded; the table shows the whole distribution.
+    pub(crate) fn tail_ms(what: &str, samples: &Samples, share: f64) -> Self {
+        let ms = |share| samples.quantile(share).as_secs_f64() * 1_000.0;
+        let calls = samples.count();
+        let (p50_ms, p90_ms, p99_ms, max_ms) = (ms(0.5), ms(0.9), ms(0.99), ms(1.0));
+        let distribution = Some(Distribution { calls, p50_ms, p90_ms, p99_ms, max_ms });
+        Self { distribution, ..Self::median_ms(what, samples).with_value(ms(share)) }
+    }
+
+    /// The same calls with another value in front.
+    pub(crate) fn with_value(self, value: f64) -> Self {
+        Self { value, ..self }
     }
 
     /// A plain number, measured or given.
     pub(crate) fn plain(what: &str, value: f64) -> Self {
-        Self { what: what.into(), value, p50_ms: None, p99_ms: None, errors: BTreeMap::new() }
+        Self { what: what.into(), value, p50_ms: None, p99_ms: None, distribution: None, errors: BTreeMap::new() }
     }
 }
 
@@ -110,6 +137,16 @@ impl Row {
         ]
     }
 
+    fn distribution_lines(&self) -> impl Iterator<Item = String> {
+        [&self.figure, &self.limit].into_iter().filter_map(|side| {
+            let Distribution { calls, p50_ms, p90_ms, p99_ms, max_ms } = side.distribution.as_ref()?;
+            let what = &side.what;
+            Some(format!(
+                "{what}: {calls} calls, p50 {p50_ms:.2}, p90 {p90_ms:.2}, p99 {p99_ms:.2}, max {max_ms:.2} ms"
+            ))
+        })
+    }
+
     fn error_lines(&self) -> impl Iterator<Item = String> {
         let sides = [&self.figure, &self.limit].into_iter();
         sides.flat_map(|side| side.errors.iter().map(|(how, times)| format!("{}: {times} × {how}", side.what)))
@@ -132,6 +169,7 @@ pub(crate) struct Report {
     seconds_a_turn: f64,
     articles: u32,
     rows: Vec<Row>,
+    failures: Vec<String>,
 }
 
 impl Report {
@@ -147,7 +185,20 @@ impl Report {
             seconds_a_turn: options.turn().as_secs_f64(),
             articles: options.articles,
             rows: Vec::new(),
+            failures: Vec::new(),
         }
+    }
+
+    /// Notes that a scenario could not be measured.
+    pub(crate) fn fail(&mut self, scenario: Scenario, error: &anyhow::Error) {
+        let failure = format!("`{scenario}` could not be measured: {error:#}");
+        eprintln!("{failure}");
+        self.failures.push(failure);
+    }
+
+    /// Whether everything asked for was measured.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.failures.is_empty()
     }
 
     /// Adds what a scenario showed.
@@ -171,7 +222,11 @@ impl Report {
         };
         let mut lines: Vec<_> = rows.iter().map(line).collect();
         lines.insert(1, format!("|{}|", widths.map(|width| "-".repeat(width + 2)).join("|")));
-        lines.extend(self.rows.iter().flat_map(Row::error_lines).map(|error| format!("error: {error}")));
+        lines.extend(self.rows.iter().flat_map(Row::distribution_lines));
+        lines.extend(self.failures.iter().cloned());
+        // A side that stands in several rows says what went wrong once.
+        let errors: BTreeSet<_> = self.rows.iter().flat_map(Row::error_lines).collect();
+        lines.extend(errors.iter().map(|error| format!("error: {error}")));
         format!(
             "{}\n{} cores, {} connections, {} × {} s a side{}",
             lines.join("\n"),
@@ -242,6 +297,20 @@ mod tests {
         assert!(!row.met);
         assert_eq!(row.error_lines().collect::<Vec<_>>(), ["ours: 1 × status 503"]);
         assert_eq!(row.cells()[7], "1");
+    }
+
+    #[test]
+    fn a_tail_shows_its_distribution() {
+        let mut samples = Samples::new();
+        for millis in 1..=100 {
+            samples.succeeded(Duration::from_millis(millis));
+        }
+        let figure = Figure::tail_ms("lag", &samples, 0.99);
+        assert!((figure.value - 99.0).abs() < 1.0, "{}", figure.value);
+        let row = Row::compare(Scenario::Startup, "ms", figure, Figure::plain("limit", 50.0), Goal::AtMost(1.0));
+        assert!(!row.met);
+        let lines: Vec<_> = row.distribution_lines().collect();
+        assert!(lines.len() == 1 && lines[0].starts_with("lag: 100 calls, p50 "), "{lines:?}");
     }
 
     #[test]

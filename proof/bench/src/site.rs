@@ -6,15 +6,18 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
-use serde_json::Value;
+use madang_kernel::{Clock, CommentMode, SystemClock};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::cli::Options;
 use crate::client::{Connection, Request};
 use crate::process::Server;
 
-/// Members of every site, whose tokens the load uses in turn.
-const MEMBERS: u32 = 64;
+/// Members of a site, unless it asks for more; the load uses their tokens in turn.
+pub(crate) const MEMBERS: u32 = 64;
+const ADMIN_NAME: &str = "bench_admin";
+const ADMIN_PASSWORD: &str = "only for this run";
 
 /// The folder of one run, removed at its end, and the binary that is measured.
 pub(crate) struct Scratch {
@@ -50,11 +53,16 @@ impl Scratch {
 
     /// A site with one board of so many articles; filled once, then shared by the scenarios that ask for it.
     pub(crate) fn site(&self, name: &str, articles: u32) -> Result<Site<'_>> {
+        self.site_of(name, articles, MEMBERS)
+    }
+
+    /// The same with so many members.
+    pub(crate) fn site_of(&self, name: &str, articles: u32, members: u32) -> Result<Site<'_>> {
         let data = self.folder.path().join(name);
         let tokens = self.folder.path().join(format!("{name}.tokens"));
         if !tokens.exists() {
-            eprintln!("Filling a board with {articles} articles");
-            self.seed(&data, &tokens, articles)?;
+            eprintln!("Filling a board with {articles} articles by {members} members");
+            self.seed(&data, &tokens, articles, members)?;
         }
         let tokens = fs::read_to_string(&tokens).with_context(|| format!("cannot read {}", tokens.display()))?;
         let tokens: Vec<_> =
@@ -65,9 +73,9 @@ impl Scratch {
         Ok(Site { scratch: self, data, tokens })
     }
 
-    fn seed(&self, data: &Path, tokens: &Path, articles: u32) -> Result<()> {
+    fn seed(&self, data: &Path, tokens: &Path, articles: u32, members: u32) -> Result<()> {
         let mut seed = Command::new(&self.binary);
-        seed.args(["seed", "--boards", "1", "--articles", &articles.to_string(), "--members", &MEMBERS.to_string()]);
+        seed.args(["seed", "--boards", "1", "--articles", &articles.to_string(), "--members", &members.to_string()]);
         seed.arg("--tokens").arg(tokens).arg("--data").arg(data);
         // Standard output is kept for the table.
         let status =
@@ -78,7 +86,7 @@ impl Scratch {
         Ok(())
     }
 
-    /// The bare server of `get-article`.
+    /// A bare server with a body of this length.
     pub(crate) fn bare_server(&self, body_bytes: usize) -> Result<Server> {
         let mut bare = Command::new(std::env::current_exe().context("cannot find this program")?);
         bare.args(["bare", "--body-bytes", &body_bytes.to_string()]);
@@ -116,9 +124,24 @@ pub(crate) struct Site<'a> {
 impl Site<'_> {
     /// Starts a server on the site.
     pub(crate) fn serve(&self) -> Result<Server> {
+        Server::start(&mut self.command(), &self.data.with_extension("log"))
+    }
+
+    /// Starts a server on the site, with an administrator; returns the administrator's token too.
+    pub(crate) async fn serve_with_admin(&self) -> Result<(Server, String)> {
+        let mut serve = self.command();
+        serve.env("MADANG_ADMIN_NAME", ADMIN_NAME).env("MADANG_ADMIN_PASSWORD", ADMIN_PASSWORD);
+        let server = Server::start(&mut serve, &self.data.with_extension("log"))?;
+        let body = json!({ "name": ADMIN_NAME, "password": ADMIN_PASSWORD }).to_string();
+        let session = fetch(server.address, &Request::post_as_guest("/api/v1/sessions", &body)).await;
+        let token = text(&session.context("the administrator cannot sign in")?, "token")?;
+        Ok((server, token))
+    }
+
+    fn command(&self) -> Command {
         let mut serve = Command::new(&self.scratch.binary);
         serve.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(&self.data).env("MADANG_RATE_LIMIT", "off");
-        Server::start(&mut serve, &self.data.with_extension("log"))
+        serve
     }
 }
 
@@ -148,25 +171,76 @@ impl FullestBoard {
         Request::get(&format!("/api/v1/boards/{}/articles?page={number}&page_size={size}", self.board_id))
     }
 
-    /// The path of its newest article.
-    pub(crate) async fn newest_article(&self, address: SocketAddr) -> Result<Request> {
-        let page = fetch(address, &self.page(1, 1)).await?;
-        let article = page["items"].get(0).context("the board is empty")?;
-        Ok(Request::get(&format!("/api/v1/articles/{}", text(article, "article_id")?)))
+    /// The ids of its `count` newest articles, or of all if it has fewer.
+    pub(crate) async fn ids(&self, address: SocketAddr, count: u32, page_size: u32) -> Result<Vec<String>> {
+        let mut ids = Vec::new();
+        for number in 1..=count.div_ceil(page_size) {
+            ids.extend(self.page_ids(address, number.into(), page_size).await?);
+        }
+        Ok(ids)
     }
+
+    async fn page_ids(&self, address: SocketAddr, number: u64, page_size: u32) -> Result<Vec<String>> {
+        let page = fetch(address, &self.page(number, page_size)).await?;
+        let items = page["items"].as_array().context("a page has no items")?;
+        items.iter().map(|item| text(item, "article_id")).collect()
+    }
+
+    /// The path of its newest article.
+    pub(crate) async fn newest_article(&self, address: SocketAddr) -> Result<String> {
+        let newest = self.page_ids(address, 1, 1).await?;
+        Ok(format!("/api/v1/articles/{}", newest.first().context("the board is empty")?))
+    }
+}
+
+/// The id of a new article, on a new board that arranges comments in this way.
+pub(crate) async fn new_article(address: SocketAddr, admin: &str, mode: CommentMode) -> Result<String> {
+    let slug = format!("bench-{}", SystemClock.now().as_millis());
+    let board = json!({ "slug": slug, "title": "Comments", "comment_mode": mode }).to_string();
+    let board = text(&fetch(address, &Request::post("/api/v1/boards", admin, &board)).await?, "board_id")?;
+    let article = json!({ "title": "An article", "content": "Something to talk about." }).to_string();
+    let path = format!("/api/v1/boards/{board}/articles");
+    text(&fetch(address, &Request::post(&path, admin, &article)).await?, "article_id")
 }
 
 /// One request on a connection of its own; anything but 2xx is an error.
 pub(crate) async fn fetch(address: SocketAddr, request: &Request) -> Result<Value> {
+    serde_json::from_slice(&fetch_bytes(address, request).await?).context("the answer is no JSON")
+}
+
+async fn fetch_bytes(address: SocketAddr, request: &Request) -> Result<Vec<u8>> {
     let mut connection = Connection::open(address).await?;
     let answer = connection.exchange(request).await?;
     if !(200..300).contains(&answer.status) {
         bail!("status {}: {}", answer.status, String::from_utf8_lossy(answer.body));
     }
-    serde_json::from_slice(answer.body).context("the answer is no JSON")
+    Ok(answer.body.to_vec())
+}
+
+/// What a counter of the server stands at, by its name with its labels; `None` when the server does not tell it (yet).
+pub(crate) async fn counter(address: SocketAddr, name: &str) -> Result<Option<f64>> {
+    let metrics = fetch_bytes(address, &Request::get("/metrics")).await?;
+    Ok(counter_in(&String::from_utf8_lossy(&metrics), name))
+}
+
+fn counter_in(metrics: &str, name: &str) -> Option<f64> {
+    metrics.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok())
 }
 
 /// A text field of an answer.
 pub(crate) fn text(value: &Value, field: &str) -> Result<String> {
     Ok(value[field].as_str().with_context(|| format!("the answer lacks `{field}`"))?.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_counter_is_found_by_its_whole_name() {
+        let metrics = "# TYPE a counter\na_total{kind=\"x\"} 3\na_total{kind=\"xy\"} 4\na 5\n";
+        assert_eq!(counter_in(metrics, "a_total{kind=\"xy\"}"), Some(4.0));
+        assert_eq!(counter_in(metrics, "a"), Some(5.0));
+        assert_eq!(counter_in(metrics, "a_total"), None);
+    }
 }

@@ -277,6 +277,37 @@ suite! { $ event_log_suite, event_log, EventLogHarness;
         }
     }
 
+    /// Who reads while many publish misses nothing and sees nothing twice, also when it goes back now and then.
+    async fn who_reads_along_misses_nothing(harness) {
+        let mut reader = subscribe(&*harness.log(), "readers").await;
+        let mut publishers = JoinSet::new();
+        for publisher in 0..8_i64 {
+            let log = harness.log();
+            publishers.spawn(async move {
+                for number in 0..25 {
+                    publish(&*log, &[message(publisher * 100 + number, &publisher.to_string())]).await;
+                }
+            });
+        }
+        let (mut came, mut polls) = (Vec::new(), 0);
+        while came.len() < 200 {
+            came.extend(take(&mut *reader, 1).await);
+            polls += 1;
+            if polls % 10 == 0 {
+                reader.commit(&last(&came)).await.unwrap();
+                reader.rewind().await.unwrap();
+            }
+        }
+        nothing_waits(&mut *reader).await;
+        for publisher in 0..8 {
+            let own: Vec<_> = delivered(&came).into_iter().filter(|number| number / 100 == publisher).collect();
+            assert_eq!(own, (publisher * 100..publisher * 100 + 25).collect::<Vec<_>>());
+        }
+        while let Some(published) = publishers.join_next().await {
+            published.unwrap();
+        }
+    }
+
     /// What is published to a dead-letter topic is kept there as it came, and no group reads it.
     async fn dead_letters_are_kept_apart(harness) {
         let log = harness.log();

@@ -70,6 +70,7 @@ pub mod article_store;
 pub mod comment_store;
 pub mod dead_letters;
 pub mod event_log;
+pub mod hot_store;
 pub mod inbox;
 pub mod like_store;
 pub mod member_store;

@@ -145,6 +145,8 @@ impl Process {
 pub(crate) fn consumer_config(group: usize) -> ConsumerConfig {
     ConsumerConfig {
         poll_wait_ms: 2_000,
+        // Long, so that processes die with much that is done and not stored.
+        commit_interval_ms: 700,
         outage_backoff: Backoff { base_ms: 100, cap_ms: 2_000 },
         ..ConsumerConfig::new(GroupId::new(GROUPS[group]), vec![TOPIC.to_owned()])
     }

@@ -1,12 +1,12 @@
-//! Remembers which boards exist, so that writing to a board that was seen once costs no query. Boards are few and are
-//! never removed, so what is known stays true; what is unknown is believed for a moment only, since another process
+//! Remembers which boards exist and how their comments are arranged, so that writing to a board that was seen once costs
+//! no query. Boards are few, are never removed and keep their arrangement, so what is known stays true; what is unknown is believed for a moment only, since another process
 //! may create the board.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
-use madang_kernel::{BoardId, Timestamp};
+use madang_kernel::{BoardId, CommentMode, Timestamp};
 
 /// Boards that are remembered; past it, the store is asked.
 const KNOWN_BOARDS_MAX: usize = 100_000;
@@ -21,7 +21,7 @@ pub(crate) struct KnownBoards(RwLock<Seen>);
 
 #[derive(Default)]
 struct Seen {
-    existing: HashSet<BoardId>,
+    existing: HashMap<BoardId, CommentMode>,
     absent_since: HashMap<BoardId, Timestamp>,
 }
 
@@ -29,7 +29,7 @@ impl KnownBoards {
     /// Whether the board exists, as far as is known at `now`.
     pub(crate) fn exists(&self, board: BoardId, now: Timestamp) -> Option<bool> {
         let seen = self.read();
-        if seen.existing.contains(&board) {
+        if seen.existing.contains_key(&board) {
             return Some(true);
         }
         let since = *seen.absent_since.get(&board)?;
@@ -38,12 +38,17 @@ impl KnownBoards {
         fresh.then_some(false)
     }
 
+    /// How the comments of a board are arranged, if it has been seen.
+    pub(crate) fn comment_mode(&self, board: BoardId) -> Option<CommentMode> {
+        self.read().existing.get(&board).copied()
+    }
+
     /// Notes that a board exists.
-    pub(crate) fn note_existing(&self, board: BoardId) {
+    pub(crate) fn note_existing(&self, board: BoardId, mode: CommentMode) {
         let mut seen = self.write();
         seen.absent_since.remove(&board);
         if seen.existing.len() < KNOWN_BOARDS_MAX {
-            seen.existing.insert(board);
+            seen.existing.insert(board, mode);
         }
     }
 
@@ -80,9 +85,10 @@ mod tests {
         assert_eq!(boards.exists(board, start.plus(Duration::from_millis(999))), Some(false));
         assert_eq!(boards.exists(board, start.plus(Duration::from_millis(1_000))), None);
         assert_eq!(boards.exists(board, Timestamp::from_millis(0)), None, "the clock stepped back");
-        boards.note_existing(board);
+        boards.note_existing(board, CommentMode::Tree);
         boards.note_absent(board, start);
         assert_eq!(boards.exists(board, start), Some(true), "a late absence does not hide a board");
+        assert_eq!(boards.comment_mode(board), Some(CommentMode::Tree));
     }
 
     #[test]

@@ -3,7 +3,9 @@
 pub mod blocks;
 mod board;
 pub mod events;
+mod known_articles;
 mod known_boards;
+mod lookup;
 pub mod markdown;
 mod model;
 mod rules;
@@ -16,5 +18,6 @@ pub use model::{Article, ArticleSummary};
 pub use rules::{CONTENT_MAX_CHARS, Content, SLUG_MAX_CHARS, SLUG_MIN_CHARS, Slug, TITLE_MAX_CHARS, Title};
 pub use service::{ArticleDraft, ArticleError, ArticleService, BoardDraft};
 pub use store::{
-    ArticleStore, CreateArticle, CreateBoard, DeleteArticle, DeleteOutcome, EditArticle, EditOutcome, NewBoard,
+    ArticleStore, CreateArticle, CreateBoard, DeleteArticle, DeleteOutcome, EditArticle, EditOutcome, FIND_MANY_MAX,
+    NEWEST_MAX, NewBoard, NewestArticles,
 };

@@ -8,10 +8,12 @@ use madang_kernel::{
     Scroll, ShardId, StoreError,
 };
 
+use crate::known_articles::KnownArticles;
 use crate::known_boards::KnownBoards;
 use crate::{
     Article, ArticleStore, ArticleSummary, Board, BoardWithCount, CommentMode, CreateArticle, CreateBoard,
-    DeleteArticle, DeleteOutcome, EditArticle, EditOutcome, NewBoard, markdown,
+    DeleteArticle, DeleteOutcome, EditArticle, EditOutcome, FIND_MANY_MAX, NEWEST_MAX, NewBoard, NewestArticles,
+    markdown,
 };
 
 /// A board as its creator asks for it.
@@ -62,16 +64,17 @@ pub enum ArticleError {
 
 /// Boards and articles.
 pub struct ArticleService {
-    store: Arc<dyn ArticleStore>,
+    pub(crate) store: Arc<dyn ArticleStore>,
     ids: Arc<IdGenerator>,
     clock: Arc<dyn Clock>,
     known_boards: KnownBoards,
+    pub(crate) known_articles: KnownArticles,
 }
 
 impl ArticleService {
     /// A service over a store.
     pub fn new(store: Arc<dyn ArticleStore>, ids: Arc<IdGenerator>, clock: Arc<dyn Clock>) -> Self {
-        Self { store, ids, clock, known_boards: KnownBoards::default() }
+        Self { store, ids, clock, known_boards: KnownBoards::default(), known_articles: KnownArticles::default() }
     }
 
     /// Creates the board `general` if the site has no board at all; true when it did.
@@ -115,7 +118,7 @@ impl ArticleService {
             CreateBoard::Created(Created::KeyReused) => return Err(ArticleError::KeyReused),
             CreateBoard::SlugTaken => return Err(ArticleError::SlugTaken),
         };
-        self.known_boards.note_existing(board.board_id);
+        self.known_boards.note_existing(board.board_id, board.comment_mode);
         // A repeated request gets the answer of the first, so the board is as empty as it was then.
         Ok(BoardWithCount { board, article_count: 0 })
     }
@@ -134,7 +137,7 @@ impl ArticleService {
         match self.store.find_board(board).await? {
             Some(found) => {
                 if self.known_boards.exists(board, now).is_none() {
-                    self.known_boards.note_existing(board);
+                    self.known_boards.note_existing(board, found.board.comment_mode);
                 }
                 Ok(found)
             }
@@ -217,7 +220,10 @@ impl ArticleService {
         require_author_or_moderator(actor, &found, "only its author or a moderator may delete an article")?;
         let delete = DeleteArticle { article_id: article, event_id: self.next_id(article.shard())? };
         match self.store.delete(delete).await? {
-            DeleteOutcome::Deleted => Ok(()),
+            DeleteOutcome::Deleted => {
+                self.known_articles.note_deleted(article);
+                Ok(())
+            }
             DeleteOutcome::Absent => Err(NO_ARTICLE),
         }
     }
@@ -225,6 +231,19 @@ impl ArticleService {
     /// One article.
     pub async fn get(&self, article: ArticleId) -> Result<Article, ArticleError> {
         self.store.find(article).await?.ok_or(NO_ARTICLE)
+    }
+
+    /// Up to [`FIND_MANY_MAX`] articles in the order asked, of one moment; `None` for one that does not exist.
+    pub async fn find_many(&self, articles: Vec<ArticleId>) -> Result<Vec<Option<Article>>, ArticleError> {
+        at_most("articles", articles.len(), FIND_MANY_MAX)?;
+        Ok(self.store.find_many(articles).await?)
+    }
+
+    /// The ids of the newest `limit` articles of a board, at most [`NEWEST_MAX`], with its count of the same moment.
+    pub async fn newest(&self, board: BoardId, limit: usize) -> Result<NewestArticles, ArticleError> {
+        at_most("limit", limit, NEWEST_MAX)?;
+        // The store says itself when there is no such board, so it is asked once.
+        self.store.newest(board, limit).await?.ok_or(NO_BOARD)
     }
 
     /// A numbered page of a board, newest first.
@@ -249,6 +268,18 @@ impl ArticleService {
         Ok(self.store.scroll(board, before, size).await?)
     }
 
+    /// How the comments of a board are arranged; `None` when there is no such board.
+    pub(crate) async fn comment_mode(&self, board: BoardId) -> Result<Option<CommentMode>, StoreError> {
+        if let Some(mode) = self.known_boards.comment_mode(board) {
+            return Ok(Some(mode));
+        }
+        match self.board(board).await {
+            Ok(found) => Ok(Some(found.board.comment_mode)),
+            Err(ArticleError::Store(error)) => Err(error),
+            Err(_) => Ok(None),
+        }
+    }
+
     fn next_id<T: Id>(&self, shard: ShardId) -> Result<T, StoreError> {
         Ok(self.ids.next(shard)?)
     }
@@ -256,6 +287,10 @@ impl ArticleService {
 
 const NO_BOARD: ArticleError = ArticleError::NotFound("board");
 const NO_ARTICLE: ArticleError = ArticleError::NotFound("article");
+
+fn at_most(field: &'static str, asked: usize, max: usize) -> Result<(), Invalid> {
+    if asked <= max { Ok(()) } else { Err(Invalid::field(field, format!("must be at most {max}"))) }
+}
 
 fn require_author_or_moderator(actor: &Actor, article: &Article, refusal: &'static str) -> Result<(), ArticleError> {
     if article.writer.member_id == actor.member_id || actor.role >= Role::Moderator {

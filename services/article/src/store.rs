@@ -2,11 +2,17 @@
 //! and its event commit together or not at all.
 
 use async_trait::async_trait;
+use madang_event::BoardCount;
 use madang_kernel::{
     ArticleId, BoardId, Created, EventId, Once, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp,
 };
 
 use crate::{Article, ArticleSummary, Board, BoardWithCount};
+
+/// Articles that one call may ask for by their ids.
+pub const FIND_MANY_MAX: usize = 1_000;
+/// Ids that one call for the newest of a board may ask for.
+pub const NEWEST_MAX: usize = 1_000;
 
 /// A board to create.
 #[derive(Debug, Clone)]
@@ -85,6 +91,17 @@ pub enum DeleteOutcome {
     Absent,
 }
 
+/// The newest articles of a board, with its count of the same moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewestArticles {
+    /// Their ids, newest first.
+    pub ids: Vec<ArticleId>,
+    /// Whether the board has no others.
+    pub is_all: bool,
+    /// How many articles the board has, with the version of that count.
+    pub count: BoardCount,
+}
+
 /// Where boards and articles are kept.
 #[async_trait]
 pub trait ArticleStore: Send + Sync {
@@ -104,6 +121,11 @@ pub trait ArticleStore: Send + Sync {
 
     /// One article.
     async fn find(&self, article: ArticleId) -> Result<Option<Article>, StoreError>;
+    /// At most [`FIND_MANY_MAX`] articles in the order asked, of one moment; `None` for one that does not exist.
+    async fn find_many(&self, articles: Vec<ArticleId>) -> Result<Vec<Option<Article>>, StoreError>;
+    /// The ids of the newest `limit` articles, at most [`NEWEST_MAX`], with the board's count of the same moment; `None` when
+    /// there is no such board.
+    async fn newest(&self, board: BoardId, limit: usize) -> Result<Option<NewestArticles>, StoreError>;
     /// A numbered page, newest first; cheap however deep. Count and items are of one moment.
     async fn page(&self, board: BoardId, page: PageNumber, size: PageSize) -> Result<Page<ArticleSummary>, StoreError>;
     /// The articles before `before`, or the newest, newest first.

@@ -9,11 +9,12 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use madang_article::{
-    ArticleDraft, ArticleError, ArticleService, ArticleStore, Board, BoardDraft, CommentMode, NewBoard,
+    ArticleDraft, ArticleError, ArticleService, ArticleStore, Board, BoardDraft, CommentMode, DeleteArticle,
+    FIND_MANY_MAX, NEWEST_MAX, NewBoard,
 };
 use madang_kernel::{
-    Actor, ArticleId, BoardId, Clock, ID_EPOCH_MS, Id, IdGenerator, ManualClock, MemberId, NodeId, NodeLease, Once,
-    PageNumber, PageSize, Role, ShardId, StoreError, Timestamp,
+    Actor, ArticleFacts, ArticleId, ArticleLookup as _, BoardId, Clock, EventId, ID_EPOCH_MS, Id, IdGenerator,
+    ManualClock, MemberId, NodeId, NodeLease, Once, PageNumber, PageSize, Role, ShardId, StoreError, Timestamp,
 };
 use memory::MemoryArticles;
 
@@ -220,4 +221,53 @@ async fn lists_are_newest_first() {
     let step = site.service.scroll(board, Some(ids[2]), size).await.unwrap();
     assert_eq!(step.items.iter().map(|item| item.article_id).collect::<Vec<_>>(), ids[3..]);
     assert_eq!(step.next, None);
+}
+
+#[tokio::test]
+async fn an_article_is_looked_up_once() {
+    let site = site();
+    let board = board(&site).await;
+    let article = site.service.create(&actor(2, Role::Member), board, draft("text"), None).await.unwrap().article_id;
+    let facts = ArticleFacts { board_id: board, comment_mode: CommentMode::Tree };
+    assert_eq!(site.service.facts(article).await.unwrap(), Some(facts));
+    assert_eq!(site.service.facts(ArticleId::from_raw(12_345)).await.unwrap(), None);
+    let behind_its_back = DeleteArticle { article_id: article, event_id: EventId::from_raw(1) };
+    site.store.delete(behind_its_back).await.unwrap();
+    assert_eq!(site.service.facts(article).await.unwrap(), Some(facts), "the store was not asked again");
+}
+
+#[tokio::test]
+async fn a_deleted_article_is_gone_from_look_ups_at_once() {
+    let site = site();
+    let board = board(&site).await;
+    let author = actor(2, Role::Member);
+    let article = site.service.create(&author, board, draft("text"), None).await.unwrap().article_id;
+    assert!(site.service.facts(article).await.unwrap().is_some());
+    site.service.delete(&author, article).await.unwrap();
+    assert_eq!(site.service.facts(article).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn many_articles_are_asked_for_within_a_limit() {
+    let site = site();
+    let (board, writer) = (board(&site).await, actor(7, Role::Member));
+    let article = site.service.create(&writer, board, draft("text"), None).await.unwrap();
+    let absent = ArticleId::from_raw(5);
+    let found = site.service.find_many(vec![absent, article.article_id]).await.unwrap();
+    assert_eq!(found, [None, Some(article)]);
+    assert!(site.service.find_many(vec![absent; FIND_MANY_MAX]).await.is_ok());
+    let refused = site.service.find_many(vec![absent; FIND_MANY_MAX + 1]).await;
+    assert!(matches!(refused, Err(ArticleError::Invalid(_))));
+}
+
+#[tokio::test]
+async fn the_newest_of_a_board_are_asked_for_within_a_limit() {
+    let site = site();
+    let (board, writer) = (board(&site).await, actor(7, Role::Member));
+    let article = site.service.create(&writer, board, draft("text"), None).await.unwrap();
+    let newest = site.service.newest(board, NEWEST_MAX).await.unwrap();
+    assert_eq!((newest.ids, newest.is_all, newest.count.article_count), (vec![article.article_id], true, 1));
+    assert!(matches!(site.service.newest(board, NEWEST_MAX + 1).await, Err(ArticleError::Invalid(_))));
+    let nowhere = site.service.newest(BoardId::from_raw(5), 1).await;
+    assert!(matches!(nowhere, Err(ArticleError::NotFound("board"))));
 }

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use madang_event::type_name::ARTICLE_DELETED;
 use madang_event::{Envelope, Event};
-use madang_kernel::{ArticleId, StoreError};
+use madang_kernel::{ArticleId, ArticleLookup, PageSize, StoreError};
 use madang_messaging::{Delivery, Handled, Handler, HandlerError, Outage};
 
 use crate::CommentStore;
@@ -16,15 +17,21 @@ pub const CLEAN_UP_SLICE_ROWS: u32 = 200;
 /// inbox.
 pub struct CommentCleaner {
     store: Arc<dyn CommentStore>,
+    articles: Arc<dyn ArticleLookup>,
 }
 
 impl CommentCleaner {
-    /// A cleaner of this store.
-    pub fn new(store: Arc<dyn CommentStore>) -> Self {
-        Self { store }
+    /// A cleaner of this store, which asks `articles` what exists when it must rebuild.
+    pub fn new(store: Arc<dyn CommentStore>, articles: Arc<dyn ArticleLookup>) -> Self {
+        Self { store, articles }
     }
 
     async fn apply(&self, delivery: &Delivery) -> Result<Handled, HandlerError> {
+        // Most events are of no interest here. One that is damaged behind its front passes with them: nothing is lost
+        // by ignoring what would have been ignored.
+        if Envelope::peek(&delivery.message.payload).is_some_and(|front| front.type_name != ARTICLE_DELETED) {
+            return Ok(Handled::Done);
+        }
         let envelope =
             Envelope::decode(&delivery.message.payload).map_err(|e| HandlerError::Undecodable(e.to_string()))?;
         if let Event::ArticleDeleted(gone) = envelope.event {
@@ -39,6 +46,21 @@ impl CommentCleaner {
         while self.store.clean_up(article, CLEAN_UP_SLICE_ROWS).await? >= CLEAN_UP_SLICE_ROWS {}
         Ok(())
     }
+
+    /// Asks after every article that has comments, and removes those of articles whose deletion was missed.
+    async fn remove_what_is_missing(&self) -> Result<(), StoreError> {
+        let mut after = None;
+        loop {
+            let articles = self.store.counted_articles(after, PageSize::DEFAULT).await?;
+            let Some(last) = articles.last().copied() else { return Ok(()) };
+            for article in articles {
+                if self.articles.facts(article).await?.is_none() {
+                    self.remove_comments(article).await?;
+                }
+            }
+            after = Some(last);
+        }
+    }
 }
 
 #[async_trait]
@@ -49,6 +71,10 @@ impl Handler for CommentCleaner {
             answers.push(self.apply(delivery).await);
         }
         answers
+    }
+
+    async fn rebuild(&self) -> Result<(), Outage> {
+        self.remove_what_is_missing().await.map_err(|error| Outage::new("comments", error.to_string()))
     }
 }
 

@@ -18,4 +18,4 @@ pub use path::{CommentPath, LEVEL_CHARS, LevelFull, PathParseError};
 pub use place::{DEPTH_LIMIT, DepthMax, Parent, Place, Refusal, place};
 pub use rules::{CONTENT_MAX_CHARS, Content};
 pub use service::{CommentDraft, CommentError, CommentService};
-pub use store::{CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome};
+pub use store::{COUNTS_MAX, CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome};

@@ -9,8 +9,8 @@ use madang_kernel::{
 };
 
 use crate::{
-    Comment, CommentCount, CommentCursor, CommentStore, Content, CreateComment, CreateOutcome, CursorParseError,
-    DeleteComment, DeleteOutcome, DepthMax, LevelFull, Refusal,
+    COUNTS_MAX, Comment, CommentCount, CommentCursor, CommentStore, Content, CreateComment, CreateOutcome,
+    CursorParseError, DeleteComment, DeleteOutcome, DepthMax, LevelFull, Refusal,
 };
 
 /// Ids drawn for one comment at most: each later one is greater than all that were drawn before it, so a second is rarely
@@ -172,6 +172,15 @@ impl CommentService {
     pub async fn count(&self, article: ArticleId) -> Result<CommentCount, CommentError> {
         self.require_article(article).await?;
         Ok(self.store.count(article).await?)
+    }
+
+    /// The counts of up to [`COUNTS_MAX`] articles, in the order asked; `None` for one whose comments are gone. Does not ask
+    /// whether they exist: whoever lists articles knows.
+    pub async fn counts(&self, articles: Vec<ArticleId>) -> Result<Vec<Option<CommentCount>>, CommentError> {
+        if articles.len() > COUNTS_MAX {
+            return Err(Invalid::field("articles", format!("must be at most {COUNTS_MAX}")).into());
+        }
+        Ok(self.store.counts(articles).await?)
     }
 
     async fn require_article(&self, article: ArticleId) -> Result<ArticleFacts, CommentError> {

@@ -10,6 +10,9 @@ use madang_kernel::{
 
 use crate::{Comment, CommentCount, CommentCursor, DepthMax, Refusal};
 
+/// Articles whose counts one call may ask for.
+pub const COUNTS_MAX: usize = 1_000;
+
 /// A comment to create, complete but for what the transaction decides: its place, the count, `occurred_at`.
 #[derive(Debug, Clone)]
 pub struct CreateComment {
@@ -98,10 +101,15 @@ pub trait CommentStore: Send + Sync {
     ) -> Result<Scroll<Comment, CommentCursor>, StoreError>;
     /// How many comments the article has.
     async fn count(&self, article: ArticleId) -> Result<CommentCount, StoreError>;
+    /// The counts of at most [`COUNTS_MAX`] articles in the order asked, of one moment; `None` for one that is marked as gone.
+    async fn counts(&self, articles: Vec<ArticleId>) -> Result<Vec<Option<CommentCount>>, StoreError>;
 
     /// Marks an article as gone for ever and removes its counts. Doing it again changes nothing.
     async fn mark_article_gone(&self, article: ArticleId) -> Result<(), StoreError>;
     /// Removes up to `slice_rows` comments of an article that is gone; returns how many. Fewer than `slice_rows` means that
     /// none is left. Of an article that is not gone, nothing is removed.
     async fn clean_up(&self, article: ArticleId, slice_rows: u32) -> Result<u32, StoreError>;
+    /// Articles that have a counter or a comment, by id, after `after`: what a rebuild looks through. Those that are gone
+    /// and not yet cleaned up are among them.
+    async fn counted_articles(&self, after: Option<ArticleId>, size: PageSize) -> Result<Vec<ArticleId>, StoreError>;
 }

@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use madang_comment::{
-    CLEAN_UP_SLICE_ROWS, Comment, CommentCleaner, CommentDraft, CommentError, CommentService, DepthMax,
+    CLEAN_UP_SLICE_ROWS, COUNTS_MAX, Comment, CommentCleaner, CommentDraft, CommentError, CommentService, CommentStore,
+    DepthMax,
 };
 use madang_event::{ArticleDeleted, BoardCount, Envelope, Event};
 use madang_kernel::{
@@ -211,7 +212,7 @@ async fn a_deleted_article_takes_its_comments_along_and_keeps_the_others() {
         site.reply(TREE, None).await.unwrap();
     }
     site.reply(TWO_LEVEL, None).await.unwrap();
-    let cleaner = CommentCleaner::new(site.store.clone());
+    let cleaner = CommentCleaner::new(site.store.clone(), site.articles.clone());
     // Twice, as a redelivery does.
     assert_eq!(cleaner.handle(&[deletion(TREE), deletion(TREE)]).await, [Ok(Handled::Done), Ok(Handled::Done)]);
     assert_eq!(site.store.rows(), 1);
@@ -224,11 +225,46 @@ async fn a_store_that_is_away_is_no_fault_of_the_message() {
     let site = site();
     site.reply(TREE, None).await.unwrap();
     site.store.outages.store(1, Ordering::SeqCst);
-    let cleaner = CommentCleaner::new(site.store.clone());
+    let cleaner = CommentCleaner::new(site.store.clone(), site.articles.clone());
     let mut nonsense = deletion(TREE);
     nonsense.message.payload = b"{}".to_vec().into();
     let answers = cleaner.handle(&[deletion(TREE), nonsense, deletion(TREE)]).await;
     assert!(matches!(answers[0], Err(HandlerError::Outage(_))));
     assert!(matches!(answers[1], Err(HandlerError::Undecodable(_))));
     assert_eq!((answers[2].clone(), site.store.rows()), (Ok(Handled::Done), 0));
+}
+
+#[tokio::test]
+async fn counts_of_many_articles_are_asked_for_within_a_limit() {
+    let site = site();
+    let draft = CommentDraft { content: "text".into(), parent_id: None };
+    site.service.create(&actor(7, Role::Member), article(TREE), draft, None).await.unwrap();
+    let counts = site.service.counts(vec![article(TWO_LEVEL), article(TREE)]).await.unwrap();
+    assert_eq!(counts.iter().map(|count| count.unwrap().comment_count).collect::<Vec<_>>(), [0, 1]);
+    assert!(site.service.counts(vec![article(TREE); COUNTS_MAX]).await.is_ok());
+    let refused = site.service.counts(vec![article(TREE); COUNTS_MAX + 1]).await;
+    assert!(matches!(refused, Err(CommentError::Invalid(_))));
+}
+
+#[tokio::test]
+async fn a_rebuild_removes_the_comments_of_articles_whose_deletion_was_missed() {
+    let site = site();
+    let half_cleaned = 70;
+    site.articles.0.lock().unwrap().insert(article(half_cleaned), CommentMode::Tree);
+    for on in [TREE, TWO_LEVEL, half_cleaned] {
+        site.reply(on, None).await.unwrap();
+    }
+    // A process that died while it cleaned up has left the mark and comments.
+    site.store.mark_article_gone(article(half_cleaned)).await.unwrap();
+    for gone in [TREE, half_cleaned] {
+        site.articles.0.lock().unwrap().remove(&article(gone));
+    }
+    let cleaner = CommentCleaner::new(site.store.clone(), site.articles.clone());
+    site.store.outages.store(1, Ordering::SeqCst);
+    assert!(cleaner.rebuild().await.is_err(), "a store that is away is told, and the rebuild tried again");
+    cleaner.rebuild().await.unwrap();
+    assert_eq!(site.store.rows(), 1);
+    assert_eq!(site.service.count(article(TWO_LEVEL)).await.unwrap().comment_count, 1);
+    site.articles.0.lock().unwrap().insert(article(TREE), CommentMode::Tree);
+    assert!(matches!(site.reply(TREE, None).await, Err(CommentError::NotFound("article"))), "marked for ever");
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use madang_event::type_name::ARTICLE_DELETED;
 use madang_event::{Envelope, Event};
 use madang_kernel::{ArticleId, ArticleLookup, PageSize, StoreError};
 use madang_messaging::{Delivery, Handled, Handler, HandlerError, Outage};
@@ -76,6 +77,11 @@ impl Handler for LikeConsumer {
 
 /// The article that a delivery reports as deleted, if it does.
 fn deleted_article(delivery: &Delivery) -> Result<Option<ArticleId>, HandlerError> {
+    // Most events are of no interest here. One that is damaged behind its front passes with them: nothing is lost by
+    // ignoring what would have been ignored.
+    if Envelope::peek(&delivery.message.payload).is_some_and(|front| front.type_name != ARTICLE_DELETED) {
+        return Ok(None);
+    }
     match Envelope::decode(&delivery.message.payload) {
         Ok(Envelope { event: Event::ArticleDeleted(deleted), .. }) => Ok(Some(deleted.article_id)),
         Ok(_) => Ok(None),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use madang_event::type_name::ARTICLE_DELETED;
 use madang_event::{Envelope, Event};
 use madang_kernel::StoreError;
 use madang_messaging::{Delivery, Handled, Handler, HandlerError, Message, Outage};
@@ -21,6 +22,11 @@ impl ViewConsumer {
     }
 
     async fn apply(&self, message: &Message) -> Result<Handled, HandlerError> {
+        // Most events are of no interest here. One that is damaged behind its front passes with them: nothing is lost
+        // by ignoring what would have been ignored.
+        if Envelope::peek(&message.payload).is_some_and(|front| front.type_name != ARTICLE_DELETED) {
+            return Ok(Handled::Done);
+        }
         let envelope =
             Envelope::decode(&message.payload).map_err(|error| HandlerError::Undecodable(error.to_string()))?;
         match envelope.event {

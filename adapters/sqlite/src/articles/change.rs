@@ -5,9 +5,9 @@ use madang_article::{DeleteArticle, DeleteOutcome, EditArticle, EditOutcome};
 use madang_kernel::{BoardId, Id, StoreError, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::create::report;
 use super::{blocks, row};
 use crate::errors::sql_error;
+use crate::log;
 
 const UPDATE: &str = include_str!("../../sql/article/update.sql");
 const DELETE: &str = include_str!("../../sql/article/delete.sql");
@@ -36,7 +36,7 @@ pub(super) fn edit(tx: &Connection, edit: EditArticle, now: Timestamp) -> Result
         ])
         .map_err(sql_error)?;
     let count = blocks::board_count(tx, article.board_id)?.ok_or_else(|| blocks::no_board(article.board_id))?;
-    report(tx, &events::edited(&article, edit.event_id, now, count))?;
+    log::report(tx, events::edited(&article, edit.event_id, now, count))?;
     Ok(EditOutcome::Edited(article))
 }
 
@@ -53,6 +53,6 @@ pub(super) fn delete(tx: &Connection, delete: &DeleteArticle, now: Timestamp) ->
         return Ok(DeleteOutcome::Absent);
     };
     let count = blocks::count_out(tx, removed.board_id, article_id)?;
-    report(tx, &events::deleted(removed, delete.event_id, now, count))?;
+    log::report(tx, events::deleted(removed, delete.event_id, now, count))?;
     Ok(DeleteOutcome::Deleted)
 }

@@ -1,14 +1,12 @@
 //! Creating an article: the row, its board's count and blocks, its event and its idempotency key in one transaction.
 
 use madang_article::{Article, CreateArticle, events};
-use madang_event::Envelope;
 use madang_kernel::{Created, EventId, Id, StoreError, Timestamp};
-use madang_messaging::Message;
 use rusqlite::{Connection, params};
 
 use super::blocks;
 use crate::errors::sql_error;
-use crate::log::append;
+use crate::log;
 use crate::once::{self, Earlier};
 
 const INSERT: &str = include_str!("../../sql/article/insert.sql");
@@ -47,20 +45,5 @@ pub(super) fn insert(tx: &Connection, article: &Article, event_id: EventId, now:
         ])
         .map_err(sql_error)?;
     let count = blocks::count_in(tx, article.board_id, article.article_id)?;
-    report(tx, &events::created(article, event_id, now, count))
-}
-
-/// Writes an event to the log, in the transaction of the change it reports.
-pub(super) fn report(tx: &Connection, envelope: &Envelope) -> Result<(), StoreError> {
-    let message = Message {
-        event_id: envelope.event_id,
-        topic: envelope.event.topic().name().to_owned(),
-        key: envelope.key.to_string(),
-        shard: envelope.key.shard(),
-        occurred_at: envelope.occurred_at,
-        headers: Vec::new(),
-        payload: envelope.encode(),
-    };
-    append(tx, &message).map_err(sql_error)?;
-    Ok(())
+    log::report(tx, events::created(article, event_id, now, count))
 }

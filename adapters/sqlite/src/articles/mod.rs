@@ -10,7 +10,7 @@ mod row;
 use async_trait::async_trait;
 use madang_article::{
     Article, ArticleStore, ArticleSummary, BoardWithCount, CreateArticle, CreateBoard, DeleteArticle, DeleteOutcome,
-    EditArticle, EditOutcome, NewBoard,
+    EditArticle, EditOutcome, NewBoard, NewestArticles,
 };
 use madang_kernel::{ArticleId, BoardId, Created, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp};
 
@@ -129,6 +129,14 @@ impl ArticleStore for SqliteArticles {
 
     async fn find(&self, article: ArticleId) -> Result<Option<Article>, StoreError> {
         self.db.read(move |tx| row::find(tx, article)).await
+    }
+
+    async fn find_many(&self, articles: Vec<ArticleId>) -> Result<Vec<Option<Article>>, StoreError> {
+        self.db.read(move |tx| articles.iter().map(|article| row::find(tx, *article)).collect()).await
+    }
+
+    async fn newest(&self, board: BoardId, limit: usize) -> Result<Option<NewestArticles>, StoreError> {
+        self.db.read(move |tx| page::newest(tx, board, limit)).await
     }
 
     async fn page(&self, board: BoardId, page: PageNumber, size: PageSize) -> Result<Page<ArticleSummary>, StoreError> {

@@ -1,7 +1,7 @@
 //! Lists of a board's articles: numbered pages that stay cheap however deep, and steps from a cursor.
 
-use madang_article::ArticleSummary;
 use madang_article::blocks::{BLOCK_ARTICLES, Position, skip};
+use madang_article::{ArticleSummary, NewestArticles};
 use madang_kernel::{ArticleId, BoardId, Id, Page, PageNumber, PageSize, Scroll, StoreError, known_count};
 use rusqlite::{Connection, Params};
 
@@ -10,6 +10,7 @@ use super::row;
 use crate::errors::sql_error;
 
 const BLOCKS_BELOW: &str = include_str!("../../sql/article/blocks_below.sql");
+const NEWEST: &str = include_str!("../../sql/article/newest.sql");
 const PAGE_BELOW: &str = include_str!("../../sql/article/page_below.sql");
 const PAGE_BY_PLAIN_OFFSET: &str = include_str!("../../sql/article/page_by_plain_offset.sql");
 const SCROLL: &str = include_str!("../../sql/article/scroll.sql");
@@ -50,6 +51,20 @@ pub(super) fn scroll(
     let below = before.map_or(i64::MAX, ArticleId::raw);
     let items = summaries(reader, SCROLL, [board.raw(), below, i64::from(size.get()) + 1])?;
     Ok(Scroll::from_surplus(items, size, |article| article.article_id))
+}
+
+/// The ids of the newest articles, with the count of the same snapshot.
+pub(super) fn newest(reader: &Connection, board: BoardId, limit: usize) -> Result<Option<NewestArticles>, StoreError> {
+    let Some(count) = board_count(reader, board)? else { return Ok(None) };
+    let mut statement = reader.prepare_cached(NEWEST).map_err(sql_error)?;
+    // One more than asked for tells whether there are others.
+    let surplus = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
+    let rows =
+        statement.query_map([board.raw(), surplus], |row| Ok(ArticleId::from_raw(row.get(0)?))).map_err(sql_error)?;
+    let mut ids: Vec<_> = rows.collect::<Result<_, _>>().map_err(sql_error)?;
+    let is_all = ids.len() <= limit;
+    ids.truncate(limit);
+    Ok(Some(NewestArticles { ids, is_all, count }))
 }
 
 fn items(

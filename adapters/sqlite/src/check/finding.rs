@@ -4,7 +4,7 @@ use std::fmt;
 
 use madang_kernel::{ArticleId, BoardId, CommentId};
 
-use super::ViewFinding;
+use super::{HotFinding, ViewFinding};
 
 /// One difference between what is counted or reported and what is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -146,6 +146,8 @@ pub enum CheckFinding {
     },
     /// A view count differs from its events, or should not be there.
     View(ViewFinding),
+    /// A score or a list of hot articles differs from its counts.
+    Hot(HotFinding),
     /// A like counter differs from its rows.
     LikeCount {
         /// The article.
@@ -231,6 +233,7 @@ impl fmt::Display for CheckFinding {
             }
             Self::CommentOrphan { comment_id } => write!(f, "comment {comment_id} replies to one that is not there"),
             Self::View(finding) => finding.fmt(f),
+            Self::Hot(finding) => finding.fmt(f),
             Self::LikeCount { article_id, counted, rows } => {
                 write!(f, "article {article_id} counts {counted} likes and has {rows}")
             }

@@ -7,6 +7,7 @@ mod board;
 mod comments;
 mod events;
 mod finding;
+mod hot;
 mod likes;
 mod views;
 
@@ -14,6 +15,7 @@ use madang_kernel::{BoardId, Id, StoreError};
 use rusqlite::{Connection, OpenFlags};
 
 pub use finding::CheckFinding;
+pub use hot::HotFinding;
 pub use views::ViewFinding;
 
 use crate::Sqlite;
@@ -117,6 +119,7 @@ fn run(path: &str, options: CheckOptions, mut progress: impl FnMut(CheckProgress
     in_snapshot(&reader, |tx| comments::compare(tx, &mut report))?;
     in_snapshot(&reader, |tx| views::compare(tx, &mut report))?;
     in_snapshot(&reader, |tx| likes::compare(tx, &mut report))?;
+    in_snapshot(&reader, |tx| hot::compare(tx, &mut report))?;
     if options.integrity {
         integrity(&reader, &mut report)?;
     }

@@ -4,6 +4,7 @@ use madang_comment::CommentCount;
 use madang_kernel::{ArticleId, Id, StoreError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use super::gone::is_gone;
 use super::row::unsigned;
 use crate::errors::sql_error;
 
@@ -27,6 +28,12 @@ pub(super) fn tally(tx: &Connection, article: ArticleId) -> Result<Tally, StoreE
     };
     let found = statement.query_row([article.raw()], read).optional().map_err(sql_error)?;
     Ok(found.unwrap_or_default())
+}
+
+/// The counts in the order asked; `None` for an article that is gone.
+pub(super) fn counts(tx: &Connection, articles: &[ArticleId]) -> Result<Vec<Option<CommentCount>>, StoreError> {
+    let count = |article| if is_gone(tx, article)? { Ok(None) } else { Ok(Some(tally(tx, article)?.count)) };
+    articles.iter().copied().map(count).collect()
 }
 
 /// Counts a comment in.

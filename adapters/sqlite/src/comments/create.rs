@@ -3,14 +3,12 @@
 use madang_comment::{
     Comment, CommentPath, CreateComment, CreateOutcome, Parent, Place, Refusal, events, place as place_rule,
 };
-use madang_event::Envelope;
-use madang_kernel::{ArticleId, CommentMode, Created, Id, Once, ShardId, StoreError, Timestamp};
-use madang_messaging::Message;
+use madang_kernel::{ArticleId, CommentMode, Created, Id, Once, StoreError, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{count, gone, row};
 use crate::errors::sql_error;
-use crate::log::append;
+use crate::log;
 use crate::once::{self, Earlier};
 
 const INSERT: &str = include_str!("../../sql/comment/insert.sql");
@@ -55,27 +53,12 @@ pub(super) fn create(tx: &Connection, new: CreateComment, now: Timestamp) -> Res
     let (event_id, once) = (new.event_id, new.once.clone());
     let comment = insert(tx, new, place)?;
     let count = count::count_in(tx, comment.article_id, tally, comment.comment_id.raw())?;
-    report(tx, &events::created(&comment, event_id, now, count))?;
+    log::report(tx, events::created(&comment, event_id, now, count))?;
     if let Some(once) = &once {
         // The text is kept in the row alone: once that is deleted, no answer of then may still tell it.
         once::remember(tx, once, &comment.clone().into_mark(), now)?;
     }
     Ok(CreateOutcome::Created(Created::Now(comment)))
-}
-
-/// Writes an event to the log, in the transaction of the change it reports.
-pub(super) fn report(tx: &Connection, envelope: &Envelope) -> Result<(), StoreError> {
-    let message = Message {
-        event_id: envelope.event_id,
-        topic: envelope.event.topic().name().to_owned(),
-        key: envelope.key.to_string(),
-        shard: ShardId::of_article_parts(envelope.key),
-        occurred_at: envelope.occurred_at,
-        headers: Vec::new(),
-        payload: envelope.encode(),
-    };
-    append(tx, &message).map_err(sql_error)?;
-    Ok(())
 }
 
 /// What the same request was answered: the comment, which never changes, or what is left of it.

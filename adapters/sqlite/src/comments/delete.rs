@@ -4,9 +4,9 @@ use madang_comment::{Comment, DeleteComment, DeleteOutcome, events};
 use madang_kernel::{ArticleId, CommentId, Id, StoreError, Timestamp};
 use rusqlite::Connection;
 
-use super::create::report;
 use super::{count, gone, row};
 use crate::errors::sql_error;
+use crate::log;
 
 const HAS_REPLIES: &str = include_str!("../../sql/comment/has_replies.sql");
 const MARK_DELETED: &str = include_str!("../../sql/comment/mark_deleted.sql");
@@ -29,7 +29,7 @@ pub(super) fn delete(tx: &Connection, delete: DeleteComment, now: Timestamp) -> 
         remove_upwards(tx, &comment)?
     };
     let count = count::count_out(tx, comment.article_id, removed_rows)?;
-    report(tx, &events::deleted(&comment, delete.event_id, now, count))?;
+    log::report(tx, events::deleted(&comment, delete.event_id, now, count))?;
     Ok(DeleteOutcome::Deleted(count))
 }
 

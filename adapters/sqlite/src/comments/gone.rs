@@ -1,7 +1,7 @@
 //! Articles that are gone: a permanent row, looked at inside every transaction, and the removal of what is left.
 
-use madang_kernel::{ArticleId, Id, StoreError, Timestamp};
-use rusqlite::Connection;
+use madang_kernel::{ArticleId, Id, PageSize, StoreError, Timestamp};
+use rusqlite::{Connection, params};
 
 use crate::errors::sql_error;
 
@@ -9,6 +9,7 @@ const IS_GONE: &str = include_str!("../../sql/comment/is_gone.sql");
 const MARK: &str = include_str!("../../sql/comment/mark_gone.sql");
 const REMOVE_COUNT: &str = include_str!("../../sql/comment/remove_count.sql");
 const CLEAN_UP: &str = include_str!("../../sql/comment/clean_up.sql");
+const COUNTED_ARTICLES: &str = include_str!("../../sql/comment/counted_articles.sql");
 
 /// Whether the article is gone.
 pub(super) fn is_gone(tx: &Connection, article: ArticleId) -> Result<bool, StoreError> {
@@ -33,4 +34,18 @@ pub(super) fn clean_up(tx: &Connection, article: ArticleId, slice_rows: u32) -> 
     let mut clean_up = tx.prepare_cached(CLEAN_UP).map_err(sql_error)?;
     let removed = clean_up.execute([article.raw(), i64::from(slice_rows)]).map_err(sql_error)?;
     Ok(removed as u32)
+}
+
+/// Articles of which anything is stored, after `after`.
+pub(super) fn counted_articles(
+    tx: &Connection,
+    after: Option<ArticleId>,
+    size: PageSize,
+) -> Result<Vec<ArticleId>, StoreError> {
+    let after = after.map_or(0, ArticleId::raw);
+    let mut statement = tx.prepare_cached(COUNTED_ARTICLES).map_err(sql_error)?;
+    let found = statement
+        .query_map(params![after, size.get()], |row| Ok(ArticleId::from_raw(row.get(0)?)))
+        .map_err(sql_error)?;
+    found.collect::<Result<_, _>>().map_err(sql_error)
 }

@@ -68,6 +68,10 @@ impl CommentStore for SqliteComments {
         self.db.read(move |tx| Ok(count::tally(tx, article)?.count)).await
     }
 
+    async fn counts(&self, articles: Vec<ArticleId>) -> Result<Vec<Option<CommentCount>>, StoreError> {
+        self.db.read(move |tx| count::counts(tx, &articles)).await
+    }
+
     async fn mark_article_gone(&self, article: ArticleId) -> Result<(), StoreError> {
         let clock = self.db.clock().clone();
         // Until the mark is there people may comment on nothing, so it does not wait for them.
@@ -76,5 +80,9 @@ impl CommentStore for SqliteComments {
 
     async fn clean_up(&self, article: ArticleId, slice_rows: u32) -> Result<u32, StoreError> {
         self.db.write(Lane::Background, move |tx| gone::clean_up(tx, article, slice_rows)).await
+    }
+
+    async fn counted_articles(&self, after: Option<ArticleId>, size: PageSize) -> Result<Vec<ArticleId>, StoreError> {
+        self.db.read(move |tx| gone::counted_articles(tx, after, size)).await
     }
 }

@@ -1,13 +1,11 @@
 //! A like or its end as the writer sees it, and the statements that every way of counting shares.
 
-use madang_event::Envelope;
-use madang_kernel::{ArticleId, EventId, Id, MemberId, ShardId, StoreError, Timestamp};
+use madang_kernel::{ArticleId, EventId, Id, MemberId, StoreError, Timestamp};
 use madang_like::{Like, LikeCount, Replayed, Unlike, events};
-use madang_messaging::Message;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::errors::sql_error;
-use crate::log::append;
+use crate::log;
 
 const IS_LIKED: &str = include_str!("../../sql/like/is_liked.sql");
 const INSERT: &str = include_str!("../../sql/like/insert.sql");
@@ -104,16 +102,5 @@ pub(super) fn report(
     event_id: EventId,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let envelope: Envelope = events::changed(article, change, event_id, now);
-    let message = Message {
-        event_id,
-        topic: envelope.event.topic().name().to_owned(),
-        key: article.to_string(),
-        shard: ShardId::of_article_parts(article),
-        occurred_at: now,
-        headers: Vec::new(),
-        payload: envelope.encode(),
-    };
-    append(tx, &message).map_err(sql_error)?;
-    Ok(())
+    log::report(tx, events::changed(article, change, event_id, now))
 }

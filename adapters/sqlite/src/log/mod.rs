@@ -2,17 +2,27 @@
 
 mod append;
 mod groups;
+mod lag;
+mod look;
 mod retention;
 mod subscription;
+mod tail;
+#[cfg(test)]
+mod tests;
+mod under_way;
 
 use async_trait::async_trait;
 use madang_messaging::{EventLog, GroupId, HandlerError, Message, Outage, Position, PublishOutcome, Subscription};
 use rusqlite::Connection;
 
-pub(crate) use append::append;
+pub(crate) use append::report;
 pub use groups::GroupState;
 pub(crate) use groups::store_done;
+pub use lag::{Behind, GroupLag};
 pub use retention::{RetentionOptions, Trimmed};
+pub(crate) use tail::Tail;
+pub(crate) use under_way::Announcer;
+pub use under_way::CommitListener;
 
 use crate::dead_letters;
 use crate::errors::{Failure, outage, sql_error};
@@ -60,14 +70,14 @@ impl EventLog for SqliteLog {
         let messages = messages.to_vec();
         let died_at = self.db.clock().now();
         let publish = self.db.write(Lane::Background, move |tx| {
-            let outcomes = messages.iter().map(|message| {
+            let outcomes = messages.into_iter().map(|message| {
                 if message.payload.len() > MESSAGE_MAX_BYTES {
                     return Ok(PublishOutcome::Rejected(format!("larger than {MESSAGE_MAX_BYTES} bytes")));
                 }
                 if message.topic.ends_with(DEAD_LETTER_SUFFIX) {
-                    dead_letters::insert(tx, message, died_at)?;
+                    dead_letters::insert(tx, &message, died_at)?;
                 } else {
-                    append(tx, message)?;
+                    append::append(tx, message)?;
                 }
                 Ok(PublishOutcome::Published)
             });

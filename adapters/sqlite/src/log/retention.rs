@@ -9,11 +9,12 @@ use tracing::warn;
 
 use super::SqliteLog;
 use super::groups::{self, GroupState};
+use super::under_way;
 use crate::Lane;
 use crate::errors::{outage, sql_error};
 
-const FIRST_AFTER: &str = include_str!("../../sql/log/first_after.sql");
 const MARK: &str = include_str!("../../sql/log/mark_fell_behind.sql");
+const POSITIONS: &str = include_str!("../../sql/log/positions.sql");
 const OLDEST_SLICE: &str = include_str!("../../sql/log/oldest_slice.sql");
 const TRIM: &str = include_str!("../../sql/log/trim.sql");
 
@@ -113,12 +114,13 @@ fn slowest(tx: &Connection, head: i64, hard_max_rows: u64) -> rusqlite::Result<S
     let mut fell_behind = Vec::new();
     for state in groups::all(tx)?.into_iter().filter(|state| !state.fell_behind) {
         let GroupState { group, topic, done, .. } = state;
-        let mut first_after = tx.prepare_cached(FIRST_AFTER)?;
-        let Some(next) = first_after.query_row(params![topic, done], |row| row.get::<_, i64>(0)).optional()? else {
+        let mut first_after = tx.prepare_cached(POSITIONS)?;
+        let Some(next) = first_after.query_row(params![topic, done, 1], |row| row.get::<_, i64>(0)).optional()? else {
             continue;
         };
         if head.abs_diff(next) >= hard_max_rows {
             tx.prepare_cached(MARK)?.execute(params![group.as_str(), topic])?;
+            under_way::note_mark();
             fell_behind.push((group, topic));
         } else {
             needed_from = Some(needed_from.map_or(next, |needed| needed.min(next)));

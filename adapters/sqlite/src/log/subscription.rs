@@ -1,62 +1,92 @@
-//! A group's way through the log: reads after what it has polled, wakes up when something is appended.
+//! A group's way through the log: reads after what it has polled, from memory while it keeps up and from the table when
+//! it does not, and wakes up when one of its topics gets something.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use madang_kernel::StoreError;
-use madang_messaging::{Delivery, GroupId, Outage, Polled, Position, Subscription};
+use madang_messaging::{Delivery, GroupId, Message, Outage, Polled, Position, Subscription};
 use rusqlite::{Connection, OptionalExtension, params};
-use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
 use super::groups::{PARTITION, head, store_done};
+use super::look::{Look, look, state};
+use super::tail::{Cursor, Entry, Follower, Taken};
 use crate::errors::{PART, outage, sql_error};
-use crate::{Lane, Sqlite, rows};
+use crate::{Lane, Sqlite};
 
-const FIND_GROUP: &str = include_str!("../../sql/log/find_group.sql");
-const READ: &str = include_str!("../../sql/log/read.sql");
 const OLDEST: &str = include_str!("../../sql/log/oldest.sql");
 const REJOIN: &str = include_str!("../../sql/log/rejoin.sql");
 
-/// One poll brings no more of each topic than this, the last message aside.
+/// One poll brings no more payload than this, the last message aside (from the table: no more of each topic).
 const POLL_BYTES_MAX: usize = 4 << 20;
 /// One poll brings no more messages than this, whatever is asked.
 const POLL_MAX: usize = 10_000;
-
-/// How far this subscription has read a topic; at or past what is stored.
-#[derive(Debug, Clone)]
-struct Cursor {
-    topic: String,
-    polled: i64,
-}
 
 pub(super) struct LogSubscription {
     db: Sqlite,
     group: GroupId,
     cursors: Vec<Cursor>,
-    log_head: watch::Receiver<i64>,
+    follower: Follower,
+    /// How many marks had been made when the table last said that this group has none. Memory knows no marks, so a new
+    /// one sends the next poll to the table.
+    marks_seen: Option<u64>,
     /// Where the group goes on after it was told that it fell behind. Stored at the poll after that one, so that a
     /// process that dies while it rebuilds is told again.
     rejoin_at: Option<i64>,
 }
 
-enum Look {
-    Found(Vec<Delivery>),
-    FellBehind { head: i64 },
-}
-
 impl LogSubscription {
     pub(super) async fn join(db: Sqlite, group: GroupId, topics: Vec<String>) -> Result<Self, Outage> {
+        let follower = db.tail().follow(&topics);
         let cursors = topics.into_iter().map(|topic| Cursor { topic, polled: 0 }).collect();
-        let log_head = db.log_head();
-        let mut subscription = Self { db, group, cursors, log_head, rejoin_at: None };
+        let mut subscription = Self { db, group, cursors, follower, marks_seen: None, rejoin_at: None };
         subscription.rewind().await?;
         Ok(subscription)
     }
 
+    /// What there is now.
+    async fn next(&mut self, max: usize) -> Result<Polled, Outage> {
+        // Counted before the look: a mark that comes after it is seen by the poll after this one.
+        let marks = self.db.tail().marks();
+        if self.marks_seen == Some(marks) {
+            match self.db.tail().take(&self.cursors, max, POLL_BYTES_MAX) {
+                Taken::Entries(entries) => return Ok(Polled::Deliveries(self.hand_out(entries))),
+                Taken::Closed => return Err(Outage::new(PART, "the database was closed")),
+                Taken::OutOfReach => {}
+            }
+        }
+        match self.look(max).await.map_err(outage)? {
+            Look::FellBehind { head } => {
+                self.go_on_from(head);
+                Ok(Polled::FellBehind)
+            }
+            Look::Found { deliveries, cursors } => {
+                self.marks_seen = Some(marks);
+                self.cursors = cursors;
+                Ok(Polled::Deliveries(deliveries))
+            }
+        }
+    }
+
     async fn look(&self, max: usize) -> Result<Look, StoreError> {
         let (group, cursors) = (self.group.clone(), self.cursors.clone());
-        self.db.read(move |snapshot| look(snapshot, &group, &cursors, max).map_err(sql_error)).await
+        let read =
+            self.db.read(move |snapshot| look(snapshot, &group, cursors, max, POLL_BYTES_MAX).map_err(sql_error));
+        read.await
+    }
+
+    fn hand_out(&mut self, entries: Vec<Entry>) -> Vec<Delivery> {
+        let mut deliveries = Vec::with_capacity(entries.len());
+        for (offset, message) in entries {
+            if let Some(cursor) = self.cursors.iter_mut().find(|cursor| cursor.topic == message.topic) {
+                cursor.polled = offset;
+            }
+            let position = Position { topic: message.topic.clone(), partition: PARTITION, offset };
+            deliveries.push(Delivery { position, message: Arc::<Message>::unwrap_or_clone(message) });
+        }
+        deliveries
     }
 
     /// Stores where the group goes on; false when what comes after that has been trimmed meanwhile.
@@ -84,23 +114,13 @@ impl Subscription for LogSubscription {
             self.rejoin_at = None;
         }
         loop {
-            // Armed before the log is read: what is appended after the look wakes the wait below.
-            self.log_head.borrow_and_update();
-            match self.look(max).await.map_err(outage)? {
-                Look::FellBehind { head } => {
-                    self.go_on_from(head);
-                    return Ok(Polled::FellBehind);
-                }
-                Look::Found(found) if !found.is_empty() => {
-                    advance(&mut self.cursors, &found);
-                    return Ok(Polled::Deliveries(found));
-                }
-                Look::Found(_) => {}
+            match self.next(max).await? {
+                Polled::Deliveries(found) if found.is_empty() => {}
+                polled => return Ok(polled),
             }
-            match timeout_at(deadline, self.log_head.changed()).await {
-                Ok(Ok(())) => {}
-                Ok(Err(_)) => return Err(Outage::new(PART, "the database was closed")),
-                Err(_) => return Ok(Polled::Deliveries(Vec::new())),
+            // What came after the look is remembered by the follower, so the wait below ends at once.
+            if timeout_at(deadline, self.follower.woken()).await.is_err() {
+                return Ok(Polled::Deliveries(Vec::new()));
             }
         }
     }
@@ -127,44 +147,6 @@ impl Subscription for LogSubscription {
     }
 }
 
-fn state(connection: &Connection, group: &GroupId, topic: &str) -> rusqlite::Result<(i64, bool)> {
-    let mut find = connection.prepare_cached(FIND_GROUP)?;
-    let found = find.query_row(params![group.as_str(), topic], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-    Ok(found.unwrap_or((0, false)))
-}
-
-fn look(snapshot: &Connection, group: &GroupId, cursors: &[Cursor], max: usize) -> rusqlite::Result<Look> {
-    for cursor in cursors {
-        if state(snapshot, group, &cursor.topic)?.1 {
-            return Ok(Look::FellBehind { head: head(snapshot)? });
-        }
-    }
-    let mut found = Vec::new();
-    for cursor in cursors {
-        read(snapshot, cursor, max, &mut found)?;
-    }
-    if cursors.len() > 1 {
-        found.sort_unstable_by_key(|delivery| delivery.position.offset);
-        found.truncate(max);
-    }
-    Ok(Look::Found(found))
-}
-
-fn read(snapshot: &Connection, cursor: &Cursor, max: usize, found: &mut Vec<Delivery>) -> rusqlite::Result<()> {
-    let mut bytes = 0;
-    let mut statement = snapshot.prepare_cached(READ)?;
-    let mut entries = statement.query(params![cursor.topic, cursor.polled, max as i64])?;
-    while bytes < POLL_BYTES_MAX
-        && let Some(row) = entries.next()?
-    {
-        let message = rows::message(row, 1)?;
-        bytes += message.payload.len();
-        let position = Position { topic: cursor.topic.clone(), partition: PARTITION, offset: row.get(0)? };
-        found.push(Delivery { position, message });
-    }
-    Ok(())
-}
-
 fn rejoin(tx: &Connection, group: &GroupId, cursors: &[Cursor], at: i64) -> rusqlite::Result<bool> {
     let oldest = tx.prepare_cached(OLDEST)?.query_row([], |row| row.get::<_, i64>(0)).optional()?;
     let next_kept = oldest.unwrap_or(head(tx)? + 1);
@@ -176,12 +158,4 @@ fn rejoin(tx: &Connection, group: &GroupId, cursors: &[Cursor], at: i64) -> rusq
         rejoin.execute(params![group.as_str(), cursor.topic, at])?;
     }
     Ok(true)
-}
-
-fn advance(cursors: &mut [Cursor], found: &[Delivery]) {
-    for cursor in cursors {
-        if let Some(last) = found.iter().rev().find(|delivery| delivery.position.topic == cursor.topic) {
-            cursor.polled = last.position.offset;
-        }
-    }
 }

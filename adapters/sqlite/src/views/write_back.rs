@@ -1,14 +1,12 @@
 //! Writing one live count back: the row, its version and its event, or nothing at all.
 
-use madang_event::Envelope;
-use madang_kernel::{Id, ShardId, StoreError, Timestamp};
-use madang_messaging::Message;
+use madang_kernel::{Id, StoreError, Timestamp};
 use madang_view::{StoredViews, WriteBack, WrittenBack, events};
 use rusqlite::{Connection, params};
 
 use super::row;
 use crate::errors::sql_error;
-use crate::log::append;
+use crate::log;
 
 const SET: &str = include_str!("../../sql/view/set.sql");
 
@@ -24,21 +22,6 @@ pub(super) fn write_back(tx: &Connection, back: WriteBack, now: Timestamp) -> Re
     let view_count = i64::try_from(back.view_count).map_err(|error| StoreError::broken("view count", error))?;
     let mut set = tx.prepare_cached(SET).map_err(sql_error)?;
     set.execute(params![article_id.raw(), view_count, version as i64]).map_err(sql_error)?;
-    report(tx, &events::viewed(back, version, now))?;
+    log::report(tx, events::viewed(back, version, now))?;
     Ok(WrittenBack { article_id, stored: StoredViews::Count(back.view_count) })
-}
-
-/// Writes the event to the log. Views live on the shard of their article's parts, not on that of its board.
-fn report(tx: &Connection, envelope: &Envelope) -> Result<(), StoreError> {
-    let message = Message {
-        event_id: envelope.event_id,
-        topic: envelope.event.topic().name().to_owned(),
-        key: envelope.key.to_string(),
-        shard: ShardId::of_article_parts(envelope.key),
-        occurred_at: envelope.occurred_at,
-        headers: Vec::new(),
-        payload: envelope.encode(),
-    };
-    append(tx, &message).map_err(sql_error)?;
-    Ok(())
 }

@@ -219,9 +219,14 @@ mod tests {
 
     #[test]
     fn every_value_out_of_range_is_named_at_once() {
-        let environment = environment(&[("MADANG_READERS", "0"), ("MADANG_ROLES", "article,cook")]);
+        let environment = environment(&[
+            ("MADANG_READERS", "0"),
+            ("MADANG_ROLES", "article,cook"),
+            ("MADANG_TRUSTED_PROXIES", "127.0.0.1, localhost"),
+        ]);
         let message = failure(&Sources { environment, ..Sources::default() });
         assert!(message.contains("`readers`") && message.contains("cook"), "{message}");
+        assert!(message.contains("`trusted_proxies`") && message.contains("\"localhost\""), "{message}");
     }
 
     #[test]

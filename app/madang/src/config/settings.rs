@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+use jiff::tz::TimeZone;
+use madang_api::TrustedProxies;
+use madang_comment::{DEPTH_LIMIT, DepthMax};
 use serde::{Deserialize, Serialize};
 
 /// What an operator may set. A key is the same in the TOML file, as `MADANG_<KEY>` and as `--set key=value`.
@@ -18,6 +21,12 @@ pub struct Settings {
     pub log_level: String,
     /// `human` or `json`.
     pub log_format: LogFormat,
+    /// The site's time zone, such as `Asia/Seoul`: when its day ends.
+    pub time_zone: String,
+    /// How deep comments may go on boards whose comments are trees.
+    pub comment_depth_max: u32,
+    /// Memory of the query model, in megabytes.
+    pub read_model_mb: u64,
     /// `on` or `off`; off is for load tests.
     pub rate_limit: Switch,
     /// Largest request body.
@@ -28,6 +37,8 @@ pub struct Settings {
     pub request_timeout_ms: u64,
     /// Marks the session cookie `Secure`: set it behind TLS.
     pub cookies_secure: bool,
+    /// Addresses and networks, separated by commas, of proxies whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: String,
     /// Threads that read the database.
     pub readers: usize,
     /// Writes of people that may wait; more are refused with 503.
@@ -95,11 +106,15 @@ impl Default for Settings {
             roles: "all".to_owned(),
             log_level: "info".to_owned(),
             log_format: LogFormat::Human,
+            time_zone: "UTC".to_owned(),
+            comment_depth_max: DepthMax::DEFAULT.get(),
+            read_model_mb: 256,
             rate_limit: Switch::On,
             body_limit_bytes: 256 * 1_024,
             in_flight_max: 2_048,
             request_timeout_ms: 10_000,
             cookies_secure: false,
+            trusted_proxies: String::new(),
             readers: std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 4),
             people_queue: 4_096,
             background_queue: 1_024,
@@ -130,6 +145,8 @@ impl Settings {
                 problems.push((key, format!("must be between {least} and {most}, not {value}")));
             }
         };
+        range("comment_depth_max", u64::from(self.comment_depth_max), 1, u64::from(DEPTH_LIMIT));
+        range("read_model_mb", self.read_model_mb, 1, 1_000_000);
         range("body_limit_bytes", self.body_limit_bytes as u64, 1_024, 64 * 1_024 * 1_024);
         range("in_flight_max", self.in_flight_max as u64, 1, 1_000_000);
         range("request_timeout_ms", self.request_timeout_ms, 100, 600_000);
@@ -154,6 +171,13 @@ impl Settings {
         }
         if self.data.as_os_str().is_empty() {
             problems.push(("data", "must name a directory".to_owned()));
+        }
+        if let Err(error) = TimeZone::get(&self.time_zone) {
+            problems.push(("time_zone", format!("must be the name of a time zone such as Asia/Seoul or UTC: {error}")));
+        }
+        if let Err(error) = self.trusted_proxies.parse::<TrustedProxies>() {
+            problems
+                .push(("trusted_proxies", format!("must list addresses and networks, separated by commas: {error}")));
         }
         if let Err(error) = self.roles.parse::<crate::roles::Roles>() {
             problems.push(("roles", error.to_string()));

@@ -56,6 +56,19 @@ pub enum ControlRequest {
         /// Only says what would be done.
         dry_run: bool,
     },
+    /// Lists consumer groups.
+    GroupsList,
+    /// Has a consumer group rest or go on.
+    GroupsPause {
+        /// The group.
+        group: String,
+        /// Whether it is to rest.
+        paused: bool,
+    },
+    /// Drops the query model.
+    RebuildReadModel,
+    /// Computes the ranking of hot articles anew.
+    RebuildHot,
 }
 
 /// How a request ended.
@@ -88,6 +101,11 @@ impl ControlRequest {
             Self::DlqList { .. } => "dlq list",
             Self::DlqShow { .. } => "dlq show",
             Self::DlqReplay { .. } => "dlq replay",
+            Self::GroupsList => "groups list",
+            Self::GroupsPause { paused: true, .. } => "groups pause",
+            Self::GroupsPause { paused: false, .. } => "groups resume",
+            Self::RebuildReadModel => "rebuild read-model",
+            Self::RebuildHot => "rebuild hot",
         }
     }
 

@@ -2,7 +2,9 @@
 
 mod check;
 mod dlq;
+mod groups;
 mod member;
+mod rebuild;
 mod seed;
 mod seed_text;
 
@@ -44,6 +46,12 @@ impl Operations {
             ControlRequest::Check { full } => check::check(&self.site, full, &report).await,
             ControlRequest::DlqList { limit } => dlq::list(&self.site, limit, &report).await,
             ControlRequest::DlqShow { id } => dlq::show(&self.site, &id, &report).await,
+            ControlRequest::GroupsList => groups::list(&self.site, &report).await,
+            ControlRequest::GroupsPause { group, paused } => {
+                groups::set_paused(&self.site, &group, paused, &report).await
+            }
+            ControlRequest::RebuildReadModel => rebuild::read_model(&self.site, &report).await,
+            ControlRequest::RebuildHot => rebuild::hot(&self.site, &report).await,
             ControlRequest::DlqReplay { id, dry_run } => dlq::replay(&self.site, id, dry_run, &report).await,
         };
         match outcome.with_context(|| format!("madang {name}")) {

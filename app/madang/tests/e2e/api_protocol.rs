@@ -107,6 +107,12 @@ fn the_description_lists_every_call() {
         ("/api/v1/boards/{board_id}/articles", &["get", "post"]),
         ("/api/v1/boards/{board_id}/articles/count", &["get"]),
         ("/api/v1/articles/{article_id}", &["get", "put", "delete"]),
+        ("/api/v1/articles/{article_id}/comments", &["get", "post"]),
+        ("/api/v1/articles/{article_id}/comments/count", &["get"]),
+        ("/api/v1/comments/{comment_id}", &["get", "delete"]),
+        ("/api/v1/articles/{article_id}/like", &["get", "put", "delete"]),
+        ("/api/v1/articles/{article_id}/likes", &["get"]),
+        ("/api/v1/articles/{article_id}/views", &["get", "post"]),
     ] {
         for method in methods {
             assert!(description["paths"][path][method].is_object(), "{method} {path}");

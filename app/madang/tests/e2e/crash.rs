@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::http::{Call, Http};
-use crate::server::{ADMIN, Start, TestServer};
+use crate::server::{ADMIN, Start, TestServer, is_long_run};
 use crate::{command, database};
 
 const WRITERS: usize = 64;
@@ -52,7 +52,7 @@ fn acknowledged(server: TestServer, run: Duration, end: impl FnOnce(TestServer))
 }
 
 fn run_time() -> Duration {
-    if std::env::var_os("MADANG_TEST_LONG").is_some_and(|value| value == "1") { LONG_RUN } else { SHORT_RUN }
+    if is_long_run() { LONG_RUN } else { SHORT_RUN }
 }
 
 #[test]

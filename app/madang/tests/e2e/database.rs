@@ -38,6 +38,22 @@ pub(crate) fn counted(database: &Connection) -> i64 {
     database.query_row("SELECT coalesce(sum(article_count), 0) FROM board_article_count", [], |row| row.get(0)).unwrap()
 }
 
+/// What a query of one number gives.
+pub(crate) fn number(database: &Connection, sql: &str) -> i64 {
+    database.query_row(sql, [], |row| row.get(0)).unwrap_or_else(|error| panic!("{sql}: {error}"))
+}
+
+/// Tables with a row for each comment, like or counter of an article.
+pub(crate) const PARTS: [&str; 5] =
+    ["comment", "article_comment_count", "article_like", "article_like_count", "article_view_count"];
+/// Tables in which a deleted article is marked for ever.
+pub(crate) const MARKS: [&str; 3] = ["comment_article_gone", "like_article_gone", "view_article_gone"];
+
+/// Rows of an article in each of the tables.
+pub(crate) fn rows_of<const N: usize>(database: &Connection, tables: [&str; N], article: &str) -> [i64; N] {
+    tables.map(|table| number(database, &format!("SELECT count(*) FROM {table} WHERE article_id = {article}")))
+}
+
 /// Entries in the log.
 pub(crate) fn log_entries(database: &Connection) -> i64 {
     database.query_row("SELECT count(*) FROM event_log", [], |row| row.get(0)).unwrap()

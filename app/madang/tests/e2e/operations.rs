@@ -148,15 +148,16 @@ fn give_up(data: &Path, letters: &[(i64, &'static [u8])]) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
         let database = Sqlite::open(SqliteOptions::in_directory(data), Arc::new(SystemClock)).unwrap();
+        // A group that no server runs: what is replayed stays where it was put.
         let message = |(id, payload): &(i64, &'static [u8])| Message {
             event_id: EventId::from_raw(*id),
-            topic: "madang.article.v1.hot-article.dlq".to_owned(),
+            topic: "madang.article.v1.retired.dlq".to_owned(),
             key: "77".to_owned(),
             shard: ShardId::HOME,
             occurred_at: Timestamp::from_millis(1_800_000_000_000),
             headers: vec![
                 (header::ORIGINAL_TOPIC.to_owned(), "madang.article.v1".to_owned()),
-                (header::GROUP.to_owned(), "hot-article".to_owned()),
+                (header::GROUP.to_owned(), "retired".to_owned()),
                 (header::REASON.to_owned(), "the handler said no".to_owned()),
             ],
             payload: Bytes::from_static(payload),
@@ -182,7 +183,7 @@ fn dead_letters_are_listed_shown_and_replayed() {
     run(data, &["dlq", "show", "999"], "").expect(1);
 
     let dry = run(data, &["dlq", "replay", &id, "--dry-run"], "").expect(0);
-    assert!(dry.stdout.contains("madang.article.v1.hot-article.retry.5s"), "{dry:?}");
+    assert!(dry.stdout.contains("madang.article.v1.retired.retry.5s"), "{dry:?}");
     assert!(run(data, &["dlq", "list"], "").expect(0).stdout.contains("3 of 3"), "nothing was done");
     run(data, &["dlq", "replay", &id], "").expect(0);
     run(data, &["dlq", "replay", &id], "").expect(1);
@@ -194,7 +195,7 @@ fn dead_letters_are_listed_shown_and_replayed() {
     assert!(run(data, &["dlq", "list"], "").expect(0).stdout.contains("0 of 0"));
     server.stop();
     let rungs: i64 = crate::database::open(data)
-        .query_row("SELECT count(*) FROM event_log WHERE topic = 'madang.article.v1.hot-article.retry.5s'", [], |row| {
+        .query_row("SELECT count(*) FROM event_log WHERE topic = 'madang.article.v1.retired.retry.5s'", [], |row| {
             row.get(0)
         })
         .unwrap();

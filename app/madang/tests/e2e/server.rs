@@ -129,6 +129,41 @@ impl TestServer {
         self.call("POST", &format!("/api/v1/boards/{board}/articles")).token(token).json(&body).send().json(201)
     }
 
+    /// A new board whose comments are trees.
+    pub(crate) fn trees(&self) -> String {
+        let body = json!({"slug": "trees", "title": "Trees", "comment_mode": "tree"});
+        let board = self.call("POST", "/api/v1/boards").token(&self.sign_in(ADMIN)).json(&body).send().json(201);
+        board["board_id"].as_str().expect("an id").to_owned()
+    }
+
+    /// Writes an article and gives its id.
+    pub(crate) fn article_id(&self, board: &str, token: &str) -> String {
+        self.article(board, token, "about something")["article_id"].as_str().expect("an id").to_owned()
+    }
+
+    /// Registers members by the command for load tests; gives their ids and tokens.
+    pub(crate) fn seeded_members(&self, count: usize) -> Vec<(i64, String)> {
+        let file = tempfile::NamedTempFile::new().expect("temporary file");
+        let (count_text, path) = (count.to_string(), file.path().to_str().expect("UTF-8"));
+        crate::command::run(&self.data, &["seed", "--members", &count_text, "--tokens", path], "").expect(0);
+        let text = std::fs::read_to_string(path).expect("tokens");
+        let pair = |line: &str| line.split_once(' ').map(|(id, token)| (id.parse().expect("an id"), token.to_owned()));
+        let members: Vec<_> = text.lines().filter_map(pair).collect();
+        assert_eq!(members.len(), count);
+        members
+    }
+
+    /// Looks at an article as a guest with this browser, on a connection of its own.
+    pub(crate) fn view(&self, article: &str, browser: &str) -> Value {
+        let path = format!("/api/v1/articles/{article}/views");
+        self.call("POST", &path).header("user-agent", browser).send().json(200)
+    }
+
+    pub(crate) fn view_count(&self, article: &str) -> u64 {
+        let views = self.get(&format!("/api/v1/articles/{article}/views")).json(200);
+        views["view_count"].as_u64().expect("a count")
+    }
+
     pub(crate) fn signal(&self, name: &str) {
         let status = Command::new("kill").args([&format!("-{name}"), &self.pid().to_string()]).status();
         assert!(status.expect("kill runs").success());
@@ -158,6 +193,11 @@ impl Drop for TestServer {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Whether the tests are run at full size.
+pub(crate) fn is_long_run() -> bool {
+    std::env::var_os("MADANG_TEST_LONG").is_some_and(|value| value == "1")
 }
 
 /// Waits for something that can be observed.

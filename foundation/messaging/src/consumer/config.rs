@@ -16,6 +16,9 @@ pub struct ConsumerConfig {
     pub batch_max: usize,
     /// How long a poll waits for the first delivery, in milliseconds.
     pub poll_wait_ms: u64,
+    /// What is done is stored after so long at the latest, in milliseconds; 0 stores it after every batch. A process that
+    /// dies is handed in again what it did meanwhile. Handlers that store offsets themselves are not concerned.
+    pub commit_interval_ms: u64,
     /// Attempts in place before a message goes to the next rung.
     pub attempts_in_place: u32,
     /// Waits between attempts in place.
@@ -37,6 +40,7 @@ impl ConsumerConfig {
             ladder: Ladder::default(),
             batch_max: 256,
             poll_wait_ms: 500,
+            commit_interval_ms: 100,
             attempts_in_place: 3,
             in_place_backoff: Backoff { base_ms: 50, cap_ms: 500 },
             outage_backoff: Backoff { base_ms: 100, cap_ms: 10_000 },

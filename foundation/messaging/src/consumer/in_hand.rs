@@ -1,6 +1,9 @@
-//! Deliveries in hand on one lane, in the order polled, and how far each has come.
+//! Deliveries in hand on one lane, in the order polled, and how far each has come; and how far each partition is done.
+//!
+//! Every method is one pass over what is in hand, which is a batch at most: what is done without a gap is kept as one
+//! position a partition, however long it waits to be stored.
 
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::VecDeque;
 
 use crate::{Delivery, HandlerError, Position};
 
@@ -25,45 +28,72 @@ pub(super) struct Slot {
     pub(super) delivery: Delivery,
     pub(super) attempts: u32,
     pub(super) state: State,
+    /// Its place among the partitions.
+    partition: usize,
+}
+
+/// A partition from which something was polled.
+#[derive(Debug)]
+struct Partition {
+    topic: String,
+    number: u32,
+    /// The last offset done without a gap, while it is not stored.
+    unstored: Option<i64>,
 }
 
 /// All of them.
 #[derive(Debug, Default)]
 pub(super) struct InHand {
     slots: VecDeque<Slot>,
+    partitions: Vec<Partition>,
 }
 
 impl InHand {
     pub(super) fn push(&mut self, delivery: Delivery, not_before_ms: u64) {
-        self.slots.push_back(Slot { delivery, attempts: 0, state: State::Waiting { not_before_ms } });
+        let partition = self.partition_of(&delivery.position);
+        self.slots.push_back(Slot { delivery, attempts: 0, state: State::Waiting { not_before_ms }, partition });
     }
 
     pub(super) fn len(&self) -> usize {
         self.slots.len()
     }
 
+    /// Nothing is in hand, though what is done may still have to be stored.
     pub(super) fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
 
+    /// Something is done and not stored.
+    pub(super) fn has_unstored(&self) -> bool {
+        self.partitions.iter().any(|partition| partition.unstored.is_some())
+    }
+
     /// When the next delivery may be handed in. The head of a partition comes first: its successors wait behind it.
     pub(super) fn next_due_ms(&self) -> Option<u64> {
-        self.heads().map(|(_, due)| due).min()
+        let mut seen = vec![false; self.partitions.len()];
+        let mut next_ms = None;
+        for slot in &self.slots {
+            if let State::Waiting { not_before_ms } = slot.state
+                && !std::mem::replace(&mut seen[slot.partition], true)
+            {
+                next_ms = Some(next_ms.map_or(not_before_ms, |known: u64| known.min(not_before_ms)));
+            }
+        }
+        next_ms
     }
 
     /// Marks up to `max` due deliveries as being handled and returns them. Within a partition, one that waits holds back
     /// those behind it.
     pub(super) fn take_due(&mut self, now_ms: u64, max: usize) -> Vec<Delivery> {
-        let mut held_back: HashSet<(String, u32)> = HashSet::new();
+        let mut held_back = vec![false; self.partitions.len()];
         let mut taken = Vec::new();
         for slot in &mut self.slots {
             let State::Waiting { not_before_ms } = slot.state else { continue };
-            let partition = partition(&slot.delivery.position);
             if taken.len() >= max {
                 break;
             }
-            if not_before_ms > now_ms || held_back.contains(&partition) {
-                held_back.insert(partition);
+            if not_before_ms > now_ms || held_back[slot.partition] {
+                held_back[slot.partition] = true;
                 continue;
             }
             slot.state = State::Handling;
@@ -82,47 +112,52 @@ impl InHand {
         self.slots.iter_mut().filter(|slot| matches!(slot.state, State::Leaving { .. }))
     }
 
-    /// What may be stored: per partition, the last of the deliveries done without a gap, unless that is stored already.
-    pub(super) fn committable(&self) -> Vec<Position> {
-        let mut open: HashSet<(String, u32)> = HashSet::new();
-        let mut last: BTreeMap<(String, u32), (&Position, bool)> = BTreeMap::new();
-        for slot in &self.slots {
-            let partition = partition(&slot.delivery.position);
-            match slot.state {
-                State::Done { stored } if !open.contains(&partition) => {
-                    last.insert(partition, (&slot.delivery.position, stored));
-                }
-                _ => {
-                    open.insert(partition);
-                }
+    /// Lets go of what is done without a gap; of each partition the last offset is remembered until it is stored.
+    pub(super) fn pass_done(&mut self) {
+        let Self { slots, partitions } = self;
+        let mut open = vec![false; partitions.len()];
+        slots.retain(|slot| {
+            let passes = matches!(slot.state, State::Done { .. }) && !open[slot.partition];
+            if let State::Done { stored } = slot.state
+                && passes
+            {
+                let offset = slot.delivery.position.offset;
+                partitions[slot.partition].unstored = (!stored).then_some(offset);
+            } else {
+                open[slot.partition] = true;
             }
-        }
-        last.into_values().filter(|(_, stored)| !stored).map(|(position, _)| position.clone()).collect()
+            !passes
+        });
     }
 
-    /// Forgets what is done without a gap: it is stored.
-    pub(super) fn forget_stored(&mut self) {
-        let mut open: HashSet<(String, u32)> = HashSet::new();
-        self.slots.retain(|slot| {
-            let partition = partition(&slot.delivery.position);
-            let done = matches!(slot.state, State::Done { .. }) && !open.contains(&partition);
-            if !done {
-                open.insert(partition);
-            }
-            !done
+    /// What may be stored: per partition, the last offset done without a gap, unless it is stored already.
+    pub(super) fn committable(&self) -> Vec<Position> {
+        let unstored = self.partitions.iter().filter_map(|partition| {
+            let Partition { topic, number, unstored } = partition;
+            unstored.map(|offset| Position { topic: topic.clone(), partition: *number, offset })
         });
+        unstored.collect()
+    }
+
+    /// Everything that was committable is stored.
+    pub(super) fn stored(&mut self) {
+        self.partitions.iter_mut().for_each(|partition| partition.unstored = None);
     }
 
     /// Forgets, in partitions that went to somebody else, the first delivery not started and everything behind it: what
     /// is done behind a gap must not be stored, or the gap would never be delivered again.
-    pub(super) fn drop_from_first_waiting(&mut self, partitions: &[(String, u32)]) {
-        let mut cut: HashSet<(String, u32)> = HashSet::new();
-        self.slots.retain(|slot| {
-            let partition = partition(&slot.delivery.position);
-            if matches!(slot.state, State::Waiting { .. }) && partitions.contains(&partition) {
-                cut.insert(partition.clone());
+    pub(super) fn drop_from_first_waiting(&mut self, revoked: &[(String, u32)]) {
+        let Self { slots, partitions } = self;
+        let gone: Vec<bool> = partitions
+            .iter()
+            .map(|one| revoked.iter().any(|(topic, number)| *topic == one.topic && *number == one.number))
+            .collect();
+        let mut cut = vec![false; partitions.len()];
+        slots.retain(|slot| {
+            if matches!(slot.state, State::Waiting { .. }) && gone[slot.partition] {
+                cut[slot.partition] = true;
             }
-            !cut.contains(&partition)
+            !cut[slot.partition]
         });
     }
 
@@ -137,16 +172,22 @@ impl InHand {
 
     pub(super) fn clear(&mut self) {
         self.slots.clear();
+        self.partitions.clear();
     }
 
-    fn heads(&self) -> impl Iterator<Item = ((String, u32), u64)> {
-        let mut heads: BTreeMap<(String, u32), u64> = BTreeMap::new();
-        for slot in &self.slots {
-            if let State::Waiting { not_before_ms } = slot.state {
-                heads.entry(partition(&slot.delivery.position)).or_insert(not_before_ms);
-            }
+    fn partition_of(&mut self, position: &Position) -> usize {
+        let is_it = |one: &Partition| one.number == position.partition && one.topic == position.topic;
+        // Deliveries come in runs of one partition, so it is mostly that of the last.
+        if let Some(last) = self.slots.back()
+            && is_it(&self.partitions[last.partition])
+        {
+            return last.partition;
         }
-        heads.into_iter()
+        if let Some(place) = self.partitions.iter().position(is_it) {
+            return place;
+        }
+        self.partitions.push(Partition { topic: position.topic.clone(), number: position.partition, unstored: None });
+        self.partitions.len() - 1
     }
 }
 
@@ -169,8 +210,4 @@ impl Slot {
             }
         }
     }
-}
-
-fn partition(position: &Position) -> (String, u32) {
-    (position.topic.clone(), position.partition)
 }

@@ -29,6 +29,20 @@ pub fn rung_topic(topic: &str, group: &GroupId, rung: &Rung) -> String {
     format!("{topic}.{group}.retry.{}", rung.name)
 }
 
+/// Whether `name` is a rung of the group's ladder for `topic`, whatever the rung is called.
+pub fn is_rung_of(name: &str, topic: &str, group: &GroupId) -> bool {
+    name.strip_prefix(topic).is_some_and(|rest| rest.starts_with(&rung_mark(group)))
+}
+
+/// Whether `name` is a rung of the group's ladder for any topic.
+pub fn is_rung(name: &str, group: &GroupId) -> bool {
+    name.contains(&rung_mark(group))
+}
+
+fn rung_mark(group: &GroupId) -> String {
+    format!(".{group}.retry.")
+}
+
 /// The topic of the dead letters of a topic and group.
 pub fn dlq_topic(topic: &str, group: &GroupId) -> String {
     format!("{topic}.{group}.dlq")
@@ -99,6 +113,15 @@ mod tests {
             headers: vec![("traceparent".into(), "00-1-1-01".into())],
             payload: Bytes::from_static(b"\xff\x00"),
         }
+    }
+
+    #[test]
+    fn a_rung_is_known_by_its_name() {
+        let (group, rung) = (GroupId::new("hot"), &Ladder::default().0[0]);
+        let name = rung_topic("a", &group, rung);
+        assert!(is_rung(&name, &group) && is_rung_of(&name, "a", &group));
+        assert!(!is_rung_of(&name, "b", &group) && !is_rung(&name, &GroupId::new("ot")));
+        assert!(!is_rung("a", &group) && !is_rung_of("a", "a", &group) && !is_rung(&dlq_topic("a", &group), &group));
     }
 
     #[test]

@@ -26,6 +26,10 @@ pub enum Input {
     Committed(Result<(), Outage>),
     /// The answer to [`Effect::Rebuild`].
     Rebuilt(Result<(), Outage>),
+    /// Finish what is in hand, store it and poll nothing more for now.
+    Rest,
+    /// Poll again.
+    GoOn,
     /// Finish what is in hand, store it and stop.
     Stop,
 }
@@ -123,6 +127,11 @@ pub struct Machine {
     /// After a panic over a batch, one by one, to find the one that caused it.
     singly: bool,
     pause: Pause,
+    /// Since when something is done and not stored.
+    unstored_since_ms: Option<u64>,
+    /// What is done is stored at once: its partition went to somebody else, who starts at what is stored.
+    store_at_once: bool,
+    resting: bool,
     draining_until_ms: Option<u64>,
     stopped: bool,
 }
@@ -140,6 +149,9 @@ impl Machine {
             must_rebuild: false,
             singly: false,
             pause: Pause::default(),
+            unstored_since_ms: None,
+            store_at_once: false,
+            resting: false,
             draining_until_ms: None,
             stopped: false,
         }
@@ -148,7 +160,7 @@ impl Machine {
     /// Takes one input and says what is to be done.
     pub fn step(&mut self, input: Input, now: Moment) -> Vec<Effect> {
         let mut effects = Vec::new();
-        if !matches!(input, Input::Tick | Input::Stop) {
+        if !matches!(input, Input::Tick | Input::Rest | Input::GoOn | Input::Stop) {
             self.busy = Busy::No;
         }
         match input {
@@ -168,16 +180,19 @@ impl Machine {
             }
             Input::Committed(answer) => {
                 if self.answered(answer, now, &mut effects).is_some() {
-                    self.in_hand.forget_stored();
+                    self.in_hand.stored();
                 }
             }
             Input::Rebuilt(answer) => self.must_rebuild = self.answered(answer, now, &mut effects).is_none(),
+            Input::Rest => self.resting = true,
+            Input::GoOn => self.resting = false,
             Input::Stop => {
                 self.in_hand.abandon_waiting();
                 let until_ms = now.elapsed_ms + self.config.drain_timeout_ms;
                 self.draining_until_ms.get_or_insert(until_ms);
             }
         }
+        self.pass_done(now);
         self.go_on(now, &mut effects);
         effects
     }
@@ -187,13 +202,14 @@ impl Machine {
         if self.stopped {
             return None;
         }
-        let due = (self.busy == Busy::No).then(|| self.pause.until_ms().or(self.in_hand.next_due_ms())).flatten();
+        let next_ms = || self.in_hand.next_due_ms().into_iter().chain(self.store_due_ms()).min();
+        let due = (self.busy == Busy::No).then(|| self.pause.until_ms().or_else(next_ms)).flatten();
         due.into_iter().chain(self.draining_until_ms).min()
     }
 
-    /// Whether nothing is in hand.
+    /// Whether nothing is in hand, and nothing done is left to be stored.
     pub fn is_idle(&self) -> bool {
-        self.in_hand.is_empty()
+        self.in_hand.is_empty() && !self.in_hand.has_unstored()
     }
 
     fn answered<T>(&mut self, answer: Result<T, Outage>, now: Moment, effects: &mut Vec<Effect>) -> Option<T> {
@@ -230,6 +246,7 @@ impl Machine {
             Polled::Revoked(partitions) => {
                 effects.push(Effect::Note(Note::Revoked(partitions.len())));
                 self.in_hand.drop_from_first_waiting(&partitions);
+                self.store_at_once = true;
             }
             Polled::FellBehind => {
                 effects.push(Effect::Note(Note::FellBehind));
@@ -330,6 +347,25 @@ impl Machine {
         }
     }
 
+    /// Lets go of what is done, and starts the clock by which it is stored.
+    fn pass_done(&mut self, now: Moment) {
+        self.in_hand.pass_done();
+        if self.in_hand.has_unstored() {
+            self.unstored_since_ms.get_or_insert(now.elapsed_ms);
+        } else {
+            self.unstored_since_ms = None;
+            // What is still with the handler may yet be done, and is stored at once as well.
+            self.store_at_once &= !self.in_hand.is_empty();
+        }
+    }
+
+    /// When what is done is to be stored.
+    fn store_due_ms(&self) -> Option<u64> {
+        let at_once = self.store_at_once || self.resting || self.draining_until_ms.is_some();
+        let wait_ms = if at_once { 0 } else { self.config.commit_interval_ms };
+        self.unstored_since_ms.map(|since_ms| since_ms.saturating_add(wait_ms))
+    }
+
     fn go_on(&mut self, now: Moment, effects: &mut Vec<Effect>) {
         self.pause.pass(now.elapsed_ms);
         if self.stopped {
@@ -371,21 +407,20 @@ impl Machine {
         if !due.is_empty() {
             return Some((Busy::Handling, Effect::Handle(due)));
         }
-        let positions = self.in_hand.committable();
-        if !positions.is_empty() {
-            return Some((Busy::Committing, Effect::Commit(positions)));
+        if self.store_due_ms().is_some_and(|due_ms| now.elapsed_ms >= due_ms) {
+            return Some((Busy::Committing, Effect::Commit(self.in_hand.committable())));
         }
-        self.in_hand.forget_stored();
         self.singly &= !self.in_hand.is_empty();
         let room = self.config.batch_max.saturating_sub(self.in_hand.len());
-        (!draining && room > 0)
+        (!draining && !self.resting && room > 0)
             .then(|| (Busy::Polling, Effect::Poll { max: room, max_wait_ms: self.poll_wait_ms(now) }))
     }
 
-    /// A poll ends in time for the next delivery that waits.
+    /// A poll ends in time for the next delivery that waits, and for what is to be stored.
     fn poll_wait_ms(&self, now: Moment) -> u64 {
-        let until_due = self.in_hand.next_due_ms().map(|due| due.saturating_sub(now.elapsed_ms));
-        until_due.map_or(self.config.poll_wait_ms, |wait| wait.min(self.config.poll_wait_ms))
+        let due_ms = self.in_hand.next_due_ms().into_iter().chain(self.store_due_ms()).min();
+        let until_due_ms = due_ms.map(|due_ms| due_ms.saturating_sub(now.elapsed_ms));
+        until_due_ms.map_or(self.config.poll_wait_ms, |wait_ms| wait_ms.min(self.config.poll_wait_ms))
     }
 
     fn leaving_messages(&mut self, now: Moment) -> Vec<Message> {

@@ -9,6 +9,7 @@ mod handler;
 mod in_hand;
 pub mod ladder;
 mod machine;
+mod pause;
 mod run;
 #[cfg(test)]
 mod tests;
@@ -17,4 +18,5 @@ pub use config::{ConsumerConfig, Lane};
 pub use handler::{Handled, Handler};
 pub use ladder::{Ladder, Rung};
 pub use machine::{Effect, Input, Machine, Note};
+pub use pause::ConsumerPause;
 pub use run::Consumer;

@@ -9,10 +9,11 @@ use futures_util::FutureExt;
 use futures_util::future::join_all;
 use madang_kernel::Clock;
 
-use super::{ConsumerConfig, Effect, Handler, Input, Lane, Machine, Note};
+use super::pause::Lever;
+use super::{ConsumerConfig, ConsumerPause, Effect, Handler, Input, Lane, Machine, Note};
 use crate::moment::Stopwatch;
 use crate::supervisor::panic_text;
-use crate::{Chance, Delivery, EventLog, Message, Outage, Position, Stop, Subscription};
+use crate::{Chance, Delivery, EventLog, Message, Outage, Polled, Stop, Subscription};
 
 /// Consumes for one group.
 #[derive(Clone)]
@@ -21,6 +22,7 @@ pub struct Consumer {
     log: Arc<dyn EventLog>,
     handler: Arc<dyn Handler>,
     clock: Arc<dyn Clock>,
+    pause: ConsumerPause,
 }
 
 impl Consumer {
@@ -31,13 +33,18 @@ impl Consumer {
         handler: Arc<dyn Handler>,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        Self { config, log, handler, clock }
+        Self { config, log, handler, clock, pause: ConsumerPause::default() }
+    }
+
+    /// The switch that pauses this consumer and lets it go on.
+    pub fn pause_handle(&self) -> ConsumerPause {
+        self.pause.clone()
     }
 
     /// Consumes over every lane until `stop` fires, then finishes and stores what is in hand.
     pub async fn run(self, stop: Stop) -> Result<(), Infallible> {
         let lanes = self.config.lanes();
-        join_all(lanes.iter().map(|lane| LaneLoop { consumer: &self, lane, subscription: None }.run(&stop))).await;
+        join_all(lanes.iter().map(|lane| LaneLoop::new(&self, lane, &stop).run())).await;
         Ok(())
     }
 
@@ -86,92 +93,110 @@ impl Consumer {
 struct LaneLoop<'a> {
     consumer: &'a Consumer,
     lane: &'a Lane,
+    stop: &'a Stop,
+    stopping: bool,
+    watch: Stopwatch,
+    machine: Machine,
     subscription: Option<Box<dyn Subscription>>,
 }
 
-impl LaneLoop<'_> {
-    async fn run(mut self, stop: &Stop) {
-        let config = &self.consumer.config;
-        let watch = Stopwatch::start(self.consumer.clock.clone());
-        let mut machine = Machine::new(config.clone(), self.lane.rung, Chance::seeded(rand::random()));
-        let mut stopping = false;
+impl<'a> LaneLoop<'a> {
+    fn new(consumer: &'a Consumer, lane: &'a Lane, stop: &'a Stop) -> Self {
+        let watch = Stopwatch::start(consumer.clock.clone());
+        let machine = Machine::new(consumer.config.clone(), lane.rung, Chance::seeded(rand::random()));
+        Self { consumer, lane, stop, stopping: false, watch, machine, subscription: None }
+    }
+
+    async fn run(mut self) {
+        let mut lever = self.consumer.pause.lever();
         let mut input = Input::Tick;
         loop {
             let mut wanted = None;
-            for effect in machine.step(input, watch.now()) {
-                match effect {
-                    Effect::Note(note) => self.consumer.record(&note),
-                    Effect::Stopped => return,
-                    other => wanted = Some(other),
+            // While something is under way, being told to rest asks for nothing; so at most one effect is wanted.
+            for input in lever.turned().into_iter().chain([input]) {
+                for effect in self.machine.step(input, self.watch.now()) {
+                    match effect {
+                        Effect::Note(note) => self.consumer.record(&note),
+                        Effect::Stopped => return,
+                        other => wanted = Some(other),
+                    }
                 }
             }
-            let Some(effect) = wanted else {
-                input = tokio::select! {
-                    () = stop.cancelled(), if !stopping => {
-                        stopping = true;
-                        Input::Stop
-                    }
-                    () = watch.until(machine.next_wake_ms()) => Input::Tick,
-                };
-                continue;
-            };
-            // Polling and joining are given up at once when it stops; work in hand is finished.
-            let abandons = matches!(effect, Effect::Poll { .. } | Effect::Subscribe | Effect::Rebuild);
-            let drain = Duration::from_millis(config.drain_timeout_ms);
-            let performed = self.perform(effect);
-            tokio::pin!(performed);
-            input = tokio::select! {
-                answer = &mut performed => answer,
-                () = stop.cancelled(), if !stopping => {
-                    stopping = true;
-                    if machine.step(Input::Stop, watch.now()).iter().any(|effect| matches!(effect, Effect::Stopped)) {
-                        return;
-                    }
-                    if abandons {
-                        // Nothing polled and not handed out is lost; the answer is an empty one.
-                        Input::Polled(Ok(crate::Polled::Deliveries(Vec::new())))
-                    } else {
-                        match tokio::time::timeout(drain, &mut performed).await {
-                            Ok(answer) => answer,
-                            Err(_) => Input::Tick,
-                        }
-                    }
-                }
+            input = match wanted {
+                Some(effect) => match self.carry_out(effect, &mut lever).await {
+                    Some(answer) => answer,
+                    None => return,
+                },
+                None => self.wait(&mut lever).await,
             };
         }
     }
 
-    async fn perform(&mut self, effect: Effect) -> Input {
-        match effect {
-            Effect::Subscribe => Input::Subscribed(self.subscribe().await),
-            Effect::Poll { max, max_wait_ms } => {
-                let max_wait = Duration::from_millis(max_wait_ms);
-                match &mut self.subscription {
-                    Some(subscription) => Input::Polled(subscription.poll(max, max_wait).await),
-                    None => Input::Polled(Err(Outage::new("log", "not subscribed"))),
-                }
+    async fn wait(&mut self, lever: &mut Lever) -> Input {
+        tokio::select! {
+            () = self.stop.cancelled(), if !self.stopping => {
+                self.stopping = true;
+                Input::Stop
             }
-            Effect::Handle(deliveries) => self.consumer.handle(&deliveries).await,
-            Effect::Publish(messages) => Input::Published(self.consumer.publish(&messages).await),
-            Effect::Commit(positions) => Input::Committed(self.commit(&positions).await),
-            Effect::Rebuild => Input::Rebuilt(self.consumer.handler.rebuild().await),
-            Effect::Note(_) | Effect::Stopped => Input::Tick,
+            () = lever.touched() => Input::Tick,
+            () = self.watch.until(self.machine.next_wake_ms()) => Input::Tick,
         }
     }
 
-    async fn subscribe(&mut self) -> Result<(), Outage> {
-        let Consumer { config, log, .. } = self.consumer;
-        let joined = in_time(config.answer_timeout_ms, log.subscribe(&config.group, &self.lane.topics)).await?;
-        self.subscription = Some(joined);
-        Ok(())
-    }
-
-    async fn commit(&mut self, positions: &[Position]) -> Result<(), Outage> {
-        let timeout_ms = self.consumer.config.answer_timeout_ms;
-        match &mut self.subscription {
-            Some(subscription) => in_time(timeout_ms, subscription.commit(positions)).await,
-            None => Err(Outage::new("log", "not subscribed")),
+    /// Performs an effect; `None` when the end came meanwhile and nothing is left to do.
+    async fn carry_out(&mut self, effect: Effect, lever: &mut Lever) -> Option<Input> {
+        let polls = matches!(effect, Effect::Poll { .. });
+        // Polling and joining are given up at once when it stops; work in hand is finished.
+        let abandons = polls || matches!(effect, Effect::Subscribe | Effect::Rebuild);
+        // Nothing polled and not handed out is lost; the answer to what is given up is an empty one.
+        let nothing = || Input::Polled(Ok(Polled::Deliveries(Vec::new())));
+        let Self { consumer, lane, stop, stopping, watch, machine, subscription } = self;
+        let drain = Duration::from_millis(consumer.config.drain_timeout_ms);
+        let performed = perform(consumer, lane, subscription, effect);
+        tokio::pin!(performed);
+        tokio::select! {
+            answer = &mut performed => Some(answer),
+            () = lever.touched(), if polls => Some(nothing()),
+            () = stop.cancelled(), if !*stopping => {
+                *stopping = true;
+                let effects = machine.step(Input::Stop, watch.now());
+                if effects.iter().any(|effect| matches!(effect, Effect::Stopped)) {
+                    return None;
+                }
+                if abandons {
+                    return Some(nothing());
+                }
+                Some(tokio::time::timeout(drain, &mut performed).await.unwrap_or(Input::Tick))
+            }
         }
+    }
+}
+
+async fn perform(
+    consumer: &Consumer,
+    lane: &Lane,
+    subscription: &mut Option<Box<dyn Subscription>>,
+    effect: Effect,
+) -> Input {
+    let timeout_ms = consumer.config.answer_timeout_ms;
+    let absent = || Outage::new("log", "not subscribed");
+    match (effect, subscription) {
+        (Effect::Subscribe, subscription) => {
+            let joined = in_time(timeout_ms, consumer.log.subscribe(&consumer.config.group, &lane.topics)).await;
+            Input::Subscribed(joined.map(|joined| *subscription = Some(joined)))
+        }
+        (Effect::Poll { max, max_wait_ms }, Some(subscription)) => {
+            Input::Polled(subscription.poll(max, Duration::from_millis(max_wait_ms)).await)
+        }
+        (Effect::Poll { .. }, None) => Input::Polled(Err(absent())),
+        (Effect::Handle(deliveries), _) => consumer.handle(&deliveries).await,
+        (Effect::Publish(messages), _) => Input::Published(consumer.publish(&messages).await),
+        (Effect::Commit(positions), Some(subscription)) => {
+            Input::Committed(in_time(timeout_ms, subscription.commit(&positions)).await)
+        }
+        (Effect::Commit(_), None) => Input::Committed(Err(absent())),
+        (Effect::Rebuild, _) => Input::Rebuilt(consumer.handler.rebuild().await),
+        (Effect::Note(_) | Effect::Stopped, _) => Input::Tick,
     }
 }
 

@@ -1,11 +1,14 @@
-//! Articles as they travel: what is sent in, and what goes out with the counts that other services keep.
+//! Articles as they travel: what is sent in, and what goes out with the counts that other services keep. Texts are borrowed
+//! from the query model: a hit copies nothing but the bytes of its answer.
 
-use madang_article::{Article, ArticleDraft, ArticleSummary};
+use madang_article::{Article, ArticleDraft};
+use madang_article_read::{ArticleHead, ReadArticle, ReadSummary};
 use madang_event::Writer;
-use madang_kernel::{ArticleId, BoardId, MemberId, Timestamp};
+use madang_kernel::{ArticleId, BoardId, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::named_member::NamedMember;
 use crate::openapi::IdText;
 
 /// An article as its writer hands it in.
@@ -35,7 +38,7 @@ pub(crate) struct Deletion {
     pub(crate) reason: Option<String>,
 }
 
-/// What other services count about an article. Nobody counts yet: all are 0.
+/// What other services count about an article. A new one starts with zeros.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Counts {
     comments: u64,
@@ -43,35 +46,27 @@ pub(crate) struct Counts {
     views: u64,
 }
 
-/// Who wrote something.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Writer)]
-pub(crate) struct WriterBody {
-    #[schema(value_type = IdText)]
-    member_id: MemberId,
-    name: String,
-}
-
-impl From<Writer> for WriterBody {
-    fn from(Writer { member_id, name }: Writer) -> Self {
-        Self { member_id, name }
+impl From<&ReadArticle> for Counts {
+    fn from(read: &ReadArticle) -> Self {
+        Self { comments: read.comment_count, likes: read.like_count, views: read.view_count }
     }
 }
 
 /// An article with its text.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Article)]
-pub(crate) struct ArticleBody {
+pub(crate) struct ArticleBody<'a> {
     #[schema(value_type = IdText)]
     pub(crate) article_id: ArticleId,
     #[schema(value_type = IdText)]
     board_id: BoardId,
-    title: String,
+    title: &'a str,
     /// The text as written, in Markdown.
-    content: String,
+    content: &'a str,
     /// The text as shown: cleaned HTML.
-    content_html: String,
-    writer: WriterBody,
+    content_html: &'a str,
+    #[schema(value_type = NamedMember)]
+    writer: &'a Writer,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
     #[schema(value_type = String, format = DateTime)]
@@ -83,22 +78,41 @@ pub(crate) struct ArticleBody {
     view_count: u64,
 }
 
-impl ArticleBody {
-    /// An article and what is counted about it.
-    pub(crate) fn new(article: Article, counts: Counts) -> Self {
+impl<'a> ArticleBody<'a> {
+    /// An article as its owner has just written it, and what is counted about it.
+    pub(crate) fn written(article: &'a Article, counts: Counts) -> Self {
         Self {
             article_id: article.article_id,
             board_id: article.board_id,
-            title: article.title,
-            content: article.content,
-            content_html: article.content_html,
-            writer: article.writer.into(),
+            title: &article.title,
+            content: &article.content,
+            content_html: &article.content_html,
+            writer: &article.writer,
             created_at: article.created_at,
             modified_at: article.modified_at,
             version: article.version,
             comment_count: counts.comments,
             like_count: counts.likes,
             view_count: counts.views,
+        }
+    }
+
+    /// An article as it is read.
+    pub(crate) fn read(read: &'a ReadArticle) -> Self {
+        let head = &read.text.head;
+        Self {
+            article_id: head.article_id,
+            board_id: head.board_id,
+            title: &head.title,
+            content: &read.text.content,
+            content_html: &read.text.content_html,
+            writer: &head.writer,
+            created_at: head.created_at,
+            modified_at: head.modified_at,
+            version: head.version,
+            comment_count: read.comment_count,
+            like_count: read.like_count,
+            view_count: read.view_count,
         }
     }
 
@@ -118,13 +132,14 @@ impl ArticleBody {
 /// An article as a list shows it: without its text.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ArticleSummary)]
-pub(crate) struct SummaryBody {
+pub(crate) struct SummaryBody<'a> {
     #[schema(value_type = IdText)]
     article_id: ArticleId,
     #[schema(value_type = IdText)]
     board_id: BoardId,
-    title: String,
-    writer: WriterBody,
+    title: &'a str,
+    #[schema(value_type = NamedMember)]
+    writer: &'a Writer,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
     #[schema(value_type = String, format = DateTime)]
@@ -135,20 +150,20 @@ pub(crate) struct SummaryBody {
     view_count: u64,
 }
 
-impl SummaryBody {
-    /// An article of a list and what is counted about it.
-    pub(crate) fn new(article: ArticleSummary, counts: Counts) -> Self {
+impl<'a> From<&'a ReadSummary> for SummaryBody<'a> {
+    fn from(read: &'a ReadSummary) -> Self {
+        let ArticleHead { article_id, board_id, title, writer, created_at, modified_at, version } = read.head();
         Self {
-            article_id: article.article_id,
-            board_id: article.board_id,
-            title: article.title,
-            writer: article.writer.into(),
-            created_at: article.created_at,
-            modified_at: article.modified_at,
-            version: article.version,
-            comment_count: counts.comments,
-            like_count: counts.likes,
-            view_count: counts.views,
+            article_id: *article_id,
+            board_id: *board_id,
+            title,
+            writer,
+            created_at: *created_at,
+            modified_at: *modified_at,
+            version: *version,
+            comment_count: read.comment_count,
+            like_count: read.like_count,
+            view_count: read.view_count,
         }
     }
 }

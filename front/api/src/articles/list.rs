@@ -3,12 +3,12 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use madang_article::ArticleSummary;
+use madang_article_read::ReadSummary;
 use madang_kernel::{ArticleId, BoardId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::body::{Counts, SummaryBody};
+use super::body::SummaryBody;
 use crate::extract::{ListQuery, PathId};
 use crate::openapi::{BadRequest, IdText, Internal, NotFound, Unavailable, Unprocessable};
 use crate::state::Shared;
@@ -16,9 +16,9 @@ use crate::{ApiError, reply};
 
 /// A numbered page.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct ArticlePage {
+pub(crate) struct ArticlePage<'a> {
     /// Newest first; empty past the end.
-    items: Vec<SummaryBody>,
+    items: Vec<SummaryBody<'a>>,
     page: u32,
     page_size: u32,
     /// The count, exact up to what the next ten page buttons need.
@@ -27,9 +27,9 @@ pub(crate) struct ArticlePage {
 
 /// One step of a cursor list.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct ArticleScroll {
+pub(crate) struct ArticleScroll<'a> {
     /// Newest first.
-    items: Vec<SummaryBody>,
+    items: Vec<SummaryBody<'a>>,
     /// Goes into `before` of the next step; null at the end.
     #[schema(value_type = Option<IdText>, required = true)]
     next: Option<ArticleId>,
@@ -39,11 +39,11 @@ pub(crate) struct ArticleScroll {
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
 #[schema(as = ArticleList)]
-pub(crate) enum ArticleList {
+pub(crate) enum ArticleList<'a> {
     /// When asked with `page` and `page_size`, or with nothing.
-    Page(ArticlePage),
+    Page(ArticlePage<'a>),
     /// When asked with `before` or `limit`.
-    Scroll(ArticleScroll),
+    Scroll(ArticleScroll<'a>),
 }
 
 /// The articles of a board, newest first.
@@ -73,25 +73,29 @@ pub(crate) async fn articles(
     PathId(board): PathId<BoardId>,
     query: ListQuery,
 ) -> Result<Response, ApiError> {
-    let list = match query {
+    match query {
         ListQuery::Page(page, size) => {
-            let found = api.articles.page(board, page, size).await?;
-            let (page, page_size) = (page.get(), size.get());
-            ArticleList::Page(ArticlePage {
-                items: summaries(found.items),
-                page,
-                page_size,
+            let found = api.read.page(board, page, size).await?.ok_or(NO_BOARD)?;
+            let list = ArticlePage {
+                items: summaries(&found.items),
+                page: page.get(),
+                page_size: size.get(),
                 known_count: found.known_count,
-            })
+            };
+            reply::json_of(StatusCode::OK, &ArticleList::Page(list), found.items.len() * ITEM_BYTES_HINT)
         }
         ListQuery::Scroll(before, size) => {
-            let found = api.articles.scroll(board, before, size).await?;
-            ArticleList::Scroll(ArticleScroll { items: summaries(found.items), next: found.next })
+            let found = api.read.scroll(board, before, size).await?.ok_or(NO_BOARD)?;
+            let list = ArticleScroll { items: summaries(&found.items), next: found.next };
+            reply::json_of(StatusCode::OK, &ArticleList::Scroll(list), found.items.len() * ITEM_BYTES_HINT)
         }
-    };
-    reply::json(StatusCode::OK, &list)
+    }
 }
 
-fn summaries(articles: Vec<ArticleSummary>) -> Vec<SummaryBody> {
-    articles.into_iter().map(|article| SummaryBody::new(article, Counts::default())).collect()
+/// About how long an item is as JSON.
+const ITEM_BYTES_HINT: usize = 384;
+const NO_BOARD: ApiError = ApiError::NotFound("board");
+
+fn summaries(articles: &[ReadSummary]) -> Vec<SummaryBody<'_>> {
+    articles.iter().map(SummaryBody::from).collect()
 }

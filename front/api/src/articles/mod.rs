@@ -57,7 +57,7 @@ pub(crate) async fn create(
 ) -> Result<Response, ApiError> {
     let once = key.once(&session.actor, || format!("POST /api/v1/boards/{board}/articles"), &body.bytes);
     let article = api.articles.create(&session.actor, board, body.value.into(), once).await?;
-    let article = ArticleBody::new(article, Counts::default());
+    let article = ArticleBody::written(&article, Counts::default());
     reply::created(&format!("/api/v1/articles/{}", article.article_id), Some(article.tag()), &article)
 }
 
@@ -81,7 +81,8 @@ pub(crate) async fn article(
     PathId(article): PathId<ArticleId>,
     seen: IfNoneMatch,
 ) -> Result<Response, ApiError> {
-    let article = ArticleBody::new(api.articles.get(article).await?, Counts::default());
+    let read = api.read.article(article).await?.ok_or(ApiError::NotFound("article"))?;
+    let article = ArticleBody::read(&read);
     reply::tagged(&seen, &article.tag(), &article, article.text_bytes())
 }
 
@@ -116,8 +117,10 @@ pub(crate) async fn edit(
     body: Json<DraftBody>,
 ) -> Result<Response, ApiError> {
     let expected = expected_version(&api, article, &versions).await?;
-    let article = api.articles.edit(&session.actor, article, body.value.into(), expected).await?;
-    let article = ArticleBody::new(article, Counts::default());
+    let edited = api.articles.edit(&session.actor, article, body.value.into(), expected).await?;
+    // Deleted right after the edit: the caller learns of the edit all the same.
+    let counts = api.read.article(article).await?.as_ref().map(Counts::from).unwrap_or_default();
+    let article = ArticleBody::written(&edited, counts);
     let mut response = reply::json(StatusCode::OK, &article)?;
     response.headers_mut().insert(header::ETAG, reply::text(&article.tag())?);
     Ok(response)

@@ -1,25 +1,67 @@
-//! The two ways to ask for a list of articles: by page number, or by a cursor.
+//! The two ways to ask for a list: by page number, or by a cursor.
 
 use axum::extract::{FromRequestParts, Query};
 use axum::http::Uri;
 use axum::http::request::Parts;
-use madang_kernel::{ArticleId, PageNumber, PageSize};
+use madang_kernel::{ArticleId, MemberId, PageNumber, PageSize};
 
 use crate::ApiError;
 
 /// Far more than a list takes; a bound on the work done before the query is refused.
 const PAIRS_MAX: usize = 32;
 
-/// Which part of a list is asked for.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum ListQuery {
-    /// `page` and `page_size`, or nothing.
-    Page(PageNumber, PageSize),
-    /// `before` and `limit`.
-    Scroll(Option<ArticleId>, PageSize),
+/// Where a cursor list goes on, as its query names it.
+pub(crate) trait Cursor: Sized {
+    /// The name in the query.
+    const NAME: &'static str;
+    /// What is said of text that is none.
+    const REFUSAL: &'static str;
+
+    /// Reads it, if it can be one.
+    fn read(text: &str) -> Option<Self>;
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for ListQuery {
+impl Cursor for ArticleId {
+    const NAME: &'static str = "before";
+    const REFUSAL: &'static str = "before is not an id";
+
+    fn read(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+}
+
+impl Cursor for MemberId {
+    const NAME: &'static str = "after";
+    const REFUSAL: &'static str = "after is not an id";
+
+    fn read(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+}
+
+/// A place in a list of comments. What it means depends on the board, so its owner reads it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct CommentPlace(pub(crate) String);
+
+impl Cursor for CommentPlace {
+    const NAME: &'static str = "after";
+    const REFUSAL: &'static str = "after is not a cursor of this list";
+
+    fn read(text: &str) -> Option<Self> {
+        Some(Self(text.to_owned()))
+    }
+}
+
+/// Which part of a list is asked for, where both ways are open.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum ListQuery<C = ArticleId> {
+    /// `page` and `page_size`, or nothing.
+    Page(PageNumber, PageSize),
+    /// The cursor and `limit`.
+    Scroll(Option<C>, PageSize),
+}
+
+impl<C: Cursor, S: Send + Sync> FromRequestParts<S> for ListQuery<C> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, ApiError> {
@@ -27,22 +69,41 @@ impl<S: Send + Sync> FromRequestParts<S> for ListQuery {
     }
 }
 
-impl ListQuery {
+impl<C: Cursor> ListQuery<C> {
     fn parse(uri: &Uri) -> Result<Self, ApiError> {
         let pairs = Pairs::of(uri)?;
         let (page, page_size) = (pairs.one("page")?, pairs.one("page_size")?);
-        let (before, limit) = (pairs.one("before")?, pairs.one("limit")?);
-        let numbered = page.is_some() || page_size.is_some();
-        if before.is_none() && limit.is_none() {
+        if pairs.one(C::NAME)?.is_none() && pairs.one("limit")?.is_none() {
             let page = page.map_or(Ok(PageNumber::FIRST), |text| Ok(PageNumber::new("page", integer("page", text)?)?));
             return page.and_then(|page| Ok(Self::Page(page, size("page_size", page_size)?)));
         }
-        if numbered {
-            let detail = "page and page_size belong to one kind of list, before and limit to another: choose one";
+        if page.is_some() || page_size.is_some() {
+            let name = C::NAME;
+            let detail =
+                format!("page and page_size belong to one kind of list, {name} and limit to another: choose one");
             return Err(ApiError::Malformed(detail.into()));
         }
-        let before = before.map(|text| text.parse().map_err(|_| ApiError::Malformed("before is not an id".into())));
-        Ok(Self::Scroll(before.transpose()?, size("limit", limit)?))
+        let ScrollQuery(cursor, size) = ScrollQuery::of(&pairs)?;
+        Ok(Self::Scroll(cursor, size))
+    }
+}
+
+/// Which part of a list is asked for that goes by cursor only.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct ScrollQuery<C>(pub(crate) Option<C>, pub(crate) PageSize);
+
+impl<C: Cursor, S: Send + Sync> FromRequestParts<S> for ScrollQuery<C> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, ApiError> {
+        Self::of(&Pairs::of(&parts.uri)?)
+    }
+}
+
+impl<C: Cursor> ScrollQuery<C> {
+    fn of(pairs: &Pairs) -> Result<Self, ApiError> {
+        let cursor = pairs.one(C::NAME)?.map(|text| C::read(text).ok_or(ApiError::Malformed(C::REFUSAL.into())));
+        Ok(Self(cursor.transpose()?, size("limit", pairs.one("limit")?)?))
     }
 }
 
@@ -84,20 +145,53 @@ fn integer(name: &'static str, text: &str) -> Result<i64, ApiError> {
 mod tests {
     use super::*;
 
-    fn parse(query: &str) -> Result<ListQuery, u16> {
+    fn parse<C: Cursor>(query: &str) -> Result<ListQuery<C>, u16> {
         let uri = format!("/x?{query}").parse::<Uri>().unwrap();
         ListQuery::parse(&uri).map_err(|error| error.status().as_u16())
     }
 
+    fn articles(query: &str) -> Result<ListQuery, u16> {
+        parse(query)
+    }
+
+    fn size(value: i64) -> PageSize {
+        PageSize::new("size", value).unwrap()
+    }
+
     #[test]
     fn a_list_is_asked_by_page_or_by_cursor() {
-        let size = |value| PageSize::new("size", value).unwrap();
         let page = |value| PageNumber::new("page", value).unwrap();
-        assert_eq!(parse(""), Ok(ListQuery::Page(page(1), size(30))));
-        assert_eq!(parse("page=3&page_size=100&utm=x"), Ok(ListQuery::Page(page(3), size(100))));
-        assert_eq!(parse("page=1000000000"), Ok(ListQuery::Page(page(1_000_000_000), size(30))));
-        assert_eq!(parse("limit=5"), Ok(ListQuery::Scroll(None, size(5))));
-        assert_eq!(parse("before=7"), Ok(ListQuery::Scroll(Some("7".parse().unwrap()), size(30))));
+        assert_eq!(articles(""), Ok(ListQuery::Page(page(1), size(30))));
+        assert_eq!(articles("page=3&page_size=100&utm=x"), Ok(ListQuery::Page(page(3), size(100))));
+        assert_eq!(articles("page=1000000000"), Ok(ListQuery::Page(page(1_000_000_000), size(30))));
+        assert_eq!(articles("limit=5"), Ok(ListQuery::Scroll(None, size(5))));
+        assert_eq!(articles("before=7"), Ok(ListQuery::Scroll(Some("7".parse().unwrap()), size(30))));
+    }
+
+    #[test]
+    fn each_list_has_its_own_cursor() {
+        let comments = |query| parse::<CommentPlace>(query);
+        let place = CommentPlace("0000A.7".to_owned());
+        assert_eq!(comments("after=0000A.7&limit=5"), Ok(ListQuery::Scroll(Some(place), size(5))));
+        assert_eq!(comments("before=7"), Ok(ListQuery::Page(PageNumber::FIRST, size(30))), "no cursor of this list");
+        assert_eq!(comments("after=7&page=1"), Err(400));
+        assert_eq!(comments("after=7&after=8"), Err(400));
+    }
+
+    #[test]
+    fn a_list_by_cursor_only_has_no_pages() {
+        let likers = |query: &str| {
+            let uri = format!("/x?{query}").parse::<Uri>().unwrap();
+            let query = Pairs::of(&uri).and_then(|pairs| ScrollQuery::<MemberId>::of(&pairs));
+            query.map_err(|error| error.status().as_u16())
+        };
+        assert_eq!(likers("page=3"), Ok(ScrollQuery(None, size(30))));
+        assert_eq!(likers("after=7&limit=100"), Ok(ScrollQuery(Some("7".parse().unwrap()), size(100))));
+        for (query, status) in
+            [("after=x", 400), ("after=", 400), ("limit=x", 400), ("limit=0", 422), ("limit=101", 422)]
+        {
+            assert_eq!(likers(query), Err(status), "{query}");
+        }
     }
 
     #[test]
@@ -105,16 +199,16 @@ mod tests {
         for query in
             ["page=abc", "page=", "page=1.5", "page=%2B1", "page_size=x", "before=abc", "before=0", "before=-1"]
         {
-            assert_eq!(parse(query), Err(400), "{query}");
+            assert_eq!(articles(query), Err(400), "{query}");
         }
         for query in ["page=1&page=2", "page=1&before=5", "page_size=5&limit=5", "limit=", "page=1e3", "page=0x10"] {
-            assert_eq!(parse(query), Err(400), "{query}");
+            assert_eq!(articles(query), Err(400), "{query}");
         }
         for query in ["page=0", "page=-1", "page=1000000001", "page=99999999999999999999", "page_size=0"] {
-            assert_eq!(parse(query), Err(422), "{query}");
+            assert_eq!(articles(query), Err(422), "{query}");
         }
         for query in ["page_size=101", "page_size=-1", "limit=0", "limit=101", "page=-99999999999999999999"] {
-            assert_eq!(parse(query), Err(422), "{query}");
+            assert_eq!(articles(query), Err(422), "{query}");
         }
     }
 }

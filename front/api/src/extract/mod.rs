@@ -2,16 +2,20 @@
 //! that the contract names.
 
 mod body;
+mod client;
 mod condition;
 mod json;
 mod list_query;
 mod once;
 mod path_id;
 mod session;
+mod viewer;
 
+pub(crate) use client::Peer;
 pub(crate) use condition::{IfMatch, IfNoneMatch};
 pub(crate) use json::{Json, OptionalJson};
-pub(crate) use list_query::ListQuery;
+pub(crate) use list_query::{CommentPlace, ListQuery, ScrollQuery};
 pub(crate) use once::IdempotencyKey;
 pub(crate) use path_id::PathId;
-pub(crate) use session::{COOKIE_NAME, Signed};
+pub(crate) use session::{COOKIE_NAME, Signed, Visitor};
+pub(crate) use viewer::ViewedBy;

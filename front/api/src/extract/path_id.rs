@@ -2,7 +2,7 @@
 
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
-use madang_kernel::{ArticleId, BoardId, MemberId};
+use madang_kernel::{ArticleId, BoardId, CommentId, MemberId};
 use serde::de::DeserializeOwned;
 
 use crate::ApiError;
@@ -22,6 +22,10 @@ impl Names for ArticleId {
 
 impl Names for BoardId {
     const WHAT: &'static str = "board";
+}
+
+impl Names for CommentId {
+    const WHAT: &'static str = "comment";
 }
 
 impl Names for MemberId {

@@ -19,19 +19,39 @@ impl FromRequestParts<Shared> for Signed {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, api: &Shared) -> Result<Self, ApiError> {
-        // A request that names a token means that token: a bad one does not fall back to the cookie.
-        if let Some(value) = parts.headers.get(header::AUTHORIZATION) {
-            let token = value.to_str().ok().and_then(bearer);
-            let token = token.ok_or(ApiError::NotSignedIn("the Authorization header must be: Bearer <token>"))?;
-            return Ok(Self(api.members.authenticate(token)?));
-        }
-        let token = cookie(&parts.headers).ok_or(ApiError::NotSignedIn("sign in first: POST /api/v1/sessions"))?;
-        let session = api.members.authenticate(token)?;
-        if !parts.method.is_safe() && !is_same_origin(&parts.headers) {
-            return Err(ApiError::Forbidden("a request with the session cookie must come from this site's own pages"));
-        }
+        let session = session(parts, api)?.ok_or(ApiError::NotSignedIn("sign in first: POST /api/v1/sessions"))?;
         Ok(Self(session))
     }
+}
+
+/// A signed-in member, or a guest. Only who sends no token at all is a guest: one who sends a bad token believes to be
+/// signed in, and an answer meant for guests would be wrong for them without saying so.
+pub(crate) struct Visitor(pub(crate) Option<Session>);
+
+impl FromRequestParts<Shared> for Visitor {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Shared) -> Result<Self, ApiError> {
+        Ok(Self(session(parts, api)?))
+    }
+}
+
+/// Whose token the request carries, if it carries one.
+pub(super) fn session(parts: &Parts, api: &Shared) -> Result<Option<Session>, ApiError> {
+    // A request that names a token means that token: a bad one does not fall back to the cookie.
+    if let Some(value) = parts.headers.get(header::AUTHORIZATION) {
+        let token = value.to_str().ok().and_then(bearer);
+        let token = token.ok_or(ApiError::NotSignedIn("the Authorization header must be: Bearer <token>"))?;
+        return Ok(Some(api.members.authenticate(token)?));
+    }
+    let Some(token) = cookie(&parts.headers) else {
+        return Ok(None);
+    };
+    let session = api.members.authenticate(token)?;
+    if !parts.method.is_safe() && !is_same_origin(&parts.headers) {
+        return Err(ApiError::Forbidden("a request with the session cookie must come from this site's own pages"));
+    }
+    Ok(Some(session))
 }
 
 fn bearer(value: &str) -> Option<&str> {

@@ -6,11 +6,18 @@ use axum::Router;
 use axum::body::Body;
 use madang_api::{ApiLimits, ApiState};
 use madang_article::ArticleService;
+use madang_comment::{CommentService, DepthMax};
+use madang_hot_article::{HotService, SiteDays};
 use madang_kernel::{IdGenerator, NodeId, NodeLease, Role, SystemClock};
+use madang_like::LikeService;
 use madang_member::{MemberOptions, MemberService};
-use madang_sqlite::{Sqlite, SqliteArticles, SqliteMembers, SqliteOptions};
+use madang_sqlite::{
+    Sqlite, SqliteArticles, SqliteComments, SqliteHot, SqliteLikes, SqliteMembers, SqliteOptions, SqliteViews,
+};
+use madang_view::{GuestKey, ViewConfig, ViewService};
 
 use super::failing_site::Store;
+use super::read_side::read_side;
 use super::{Answer, send};
 
 /// The label of a JSON body.
@@ -40,7 +47,20 @@ impl BoardSite {
         let options = MemberOptions { hash_memory_kib: 8, hash_passes: 1, ..MemberOptions::default() };
         let store = Arc::new(SqliteMembers::new(db.clone()));
         let members = Arc::new(MemberService::new(store, ids.clone(), clock.clone(), [7; 32], options));
-        let articles = Arc::new(ArticleService::new(Arc::new(SqliteArticles::new(db)), ids, clock));
+        let store = Arc::new(SqliteArticles::new(db.clone()));
+        let articles = Arc::new(ArticleService::new(store, ids.clone(), clock.clone()));
+        let store = Arc::new(SqliteComments::new(db.clone()));
+        let comments = CommentService::new(store, articles.clone(), ids.clone(), clock.clone(), DepthMax::DEFAULT);
+        let comments = Arc::new(comments);
+        let store = Arc::new(SqliteLikes::new(db.clone()));
+        let likes = Arc::new(LikeService::new(store, articles.clone(), ids.clone(), clock.clone()));
+        let (store, guests) = (Arc::new(SqliteViews::new(db.clone())), GuestKey::new([9; 32]));
+        let views = ViewService::new(store, articles.clone(), ids, clock.clone(), &guests, ViewConfig::default());
+        let views = Arc::new(views);
+        let (read, model) = read_side(articles.clone(), comments.clone(), likes.clone(), views.clone());
+        db.on_commit(Arc::new(move |events| model.merge_committed(events)));
+        let days = SiteDays::new(jiff::tz::TimeZone::UTC);
+        let hot = HotService::new(Arc::new(SqliteHot::new(db)), clock, days, Arc::new(Store::Away));
         articles.ensure_first_board().await.unwrap();
         let board = articles.boards().await.unwrap()[0].board.board_id.to_string();
         members.register_with_role("root", PASSWORD, Role::Admin).await.unwrap();
@@ -48,6 +68,12 @@ impl BoardSite {
         let router = madang_api::router(ApiState {
             members: members.clone(),
             articles,
+            comments,
+            likes,
+            views,
+            read,
+            hot: Arc::new(hot),
+            guests,
             readiness: Arc::new(Store::Away),
             metrics: Arc::new(String::new),
             limits: ApiLimits::default(),
@@ -81,5 +107,32 @@ impl BoardSite {
     pub(crate) async fn count(&self) -> u64 {
         let answer = self.send(&format!("GET /api/v1/boards/{}/articles/count", self.board), &[], "").await;
         answer.assert(200).json()["count"].as_u64().unwrap()
+    }
+
+    /// Sends a request of a member, with a JSON body unless it is empty.
+    pub(crate) async fn by(&self, who: &str, line: &str, body: &str) -> Answer {
+        let label = (!body.is_empty()).then_some(JSON);
+        let headers: Vec<_> = [("authorization", who)].into_iter().chain(label).collect();
+        self.send(line, &headers, body.to_owned()).await
+    }
+
+    /// Sends a request of a guest without a body.
+    pub(crate) async fn guest(&self, line: &str) -> Answer {
+        self.send(line, &[], "").await
+    }
+
+    /// Writes an article on the board, whose comments have two levels, and returns its path.
+    pub(crate) async fn article(&self, who: &str) -> String {
+        let written = self.write(who, r#"{"title":"t","content":"c"}"#, &[]).await;
+        written.assert(201).header("location").to_owned()
+    }
+
+    /// Writes an article on a new board whose comments are trees, and returns its path.
+    pub(crate) async fn tree_article(&self, who: &str) -> String {
+        let board = r#"{"slug":"trees","title":"Trees","comment_mode":"tree"}"#;
+        let board = self.by(&self.admin, "POST /api/v1/boards", board).await;
+        let articles = format!("POST {}/articles", board.assert(201).header("location"));
+        let written = self.by(who, &articles, r#"{"title":"t","content":"c"}"#).await;
+        written.assert(201).header("location").to_owned()
     }
 }

@@ -3,21 +3,26 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::read_side::read_side;
 use async_trait::async_trait;
 use axum::Router;
 use madang_api::{ApiLimits, ApiState, PartState, Readiness};
 use madang_article::{
     Article, ArticleService, ArticleStore, ArticleSummary, BoardWithCount, CreateArticle, CreateBoard, DeleteArticle,
-    DeleteOutcome, EditArticle, EditOutcome, NewBoard,
+    DeleteOutcome, EditArticle, EditOutcome, NewBoard, NewestArticles,
 };
+use madang_comment::{CommentService, DepthMax};
+use madang_hot_article::{HotService, SiteDays};
 use madang_kernel::{
     ArticleId, BoardId, Created, IdGenerator, MemberId, NodeId, NodeLease, Page, PageNumber, PageSize, Role, Scroll,
     SessionId, StoreError, SystemClock, Timestamp,
 };
+use madang_like::LikeService;
 use madang_member::{
     CreateMember, Credentials, Member, MemberOptions, MemberService, MemberStore, NewMember, Revocation,
     RevocationCursor,
 };
+use madang_view::{GuestKey, ViewConfig, ViewService};
 
 /// How the store of a site fails.
 #[derive(Clone, Copy)]
@@ -29,7 +34,7 @@ pub(crate) enum Store {
 }
 
 impl Store {
-    fn fail<T>(self) -> Result<T, StoreError> {
+    pub(super) fn fail<T>(self) -> Result<T, StoreError> {
         Err(match self {
             Self::Away => StoreError::unavailable("store", "secret reason"),
             Self::Broken => StoreError::broken("store", "secret cause"),
@@ -44,10 +49,26 @@ pub(crate) fn site(store: Store, limits: ApiLimits) -> Router {
     let ids = Arc::new(IdGenerator::new(clock.clone(), lease));
     let options = MemberOptions { hash_memory_kib: 8, hash_passes: 1, ..MemberOptions::default() };
     let members = MemberService::new(Arc::new(store), ids.clone(), clock.clone(), [7; 32], options);
+    let store = Arc::new(store);
+    let articles = Arc::new(ArticleService::new(store.clone(), ids.clone(), clock.clone()));
+    let comments = CommentService::new(store.clone(), articles.clone(), ids.clone(), clock.clone(), DepthMax::DEFAULT);
+    let comments = Arc::new(comments);
+    let likes = Arc::new(LikeService::new(store.clone(), articles.clone(), ids.clone(), clock.clone()));
+    let guests = GuestKey::new([9; 32]);
+    let views = ViewService::new(store.clone(), articles.clone(), ids, clock.clone(), &guests, ViewConfig::default());
+    let views = Arc::new(views);
+    let (read, _) = read_side(articles.clone(), comments.clone(), likes.clone(), views.clone());
+    let days = SiteDays::new(jiff::tz::TimeZone::UTC);
     madang_api::router(ApiState {
         members: Arc::new(members),
-        articles: Arc::new(ArticleService::new(Arc::new(store), ids, clock)),
-        readiness: Arc::new(store),
+        articles,
+        comments,
+        likes,
+        views,
+        read,
+        hot: Arc::new(HotService::new(store.clone(), clock, days, store.clone())),
+        guests,
+        readiness: store,
         metrics: Arc::new(|| "madang_up 1\n".to_owned()),
         limits,
     })
@@ -87,6 +108,12 @@ impl ArticleStore for Store {
         self.fail()
     }
     async fn find(&self, _: ArticleId) -> Result<Option<Article>, StoreError> {
+        self.fail()
+    }
+    async fn find_many(&self, _: Vec<ArticleId>) -> Result<Vec<Option<Article>>, StoreError> {
+        self.fail()
+    }
+    async fn newest(&self, _: BoardId, _: usize) -> Result<Option<NewestArticles>, StoreError> {
         self.fail()
     }
     async fn page(&self, _: BoardId, _: PageNumber, _: PageSize) -> Result<Page<ArticleSummary>, StoreError> {

@@ -3,7 +3,9 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub(crate) mod board_site;
+mod failing_parts;
 pub(crate) mod failing_site;
+mod read_side;
 
 use axum::Router;
 use axum::body::Body;

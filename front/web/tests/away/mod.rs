@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use madang_article::{
     Article, ArticleStore, ArticleSummary, BoardWithCount, CreateArticle, CreateBoard, DeleteArticle, DeleteOutcome,
-    EditArticle, EditOutcome, NewBoard,
+    EditArticle, EditOutcome, NewBoard, NewestArticles,
 };
 use madang_kernel::{
     ArticleId, BoardId, Created, MemberId, Page, PageNumber, PageSize, Role, Scroll, SessionId, StoreError, Timestamp,
@@ -38,6 +38,12 @@ impl ArticleStore for Away {
         fail()
     }
     async fn find(&self, _: ArticleId) -> Result<Option<Article>, StoreError> {
+        fail()
+    }
+    async fn find_many(&self, _: Vec<ArticleId>) -> Result<Vec<Option<Article>>, StoreError> {
+        fail()
+    }
+    async fn newest(&self, _: BoardId, _: usize) -> Result<Option<NewestArticles>, StoreError> {
         fail()
     }
     async fn page(&self, _: BoardId, _: PageNumber, _: PageSize) -> Result<Page<ArticleSummary>, StoreError> {

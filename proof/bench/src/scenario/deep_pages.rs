@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use madang_kernel::{BoardId, PageNumber, PageSize};
 
+use super::Scenario;
 use super::store::{Store, Way};
-use crate::cli::{Options, Scenario};
+use crate::cli::Options;
 use crate::client::Connection;
 use crate::process::Server;
 use crate::report::{Figure, Goal, Row};

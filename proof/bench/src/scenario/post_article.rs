@@ -1,15 +1,15 @@
 //! Writing articles over HTTP, against as many callers writing the same rows with group commit and without HTTP.
 
-use std::sync::Arc;
-
 use anyhow::{Context, Result};
 use madang_article::Article;
 use serde_json::{Value, json};
 
+use super::Scenario;
 use super::store::Store;
-use crate::cli::{Options, Scenario};
+use crate::cli::Options;
 use crate::client::Request;
-use crate::load::{HttpLoad, Turns};
+use crate::http_load::HttpLoad;
+use crate::load::{Side, by_turns};
 use crate::report::{Figure, Goal, Row};
 use crate::site::{FullestBoard, Scratch, fetch};
 
@@ -33,25 +33,16 @@ pub(crate) async fn run(options: &Options, scratch: &Scratch) -> Result<Vec<Row>
     let board = FullestBoard::find(server.address).await?;
     let path = format!("/api/v1/boards/{}/articles", board.board_id);
     let body = json!({ "title": TITLE, "content": CONTENT }).to_string();
-    let requests: Arc<[Request]> = site.tokens.iter().map(|token| Request::post(&path, token, &body)).collect();
+    let requests: Vec<Request> = site.tokens.iter().map(|token| Request::post(&path, token, &body)).collect();
     // The limit writes what the server made of the text, so that both write the same rows.
     let copy = article(fetch(server.address, &requests[0]).await?)?;
 
     let store = Store::open(&scratch.folder("writes-limit")?)?;
     let bench_board = store.create_board().await?;
     let callers = usize::from(options.connections);
-    let load = HttpLoad { address: server.address, requests, connections: callers, body_bytes: None };
-
-    load.run(options.warm_up()).await;
-    store.create_for(options.warm_up(), callers, bench_board, &copy).await;
-    let (mut figures, mut limits) = (Turns::new(), Turns::new());
-    for round in 1..=options.rounds {
-        let figure = load.run(options.turn()).await;
-        let limit = store.create_for(options.turn(), callers, bench_board, &copy).await;
-        eprintln!("turn {round}: {:.0}/s, limit {:.0}/s", figure.rate, limit.rate);
-        figures.add(&figure);
-        limits.add(&limit);
-    }
+    let load = HttpLoad::new(server.address, options.connections, requests);
+    let limit = Side::new("without HTTP", |length| store.create_for(length, callers, bench_board, &copy));
+    let [figures, limits] = by_turns(options, [load.side("POST"), limit]).await;
     let row = Row::compare(
         Scenario::PostArticle,
         "/s",

@@ -1,13 +1,11 @@
 //! Start on the big database, and the memory of the server before and after it is loaded.
 
-use std::sync::Arc;
-
 use anyhow::Result;
 
-use super::deep_pages;
-use crate::cli::{Options, Scenario};
+use super::{Scenario, deep_pages};
+use crate::cli::Options;
 use crate::client::Request;
-use crate::load::HttpLoad;
+use crate::http_load::HttpLoad;
 use crate::report::{Figure, Goal, Row};
 use crate::samples::Samples;
 use crate::site::{FullestBoard, Scratch};
@@ -37,13 +35,8 @@ pub(crate) async fn run(options: &Options, scratch: &Scratch) -> Result<Vec<Row>
     let article = board.newest_article(server.address).await?;
     let last = board.article_count.div_ceil(PAGE_SIZE.into()).max(1);
     let pages = (0..PAGES).map(|step| board.page(1 + step * (last - 1) / (PAGES - 1), PAGE_SIZE));
-    let load = |requests: Arc<[Request]>| HttpLoad {
-        address: server.address,
-        requests,
-        connections: options.connections.into(),
-        body_bytes: None,
-    };
-    let mut loaded = load(Arc::new([article])).run(options.turn()).await.samples;
+    let load = |requests: Vec<Request>| HttpLoad::new(server.address, options.connections, requests);
+    let mut loaded = load(vec![Request::get(&article)]).run(options.turn()).await.samples;
     loaded.merge(&load(pages.collect()).run(options.turn()).await.samples);
     let after = server.memory()?;
     server.stop().await?;

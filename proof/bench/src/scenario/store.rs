@@ -6,24 +6,18 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use madang_article::{Article, ArticleStore, Board, CommentMode, CreateArticle, CreateBoard, NewBoard};
-use madang_kernel::{
-    BoardId, Clock, Created, Id, IdGenerator, NodeId, NodeLease, PageNumber, PageSize, ShardId, StoreError, SystemClock,
-};
-use madang_sqlite::{Sqlite, SqliteArticles, SqliteOptions};
+use madang_kernel::{ArticleId, BoardId, Created, Id, PageNumber, PageSize, ShardId, StoreError};
+use madang_sqlite::SqliteArticles;
 
-use crate::load::{Turn, run_callers};
-use crate::samples::Samples;
+use super::database::{Commits, Database};
+use crate::load::{Turn, call_until, run_callers};
 
-/// Longer than any run; nobody else issues ids for this database.
-const LEASE_MS: i64 = 24 * 60 * 60 * 1_000;
 const SLUG: &str = "bench";
 
-/// The article store of a data directory, with ids of its own.
+/// The article store of a data directory.
 pub(super) struct Store {
-    db: Sqlite,
+    database: Database,
     articles: SqliteArticles,
-    ids: Arc<IdGenerator>,
-    clock: Arc<dyn Clock>,
 }
 
 /// How a page is found.
@@ -38,20 +32,30 @@ pub(super) enum Way {
 }
 
 impl Store {
-    /// Opens the database in a data directory that no server holds, with the options a server would take.
+    /// Opens the database in a data directory that no server holds.
     pub(super) fn open(data: &Path) -> Result<Self> {
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let db = Sqlite::open(SqliteOptions::in_directory(data), clock.clone())?;
-        let now = clock.now().as_millis();
-        let lease = NodeLease { node: NodeId(0), from_ms: now, until_ms: now + LEASE_MS };
-        let ids = Arc::new(IdGenerator::new(clock.clone(), lease));
-        Ok(Self { articles: SqliteArticles::new(db.clone()), db, ids, clock })
+        let database = Database::open(data, Commits::Grouped)?;
+        Ok(Self { articles: SqliteArticles::new(database.db.clone()), database })
+    }
+
+    /// The ids of a board's articles, newest first.
+    pub(super) async fn ids(&self, board: BoardId) -> Result<Vec<ArticleId>> {
+        let size = PageSize::new("limit", PageSize::MAX.into())?;
+        let (mut ids, mut before) = (Vec::new(), None);
+        loop {
+            let step = self.articles.scroll(board, before, size).await?;
+            ids.extend(step.items.iter().map(|item| item.article_id));
+            before = step.next;
+            if before.is_none() {
+                return Ok(ids);
+            }
+        }
     }
 
     /// Makes the board that [`Store::create_for`] writes to.
     pub(super) async fn create_board(&self) -> Result<BoardId> {
-        let board_id: BoardId = self.ids.next(ShardId::for_board(SLUG))?;
-        let (slug, title, created_at) = (SLUG.to_owned(), SLUG.to_owned(), self.clock.now());
+        let board_id: BoardId = self.database.ids.next(ShardId::for_board(SLUG))?;
+        let (slug, title, created_at) = (SLUG.to_owned(), SLUG.to_owned(), self.database.clock.now());
         let board = Board { board_id, slug, title, comment_mode: CommentMode::TwoLevel, created_at };
         match self.articles.create_board(NewBoard { board, once: None }).await? {
             CreateBoard::Created(_) => Ok(board_id),
@@ -63,24 +67,17 @@ impl Store {
     pub(super) async fn create_for(&self, length: Duration, callers: usize, board: BoardId, copy: &Article) -> Turn {
         let copy = Arc::new(copy.clone());
         run_callers(callers, length, |_, until| {
-            let (articles, ids, clock) = (self.articles.clone(), self.ids.clone(), self.clock.clone());
-            let copy = copy.clone();
-            async move {
-                let mut samples = Samples::new();
-                while Instant::now() < until {
-                    let started = Instant::now();
-                    match create(&articles, &ids, &*clock, board, &copy).await {
-                        Ok(Created::Now(_)) => samples.succeeded(started.elapsed()),
-                        Ok(_) => samples.failed("store: not created"),
-                        Err(error) => {
-                            samples.failed(format!("store: {error}"));
-                            // A full queue refuses at once; going round without a pause would measure that.
-                            tokio::time::sleep(Duration::from_millis(1)).await;
-                        }
+            let (articles, database, copy) = (self.articles.clone(), self.database.clone(), copy.clone());
+            call_until(until, move || {
+                let (articles, database, copy) = (articles.clone(), database.clone(), copy.clone());
+                async move {
+                    match create(&articles, &database, board, &copy).await {
+                        Ok(Created::Now(_)) => Ok(()),
+                        Ok(_) => Err("store: not created".into()),
+                        Err(error) => Err(format!("store: {error}")),
                     }
                 }
-                samples
-            }
+            })
         })
         .await
     }
@@ -108,14 +105,13 @@ impl Store {
 
     /// Finishes what is queued and closes the database.
     pub(super) async fn close(self) {
-        self.db.close().await;
+        self.database.close().await;
     }
 }
 
 async fn create(
     articles: &SqliteArticles,
-    ids: &IdGenerator,
-    clock: &dyn Clock,
+    Database { ids, clock, .. }: &Database,
     board: BoardId,
     copy: &Article,
 ) -> Result<Created<Article>, StoreError> {

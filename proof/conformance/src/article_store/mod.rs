@@ -3,6 +3,7 @@
 mod concurrency;
 mod editing;
 mod lists;
+mod many;
 mod model;
 mod once;
 mod site;
@@ -18,6 +19,7 @@ use madang_messaging::Message;
 use concurrency::*;
 use editing::*;
 use lists::*;
+use many::*;
 use model::*;
 use once::*;
 use writing::*;
@@ -63,6 +65,11 @@ listed_suite! {
     scroll_goes_on_from_a_deleted_cursor,
     boards_do_not_mix,
     late_small_ids_are_listed_and_counted,
+    many_articles_come_in_the_order_asked,
+    many_articles_are_of_one_moment,
+    the_newest_are_ids_newest_first,
+    the_newest_tell_whether_they_are_all,
+    the_newest_and_their_count_are_of_one_moment,
     concurrent_writers_are_all_counted,
     concurrent_requests_with_one_key_create_one_article,
     of_concurrent_edits_of_one_version_one_wins,

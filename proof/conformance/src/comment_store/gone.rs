@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use madang_comment::{CommentCount, CreateOutcome, DeleteOutcome};
-use madang_kernel::{ArticleId, CommentMode, Id};
+use madang_comment::{COUNTS_MAX, CommentCount, CreateOutcome, DeleteOutcome};
+use madang_kernel::{ArticleId, CommentMode, Id, PageSize};
 use tokio::task::JoinSet;
 
 use super::CommentStoreHarness;
@@ -11,6 +11,28 @@ use super::site::Site;
 
 const WRITERS: usize = 64;
 const SLICE_ROWS: u32 = 7;
+
+pub(super) async fn counts_come_in_the_order_asked<H: CommentStoreHarness>(harness: H) {
+    let mut site = Site::open(harness, CommentMode::TwoLevel);
+    let [low, high, gone, never] = [71, 74, 73, 72].map(ArticleId::from_raw);
+    for (article, comments) in [(low, 1), (high, 3), (gone, 2)] {
+        site.article = article;
+        for _ in 0..comments {
+            site.reply(None).await;
+        }
+    }
+    site.store.mark_article_gone(gone).await.unwrap();
+    site.article = high;
+    let root = site.walk(10).await[0].comment_id;
+    site.reply(Some(root)).await;
+    site.delete(root).await;
+    let counts = site.store.counts(vec![high, gone, never, low, high]).await.unwrap();
+    let three = Some(CommentCount { comment_count: 3, row_count: 4, version: 5 });
+    let one = Some(CommentCount { comment_count: 1, row_count: 1, version: 1 });
+    assert_eq!(counts, [three, None, Some(CommentCount::default()), one, three]);
+    assert_eq!(site.store.counts(vec![]).await.unwrap(), []);
+    assert_eq!(site.store.counts(vec![low; COUNTS_MAX]).await.unwrap(), vec![one; COUNTS_MAX]);
+}
 
 pub(super) async fn a_gone_article_takes_no_comment_and_shows_none<H: CommentStoreHarness>(harness: H) {
     let mut site = Site::open(harness, CommentMode::TwoLevel);
@@ -74,5 +96,27 @@ pub(super) async fn comments_racing_the_deletion_leave_neither_row_nor_counter<H
     assert_eq!(site.events().await.len(), made + 1, "what was refused was not reported");
     assert_eq!(site.store.clean_up(site.article, SLICE_ROWS).await.unwrap(), 0, "nothing came after the mark");
     assert_eq!(site.count().await, CommentCount::default());
+    site.assert_sound().await;
+}
+
+pub(super) async fn articles_with_comments_are_listed_after_the_cursor<H: CommentStoreHarness>(harness: H) {
+    let mut site = Site::open(harness, CommentMode::TwoLevel);
+    let articles = [71, 72, 79].map(ArticleId::from_raw);
+    for article in articles {
+        site.article = article;
+        site.reply(None).await;
+        site.reply(None).await;
+    }
+    let listed = async |after: Option<ArticleId>| {
+        site.store.counted_articles(after, PageSize::new("size", 2).unwrap()).await.unwrap()
+    };
+    assert_eq!(listed(None).await, articles[..2]);
+    assert_eq!(listed(Some(articles[1])).await, articles[2..]);
+    assert_eq!(listed(Some(articles[2])).await, []);
+    // Marked and not yet cleaned up, it has no counter and is still found; cleaned up, it is not.
+    site.store.mark_article_gone(articles[2]).await.unwrap();
+    assert_eq!(listed(Some(articles[1])).await, articles[2..]);
+    assert_eq!(site.store.clean_up(articles[2], SLICE_ROWS).await.unwrap(), 2);
+    assert_eq!(listed(Some(articles[1])).await, []);
     site.assert_sound().await;
 }

@@ -54,7 +54,9 @@ listed_suite! {
     concurrent_repliers_get_different_paths,
     concurrent_repliers_of_two_levels_are_all_counted,
     a_cursor_list_skips_and_repeats_nothing_while_others_write,
+    counts_come_in_the_order_asked,
     a_gone_article_takes_no_comment_and_shows_none,
     cleaning_up_goes_slice_by_slice_and_spares_the_living,
     comments_racing_the_deletion_leave_neither_row_nor_counter,
+    articles_with_comments_are_listed_after_the_cursor,
 }

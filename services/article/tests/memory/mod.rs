@@ -7,8 +7,9 @@ use std::sync::{Mutex, MutexGuard};
 use async_trait::async_trait;
 use madang_article::{
     Article, ArticleStore, ArticleSummary, Board, BoardWithCount, CreateArticle, CreateBoard, DeleteArticle,
-    DeleteOutcome, EditArticle, EditOutcome, NewBoard,
+    DeleteOutcome, EditArticle, EditOutcome, NewBoard, NewestArticles,
 };
+use madang_event::BoardCount;
 use madang_kernel::{
     ArticleId, BoardId, Created, EventId, Once, Page, PageNumber, PageSize, Scroll, StoreError, known_count,
 };
@@ -120,6 +121,23 @@ impl ArticleStore for MemoryArticles {
 
     async fn find(&self, article: ArticleId) -> Result<Option<Article>, StoreError> {
         Ok(self.kept().articles.get(&article).cloned())
+    }
+
+    async fn find_many(&self, articles: Vec<ArticleId>) -> Result<Vec<Option<Article>>, StoreError> {
+        let kept = self.kept();
+        Ok(articles.iter().map(|article| kept.articles.get(article).cloned()).collect())
+    }
+
+    async fn newest(&self, board: BoardId, limit: usize) -> Result<Option<NewestArticles>, StoreError> {
+        let kept = self.kept();
+        if kept.boards.iter().all(|known| known.board_id != board) {
+            return Ok(None);
+        }
+        let mut ids: Vec<_> = kept.newest_first(board).map(|item| item.article_id).collect();
+        let count = BoardCount { article_count: ids.len() as u64, version: ids.len() as u64 };
+        let is_all = ids.len() <= limit;
+        ids.truncate(limit);
+        Ok(Some(NewestArticles { ids, is_all, count }))
     }
 
     async fn page(&self, board: BoardId, page: PageNumber, size: PageSize) -> Result<Page<ArticleSummary>, StoreError> {

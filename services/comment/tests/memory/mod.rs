@@ -1,6 +1,6 @@
 //! A store in memory that is just enough to try the rules of the use cases on; adapters have their own suite.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
@@ -164,6 +164,12 @@ impl CommentStore for MemoryComments {
         Ok(self.kept().count(article))
     }
 
+    async fn counts(&self, articles: Vec<ArticleId>) -> Result<Vec<Option<CommentCount>>, StoreError> {
+        let kept = self.kept();
+        let count = |article| (!kept.gone.contains(&article)).then(|| kept.count(article));
+        Ok(articles.into_iter().map(count).collect())
+    }
+
     async fn mark_article_gone(&self, article: ArticleId) -> Result<(), StoreError> {
         if take_one(&self.outages) {
             return Err(StoreError::unavailable("memory", "asleep"));
@@ -180,5 +186,12 @@ impl CommentStore for MemoryComments {
             kept.comments.remove(id);
         }
         Ok(ids.len() as u32)
+    }
+
+    async fn counted_articles(&self, after: Option<ArticleId>, size: PageSize) -> Result<Vec<ArticleId>, StoreError> {
+        let kept = self.kept();
+        let articles: BTreeSet<_> = kept.comments.values().map(|comment| comment.article_id).collect();
+        let later = articles.into_iter().filter(|article| after.is_none_or(|after| *article > after));
+        Ok(later.take(size.get() as usize).collect())
     }
 }

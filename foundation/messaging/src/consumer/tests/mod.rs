@@ -1,5 +1,7 @@
 //! What a lane does with each answer, step by step, and one message all the way up the ladder through the loop.
 
+mod storing;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -35,13 +37,18 @@ fn delivery(number: i64) -> Delivery {
     Delivery { position, message: message(number, "t") }
 }
 
+/// Stores after every batch.
 fn config() -> ConsumerConfig {
-    ConsumerConfig::new(GroupId::new("g"), vec!["t".into()])
+    ConsumerConfig { commit_interval_ms: 0, ..ConsumerConfig::new(GroupId::new("g"), vec!["t".into()]) }
 }
 
 /// A lane that has polled deliveries with these numbers and handed them in.
 fn handling(numbers: &[i64]) -> Machine {
-    let mut machine = Machine::new(config(), None, Chance::seeded(3));
+    handling_with(config(), numbers)
+}
+
+fn handling_with(config: ConsumerConfig, numbers: &[i64]) -> Machine {
+    let mut machine = Machine::new(config, None, Chance::seeded(3));
     assert!(matches!(machine.step(Input::Tick, at(0))[..], [Effect::Subscribe]));
     assert!(matches!(machine.step(Input::Subscribed(Ok(())), at(0))[..], [Effect::Poll { max: 256, .. }]));
     let deliveries = numbers.iter().copied().map(delivery).collect();
@@ -276,7 +283,8 @@ async fn one_message_climbs_the_whole_ladder_while_the_others_pass() {
     let (log, handler) = (MemoryLog::default(), Arc::new(Picky::default()));
     log.publish(&[message(1, "t"), message(2, "t"), message(3, "t")]).await.unwrap();
     let clock = Arc::new(TokioClock(tokio::time::Instant::now()));
-    let consumer = Consumer::new(config(), Arc::new(log.clone()), handler.clone(), clock);
+    let config = ConsumerConfig::new(GroupId::new("g"), vec!["t".into()]);
+    let consumer = Consumer::new(config, Arc::new(log.clone()), handler.clone(), clock);
     let supervisor = Supervisor::new("test");
     supervisor.spawn("consumer", OnError::Restart, move |stop| consumer.clone().run(stop));
     let started = tokio::time::Instant::now();

@@ -1,0 +1,123 @@
+//! The owners of what the query model is made of, asked in this process.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use madang_article::{Article, ArticleError, ArticleService, ArticleSummary};
+use madang_article_read::{ArticleHead, ArticleText, Count, Newest, Owners};
+use madang_comment::{CommentError, CommentService};
+use madang_kernel::{ArticleId, BoardId, Page, PageNumber, PageSize, Scroll, StoreError};
+use madang_like::{LikeError, LikeService};
+use madang_view::ViewService;
+
+/// Asks the services of this process.
+pub struct LocalOwners {
+    /// Boards and articles.
+    pub articles: Arc<ArticleService>,
+    /// Comments.
+    pub comments: Arc<CommentService>,
+    /// Likes.
+    pub likes: Arc<LikeService>,
+    /// Views.
+    pub views: Arc<ViewService>,
+}
+
+#[async_trait]
+impl Owners for LocalOwners {
+    async fn articles(&self, articles: &[ArticleId]) -> Result<Vec<Option<ArticleText>>, StoreError> {
+        let found = self.articles.find_many(articles.to_vec()).await.map_err(article_error)?;
+        Ok(found.into_iter().map(|article| article.map(text)).collect())
+    }
+
+    async fn comment_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError> {
+        let counts = self.comments.counts(articles.to_vec()).await.map_err(comment_error)?;
+        let count = |count: madang_comment::CommentCount| Count { count: count.comment_count, version: count.version };
+        Ok(counts.into_iter().map(|found| found.map(count)).collect())
+    }
+
+    async fn like_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError> {
+        let counts = self.likes.counts(articles.to_vec()).await.map_err(like_error)?;
+        let count = |count: madang_like::LikeCount| Count { count: count.like_count, version: count.version };
+        Ok(counts.into_iter().map(|found| found.map(count)).collect())
+    }
+
+    async fn view_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<u64>>, StoreError> {
+        self.views.counts(articles).await
+    }
+
+    async fn newest(&self, board: BoardId, limit: usize) -> Result<Option<Newest>, StoreError> {
+        let newest = present(self.articles.newest(board, limit).await)?;
+        Ok(newest.map(|newest| Newest { ids: newest.ids, is_all: newest.is_all, count: newest.count }))
+    }
+
+    async fn page(
+        &self,
+        board: BoardId,
+        page: PageNumber,
+        size: PageSize,
+    ) -> Result<Option<Page<ArticleHead>>, StoreError> {
+        let page = present(self.articles.page(board, page, size).await)?;
+        let heads = |page: Page<ArticleSummary>| Page {
+            items: page.items.into_iter().map(head).collect(),
+            known_count: page.known_count,
+        };
+        Ok(page.map(heads))
+    }
+
+    async fn scroll(
+        &self,
+        board: BoardId,
+        before: Option<ArticleId>,
+        size: PageSize,
+    ) -> Result<Option<Scroll<ArticleHead, ArticleId>>, StoreError> {
+        let step = present(self.articles.scroll(board, before, size).await)?;
+        let heads = |step: Scroll<ArticleSummary, ArticleId>| Scroll {
+            items: step.items.into_iter().map(head).collect(),
+            next: step.next,
+        };
+        Ok(step.map(heads))
+    }
+}
+
+fn text(article: Article) -> ArticleText {
+    let Article { article_id, board_id, title, content, content_html, writer, created_at, modified_at, version } =
+        article;
+    let head = ArticleHead { article_id, board_id, title, writer, created_at, modified_at, version };
+    ArticleText { head, content, content_html }
+}
+
+fn head(summary: ArticleSummary) -> ArticleHead {
+    let ArticleSummary { article_id, board_id, title, writer, created_at, modified_at, version } = summary;
+    ArticleHead { article_id, board_id, title, writer, created_at, modified_at, version }
+}
+
+/// `None` when there is no such board.
+fn present<T>(answer: Result<T, ArticleError>) -> Result<Option<T>, StoreError> {
+    match answer {
+        Ok(found) => Ok(Some(found)),
+        Err(ArticleError::NotFound(_)) => Ok(None),
+        Err(error) => Err(article_error(error)),
+    }
+}
+
+/// What is no failure of the store is a question that the query model must not ask.
+fn article_error(error: ArticleError) -> StoreError {
+    match error {
+        ArticleError::Store(error) => error,
+        other => StoreError::broken("articles", other),
+    }
+}
+
+fn comment_error(error: CommentError) -> StoreError {
+    match error {
+        CommentError::Store(error) => error,
+        other => StoreError::broken("comments", other),
+    }
+}
+
+fn like_error(error: LikeError) -> StoreError {
+    match error {
+        LikeError::Store(error) => error,
+        other => StoreError::broken("likes", other),
+    }
+}

@@ -1,0 +1,2 @@
+-- Uses: primary key of hot_day.
+DELETE FROM hot_day WHERE day < ?1

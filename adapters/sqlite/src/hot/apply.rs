@@ -1,0 +1,51 @@
+//! Changes in: each is merged into its row, unless its day is final.
+
+use std::collections::HashMap;
+
+use madang_hot_article::{Day, HotChange, Tally};
+use madang_kernel::{Id, StoreError};
+use rusqlite::Connection;
+
+use super::list;
+use super::row::Rows;
+use crate::errors::sql_error;
+
+const LEAVE: &str = include_str!("../../sql/hot/leave.sql");
+
+/// Merges changes; returns how many articles stand differently now.
+pub(super) fn apply(tx: &Connection, changes: &[HotChange]) -> Result<u64, StoreError> {
+    let mut final_days: HashMap<Day, bool> = HashMap::new();
+    let mut rows = Rows::open(tx)?;
+    let mut changed = 0;
+    for change in changes {
+        let is_final = match final_days.get(&change.day) {
+            Some(known) => *known,
+            None => *final_days.entry(change.day).or_insert(list::is_final(tx, change.day)?),
+        };
+        if is_final {
+            // Late counts change nothing any more; a deletion does.
+            if change.tally != Tally::Gone {
+                continue;
+            }
+            leave_list(tx, change)?;
+        }
+        changed += u64::from(merge(&mut rows, change)?);
+    }
+    Ok(changed)
+}
+
+fn leave_list(tx: &Connection, change: &HotChange) -> Result<(), StoreError> {
+    let mut leave = tx.prepare_cached(LEAVE).map_err(sql_error)?;
+    leave.execute([change.day.number(), change.article_id.raw()]).map(|_| ()).map_err(sql_error)
+}
+
+fn merge(rows: &mut Rows<'_>, change: &HotChange) -> Result<bool, StoreError> {
+    let HotChange { day, article_id, tally } = *change;
+    let known = rows.find(day, article_id)?;
+    let merged = known.map_or(tally, |known| known.merge(tally));
+    if known == Some(merged) {
+        return Ok(false);
+    }
+    rows.store(day, article_id, merged)?;
+    Ok(true)
+}

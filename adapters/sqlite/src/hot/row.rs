@@ -1,0 +1,73 @@
+//! A tally as columns, and back.
+
+use madang_hot_article::{Counts, Day, Reading, Tally};
+use madang_kernel::{ArticleId, Id, StoreError};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Row};
+
+use crate::errors::{PART, sql_error};
+
+const FIND: &str = include_str!("../../sql/hot/find.sql");
+const STORE: &str = include_str!("../../sql/hot/store.sql");
+
+/// How many columns [`tally`] reads.
+pub(crate) const COUNT_COLUMNS: usize = 7;
+
+/// The tally in the first columns: three counts, each with its version, and whether the article is gone.
+pub(crate) fn tally(row: &Row<'_>) -> rusqlite::Result<Tally> {
+    if row.get(6)? {
+        return Ok(Tally::Gone);
+    }
+    let reading = |column| Ok::<_, rusqlite::Error>(Reading::new(number(row, column)?, number(row, column + 1)?));
+    Ok(Tally::Live(Counts { likes: reading(0)?, comments: reading(2)?, views: reading(4)? }))
+}
+
+/// The rows of a batch: looked up once, the statements serve all of it.
+pub(super) struct Rows<'tx> {
+    find: CachedStatement<'tx>,
+    store: CachedStatement<'tx>,
+}
+
+impl<'tx> Rows<'tx> {
+    pub(super) fn open(tx: &'tx Connection) -> Result<Self, StoreError> {
+        Ok(Self {
+            find: tx.prepare_cached(FIND).map_err(sql_error)?,
+            store: tx.prepare_cached(STORE).map_err(sql_error)?,
+        })
+    }
+
+    pub(super) fn find(&mut self, day: Day, article: ArticleId) -> Result<Option<Tally>, StoreError> {
+        self.find.query_row([day.number(), article.raw()], tally).optional().map_err(sql_error)
+    }
+
+    pub(super) fn store(&mut self, day: Day, article: ArticleId, tally: Tally) -> Result<(), StoreError> {
+        let (counts, deleted) = match tally {
+            Tally::Live(counts) => (counts, false),
+            Tally::Gone => (Counts::default(), true),
+        };
+        let Counts { likes, comments, views } = counts;
+        let stored = self.store.execute([
+            day.number(),
+            article.raw(),
+            likes.count().cast_signed(),
+            likes.version().cast_signed(),
+            comments.count().cast_signed(),
+            comments.version().cast_signed(),
+            views.count().cast_signed(),
+            views.version().cast_signed(),
+            i64::from(deleted),
+            tally.score().cast_signed(),
+        ]);
+        stored.map(|_| ()).map_err(sql_error)
+    }
+}
+
+/// A column that holds no negative number.
+pub(super) fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    let value = row.get::<_, i64>(column)?;
+    u64::try_from(value).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, value))
+}
+
+/// The day that a column names.
+pub(super) fn day(number: i64) -> Result<Day, StoreError> {
+    Day::from_number(number).ok_or_else(|| StoreError::broken(PART, format!("{number} is no day")))
+}

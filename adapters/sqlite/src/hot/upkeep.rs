@@ -1,0 +1,70 @@
+//! Upkeep in slices: days that are over are forgotten, scores are computed anew.
+
+use madang_hot_article::{Day, Forgotten, RankingSlice, Tally};
+use madang_kernel::{ArticleId, Id, StoreError};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::row;
+use crate::errors::sql_error;
+
+const OLDEST_BEFORE: &str = include_str!("../../sql/hot/oldest_before.sql");
+const FORGET_SCORES: &str = include_str!("../../sql/hot/forget_scores.sql");
+const FORGET_LISTS: &str = include_str!("../../sql/hot/forget_lists.sql");
+const FORGET_MARKS: &str = include_str!("../../sql/hot/forget_marks.sql");
+const AFTER: &str = include_str!("../../sql/hot/after.sql");
+const SET_SCORE: &str = include_str!("../../sql/hot/set_score.sql");
+
+/// Removes a slice of the oldest day's scores, and with the first slice the lists and marks of all those days.
+pub(super) fn forget_before(tx: &Connection, day: Day, slice: usize) -> rusqlite::Result<Forgotten> {
+    let mut removed = 0;
+    for sql in [FORGET_LISTS, FORGET_MARKS] {
+        removed += tx.prepare_cached(sql)?.execute([day.number()])?;
+    }
+    let mut oldest = tx.prepare_cached(OLDEST_BEFORE)?;
+    let mut oldest = || oldest.query_row([day.number()], |row| row.get::<_, i64>(0)).optional();
+    if let Some(old) = oldest()? {
+        removed += tx.prepare_cached(FORGET_SCORES)?.execute(params![old, slice.max(1) as i64])?;
+    }
+    Ok(Forgotten { removed: removed as u64, done: oldest()?.is_none() })
+}
+
+/// A row as it is stored.
+struct Stored {
+    tally: Tally,
+    score: i64,
+    day: i64,
+    article: i64,
+}
+
+/// Computes a slice of scores anew.
+pub(super) fn rebuild_ranking(
+    tx: &Connection,
+    after: Option<(Day, ArticleId)>,
+    slice: usize,
+) -> Result<RankingSlice, StoreError> {
+    let slice = slice.max(1);
+    let rows = stored_after(tx, after, slice).map_err(sql_error)?;
+    let mut set = tx.prepare_cached(SET_SCORE).map_err(sql_error)?;
+    let mut corrected = 0;
+    for stored in &rows {
+        let score = stored.tally.score().cast_signed();
+        if stored.score != score {
+            corrected += set.execute([stored.day, stored.article, score]).map_err(sql_error)? as u64;
+        }
+    }
+    let next = match rows.last() {
+        Some(last) if rows.len() == slice => Some((row::day(last.day)?, ArticleId::from_raw(last.article))),
+        _ => None,
+    };
+    Ok(RankingSlice { looked_at: rows.len() as u64, corrected, next })
+}
+
+fn stored_after(tx: &Connection, after: Option<(Day, ArticleId)>, slice: usize) -> rusqlite::Result<Vec<Stored>> {
+    let (day, article) = after.map_or((i64::MIN, i64::MIN), |(day, article)| (day.number(), article.raw()));
+    let columns = super::COUNT_COLUMNS;
+    let read = |row: &Row<'_>| {
+        let (score, day, article) = (row.get(columns)?, row.get(columns + 1)?, row.get(columns + 2)?);
+        Ok(Stored { tally: row::tally(row)?, score, day, article })
+    };
+    tx.prepare_cached(AFTER)?.query_map(params![day, article, slice as i64], read)?.collect()
+}

@@ -1,0 +1,31 @@
+//! The consumer groups that run in this process, by name, with the switch of each.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use madang_messaging::ConsumerPause;
+
+/// The switches of the groups; empty in a command that runs alone. Clones share them.
+#[derive(Clone, Default)]
+pub struct Groups(Arc<Mutex<BTreeMap<&'static str, ConsumerPause>>>);
+
+impl Groups {
+    /// Notes a group that runs here.
+    pub(crate) fn add(&self, name: &'static str, pause: ConsumerPause) {
+        self.all().insert(name, pause);
+    }
+
+    /// The switch of a group; `None` when it does not run here.
+    pub fn pause_of(&self, name: &str) -> Option<ConsumerPause> {
+        self.all().get(name).cloned()
+    }
+
+    /// Every group that runs here.
+    pub fn names(&self) -> Vec<&'static str> {
+        self.all().keys().copied().collect()
+    }
+
+    fn all(&self) -> MutexGuard<'_, BTreeMap<&'static str, ConsumerPause>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,52 @@
+//! How far a consumer group is behind, as operators read it.
+
+use std::time::Duration;
+
+use madang_sqlite::{Behind, GroupLag};
+
+/// `up to date`, or how much is before the group and how old it is.
+pub(crate) fn in_words(lag: &GroupLag) -> String {
+    let mut words = match behind(lag.topics) {
+        None => "up to date".to_owned(),
+        Some(behind) => format!("{behind} behind"),
+    };
+    if let Some(waiting) = behind(lag.rungs) {
+        words.push_str(&format!(", {waiting} waiting to be tried again"));
+    }
+    if lag.fell_behind {
+        words.push_str(", lost entries to retention and is being rebuilt");
+    }
+    words
+}
+
+fn behind(behind: Behind) -> Option<String> {
+    let age = behind.oldest_age?;
+    let at_most = if behind.is_exact { "" } else { "at most " };
+    let entries = if behind.entries == 1 { "entry" } else { "entries" };
+    Some(format!("{at_most}{} {entries} and {}", behind.entries, seconds(age)))
+}
+
+fn seconds(age: Duration) -> String {
+    format!("{:.1} s", age.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use madang_messaging::GroupId;
+
+    use super::*;
+
+    const NOTHING: Behind = Behind { entries: 0, is_exact: true, oldest_age: None };
+
+    #[test]
+    fn a_lag_is_said_in_words() {
+        let lag = |topics, rungs| GroupLag { group: GroupId::new("g"), topics, rungs, fell_behind: false };
+        let some = |entries, is_exact| Behind { entries, is_exact, oldest_age: Some(Duration::from_millis(12_340)) };
+        assert_eq!(in_words(&lag(NOTHING, NOTHING)), "up to date");
+        assert_eq!(in_words(&lag(some(1, true), NOTHING)), "1 entry and 12.3 s behind");
+        assert_eq!(
+            in_words(&lag(some(2_000, false), some(3, true))),
+            "at most 2000 entries and 12.3 s behind, 3 entries and 12.3 s waiting to be tried again"
+        );
+    }
+}

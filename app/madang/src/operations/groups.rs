@@ -1,0 +1,40 @@
+//! `madang groups`: how far each consumer group has come, and have one rest for a while.
+
+use anyhow::bail;
+
+use crate::report::Report;
+use crate::site::Site;
+
+/// One line a group: how far it is behind, and whether it rests.
+pub(super) async fn list(site: &Site, report: &Report) -> anyhow::Result<u8> {
+    for lag in site.log.lag().await? {
+        let group = lag.group.as_str();
+        let state = match site.groups.pause_of(group) {
+            Some(pause) if pause.is_paused() => "paused",
+            Some(_) => "running",
+            None => "not running",
+        };
+        report.text(format!("{group}: {state}, {}", crate::lag::in_words(&lag))).await?;
+    }
+    Ok(0)
+}
+
+/// Has a group rest, or go on.
+pub(super) async fn set_paused(site: &Site, group: &str, paused: bool, report: &Report) -> anyhow::Result<u8> {
+    let Some(pause) = site.groups.pause_of(group) else {
+        match site.groups.names() {
+            names if names.is_empty() => bail!("no server runs on this data directory, so no group does"),
+            names => bail!("there is no group {group:?} in this server; its groups are {}", names.join(", ")),
+        }
+    };
+    if paused {
+        pause.pause();
+        report
+            .text(format!("{group} rests; the log keeps what it has not read; `madang groups resume {group}`"))
+            .await?;
+    } else {
+        pause.resume();
+        report.text(format!("{group} goes on")).await?;
+    }
+    Ok(0)
+}

@@ -1,0 +1,87 @@
+//! Comments as they travel.
+
+use madang_comment::{Comment, CommentDraft};
+use madang_kernel::{ArticleId, CommentId, Timestamp};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::named_member::NamedMember;
+use crate::openapi::IdText;
+
+/// A comment as its writer hands it in.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = CommentDraft)]
+pub(crate) struct DraftBody {
+    /// The text.
+    #[schema(min_length = 1, max_length = 3_000)]
+    content: String,
+    /// The comment to reply to, on the same article; none for a comment on the article itself.
+    #[schema(value_type = Option<IdText>)]
+    #[serde(default)]
+    parent_id: Option<CommentId>,
+}
+
+impl From<DraftBody> for CommentDraft {
+    fn from(DraftBody { content, parent_id }: DraftBody) -> Self {
+        Self { content, parent_id }
+    }
+}
+
+/// A comment, or what is left of one that was deleted while it had replies.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Comment)]
+pub(crate) struct CommentBody {
+    #[schema(value_type = IdText)]
+    pub(crate) comment_id: CommentId,
+    #[schema(value_type = IdText)]
+    article_id: ArticleId,
+    /// The comment it replies to; null for a comment on the article itself.
+    #[schema(value_type = Option<IdText>, required = true)]
+    parent_id: Option<CommentId>,
+    /// 1 for a comment on the article itself, and one more for each level below.
+    #[schema(minimum = 1)]
+    depth: u32,
+    /// Its place among the others, five characters a level; null where comments have two levels.
+    #[schema(required = true)]
+    path: Option<String>,
+    /// The text as written; null when deleted.
+    #[schema(required = true)]
+    content: Option<String>,
+    /// Whether only its place is left.
+    deleted: bool,
+    /// Who wrote it; null when deleted.
+    #[schema(required = true)]
+    writer: Option<NamedMember>,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+}
+
+impl From<Comment> for CommentBody {
+    fn from(comment: Comment) -> Self {
+        Self {
+            comment_id: comment.comment_id,
+            article_id: comment.article_id,
+            parent_id: comment.parent_id,
+            depth: comment.depth,
+            path: comment.path.map(|path| path.as_str().to_owned()),
+            content: comment.content,
+            deleted: comment.deleted,
+            writer: comment.writer.map(NamedMember::from),
+            created_at: comment.created_at,
+        }
+    }
+}
+
+impl CommentBody {
+    /// The entity tag. A comment changes at most once, when only its place is left.
+    pub(crate) fn tag(&self) -> &'static str {
+        if self.deleted { "\"2\"" } else { "\"1\"" }
+    }
+
+    /// About how long the text is as JSON.
+    pub(crate) fn text_bytes(&self) -> usize {
+        let text = self.content.as_ref().map_or(0, String::len);
+        // Room for escapes, so that the buffer rarely grows.
+        text + text / 8
+    }
+}

@@ -1,0 +1,123 @@
+//! Comments: write, read, count, delete.
+
+mod body;
+mod list;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use madang_kernel::{ArticleId, CommentId};
+
+use self::body::{CommentBody, DraftBody};
+pub(crate) use self::list::{__path_comments, comments};
+use crate::boards::Count;
+use crate::extract::{IdempotencyKey, IfNoneMatch, Json, PathId, Signed};
+use crate::openapi::{
+    BadRequest, Conflict, Forbidden, IdText, Internal, NotFound, NotJson, TooLarge, Unauthorized, Unavailable,
+    Unprocessable,
+};
+use crate::state::Shared;
+use crate::{ApiError, reply};
+
+/// Comment on an article, or reply to one of its comments.
+#[utoipa::path(
+    post, path = "/api/v1/articles/{article_id}/comments", operation_id = "create_comment", tag = "comments", request_body = DraftBody,
+    security(("bearer" = []), ("cookie" = [])),
+    params(
+        ("article_id" = IdText, Path, description = "The article"),
+        ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 64, pattern = "^[!-~]{1,64}$",
+            description = "The same key with the same body within 24 hours has one effect and the same answer; of a comment \
+                deleted meanwhile only its place is told"),
+    ),
+    responses(
+        (status = 201, description = "The comment", body = CommentBody, headers(
+            ("Location" = String, description = "Where the comment is"),
+            ("ETag" = String, description = "Changes with the body"),
+        )),
+        (status = 400, response = BadRequest),
+        (status = 401, response = Unauthorized),
+        (status = 403, response = Forbidden),
+        (status = 404, response = NotFound),
+        (status = 409, response = Conflict),
+        (status = 413, response = TooLarge),
+        (status = 415, response = NotJson),
+        (status = 422, response = Unprocessable),
+        (status = 500, response = Internal),
+        (status = 503, response = Unavailable),
+    ),
+)]
+pub(crate) async fn create(
+    State(api): State<Shared>,
+    PathId(article): PathId<ArticleId>,
+    Signed(session): Signed,
+    key: IdempotencyKey,
+    body: Json<DraftBody>,
+) -> Result<Response, ApiError> {
+    let once = key.once(&session.actor, || format!("POST /api/v1/articles/{article}/comments"), &body.bytes);
+    let comment = api.comments.create(&session.actor, article, body.value.into(), once).await?;
+    let comment = CommentBody::from(comment);
+    reply::created(&format!("/api/v1/comments/{}", comment.comment_id), Some(comment.tag().to_owned()), &comment)
+}
+
+/// How many comments an article has, deleted ones left out.
+#[utoipa::path(
+    get, path = "/api/v1/articles/{article_id}/comments/count", operation_id = "count_comments", tag = "comments",
+    params(("article_id" = IdText, Path, description = "The article")),
+    responses(
+        (status = 200, description = "The count", body = Count),
+        (status = 404, response = NotFound),
+        (status = 500, response = Internal),
+        (status = 503, response = Unavailable),
+    ),
+)]
+pub(crate) async fn count(State(api): State<Shared>, PathId(article): PathId<ArticleId>) -> Result<Response, ApiError> {
+    let count = api.comments.count(article).await?.comment_count;
+    reply::json(StatusCode::OK, &Count { count })
+}
+
+/// One comment, or the place of a deleted one that has replies.
+#[utoipa::path(
+    get, path = "/api/v1/comments/{comment_id}", operation_id = "read_comment", tag = "comments",
+    params(
+        ("comment_id" = IdText, Path, description = "The comment"),
+        ("If-None-Match" = Option<String>, Header, description = "ETags the caller has already"),
+    ),
+    responses(
+        (status = 200, description = "The comment", body = CommentBody, headers(("ETag" = String, description = "Changes with the body"))),
+        (status = 304, description = "As the caller has it"),
+        (status = 404, response = NotFound),
+        (status = 500, response = Internal),
+        (status = 503, response = Unavailable),
+    ),
+)]
+pub(crate) async fn comment(
+    State(api): State<Shared>,
+    PathId(comment): PathId<CommentId>,
+    seen: IfNoneMatch,
+) -> Result<Response, ApiError> {
+    let comment = CommentBody::from(api.comments.get(comment).await?);
+    reply::tagged(&seen, comment.tag(), &comment, comment.text_bytes())
+}
+
+/// Delete a comment (its author, or a moderator). One with replies keeps its place, without text and writer.
+#[utoipa::path(
+    delete, path = "/api/v1/comments/{comment_id}", operation_id = "delete_comment", tag = "comments",
+    security(("bearer" = []), ("cookie" = [])),
+    params(("comment_id" = IdText, Path, description = "The comment")),
+    responses(
+        (status = 204, description = "Gone"),
+        (status = 401, response = Unauthorized),
+        (status = 403, response = Forbidden),
+        (status = 404, response = NotFound),
+        (status = 500, response = Internal),
+        (status = 503, response = Unavailable),
+    ),
+)]
+pub(crate) async fn delete(
+    State(api): State<Shared>,
+    PathId(comment): PathId<CommentId>,
+    Signed(session): Signed,
+) -> Result<Response, ApiError> {
+    api.comments.delete(&session.actor, comment).await?;
+    Ok(reply::no_content())
+}

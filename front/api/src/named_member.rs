@@ -1,0 +1,23 @@
+//! A member beside what they did: who they are, by id and name.
+
+use madang_event::Writer;
+use madang_kernel::MemberId;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::openapi::IdText;
+
+/// A member by id and name.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct NamedMember {
+    #[schema(value_type = IdText)]
+    member_id: MemberId,
+    /// The name they had then.
+    name: String,
+}
+
+impl From<Writer> for NamedMember {
+    fn from(Writer { member_id, name }: Writer) -> Self {
+        Self { member_id, name }
+    }
+}

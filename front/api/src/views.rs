@@ -1,0 +1,70 @@
+//! Views: count one, tell how many there are.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use madang_kernel::ArticleId;
+use madang_view::Viewed;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::extract::{PathId, ViewedBy};
+use crate::openapi::{Forbidden, IdText, Internal, NotFound, Unauthorized, Unavailable};
+use crate::state::Shared;
+use crate::{ApiError, reply};
+
+/// What became of a view.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Viewed)]
+pub(crate) struct ViewedBody {
+    /// False when this viewer was counted within the last ten minutes.
+    counted: bool,
+    /// Views so far.
+    view_count: u64,
+}
+
+/// How often an article was looked at.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ViewCount {
+    /// Views so far.
+    view_count: u64,
+}
+
+/// Look at an article. A viewer counts once in ten minutes: a member by their session, a guest by address and browser.
+#[utoipa::path(
+    post, path = "/api/v1/articles/{article_id}/views", operation_id = "view_article", tag = "views",
+    security((), ("bearer" = []), ("cookie" = [])),
+    params(("article_id" = IdText, Path, description = "The article")),
+    responses(
+        (status = 200, description = "Whether it counted, and the count now", body = ViewedBody),
+        (status = 401, response = Unauthorized),
+        (status = 403, response = Forbidden),
+        (status = 404, response = NotFound),
+        (status = 500, response = Internal),
+        (status = 503, response = Unavailable),
+    ),
+)]
+pub(crate) async fn view(
+    State(api): State<Shared>,
+    PathId(article): PathId<ArticleId>,
+    ViewedBy(viewer): ViewedBy,
+) -> Result<Response, ApiError> {
+    let Viewed { counted, view_count } = api.views.view(article, viewer).await?;
+    reply::json(StatusCode::OK, &ViewedBody { counted, view_count })
+}
+
+/// How often an article was looked at.
+#[utoipa::path(
+    get, path = "/api/v1/articles/{article_id}/views", operation_id = "count_views", tag = "views",
+    params(("article_id" = IdText, Path, description = "The article")),
+    responses(
+        (status = 200, description = "The count", body = ViewCount),
+        (status = 404, response = NotFound),
+        (status = 500, response = Internal),
+        (status = 503, response = Unavailable),
+    ),
+)]
+pub(crate) async fn views(State(api): State<Shared>, PathId(article): PathId<ArticleId>) -> Result<Response, ApiError> {
+    let view_count = api.views.count(article).await?;
+    reply::json(StatusCode::OK, &ViewCount { view_count })
+}

@@ -1,0 +1,106 @@
+//! How long after a write's answer a reader still sees the state before it, under 1,000 writes a second: in the article, in
+//! its board's list, and in the hot list, which learns of a like by the event log alone.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use tokio::task::JoinSet;
+
+use super::Scenario;
+use super::lag_site::{Kind, LagSite};
+use crate::cli::Options;
+use crate::client::Connection;
+use crate::report::{Figure, Goal, Row};
+use crate::samples::Samples;
+use crate::site::Scratch;
+
+const WRITES_PER_SECOND: u32 = 1_000;
+/// Enough that none of them is late while others look for the effect of their writes.
+const WORKERS: u64 = 128;
+const LAG_MAX_MS: f64 = 50.0;
+/// Slower than this, the load was not the one that was asked for.
+const PACE: Goal = Goal::AtLeast(0.95);
+
+/// What one worker saw.
+struct Seen {
+    writes: Samples,
+    lags: [Samples; Kind::ALL.len()],
+    last_write: Instant,
+}
+
+impl Seen {
+    fn new(now: Instant) -> Self {
+        Self { writes: Samples::new(), lags: Kind::ALL.map(|_| Samples::new()), last_write: now }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.writes.merge(&other.writes);
+        for (lags, others) in self.lags.iter_mut().zip(&other.lags) {
+            lags.merge(others);
+        }
+        self.last_write = self.last_write.max(other.last_write);
+    }
+}
+
+/// Writes at an even pace, and looks for the effect of each write as its reader would.
+pub(crate) async fn run(options: &Options, scratch: &Scratch) -> Result<Vec<Row>> {
+    let (site, server) = LagSite::prepare(scratch).await?;
+    let site = Arc::new(site);
+    let length = options.turn() * options.rounds;
+    let started = Instant::now();
+    let mut workers = JoinSet::new();
+    for worker in 0..WORKERS {
+        let site = site.clone();
+        workers.spawn(async move { work(&site, worker, started, started + length).await });
+    }
+    let mut seen = Seen::new(started);
+    for of_worker in workers.join_all().await {
+        seen.merge(&of_worker?);
+    }
+    server.stop().await?;
+
+    let rate = seen.writes.count() as f64 / seen.last_write.duration_since(started).max(length).as_secs_f64();
+    let asked = Figure::plain("asked for", WRITES_PER_SECOND.into());
+    let written = Figure::median_ms("writes", &seen.writes).with_value(rate);
+    let mut rows = vec![Row::compare(Scenario::ReadLag, "/s", written, asked, PACE)];
+    rows.extend(Kind::ALL.iter().zip(&seen.lags).map(|(kind, lags)| {
+        let (figure, limit) = (Figure::tail_ms(kind.shown_as(), lags, 0.99), Figure::plain("limit", LAG_MAX_MS));
+        Row::compare(Scenario::ReadLag, "ms", figure, limit, Goal::AtMost(1.0))
+    }));
+    Ok(rows)
+}
+
+/// Does every write that falls to one worker, each at its time.
+async fn work(site: &LagSite, worker: u64, started: Instant, until: Instant) -> Result<Seen> {
+    let mut seen = Seen::new(started);
+    let mut connection = Connection::open(site.address).await?;
+    for number in (worker..).step_by(WORKERS as usize) {
+        let due = started + Duration::from_secs(1) * u32::try_from(number)? / WRITES_PER_SECOND;
+        if due >= until {
+            break;
+        }
+        tokio::time::sleep_until(due.into()).await;
+        let kind = Kind::of(number);
+        let begun = Instant::now();
+        let effect = match site.write(&mut connection, kind, number).await {
+            Ok(effect) => effect,
+            Err(reason) => {
+                seen.writes.failed(format!("write: {reason:#}"));
+                connection = Connection::open(site.address).await?;
+                continue;
+            }
+        };
+        let answered = Instant::now();
+        seen.last_write = answered;
+        seen.writes.succeeded(answered - begun);
+        match site.wait_until_shown(&mut connection, &effect).await {
+            Ok(()) => seen.lags[kind as usize].succeeded(answered.elapsed()),
+            Err(reason) => {
+                seen.lags[kind as usize].failed(format!("{reason:#}"));
+                connection = Connection::open(site.address).await?;
+            }
+        }
+    }
+    Ok(seen)
+}

@@ -1,0 +1,28 @@
+//! What the owner of articles tells other services at once: whether an article exists, and how its comments are arranged.
+
+use async_trait::async_trait;
+use madang_kernel::{ArticleFacts, ArticleId, ArticleLookup, StoreError};
+
+use crate::ArticleService;
+use crate::known_articles::Known;
+
+#[async_trait]
+impl ArticleLookup for ArticleService {
+    async fn facts(&self, article: ArticleId) -> Result<Option<ArticleFacts>, StoreError> {
+        let board_id = match self.known_articles.find(article) {
+            Known::Deleted => return Ok(None),
+            Known::On(board) => board,
+            Known::Nothing => {
+                let Some(found) = self.store.find(article).await? else { return Ok(None) };
+                self.known_articles.note_existing(article, found.board_id);
+                // It may have been deleted while it was looked up.
+                if self.known_articles.find(article) == Known::Deleted {
+                    return Ok(None);
+                }
+                found.board_id
+            }
+        };
+        let comment_mode = self.comment_mode(board_id).await?;
+        Ok(comment_mode.map(|comment_mode| ArticleFacts { board_id, comment_mode }))
+    }
+}

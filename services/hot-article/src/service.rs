@@ -1,0 +1,65 @@
+//! What others ask: the list of a day, the lists of the last days, and a ranking computed anew.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
+
+use madang_kernel::{Clock, StoreError};
+
+use crate::{Day, HotList, HotStore, Progress, SiteDays};
+
+/// Articles whose scores are computed anew in one transaction.
+pub const REBUILD_SLICE_ROWS: usize = 500;
+
+/// What a rebuild of the ranking did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Rebuilt {
+    /// Rows compared with their counts.
+    pub looked_at: u64,
+    /// Rows whose score was wrong.
+    pub corrected: u64,
+}
+
+/// The hot articles of a site.
+pub struct HotService {
+    pub(crate) store: Arc<dyn HotStore>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) days: SiteDays,
+    pub(crate) progress: Arc<dyn Progress>,
+    /// The number of the oldest day that this process has left when it last forgot.
+    pub(crate) forgotten_before: AtomicI64,
+}
+
+impl HotService {
+    /// A service over its store; `days` are the site's, `progress` says how far the events are consumed.
+    pub fn new(store: Arc<dyn HotStore>, clock: Arc<dyn Clock>, days: SiteDays, progress: Arc<dyn Progress>) -> Self {
+        Self { store, clock, days, progress, forgotten_before: AtomicI64::new(i64::MIN) }
+    }
+
+    /// The list of a day with all candidates; `None` outside today and the six days before.
+    pub async fn day(&self, date: Day) -> Result<Option<HotList>, StoreError> {
+        if !self.days.shown(self.clock.now()).contains(&date) {
+            return Ok(None);
+        }
+        Ok(self.store.lists(vec![date]).await?.pop())
+    }
+
+    /// The lists of today and the six days before with all candidates, newest first, of one moment.
+    pub async fn days(&self) -> Result<Vec<HotList>, StoreError> {
+        self.store.lists(self.days.shown(self.clock.now())).await
+    }
+
+    /// Computes every score anew from its counts, slice by slice beside other work.
+    pub async fn rebuild(&self) -> Result<Rebuilt, StoreError> {
+        let mut rebuilt = Rebuilt::default();
+        let mut after = None;
+        loop {
+            let slice = self.store.rebuild_ranking(after, REBUILD_SLICE_ROWS).await?;
+            rebuilt.looked_at += slice.looked_at;
+            rebuilt.corrected += slice.corrected;
+            after = slice.next;
+            if after.is_none() {
+                return Ok(rebuilt);
+            }
+        }
+    }
+}
