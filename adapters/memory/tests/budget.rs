@@ -117,36 +117,6 @@ async fn what_is_used_most_stays() {
     assert!(left < 500, "{left} of 1000 that nobody reads are left");
 }
 
-/// The process's resident memory.
-fn resident_bytes() -> u64 {
-    let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
-    statm.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 4_096
-}
-
-/// By itself, because other tests in the process would be measured too.
-#[test]
-#[ignore = "fills hundreds of megabytes; run alone with --ignored on a quiet machine"]
-fn resident_memory_stays_within_the_budget() {
-    let budget = 128 * MIB;
-    // Earlier ones stay, or the next would be given their memory and seem to take none.
-    let mut models = Vec::new();
-    for length in [100, 1_000, 10_000] {
-        let before = resident_bytes();
-        let model = model(budget);
-        let mut truth = Truth::default();
-        let content = "x".repeat(length);
-        for number in 1..=(4 * budget as i64 / length as i64) {
-            model.merge_committed(&[truth.create(board(number % 1_000), article(number), &content)]);
-            truth.articles.clear();
-        }
-        let grown = resident_bytes().saturating_sub(before);
-        let size = model.size_now();
-        println!("{length} characters: {} MiB weighed, {} MiB resident", size.bytes / MIB, grown / MIB);
-        assert!(grown <= budget + budget / 8, "{grown} bytes for a budget of {budget}");
-        models.push(model);
-    }
-}
-
 /// A figure for the eye: what a hit costs.
 #[tokio::test]
 #[ignore = "a measurement; run with --ignored --nocapture and an optimised build"]
