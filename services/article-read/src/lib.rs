@@ -9,7 +9,6 @@ mod loader;
 mod meters;
 mod model;
 mod owners;
-mod peek;
 mod rebuild;
 #[cfg(test)]
 mod sample;
