@@ -6,6 +6,7 @@ mod change;
 mod consumer;
 mod entry;
 mod loader;
+mod memo;
 mod meters;
 mod model;
 mod owners;
@@ -21,6 +22,7 @@ pub use change::{BoardChange, Change, Presence};
 pub use consumer::ReadConsumer;
 pub use entry::{ArticleGroup, Count, Entry, Shown};
 pub use loader::{LoadLoop, Loader, Source, loader};
+pub use memo::Memo;
 pub use model::{
     ABSENT_KEPT_MS, ENTRY_KEPT_MS, Filled, FilledList, Freshness, ListLook, Look, ModelSize, ReadModel, STALE_MAX_MS,
     Ticket, freshness,
