@@ -84,7 +84,8 @@ fn encode(body: &impl Serialize, capacity: usize) -> Result<Vec<u8>, ApiError> {
     Ok(buffer)
 }
 
-fn bytes(status: StatusCode, body: Vec<u8>) -> Response {
+/// A JSON answer that is encoded already.
+pub(crate) fn bytes(status: StatusCode, body: Vec<u8>) -> Response {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, JSON);

@@ -65,6 +65,7 @@ pub(crate) enum Happening {
     PollEnds { from: Sender },
     Restart { process: usize },
     Pause { process: usize },
+    Rest { process: usize },
     Expel { process: usize, incarnation: u32 },
     ClockStep { process: usize },
     LookForOverdue,
@@ -143,6 +144,11 @@ impl World {
             let step = self.chance.random_bool(0.4);
             self.push(at_ms, if step { Happening::ClockStep { process } } else { Happening::Pause { process } });
         }
+        for _ in 0..self.chance.random_range(0..3) {
+            let process = self.chance.random_range(0..self.processes.len());
+            let at_ms = self.chance.random_range(0..end_ms);
+            self.push(at_ms, Happening::Rest { process });
+        }
         self.push(end_ms + HEALTHY_WITHIN_MS, Happening::LookForOverdue);
         self.push(end_ms + 6_000, Happening::LookForRest);
         for process in 0..self.processes.len() {
@@ -191,6 +197,7 @@ impl World {
                 self.start(process);
             }
             Happening::Pause { process } => self.pause(process),
+            Happening::Rest { process } => self.rest(process),
             Happening::Expel { process, incarnation } => {
                 let owner = &self.processes[process];
                 if !owner.up || owner.paused_until_ms > self.now_ms && owner.incarnation == incarnation {
@@ -378,6 +385,24 @@ impl World {
         let incarnation = owner.incarnation;
         self.trace.note(self.now_ms, process, "sleeps", length_ms as i64);
         self.push(self.now_ms + SESSION_TIMEOUT_MS, Happening::Expel { process, incarnation });
+    }
+
+    /// Its operator has the consumers of a process rest for a while; a restart forgets it. One that sleeps hears nothing,
+    /// so that whoever is told to rest is always told to go on after it.
+    fn rest(&mut self, process: usize) {
+        let length_ms = self.chance.random_range(500..8_000);
+        let owner = &self.processes[process];
+        if !owner.up || owner.paused_until_ms > self.now_ms {
+            return;
+        }
+        let (incarnation, units) = (owner.incarnation, owner.units());
+        self.trace.note(self.now_ms, process, "has its consumers rest", length_ms as i64);
+        for unit in units.into_iter().filter(|unit| matches!(unit, Unit::Lane(..))) {
+            self.tell(process, unit, Told::Lane(consumer::Input::Rest));
+            let to = Sender { process, incarnation, unit };
+            let told = Told::Lane(consumer::Input::GoOn);
+            self.push(self.now_ms + length_ms, Happening::Answer { to, told });
+        }
     }
 }
 

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use madang_event::{Envelope, Topic};
+use madang_event::{Envelope, Topic, type_name};
 use madang_kernel::StoreError;
 use madang_messaging::{Delivery, Handled, Handler, HandlerError, Outage};
 
-use crate::peek::peek;
 use crate::{Change, ReadModel};
 
 const PART: &str = "query model";
@@ -36,17 +35,20 @@ impl ReadConsumer {
         [Topic::Article, Topic::Comment, Topic::Like]
     }
 
-    /// Which deliveries report texts that the model has, or does not want. One whose bytes are damaged behind the front
+    /// Which deliveries report what the model has, or does not want. One whose bytes are damaged behind the front
     /// passes as such: nothing of it would have been used.
     async fn settled(&self, deliveries: &[Delivery]) -> Result<Vec<bool>, StoreError> {
         let mut settled = vec![false; deliveries.len()];
         let (mut places, mut texts) = (Vec::new(), Vec::new());
         for (place, delivery) in deliveries.iter().enumerate() {
-            if let Some(front) = peek(&delivery.message.payload)
-                && matches!(front.type_name, "article.created" | "article.edited")
-            {
-                places.push(place);
-                texts.push((front.key, front.version));
+            let Some(front) = Envelope::peek(&delivery.message.payload) else { continue };
+            match front.type_name {
+                type_name::ARTICLE_CREATED | type_name::ARTICLE_EDITED => {
+                    places.push(place);
+                    texts.push((front.key, front.version));
+                }
+                type_name::ARTICLE_VIEWED => settled[place] = true,
+                _ => {}
             }
         }
         if !texts.is_empty() {

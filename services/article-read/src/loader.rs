@@ -1,6 +1,7 @@
 //! Collapses and batches loads: however many ask for a key, one load of it runs at a time, and keys that wait together
 //! are loaded together. The loop belongs to a supervisor, so a reader who goes away cancels nothing.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::Hash;
 use std::panic::AssertUnwindSafe;
@@ -11,13 +12,14 @@ use futures_util::future::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use madang_kernel::StoreError;
 use madang_messaging::Stop;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 
 /// Keys loaded by one call.
 const BATCH_MAX: usize = 256;
 /// Loads that run at once.
 const LOADS_MAX: usize = 4;
-/// Keys on their way to the loop; past it, readers are told to come back.
+/// Readers on their way to the loop, however many keys each brings; past it, they are told to come back.
 const QUEUE_MAX: usize = 4_096;
 /// Readers whom the loop holds at once, and keys that wait for their load; past it, it takes no more from the queue.
 const HELD_MAX: usize = 16_384;
@@ -46,13 +48,13 @@ pub struct LoadLoop<K, V> {
     refreshing: Arc<Mutex<HashSet<K>>>,
 }
 
-/// A key, and who waits for it; nobody waits for a refresh.
+/// Keys, and who waits for them; nobody waits for a refresh.
 struct Asked<K, V> {
-    key: K,
-    waiter: Option<Waiter<V>>,
+    keys: Vec<K>,
+    reader: Option<Reader<V>>,
 }
 
-type Waiter<V> = oneshot::Sender<Result<V, Failed>>;
+type Reader<V> = oneshot::Sender<Result<Vec<V>, Failed>>;
 
 /// A failure that many readers share.
 #[derive(Clone)]
@@ -69,35 +71,26 @@ pub fn loader<K, V>(what: &'static str, source: Arc<dyn Source<K, V>>) -> (Loade
 impl<K: Copy + Eq + Hash, V> Loader<K, V> {
     /// The values of keys, in the order asked. Joins loads that are under way; fails with the first that failed.
     pub async fn load(&self, keys: &[K]) -> Result<Vec<V>, StoreError> {
-        let places = self.queue.try_reserve_many(keys.len()).map_err(|_| self.full())?;
-        let ask = |(key, place): (&K, mpsc::Permit<'_, Asked<K, V>>)| {
-            let (waiter, answer) = oneshot::channel();
-            place.send(Asked { key: *key, waiter: Some(waiter) });
-            answer
-        };
-        let asked: Vec<_> = keys.iter().zip(places).map(ask).collect();
-        let mut values = Vec::with_capacity(keys.len());
-        for answer in asked {
-            let answer = answer.await.map_err(|_| StoreError::unavailable(self.what, "stopping"))?;
-            values.push(answer.map_err(|failed| failed.told())?);
+        if keys.is_empty() {
+            return Ok(Vec::new());
         }
-        Ok(values)
+        let (reader, answer) = oneshot::channel();
+        let asked = Asked { keys: keys.to_vec(), reader: Some(reader) };
+        self.queue.try_send(asked).map_err(|_| StoreError::unavailable(self.what, "too many wait for a load"))?;
+        let answer = answer.await.map_err(|_| StoreError::unavailable(self.what, "stopping"))?;
+        answer.map_err(|failed| failed.told())
     }
 
     /// Has keys loaded anew while nobody waits. One refresh of a key at a time; dropped when there is too much to do.
     pub fn refresh(&self, keys: &[K]) {
-        for key in keys {
-            if !lock(&self.refreshing).insert(*key) {
-                continue;
-            }
-            if self.queue.try_send(Asked { key: *key, waiter: None }).is_err() {
-                lock(&self.refreshing).remove(key);
-            }
+        let mut refreshing = lock(&self.refreshing);
+        let due: Vec<_> = keys.iter().copied().filter(|key| refreshing.insert(*key)).collect();
+        if !due.is_empty()
+            && let Err(full) = self.queue.try_send(Asked { keys: due, reader: None })
+        {
+            let (TrySendError::Full(dropped) | TrySendError::Closed(dropped)) = full;
+            refreshing.retain(|key| !dropped.keys.contains(key));
         }
-    }
-
-    fn full(&self) -> StoreError {
-        StoreError::unavailable(self.what, "too many wait for a load")
     }
 }
 
@@ -105,9 +98,23 @@ impl<K: Copy + Eq + Hash, V> Loader<K, V> {
 struct InHand<K, V> {
     /// Keys that no load has taken yet, in the order asked.
     next: VecDeque<K>,
-    waiting: HashMap<K, Vec<Waiter<V>>>,
-    loading: HashMap<K, Vec<Waiter<V>>>,
-    held: usize,
+    waiting: HashMap<K, Vec<Place>>,
+    loading: HashMap<K, Vec<Place>>,
+    readers: HashMap<u64, Held<V>>,
+    last_reader: u64,
+}
+
+/// A reader whose keys are not all there yet.
+struct Held<V> {
+    reader: Reader<V>,
+    values: Vec<Option<V>>,
+    left: usize,
+}
+
+/// Where a value goes: to which reader, and as which of theirs.
+struct Place {
+    reader: u64,
+    at: usize,
 }
 
 impl<K, V> LoadLoop<K, V>
@@ -119,7 +126,7 @@ where
     pub async fn run(&self, stop: &Stop) {
         let mut queue = self.queue.lock().await;
         lock(&self.refreshing).clear();
-        let mut hand = InHand { next: VecDeque::new(), waiting: HashMap::new(), loading: HashMap::new(), held: 0 };
+        let mut hand = InHand::empty();
         let mut loads = FuturesUnordered::new();
         loop {
             while loads.len() < LOADS_MAX
@@ -179,42 +186,73 @@ where
         }
         drop(refreshing);
         for (key, value) in loaded {
-            for waiter in hand.loading.remove(&key).unwrap_or_default() {
-                hand.held -= 1;
-                // A reader who went away wants no answer.
-                let _ = waiter.send(value.clone());
-            }
+            hand.answer(&key, &value);
         }
     }
 }
 
 impl<K: Copy + Eq + Hash, V> InHand<K, V> {
+    fn empty() -> Self {
+        let (waiting, loading) = (HashMap::new(), HashMap::new());
+        Self { next: VecDeque::new(), waiting, loading, readers: HashMap::new(), last_reader: 0 }
+    }
+
     fn place(&mut self, asked: Asked<K, V>) {
-        let Asked { key, waiter } = asked;
-        self.held += usize::from(waiter.is_some());
-        if let Some(waiters) = self.loading.get_mut(&key) {
-            waiters.extend(waiter);
-            return;
+        let Asked { keys, reader } = asked;
+        let waits = reader.is_some();
+        self.last_reader += 1;
+        if let Some(reader) = reader {
+            let held = Held { reader, values: keys.iter().map(|_| None).collect(), left: keys.len() };
+            self.readers.insert(self.last_reader, held);
         }
-        let next = &mut self.next;
-        let waiters = self.waiting.entry(key).or_insert_with(|| {
-            next.push_back(key);
-            Vec::new()
-        });
-        waiters.extend(waiter);
+        for (at, key) in keys.into_iter().enumerate() {
+            let place = waits.then_some(Place { reader: self.last_reader, at });
+            if let Some(places) = self.loading.get_mut(&key) {
+                places.extend(place);
+                continue;
+            }
+            let next = &mut self.next;
+            let places = self.waiting.entry(key).or_insert_with(|| {
+                next.push_back(key);
+                Vec::new()
+            });
+            places.extend(place);
+        }
     }
 
     fn has_room(&self) -> bool {
-        self.held < HELD_MAX && self.next.len() < HELD_MAX
+        self.readers.len() < HELD_MAX && self.next.len() < HELD_MAX
     }
 
     fn take_batch(&mut self) -> Option<Vec<K>> {
         let keys: Vec<K> = self.next.drain(..self.next.len().min(BATCH_MAX)).collect();
         for key in &keys {
-            let waiters = self.waiting.remove(key).unwrap_or_default();
-            self.loading.insert(*key, waiters);
+            let places = self.waiting.remove(key).unwrap_or_default();
+            self.loading.insert(*key, places);
         }
         (!keys.is_empty()).then_some(keys)
+    }
+
+    /// Hands a value to everyone who waits for it, and answers those who have all of theirs. A failure answers at once.
+    fn answer(&mut self, key: &K, value: &Result<V, Failed>)
+    where
+        V: Clone,
+    {
+        for Place { reader, at } in self.loading.remove(key).unwrap_or_default() {
+            let Entry::Occupied(mut held) = self.readers.entry(reader) else { continue };
+            // A reader who went away wants no answer.
+            match value {
+                Err(failed) => drop(held.remove().reader.send(Err(failed.clone()))),
+                Ok(value) => {
+                    held.get_mut().values[at] = Some(value.clone());
+                    held.get_mut().left -= 1;
+                    if held.get().left == 0 {
+                        let Held { reader, values, .. } = held.remove();
+                        drop(reader.send(Ok(values.into_iter().flatten().collect())));
+                    }
+                }
+            }
+        }
     }
 }
 

@@ -69,7 +69,7 @@ impl EntrySource {
             match look {
                 Look::Absent => keep(*article, None),
                 Look::Found { entry, is_stale: false } if entry.shown() != Shown::Unknown => {
-                    keep(*article, Some(entry))
+                    keep(*article, Some(entry));
                 }
                 Look::Found { .. } => {
                     stale += 1;

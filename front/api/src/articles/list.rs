@@ -3,12 +3,12 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use madang_article_read::ReadSummary;
 use madang_kernel::{ArticleId, BoardId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::body::SummaryBody;
+use super::list_json;
 use crate::extract::{ListQuery, PathId};
 use crate::openapi::{BadRequest, IdText, Internal, NotFound, Unavailable, Unprocessable};
 use crate::state::Shared;
@@ -16,9 +16,10 @@ use crate::{ApiError, reply};
 
 /// A numbered page.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct ArticlePage<'a> {
+#[expect(dead_code, reason = "describes what `list_json` writes")]
+pub(crate) struct ArticlePage {
     /// Newest first; empty past the end.
-    items: Vec<SummaryBody<'a>>,
+    items: Vec<SummaryBody>,
     page: u32,
     page_size: u32,
     /// The count, exact up to what the next ten page buttons need.
@@ -27,9 +28,10 @@ pub(crate) struct ArticlePage<'a> {
 
 /// One step of a cursor list.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct ArticleScroll<'a> {
+#[expect(dead_code, reason = "describes what `list_json` writes")]
+pub(crate) struct ArticleScroll {
     /// Newest first.
-    items: Vec<SummaryBody<'a>>,
+    items: Vec<SummaryBody>,
     /// Goes into `before` of the next step; null at the end.
     #[schema(value_type = Option<IdText>, required = true)]
     next: Option<ArticleId>,
@@ -39,11 +41,26 @@ pub(crate) struct ArticleScroll<'a> {
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
 #[schema(as = ArticleList)]
-pub(crate) enum ArticleList<'a> {
+#[expect(dead_code, reason = "describes what `list_json` writes")]
+pub(crate) enum ArticleList {
     /// When asked with `page` and `page_size`, or with nothing.
-    Page(ArticlePage<'a>),
+    Page(ArticlePage),
     /// When asked with `before` or `limit`.
-    Scroll(ArticleScroll<'a>),
+    Scroll(ArticleScroll),
+}
+
+/// What a page says of itself, behind its items.
+#[derive(Serialize)]
+struct PageRest {
+    page: u32,
+    page_size: u32,
+    known_count: u64,
+}
+
+/// What a step says of itself, behind its items.
+#[derive(Serialize)]
+struct ScrollRest {
+    next: Option<ArticleId>,
 }
 
 /// The articles of a board, newest first.
@@ -73,29 +90,18 @@ pub(crate) async fn articles(
     PathId(board): PathId<BoardId>,
     query: ListQuery,
 ) -> Result<Response, ApiError> {
-    match query {
+    let body = match query {
         ListQuery::Page(page, size) => {
             let found = api.read.page(board, page, size).await?.ok_or(NO_BOARD)?;
-            let list = ArticlePage {
-                items: summaries(&found.items),
-                page: page.get(),
-                page_size: size.get(),
-                known_count: found.known_count,
-            };
-            reply::json_of(StatusCode::OK, &ArticleList::Page(list), found.items.len() * ITEM_BYTES_HINT)
+            let rest = PageRest { page: page.get(), page_size: size.get(), known_count: found.known_count };
+            list_json::close(list_json::open(&found.items), &rest)
         }
         ListQuery::Scroll(before, size) => {
             let found = api.read.scroll(board, before, size).await?.ok_or(NO_BOARD)?;
-            let list = ArticleScroll { items: summaries(&found.items), next: found.next };
-            reply::json_of(StatusCode::OK, &ArticleList::Scroll(list), found.items.len() * ITEM_BYTES_HINT)
+            list_json::close(list_json::open(&found.items), &ScrollRest { next: found.next })
         }
-    }
+    };
+    Ok(reply::bytes(StatusCode::OK, body))
 }
 
-/// About how long an item is as JSON.
-const ITEM_BYTES_HINT: usize = 384;
 const NO_BOARD: ApiError = ApiError::NotFound("board");
-
-fn summaries(articles: &[ReadSummary]) -> Vec<SummaryBody<'_>> {
-    articles.iter().map(SummaryBody::from).collect()
-}

@@ -2,6 +2,7 @@
 
 mod body;
 mod list;
+mod list_json;
 
 use axum::extract::State;
 use axum::http::{StatusCode, header};

@@ -9,11 +9,14 @@ use tokio::task::JoinSet;
 
 use super::*;
 
+/// Whether a load of these keys fails.
+type Fails = fn(&[u64]) -> Option<StoreError>;
+
 /// A source that doubles keys, waits at a gate, and fails as told.
 struct Doubling {
     gate: Semaphore,
     loads: Mutex<Vec<Vec<u64>>>,
-    fail: Mutex<Option<fn(&[u64]) -> Option<StoreError>>>,
+    fail: Mutex<Option<Fails>>,
     at_once: AtomicUsize,
     at_once_max: AtomicUsize,
 }
@@ -43,7 +46,7 @@ impl Doubling {
         self.gate.add_permits(1_000_000);
     }
 
-    fn fail(&self, fail: Option<fn(&[u64]) -> Option<StoreError>>) {
+    fn fail(&self, fail: Option<Fails>) {
         *lock(&self.fail) = fail;
     }
 }
@@ -195,10 +198,9 @@ async fn one_refresh_of_a_key_runs_at_a_time() {
 async fn a_full_queue_answers_at_once() {
     let source: Arc<dyn Source<u64, u64>> = Arc::clone(&site().source) as _;
     let (readers, _loads) = loader("doubles", source);
-    let keys: Vec<_> = (0..QUEUE_MAX as u64 + 1).collect();
-    assert!(matches!(readers.load(&keys).await.unwrap_err(), StoreError::Unavailable { what: "doubles", .. }));
-    readers.refresh(&keys);
+    (0..=QUEUE_MAX as u64).for_each(|key| readers.refresh(&[key]));
     assert_eq!(lock(&readers.refreshing).len(), QUEUE_MAX, "what is dropped is not taken for under way");
+    assert!(matches!(readers.load(&[1]).await.unwrap_err(), StoreError::Unavailable { what: "doubles", .. }));
 }
 
 #[tokio::test(start_paused = true)]
