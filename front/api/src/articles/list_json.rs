@@ -1,8 +1,6 @@
 //! Lists of articles as bytes. What a list shows of an article is rendered once per version and kept beside its text; only
 //! the counts are written for each reader.
 
-use std::io::Write as _;
-
 use madang_article_read::{ArticleHead, ReadSummary};
 use madang_event::Writer;
 use madang_kernel::{ArticleId, BoardId, Timestamp};
@@ -52,9 +50,16 @@ fn push(body: &mut Vec<u8>, item: &ReadSummary) {
         Some(memo) => body.extend_from_slice(memo.get_or_make(|| head(item.head()))),
         None => body.extend_from_slice(&head(item.head())),
     }
-    let (comments, likes, views) = (item.comment_count, item.like_count, item.view_count);
-    // Writing into memory cannot fail.
-    let _ = write!(body, ",\"comment_count\":{comments},\"like_count\":{likes},\"view_count\":{views}}}");
+    let mut digits = itoa::Buffer::new();
+    for (name, count) in [
+        (&b",\"comment_count\":"[..], item.comment_count),
+        (b",\"like_count\":", item.like_count),
+        (b",\"view_count\":", item.view_count),
+    ] {
+        body.extend_from_slice(name);
+        body.extend_from_slice(digits.format(count).as_bytes());
+    }
+    body.push(b'}');
 }
 
 /// The head as an object without its closing brace.
