@@ -26,6 +26,8 @@ const ENTRIES_PER_SECOND: f64 = 50_000.0;
 const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
 /// Entries handed to the log at once, and articles to the query model.
 const STEP: usize = 2_000;
+/// Deliveries in hand of each group, as in the composition.
+const BATCH_MAX: usize = 2_048;
 const HOT: &str = "hot-article";
 const READ: &str = "article-read";
 /// The longest that both groups may take.
@@ -62,7 +64,7 @@ pub(crate) async fn run(options: &Options, scratch: &Scratch) -> Result<Vec<Row>
         (HOT, topics(&Topic::ALL), hot.clone() as Arc<dyn madang_messaging::Handler>),
         (READ, topics(&ReadConsumer::topics()), read.clone()),
     ] {
-        let config = ConsumerConfig::new(GroupId::new(name), topics);
+        let config = ConsumerConfig { batch_max: BATCH_MAX, ..ConsumerConfig::new(GroupId::new(name), topics) };
         let consumer = Consumer::new(config, Arc::new(log.clone()), handler, Arc::new(SystemClock));
         supervisor.spawn(name, OnError::Stop, move |stop| consumer.clone().run(stop));
     }
