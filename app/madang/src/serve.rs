@@ -101,8 +101,11 @@ impl Running {
             async move { read.run(stop).await }
         });
         // From here on people read their own writes: the model hears of a change before whoever made it is answered.
-        let model = site.read_model.clone();
-        site.database.on_commit(Arc::new(move |events| model.merge_committed(events)));
+        let (model, read) = (site.read_model.clone(), site.read.clone());
+        site.database.on_commit(Arc::new(move |events| {
+            model.merge_committed(events);
+            read.note_committed(events);
+        }));
         let consumers = Supervisor::new("consumers");
         consumers::start(&consumers, &site).await.context("cannot start the consumer groups")?;
 

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use madang_event::{Envelope, Event};
 use madang_kernel::{ArticleId, BoardId, Clock, Page, PageNumber, PageSize, Scroll, StoreError, known_count};
 use madang_messaging::Stop;
 
@@ -162,6 +163,16 @@ impl ReadService {
                     return Ok(None);
                 };
                 Ok(Some(Scroll { items: self.counted(items).await?, next }))
+            }
+        }
+    }
+
+    /// Hears of events as they are committed, before whoever caused them is answered: the first reader of a new article
+    /// need not ask how often it was seen. The model is told by whoever keeps it.
+    pub fn note_committed(&self, events: &[Envelope]) {
+        for envelope in events {
+            if let Event::ArticleCreated(_) = envelope.event {
+                self.views.note_new(envelope.key);
             }
         }
     }

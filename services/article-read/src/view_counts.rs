@@ -91,6 +91,11 @@ impl ViewCounts {
         }
         Ok(counts)
     }
+
+    /// An article was created just now: nobody has seen it, so its first reader need not ask.
+    pub(crate) fn note_new(&self, article: ArticleId) {
+        self.kept.keep(article, Some(0), self.kept.clock.now());
+    }
 }
 
 impl Kept {

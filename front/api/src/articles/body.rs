@@ -132,7 +132,6 @@ impl<'a> ArticleBody<'a> {
 /// An article as a list shows it: without its text.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ArticleSummary)]
-#[expect(dead_code, reason = "describes what `list_json` writes")]
 pub(crate) struct SummaryBody {
     #[schema(value_type = IdText)]
     article_id: ArticleId,

@@ -16,7 +16,6 @@ use crate::{ApiError, reply};
 
 /// A numbered page.
 #[derive(Serialize, ToSchema)]
-#[expect(dead_code, reason = "describes what `list_json` writes")]
 pub(crate) struct ArticlePage {
     /// Newest first; empty past the end.
     items: Vec<SummaryBody>,
@@ -28,7 +27,6 @@ pub(crate) struct ArticlePage {
 
 /// One step of a cursor list.
 #[derive(Serialize, ToSchema)]
-#[expect(dead_code, reason = "describes what `list_json` writes")]
 pub(crate) struct ArticleScroll {
     /// Newest first.
     items: Vec<SummaryBody>,

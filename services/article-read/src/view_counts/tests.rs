@@ -214,3 +214,14 @@ async fn counts_that_are_kept_are_bounded() {
     assert!(kept <= VIEW_COUNTS_MAX, "{kept}");
     assert!(kept > VIEW_COUNTS_MAX / 2, "{kept}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_first_reader_of_a_new_article_asks_nobody() {
+    let site = site();
+    site.counts.note_new(article());
+    assert_eq!((site.count().await, site.loads()), (Some(0), 0));
+    site.pass(VIEW_KEPT_MS);
+    assert_eq!((site.count().await, site.loads()), (Some(10), 1), "believed for as long as any other");
+    site.counts.note_new(article());
+    assert_eq!(site.count().await, Some(10), "a creation heard late takes nothing back");
+}
