@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Barrier, Mutex};
+use std::sync::{Barrier, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
@@ -123,8 +123,12 @@ fn id(value: &serde_json::Value) -> i64 {
     value.as_str().expect("an id").parse().expect("a number")
 }
 
+/// Loads take turns: two at once would leave each too little time to promise much.
+static TURN: Mutex<()> = Mutex::new(());
+
 /// Loads the server with everything at once, kills it, and tells what it had promised.
 pub(crate) fn load_and_kill(server: TestServer, site: &Site, members: &[(i64, String)], run: Duration) -> Promised {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let (address, stop, begin) = (server.address.clone(), AtomicBool::new(false), Barrier::new(members.len() + 1));
     let all = Mutex::new(Promised::default());
     std::thread::scope(|scope| {
