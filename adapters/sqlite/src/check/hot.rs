@@ -77,7 +77,14 @@ impl fmt::Display for HotFinding {
             }
             Self::NoDay { day } => write!(f, "{day} is no day of hot articles"),
             Self::Source { article_id, part, scored, counted } => {
-                write!(f, "article {article_id} has {} {part} and is scored with {}", At(*counted), At(*scored))
+                match counted {
+                    Some((count, version)) => write!(f, "article {article_id} has {count} {part} (version {version})")?,
+                    None => write!(f, "article {article_id} has no counter of {part}")?,
+                }
+                match scored {
+                    Some((count, version)) => write!(f, " and is scored with {count} (version {version})"),
+                    None => f.write_str(" and is not scored"),
+                }
             }
             Self::Presence { article_id, is_there: true } => {
                 write!(f, "article {article_id} is there and scored as deleted")
@@ -94,18 +101,6 @@ impl fmt::Display for HotFinding {
                     None => f.write_str("none"),
                 }
             }
-        }
-    }
-}
-
-/// A count at its version, if there is one.
-struct At(Option<(i64, i64)>);
-
-impl fmt::Display for At {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some((count, version)) => write!(f, "{count} (version {version})"),
-            None => f.write_str("no"),
         }
     }
 }

@@ -54,7 +54,7 @@ fn a_score_that_missed_an_event_is_found_beside_a_server_and_without_one() {
     let (data, zone) = (directory.path(), noon_zone());
     let (server, article) = site(data, &zone);
     damage(data, "UPDATE hot_score SET like_count = 2, like_version = 2, score = score - 3");
-    let expected = format!("article {article} has 3 (version 3) likes and is scored with 2 (version 2)");
+    let expected = format!("article {article} has 3 likes (version 3) and is scored with 2 (version 2)");
     assert!(run(data, &["check"], "").expect(1).stdout.contains(&expected));
     server.stop();
     let found = run(data, &["check", "--set", &format!("time_zone={zone}")], "").expect(1);
