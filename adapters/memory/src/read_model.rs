@@ -29,6 +29,8 @@ pub struct MemoryReadModel {
     boards: Vec<Mutex<BoardPart>>,
     clock: Arc<dyn Clock>,
     tickets: AtomicU64,
+    /// Grows after each change. A fill is none: what it brings was told here when it happened.
+    generation: AtomicU64,
 }
 
 impl MemoryReadModel {
@@ -38,7 +40,13 @@ impl MemoryReadModel {
         let (list_part, entry_part) = (lists / SHARDS as u64, (budget_bytes - lists) / SHARDS as u64);
         let entries = (0..SHARDS).map(|_| Mutex::new(EntryPart::new(entry_part, TYPICAL_ENTRY_BYTES)));
         let boards = (0..SHARDS).map(|_| Mutex::new(BoardPart::new(list_part, TYPICAL_LIST_BYTES)));
-        Self { entries: entries.collect(), boards: boards.collect(), clock, tickets: AtomicU64::new(1) }
+        Self {
+            entries: entries.collect(),
+            boards: boards.collect(),
+            clock,
+            tickets: AtomicU64::new(1),
+            generation: AtomicU64::new(0),
+        }
     }
 
     /// Merges events that this process has committed, in the order of their commits and before anybody is answered: that
@@ -50,6 +58,7 @@ impl MemoryReadModel {
             entries::merge_committed(&mut self.entry_part(change.article_id), &change, now);
             self.merge_board(&change);
         }
+        self.changed();
     }
 
     /// Merges events into what is there.
@@ -59,6 +68,7 @@ impl MemoryReadModel {
             entries::merge(&mut self.entry_part(change.article_id), change.article_id, &change.entry);
             self.merge_board(change);
         }
+        self.changed();
     }
 
     /// Drops everything.
@@ -71,6 +81,7 @@ impl MemoryReadModel {
             let dropped = lock(part).clear();
             drop(dropped);
         }
+        self.changed();
     }
 
     /// How much there is.
@@ -116,6 +127,11 @@ impl MemoryReadModel {
             Some(Some(ArticleGroup::Deleted { .. })) => true,
             Some(_) => false,
         }
+    }
+
+    /// To be called after a change: whoever reads the old number beside the new state only looks once too often.
+    fn changed(&self) {
+        self.generation.fetch_add(1, Ordering::AcqRel);
     }
 
     fn ticket(&self) -> Ticket {
@@ -200,12 +216,17 @@ impl ReadModel for MemoryReadModel {
 
     async fn drop_candidates(&self, board: BoardId, gone: &[ArticleId]) -> Result<(), StoreError> {
         boards::drop_candidates(&mut self.board_part(board.shard()), board, gone);
+        self.changed();
         Ok(())
     }
 
     async fn held(&self, shard: ShardId) -> Result<Vec<(ArticleId, Entry)>, StoreError> {
         let part = lock(&self.entries[usize::from(shard.number())]);
         Ok(part.values().map(|(article, entry)| (article, entry.clone())).collect())
+    }
+
+    fn generation(&self) -> Option<u64> {
+        Some(self.generation.load(Ordering::Acquire))
     }
 
     async fn clear(&self) -> Result<(), StoreError> {

@@ -181,6 +181,7 @@ fn router(
         likes: site.likes.clone(),
         views: site.views.clone(),
         read: site.read.clone(),
+        rendered: madang_api::Rendered::default(),
         hot: site.hot.clone(),
         guests: site.guests.clone(),
         readiness: Arc::new(SiteReadiness(site.clone())),

@@ -3,7 +3,7 @@
 use crate::Invalid;
 
 /// How many items a page or a scroll step holds: 1 to 100.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PageSize(u32);
 
 impl PageSize {
@@ -27,7 +27,7 @@ impl PageSize {
 }
 
 /// The number of a page, counted from 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PageNumber(u32);
 
 impl PageNumber {

@@ -16,6 +16,7 @@ mod named_member;
 mod openapi;
 mod operations;
 mod problem;
+mod rendered;
 mod reply;
 mod router;
 mod serve;
@@ -25,6 +26,7 @@ mod trusted_proxies;
 mod views;
 
 pub use error::ApiError;
+pub use rendered::Rendered;
 pub use router::{router, router_with_pages};
 pub use serve::serve;
 pub use state::{ApiLimits, ApiState, PartState, Readiness};

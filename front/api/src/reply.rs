@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::ApiError;
 use crate::extract::IfNoneMatch;
+use crate::rendered::Answer;
 
 /// Enough for everything but texts; a longer body grows its buffer.
 const BODY_BYTES_HINT: usize = 512;
@@ -55,6 +56,25 @@ pub(crate) fn tagged(
     Ok(response)
 }
 
+/// An answer that is rendered already; 304 if the caller has seen it.
+pub(crate) fn rendered(seen: Option<&IfNoneMatch>, answer: &Answer) -> Response {
+    let known = |tag: &HeaderValue| seen.is_some_and(|seen| tag.to_str().is_ok_and(|tag| seen.matches(tag)));
+    let mut response = if answer.tag.as_ref().is_some_and(known) {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        response
+    } else {
+        let mut response = Response::new(Body::from(answer.body.clone()));
+        response.headers_mut().insert(header::CONTENT_TYPE, JSON);
+        response
+    };
+    if let Some(tag) = &answer.tag {
+        response.headers_mut().insert(header::ETAG, tag.clone());
+        response.headers_mut().insert(header::CACHE_CONTROL, REVALIDATE);
+    }
+    response
+}
+
 /// A JSON answer whose entity tag is a digest of its body: for small things that have no version.
 pub(crate) fn digested(seen: &IfNoneMatch, body: &impl Serialize) -> Result<Response, ApiError> {
     let tag = digest_tag(body)?;
@@ -75,7 +95,8 @@ pub(crate) fn no_content() -> Response {
     response
 }
 
-fn encode(body: &impl Serialize, capacity: usize) -> Result<Vec<u8>, ApiError> {
+/// A body as JSON, in a buffer that starts so large.
+pub(crate) fn encode(body: &impl Serialize, capacity: usize) -> Result<Vec<u8>, ApiError> {
     let mut buffer = Vec::with_capacity(capacity);
     serde_json::to_writer(&mut buffer, body).map_err(|error| {
         tracing::error!("an answer cannot be encoded: {error}");
@@ -84,8 +105,7 @@ fn encode(body: &impl Serialize, capacity: usize) -> Result<Vec<u8>, ApiError> {
     Ok(buffer)
 }
 
-/// A JSON answer that is encoded already.
-pub(crate) fn bytes(status: StatusCode, body: Vec<u8>) -> Response {
+fn bytes(status: StatusCode, body: Vec<u8>) -> Response {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, JSON);

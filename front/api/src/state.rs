@@ -14,10 +14,11 @@ use madang_view::{GuestKey, ViewService};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::rendered::Rendered;
+
 use crate::TrustedProxies;
 
 /// Everything a handler may need.
-#[derive(Clone)]
 pub struct ApiState {
     /// Members and sessions.
     pub members: Arc<MemberService>,
@@ -31,6 +32,8 @@ pub struct ApiState {
     pub views: Arc<ViewService>,
     /// Reading: articles and lists with their counts.
     pub read: Arc<ReadService>,
+    /// Answers of the last moment.
+    pub rendered: Rendered,
     /// The hot articles of the last days.
     pub hot: Arc<HotService>,
     /// Turns a guest's address into somebody who can be counted once and not be recognised.

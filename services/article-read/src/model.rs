@@ -116,6 +116,11 @@ pub trait ReadModel: Send + Sync {
     /// Everything that is held of the articles whose parts live on a shard, absences left out. A look for a check: it
     /// loads nothing, and keeps nothing from leaving.
     async fn held(&self, shard: ShardId) -> Result<Vec<(ArticleId, Entry)>, StoreError>;
+    /// How often something was merged, removed or dropped here, counted after it was done: while it stays the same, what
+    /// was read stays true. `None` when the model cannot say, because others change it too.
+    fn generation(&self) -> Option<u64> {
+        None
+    }
     /// Drops everything, placeholders too: rebuilds under way are told to ask again.
     async fn clear(&self) -> Result<(), StoreError>;
     /// How much there is.

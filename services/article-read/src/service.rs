@@ -177,6 +177,11 @@ impl ReadService {
         }
     }
 
+    /// What the model says of how often it changed, see [`ReadModel::generation`].
+    pub fn generation(&self) -> Option<u64> {
+        self.model.generation()
+    }
+
     /// Drops the whole model; it comes back by itself.
     pub async fn clear(&self) -> Result<(), StoreError> {
         self.model.clear().await

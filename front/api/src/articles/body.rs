@@ -121,11 +121,11 @@ impl<'a> ArticleBody<'a> {
         format!("\"{}.{}.{}.{}\"", self.version, self.comment_count, self.like_count, self.view_count)
     }
 
-    /// About how long the texts are as JSON.
-    pub(crate) fn text_bytes(&self) -> usize {
+    /// About how long it is as JSON.
+    pub(crate) fn json_bytes(&self) -> usize {
         let text = self.title.len() + self.content.len() + self.content_html.len();
-        // Room for escapes, so that the buffer rarely grows.
-        text + text / 8
+        // Room for escapes and for all that is no text, so that the buffer rarely grows.
+        text + text / 8 + 512
     }
 }
 

@@ -1,7 +1,6 @@
 //! A board's articles, by page number or by cursor.
 
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::response::Response;
 use madang_kernel::{ArticleId, BoardId};
 use serde::Serialize;
@@ -11,6 +10,7 @@ use super::body::SummaryBody;
 use super::list_json;
 use crate::extract::{ListQuery, PathId};
 use crate::openapi::{BadRequest, IdText, Internal, NotFound, Unavailable, Unprocessable};
+use crate::rendered::Asked;
 use crate::state::Shared;
 use crate::{ApiError, reply};
 
@@ -88,6 +88,14 @@ pub(crate) async fn articles(
     PathId(board): PathId<BoardId>,
     query: ListQuery,
 ) -> Result<Response, ApiError> {
+    let asked = match query {
+        ListQuery::Page(page, size) => Asked::Page(board, page, size),
+        ListQuery::Scroll(before, size) => Asked::Scroll(board, before, size),
+    };
+    let making = match api.rendered.find(asked, api.read.generation()) {
+        Ok(answer) => return Ok(reply::rendered(None, &answer)),
+        Err(making) => making,
+    };
     let body = match query {
         ListQuery::Page(page, size) => {
             let found = api.read.page(board, page, size).await?.ok_or(NO_BOARD)?;
@@ -99,7 +107,7 @@ pub(crate) async fn articles(
             list_json::close(list_json::open(&found.items), &ScrollRest { next: found.next })
         }
     };
-    Ok(reply::bytes(StatusCode::OK, body))
+    Ok(reply::rendered(None, &api.rendered.keep(making, body, None)))
 }
 
 const NO_BOARD: ApiError = ApiError::NotFound("board");

@@ -16,6 +16,7 @@ use crate::openapi::{
     BadRequest, Changed, Forbidden, IdText, Internal, NotFound, NotJson, TooLarge, Unauthorized, Unavailable,
     Unprocessable,
 };
+use crate::rendered::Asked;
 use crate::state::Shared;
 use crate::{ApiError, reply};
 
@@ -82,9 +83,14 @@ pub(crate) async fn article(
     PathId(article): PathId<ArticleId>,
     seen: IfNoneMatch,
 ) -> Result<Response, ApiError> {
+    let making = match api.rendered.find(Asked::Article(article), api.read.generation()) {
+        Ok(answer) => return Ok(reply::rendered(Some(&seen), &answer)),
+        Err(making) => making,
+    };
     let read = api.read.article(article).await?.ok_or(ApiError::NotFound("article"))?;
     let article = ArticleBody::read(&read);
-    reply::tagged(&seen, &article.tag(), &article, article.text_bytes())
+    let (body, tag) = (reply::encode(&article, article.json_bytes())?, reply::text(&article.tag())?);
+    Ok(reply::rendered(Some(&seen), &api.rendered.keep(making, body, Some(tag))))
 }
 
 /// Edit an article (its author, or a moderator).

@@ -72,6 +72,7 @@ impl BoardSite {
             likes,
             views,
             read,
+            rendered: madang_api::Rendered::default(),
             hot: Arc::new(hot),
             guests,
             readiness: Arc::new(Store::Away),

@@ -66,6 +66,7 @@ pub(crate) fn site(store: Store, limits: ApiLimits) -> Router {
         likes,
         views,
         read,
+        rendered: madang_api::Rendered::default(),
         hot: Arc::new(HotService::new(store.clone(), clock, days, store.clone())),
         guests,
         readiness: store,

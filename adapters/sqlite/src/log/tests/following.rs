@@ -73,8 +73,12 @@ async fn follow_at_random(site: Arc<Site>, number: u64, all: Arc<AtomicUsize>) -
     let started = Instant::now();
     loop {
         assert!(started.elapsed() < PATIENCE, "follower {number} has seen {}", seen.len());
+        // Looked at before the poll: what is written between the two must still be polled.
+        let all_written = all.load(Ordering::SeqCst) == usize::MAX;
         let found = poll(&mut *follower, dice.roll(40) as usize + 1, Duration::from_millis(20)).await;
-        let at_the_end = found.is_empty() && all.load(Ordering::SeqCst) == usize::MAX;
+        if found.is_empty() && all_written {
+            return seen;
+        }
         let keep = |one: Delivery| (one.position.offset, one.position.topic, one.message.event_id.raw());
         let positions = last(&found);
         seen.extend(found.into_iter().map(keep));
@@ -90,9 +94,6 @@ async fn follow_at_random(site: Arc<Site>, number: u64, all: Arc<AtomicUsize>) -
             }
             1..=3 => tokio::time::sleep(Duration::from_millis(dice.roll(30))).await,
             _ => {}
-        }
-        if at_the_end {
-            return seen;
         }
     }
 }
