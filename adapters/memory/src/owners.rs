@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use madang_article::{Article, ArticleError, ArticleService, ArticleSummary};
-use madang_article_read::{ArticleHead, ArticleText, Count, Memo, Newest, Owners};
+use madang_article_read::{ArticleHead, ArticleText, Count, Newest, Owners};
 use madang_comment::{CommentError, CommentService};
 use madang_kernel::{ArticleId, BoardId, Page, PageNumber, PageSize, Scroll, StoreError};
 use madang_like::{LikeError, LikeService};
@@ -83,7 +83,7 @@ fn text(article: Article) -> ArticleText {
     let Article { article_id, board_id, title, content, content_html, writer, created_at, modified_at, version } =
         article;
     let head = ArticleHead { article_id, board_id, title, writer, created_at, modified_at, version };
-    ArticleText { head, content, content_html, memo: Memo::default() }
+    ArticleText { head, content, content_html }
 }
 
 fn head(summary: ArticleSummary) -> ArticleHead {

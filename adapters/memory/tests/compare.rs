@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use madang_article_read::{
-    ArticleGroup, ArticleHead, ArticleText, Change, Count, Difference, Entry, Filled, Group, Memo, Newest, Owners,
-    ReadModel, ReadService, State,
+    ArticleGroup, ArticleHead, ArticleText, Change, Count, Difference, Entry, Filled, Group, Newest, Owners, ReadModel,
+    ReadService, State,
 };
 use madang_event::{ArticleLikes, Envelope, Event, Writer};
 use madang_kernel::{
@@ -211,5 +211,5 @@ fn text(raw: i64, version: u64) -> ArticleText {
         modified_at: Timestamp::from_millis(0),
         version,
     };
-    ArticleText { head, content: "c".into(), content_html: "<p>c</p>".into(), memo: Memo::default() }
+    ArticleText { head, content: "c".into(), content_html: "<p>c</p>".into() }
 }

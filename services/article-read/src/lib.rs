@@ -7,7 +7,6 @@ mod compare;
 mod consumer;
 mod entry;
 mod loader;
-mod memo;
 mod meters;
 mod model;
 mod owners;
@@ -24,7 +23,6 @@ pub use compare::{Comparison, DIFFERENCES_MAX, Difference, Group, State};
 pub use consumer::ReadConsumer;
 pub use entry::{ArticleGroup, Count, Entry, Shown};
 pub use loader::{LoadLoop, Loader, Source, loader};
-pub use memo::Memo;
 pub use model::{
     ABSENT_KEPT_MS, ENTRY_KEPT_MS, Filled, FilledList, Freshness, ListLook, Look, ModelSize, ReadModel, STALE_MAX_MS,
     Ticket, freshness,

@@ -11,7 +11,7 @@ use crate::loader::{LoadLoop, Loader, loader};
 use crate::meters::{Kind, Meter, Meters};
 use crate::rebuild::{EntrySource, ListSource, LoadedList};
 use crate::view_counts::ViewCounts;
-use crate::{ArticleHead, ArticleText, Entry, ListLook, Look, Memo, ModelSize, Owners, ReadModel, Shown, Step, Window};
+use crate::{ArticleHead, ArticleText, Entry, ListLook, Look, ModelSize, Owners, ReadModel, Shown, Step, Window};
 
 /// How often a list whose candidates turn out to be gone is looked at again before it is answered without them.
 const LIST_ROUNDS_MAX: usize = 4;
@@ -56,14 +56,6 @@ impl ReadSummary {
         match &self.head {
             Head::OfText(text) => &text.head,
             Head::Alone(head) => head,
-        }
-    }
-
-    /// Where a front keeps what it made of the head; `None` when nobody shares it.
-    pub fn memo(&self) -> Option<&Memo> {
-        match &self.head {
-            Head::OfText(text) => Some(&text.memo),
-            Head::Alone(_) => None,
         }
     }
 }

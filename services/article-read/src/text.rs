@@ -3,8 +3,6 @@
 use madang_event::{ArticleState, Writer};
 use madang_kernel::{ArticleId, BoardId, Timestamp};
 
-use crate::Memo;
-
 /// An article as a list shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArticleHead {
@@ -33,13 +31,7 @@ pub struct ArticleText {
     pub content: String,
     /// The text as shown.
     pub content_html: String,
-    /// What a front made of the head.
-    pub memo: Memo,
 }
-
-/// About how long a head is once a front has rendered it, its texts aside: counted from the start, so that the model
-/// stays within its budget when everything has been listed.
-const MEMO_BYTES: usize = 288;
 
 impl ArticleText {
     /// The text that an event reports.
@@ -48,13 +40,13 @@ impl ArticleText {
             article_id, board_id, title, content, content_html, writer, created_at, modified_at, ..
         } = state;
         let head = ArticleHead { article_id, board_id, title, writer, created_at, modified_at, version };
-        Self { head, content, content_html, memo: Memo::default() }
+        Self { head, content, content_html }
     }
 
     /// Memory behind one shared text.
     pub fn weight_bytes(&self) -> usize {
-        let Self { head, content, content_html, .. } = self;
-        let listed = head.title.capacity() + head.writer.name.capacity();
-        size_of::<Self>() + 2 * listed + MEMO_BYTES + content.capacity() + content_html.capacity()
+        let Self { head, content, content_html } = self;
+        let texts = head.title.capacity() + head.writer.name.capacity() + content.capacity() + content_html.capacity();
+        size_of::<Self>() + texts
     }
 }

@@ -107,15 +107,23 @@ impl ViewService {
     }
 
     /// Views of many articles, in the order asked; `None` for those known to be deleted. Does not ask whether they exist.
+    /// What is read becomes live, so that whoever asks again a moment later costs no query.
     pub async fn counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<u64>>, StoreError> {
-        let mut counts = Vec::with_capacity(articles.len());
-        for slice in articles.chunks(SLICE_MAX) {
-            let stored = self.store.find_many(slice.to_vec()).await?;
+        let mut counts: Vec<_> = {
             let live = self.live();
-            counts.extend(slice.iter().zip(stored).map(|(article, stored)| match stored {
-                StoredViews::Count(stored) => Some(live.count(*article).unwrap_or(0).max(stored)),
-                StoredViews::Gone => None,
-            }));
+            articles.iter().map(|article| live.count(*article)).collect()
+        };
+        let unknown: Vec<_> = (0..articles.len()).filter(|place| counts[*place].is_none()).collect();
+        for places in unknown.chunks(SLICE_MAX) {
+            let stored = self.store.find_many(places.iter().map(|place| articles[*place]).collect()).await?;
+            let now = self.clock.now();
+            let mut live = self.live();
+            for (place, stored) in places.iter().zip(stored) {
+                let StoredViews::Count(stored) = stored else { continue };
+                // Where every place is taken by what waits to be written, it is not remembered.
+                let _ = live.insert(articles[*place], stored, now);
+                counts[*place] = Some(live.count(articles[*place]).unwrap_or(0).max(stored));
+            }
         }
         Ok(counts)
     }

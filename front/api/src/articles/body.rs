@@ -2,7 +2,7 @@
 //! from the query model: a hit copies nothing but the bytes of its answer.
 
 use madang_article::{Article, ArticleDraft};
-use madang_article_read::ReadArticle;
+use madang_article_read::{ArticleHead, ReadArticle, ReadSummary};
 use madang_event::Writer;
 use madang_kernel::{ArticleId, BoardId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -132,13 +132,14 @@ impl<'a> ArticleBody<'a> {
 /// An article as a list shows it: without its text.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ArticleSummary)]
-pub(crate) struct SummaryBody {
+pub(crate) struct SummaryBody<'a> {
     #[schema(value_type = IdText)]
     article_id: ArticleId,
     #[schema(value_type = IdText)]
     board_id: BoardId,
-    title: String,
-    writer: NamedMember,
+    title: &'a str,
+    #[schema(value_type = NamedMember)]
+    writer: &'a Writer,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
     #[schema(value_type = String, format = DateTime)]
@@ -147,4 +148,22 @@ pub(crate) struct SummaryBody {
     comment_count: u64,
     like_count: u64,
     view_count: u64,
+}
+
+impl<'a> From<&'a ReadSummary> for SummaryBody<'a> {
+    fn from(read: &'a ReadSummary) -> Self {
+        let ArticleHead { article_id, board_id, title, writer, created_at, modified_at, version } = read.head();
+        Self {
+            article_id: *article_id,
+            board_id: *board_id,
+            title,
+            writer,
+            created_at: *created_at,
+            modified_at: *modified_at,
+            version: *version,
+            comment_count: read.comment_count,
+            like_count: read.like_count,
+            view_count: read.view_count,
+        }
+    }
 }

@@ -2,12 +2,12 @@
 
 use axum::extract::State;
 use axum::response::Response;
+use madang_article_read::ReadSummary;
 use madang_kernel::{ArticleId, BoardId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::body::SummaryBody;
-use super::list_json;
 use crate::extract::{ListQuery, PathId};
 use crate::openapi::{BadRequest, IdText, Internal, NotFound, Unavailable, Unprocessable};
 use crate::rendered::Asked;
@@ -16,9 +16,9 @@ use crate::{ApiError, reply};
 
 /// A numbered page.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct ArticlePage {
+pub(crate) struct ArticlePage<'a> {
     /// Newest first; empty past the end.
-    items: Vec<SummaryBody>,
+    items: Vec<SummaryBody<'a>>,
     page: u32,
     page_size: u32,
     /// The count, exact up to what the next ten page buttons need.
@@ -27,9 +27,9 @@ pub(crate) struct ArticlePage {
 
 /// One step of a cursor list.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct ArticleScroll {
+pub(crate) struct ArticleScroll<'a> {
     /// Newest first.
-    items: Vec<SummaryBody>,
+    items: Vec<SummaryBody<'a>>,
     /// Goes into `before` of the next step; null at the end.
     #[schema(value_type = Option<IdText>, required = true)]
     next: Option<ArticleId>,
@@ -39,26 +39,11 @@ pub(crate) struct ArticleScroll {
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
 #[schema(as = ArticleList)]
-#[expect(dead_code, reason = "describes what `list_json` writes")]
-pub(crate) enum ArticleList {
+pub(crate) enum ArticleList<'a> {
     /// When asked with `page` and `page_size`, or with nothing.
-    Page(ArticlePage),
+    Page(ArticlePage<'a>),
     /// When asked with `before` or `limit`.
-    Scroll(ArticleScroll),
-}
-
-/// What a page says of itself, behind its items.
-#[derive(Serialize)]
-struct PageRest {
-    page: u32,
-    page_size: u32,
-    known_count: u64,
-}
-
-/// What a step says of itself, behind its items.
-#[derive(Serialize)]
-struct ScrollRest {
-    next: Option<ArticleId>,
+    Scroll(ArticleScroll<'a>),
 }
 
 /// The articles of a board, newest first.
@@ -99,15 +84,29 @@ pub(crate) async fn articles(
     let body = match query {
         ListQuery::Page(page, size) => {
             let found = api.read.page(board, page, size).await?.ok_or(NO_BOARD)?;
-            let rest = PageRest { page: page.get(), page_size: size.get(), known_count: found.known_count };
-            list_json::close(list_json::open(&found.items), &rest)
+            encoded(&ArticleList::Page(ArticlePage {
+                items: summaries(&found.items),
+                page: page.get(),
+                page_size: size.get(),
+                known_count: found.known_count,
+            }))?
         }
         ListQuery::Scroll(before, size) => {
             let found = api.read.scroll(board, before, size).await?.ok_or(NO_BOARD)?;
-            list_json::close(list_json::open(&found.items), &ScrollRest { next: found.next })
+            encoded(&ArticleList::Scroll(ArticleScroll { items: summaries(&found.items), next: found.next }))?
         }
     };
     Ok(reply::rendered(None, &api.rendered.keep(making, body, None)))
 }
 
+/// About how long a page is as JSON.
+const PAGE_BYTES_HINT: usize = 12 * 1_024;
 const NO_BOARD: ApiError = ApiError::NotFound("board");
+
+fn encoded(list: &ArticleList<'_>) -> Result<Vec<u8>, ApiError> {
+    reply::encode(list, PAGE_BYTES_HINT)
+}
+
+fn summaries(articles: &[ReadSummary]) -> Vec<SummaryBody<'_>> {
+    articles.iter().map(SummaryBody::from).collect()
+}

@@ -2,7 +2,6 @@
 
 mod body;
 mod list;
-mod list_json;
 
 use axum::extract::State;
 use axum::http::{StatusCode, header};
