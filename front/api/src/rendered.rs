@@ -2,7 +2,9 @@
 //! reader. An answer is handed out only while nothing was merged into the query model since before it was made: whoever
 //! wrote something reads it.
 
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use axum::http::HeaderValue;
@@ -19,6 +21,8 @@ const ANSWER_BYTES_MAX: usize = 64 * 1_024;
 const BUDGET_BYTES: u64 = 32 * 1_024 * 1_024;
 /// About how many that are; only the cache's own book-keeping depends on it.
 const TYPICAL_ANSWERS: usize = 8_192;
+/// Questions whose traces are kept, 4 bytes each.
+const TRACES: usize = 8_192;
 /// What an answer weighs besides its bytes.
 const OVERHEAD_BYTES: u64 = 256;
 
@@ -45,7 +49,13 @@ pub(crate) struct Answer {
 }
 
 /// The answers of the last moment.
-pub struct Rendered(Cache<Asked, Arc<Answer>, ByBytes>);
+pub struct Rendered {
+    answers: Cache<Asked, Arc<Answer>, ByBytes>,
+    /// Traces of what was asked for lately: an answer is kept only for what is asked for again, so that a thousand readers
+    /// of a thousand old articles push nothing out.
+    traces: Box<[AtomicU32]>,
+    hasher: RandomState,
+}
 
 /// Makes an answer of the state of the model at the moment it was created.
 pub(crate) struct Making {
@@ -55,7 +65,11 @@ pub(crate) struct Making {
 
 impl Default for Rendered {
     fn default() -> Self {
-        Self(Cache::with_weighter(TYPICAL_ANSWERS, BUDGET_BYTES, ByBytes))
+        Self {
+            answers: Cache::with_weighter(TYPICAL_ANSWERS, BUDGET_BYTES, ByBytes),
+            traces: (0..TRACES).map(|_| AtomicU32::new(0)).collect(),
+            hasher: RandomState::new(),
+        }
     }
 }
 
@@ -64,7 +78,7 @@ impl Rendered {
     /// a model that cannot say keeps no answers. To be called before the model is read.
     pub(crate) fn find(&self, asked: Asked, generation: Option<u64>) -> Result<Arc<Answer>, Making> {
         let good = |answer: &Arc<Answer>| Some(answer.generation) == generation && answer.made.elapsed() < KEPT;
-        match self.0.get(&asked).filter(good) {
+        match self.answers.get(&asked).filter(good) {
             Some(answer) => Ok(answer),
             None => Err(Making { asked, generation }),
         }
@@ -75,10 +89,18 @@ impl Rendered {
         let Making { asked, generation } = making;
         let generation_made = generation.unwrap_or_default();
         let answer = Arc::new(Answer { body: body.into(), tag, generation: generation_made, made: Instant::now() });
-        if generation.is_some() && answer.body.len() <= ANSWER_BYTES_MAX {
-            self.0.insert(asked, Arc::clone(&answer));
+        if generation.is_some() && answer.body.len() <= ANSWER_BYTES_MAX && self.is_asked_again(&asked) {
+            self.answers.insert(asked, Arc::clone(&answer));
         }
         answer
+    }
+
+    /// Whether the last question that left its trace here was the same.
+    fn is_asked_again(&self, asked: &Asked) -> bool {
+        let hash = self.hasher.hash_one(asked);
+        // Never 0, which is no trace.
+        let trace = (hash >> 32) as u32 | 1;
+        self.traces[hash as usize % TRACES].swap(trace, Ordering::Relaxed) == trace
     }
 }
 
@@ -101,9 +123,12 @@ mod tests {
         Asked::Article(ArticleId::from_raw(raw))
     }
 
+    /// Asked for twice, because only what is asked for again is kept.
     fn make(rendered: &Rendered, raw: i64, generation: Option<u64>, body: &str) {
-        let Err(making) = rendered.find(asked(raw), generation) else { panic!("kept already") };
-        rendered.keep(making, body.as_bytes().to_vec(), None);
+        for _ in 0..2 {
+            let Err(making) = rendered.find(asked(raw), generation) else { panic!("kept already") };
+            rendered.keep(making, body.as_bytes().to_vec(), None);
+        }
     }
 
     #[test]
@@ -114,6 +139,15 @@ mod tests {
         assert!(rendered.find(asked(2), Some(7)).is_err(), "another article");
         assert!(rendered.find(asked(1), Some(8)).is_err(), "something was merged");
         assert!(rendered.find(asked(1), None).is_err(), "nobody knows whether something was");
+    }
+
+    #[test]
+    fn only_what_is_asked_for_again_is_kept() {
+        let rendered = Rendered::default();
+        let once = rendered.find(asked(1), Some(1)).err().unwrap();
+        rendered.keep(once, b"one".to_vec(), None);
+        assert!(rendered.find(asked(1), Some(1)).is_err());
+        assert_eq!(rendered.answers.len(), 0);
     }
 
     #[test]
@@ -132,6 +166,6 @@ mod tests {
         for raw in 2..2_000 {
             make(&rendered, raw, Some(1), &"x".repeat(ANSWER_BYTES_MAX));
         }
-        assert!(rendered.0.weight() <= BUDGET_BYTES);
+        assert!(rendered.answers.weight() <= BUDGET_BYTES);
     }
 }

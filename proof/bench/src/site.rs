@@ -4,6 +4,7 @@ use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use madang_kernel::{Clock, CommentMode, SystemClock};
@@ -18,6 +19,11 @@ use crate::process::Server;
 pub(crate) const MEMBERS: u32 = 64;
 const ADMIN_NAME: &str = "bench_admin";
 const ADMIN_PASSWORD: &str = "only for this run";
+
+/// How long consumer groups may take to hear of everything that a site was filled with.
+const CATCH_UP_MAX: Duration = Duration::from_secs(300);
+/// How often they are asked.
+const CATCH_UP_LOOK: Duration = Duration::from_millis(200);
 
 /// The folder of one run, removed at its end, and the binary that is measured.
 pub(crate) struct Scratch {
@@ -201,6 +207,24 @@ pub(crate) async fn new_article(address: SocketAddr, admin: &str, mode: CommentM
     let article = json!({ "title": "An article", "content": "Something to talk about." }).to_string();
     let path = format!("/api/v1/boards/{board}/articles");
     text(&fetch(address, &Request::post(&path, admin, &article)).await?, "article_id")
+}
+
+/// Waits until every consumer group has heard what the filling of the site wrote: otherwise they are measured too.
+pub(crate) async fn caught_up(address: SocketAddr) -> Result<()> {
+    let started = Instant::now();
+    loop {
+        let ready = fetch(address, &Request::get("/readyz")).await?;
+        let parts = ready["parts"].as_array().context("/readyz names no parts")?;
+        let mut groups =
+            parts.iter().filter(|part| part["name"].as_str().is_some_and(|name| name.starts_with("group ")));
+        if groups.all(|group| group["detail"] == "up to date") {
+            return Ok(());
+        }
+        if started.elapsed() > CATCH_UP_MAX {
+            bail!("the consumer groups did not catch up within {CATCH_UP_MAX:?}: {ready}");
+        }
+        tokio::time::sleep(CATCH_UP_LOOK).await;
+    }
 }
 
 /// One request on a connection of its own; anything but 2xx is an error.

@@ -13,7 +13,7 @@ use crate::cli::Options;
 use crate::client::Request;
 use crate::http_load::{HttpLoad, Script};
 use crate::report::{Goal, Row};
-use crate::site::{FullestBoard, Scratch};
+use crate::site::{FullestBoard, Scratch, caught_up};
 
 /// What is left of the limit, at least.
 const GOAL: Goal = Goal::AtLeast(0.5);
@@ -21,6 +21,9 @@ const GOAL: Goal = Goal::AtLeast(0.5);
 const SAMPLE_DRAWS: u64 = 200;
 /// Numbers of draws that one connection has to itself.
 const DRAWS_PER_CONNECTION: u64 = 1 << 40;
+
+/// Turns before the first that is measured.
+const WARM_UP_TURNS: u32 = 3;
 
 /// Which article is asked for is drawn anew each time.
 struct Drawn {
@@ -54,6 +57,8 @@ pub(crate) async fn run(options: &Options, scratch: &Scratch) -> Result<Vec<Row>
     articles.sort_by_key(|article| scatter(madang_kernel::Id::raw(*article) as u64));
 
     let server = site.serve()?;
+    eprintln!("Waiting for the consumer groups to hear of all these articles");
+    caught_up(server.address).await?;
     let drawn = Drawn { zipf: Zipf::new(articles.len()), articles };
     let mut bytes = 0;
     for number in 0..SAMPLE_DRAWS {
@@ -62,6 +67,8 @@ pub(crate) async fn run(options: &Options, scratch: &Scratch) -> Result<Vec<Row>
     let body_bytes = bytes / SAMPLE_DRAWS as usize;
     let what = format!("GET of any of {} articles", board.article_count);
     let load = HttpLoad::new(server.address, options.connections, drawn);
+    // What is read in the first seconds finds an empty query model; what is measured is a server that has been running.
+    load.run(options.turn() * WARM_UP_TURNS).await;
     let line = AgainstBare { scenario: Scenario::GetZipf, what: &what, goal: GOAL, body_bytes };
     let row = line.run(options, scratch, &load).await?;
     server.stop().await?;
