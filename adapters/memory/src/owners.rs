@@ -41,6 +41,10 @@ impl Owners for LocalOwners {
         Ok(counts.into_iter().map(|found| found.map(count)).collect())
     }
 
+    fn views_at_hand(&self, article: ArticleId) -> Option<u64> {
+        self.views.live_count(article)
+    }
+
     async fn view_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<u64>>, StoreError> {
         self.views.counts(articles).await
     }

@@ -1,5 +1,6 @@
 //! View counts for readers: a short cache in front of their owner. Fresh ones are answered at once; older ones too, while
-//! one refresh runs; past that, readers wait for one load together.
+//! one refresh runs; past that, readers wait for one load together. An owner in the same process that has a count at hand
+//! is simply asked.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -25,6 +26,7 @@ const _: () = assert!(VIEW_FRESH_MS < VIEW_KEPT_MS && PARTS.is_power_of_two());
 /// What readers ask.
 pub(crate) struct ViewCounts {
     kept: Arc<Kept>,
+    owners: Arc<dyn Owners>,
     loader: Loader<ArticleId, Option<u64>>,
     meters: Meters,
 }
@@ -54,9 +56,10 @@ impl ViewCounts {
     pub(crate) fn new(owners: Arc<dyn Owners>, clock: Arc<dyn Clock>) -> (Self, LoadLoop<ArticleId, Option<u64>>) {
         let parts = (0..PARTS).map(|_| Mutex::new(Cache::new(VIEW_COUNTS_MAX / PARTS))).collect();
         let kept = Arc::new(Kept { parts, clock });
-        let source = ViewSource { owners, kept: Arc::clone(&kept), meters: Meters::of(Kind::Views) };
+        let source =
+            ViewSource { owners: Arc::clone(&owners), kept: Arc::clone(&kept), meters: Meters::of(Kind::Views) };
         let (loader, loads) = loader("view counts", Arc::new(source));
-        (Self { kept, loader, meters: Meters::of(Kind::Views) }, loads)
+        (Self { kept, owners, loader, meters: Meters::of(Kind::Views) }, loads)
     }
 
     /// The counts of articles, in the order asked; `None` for one whose views are gone with it. When the owner does not
@@ -68,10 +71,17 @@ impl ViewCounts {
         let (mut old, mut missing) = (Vec::new(), Vec::new());
         for (place, article) in articles.iter().enumerate() {
             let counted = self.kept.find(*article);
-            match counted.map(|counted| counted.age(now)) {
-                Some(Age::Fresh) => {}
-                Some(Age::Old) => old.push(*article),
-                Some(Age::Over) | None => missing.push((place, *article, counted)),
+            let age = counted.map_or(Age::Over, |counted| counted.age(now));
+            if age != Age::Fresh
+                && let Some(count) = self.owners.views_at_hand(*article)
+            {
+                counts.push(self.kept.keep(*article, Some(count), now));
+                continue;
+            }
+            match age {
+                Age::Fresh => {}
+                Age::Old => old.push(*article),
+                Age::Over => missing.push((place, *article, counted)),
             }
             counts.push(counted.and_then(|counted| counted.count));
         }

@@ -106,6 +106,11 @@ impl ViewService {
         }
     }
 
+    /// Views of an article that is live. Does not ask whether it exists.
+    pub fn live_count(&self, article: ArticleId) -> Option<u64> {
+        self.live().count(article)
+    }
+
     /// Views of many articles, in the order asked; `None` for those known to be deleted. Does not ask whether they exist.
     /// What is read becomes live, so that whoever asks again a moment later costs no query.
     pub async fn counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<u64>>, StoreError> {
