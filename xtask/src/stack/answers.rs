@@ -1,10 +1,10 @@
 //! Asks a server, in the few bytes of its own protocol that it takes, whether it is there and what it is.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 
 use super::part::Part;
 use super::state::Server;
@@ -18,12 +18,34 @@ const ANSWER_BYTES_MAX: usize = 64 * 1024;
 
 /// The version that a server tells, or, for one that tells none, the one it was made from.
 pub(crate) fn ask(server: &Server) -> Result<String> {
-    match server.part {
+    let answer = match server.part {
         Part::Mysql => mariadb(server.port),
-        Part::Redis => redis(server.port),
-        Part::RedisCluster => redis_cluster(server.port),
+        Part::Redis | Part::RedisCluster => redis(server.port),
         Part::Kafka => kafka(server.port).map(|_| server.version.clone()),
         Part::Nginx => bail!("nginx is started by the tests"),
+    };
+    answer.map_err(plainly)
+}
+
+/// The same, from a server that has its peers with it.
+pub(crate) fn ask_with_peers(server: &Server, brokers: usize) -> Result<String> {
+    match server.part {
+        Part::RedisCluster => redis_cluster(server.port).map_err(plainly),
+        Part::Kafka => {
+            let known = kafka(server.port).map_err(plainly)?;
+            ensure!(known >= brokers, "it knows {known} of {brokers} brokers");
+            Ok(server.version.clone())
+        }
+        Part::Mysql | Part::Redis | Part::Nginx => ask(server),
+    }
+}
+
+/// Says a time-out as one; the system calls it a resource that is temporarily unavailable.
+fn plainly(error: anyhow::Error) -> anyhow::Error {
+    let kind = error.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
+    match kind {
+        Some(ErrorKind::WouldBlock | ErrorKind::TimedOut) => anyhow!("no answer within {} s", ANSWER_MS / 1_000),
+        _ => error,
     }
 }
 
@@ -67,12 +89,6 @@ pub(crate) fn redis_cluster(port: u16) -> Result<String> {
     let state = field(&info, "cluster_state").unwrap_or("unknown");
     ensure!(state == "ok", "the cluster's state is {state}");
     redis(port)
-}
-
-/// How many slots of the cluster have an owner.
-pub(crate) fn redis_slots(port: u16) -> Result<u32> {
-    let info = redis_command(port, "CLUSTER INFO")?;
-    Ok(field(&info, "cluster_slots_assigned").context("no slots in its answer")?.parse()?)
 }
 
 fn field<'a>(info: &'a str, name: &str) -> Option<&'a str> {

@@ -1,7 +1,5 @@
 //! `cargo xtask stack config`: a `cluster.toml` for the running stack.
 
-use std::fmt::Write;
-
 use anyhow::{Result, ensure};
 
 use super::endpoints::Endpoints;
@@ -14,20 +12,22 @@ const SHARDS: usize = 64;
 /// Fills the template in.
 pub(crate) fn render(endpoints: &Endpoints) -> Result<String> {
     let parts = [&endpoints.mysql, &endpoints.redis, &endpoints.redis_cluster, &endpoints.kafka];
-    ensure!(parts.iter().all(|part| !part.is_empty()), "the stack is not complete: `cargo xtask stack status` says more");
+    ensure!(
+        parts.iter().all(|part| !part.is_empty()),
+        "the stack is not complete: `cargo xtask stack status` says more"
+    );
     Ok(TEMPLATE
-        .replace("@mysql@\n", &mysql(&endpoints.mysql)?)
+        .replace("@mysql@", &mysql(&endpoints.mysql))
         .replace("@redis@", &strings(&endpoints.redis))
         .replace("@redis_cluster@", &strings(&endpoints.redis_cluster))
         .replace("@kafka@", &strings(&endpoints.kafka)))
 }
 
-fn mysql(urls: &[String]) -> Result<String> {
-    let mut text = String::new();
-    for (url, (first, last)) in urls.iter().zip(shard_ranges(urls.len())) {
-        write!(text, "[[cluster.mysql]]\nurl = {}\nshards = \"{first}-{last}\"\n\n", string(url))?;
-    }
-    Ok(text)
+fn mysql(urls: &[String]) -> String {
+    let server = |(url, (first, last)): (&String, (usize, usize))| {
+        format!("[[cluster.mysql]]\nurl = {}\nshards = \"{first}-{last}\"", string(url))
+    };
+    urls.iter().zip(shard_ranges(urls.len())).map(server).collect::<Vec<_>>().join("\n\n")
 }
 
 /// The first and last shard of each of so many servers: every shard once, as evenly as it goes.

@@ -21,7 +21,9 @@ impl Endpoints {
     /// The endpoints of a stack, with `own` servers in place of ours where there are any.
     pub(crate) fn of(state: &State, own: impl Fn(Part) -> Option<String>) -> Self {
         let list = |part: Part, ours: Vec<String>| match own(part) {
-            Some(value) => value.split(',').map(|item| item.trim().to_owned()).filter(|item| !item.is_empty()).collect(),
+            Some(value) => {
+                value.split(',').map(|item| item.trim().to_owned()).filter(|item| !item.is_empty()).collect()
+            }
             None => ours,
         };
         let addresses = |part: Part, scheme: &str| {

@@ -9,7 +9,8 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 
 use super::part::{Need, Part};
-use super::{place, programs, site::Site};
+use super::programs::{self, Ending};
+use super::{place, site::Site};
 
 /// How long a package may take to arrive and unpack.
 const INSTALL_LIMIT_S: u64 = 900;
@@ -78,7 +79,8 @@ fn may_install(missing: &[Need], packages: &[&str]) -> Result<()> {
 fn apt(args: &[&str], log: &Path, site: &Site<'_>) -> Result<()> {
     let mut command = Command::new(programs::get("apt-get")?);
     command.args(["--option", "DPkg::Lock::Timeout=300"]).args(args).env("DEBIAN_FRONTEND", "noninteractive");
-    programs::run(&mut command, log, Duration::from_secs(INSTALL_LIMIT_S), site.interrupt())
+    let limit = Duration::from_secs(INSTALL_LIMIT_S);
+    programs::run_ending(&mut command, log, limit, site.interrupt(), Ending::WhenSafe)
 }
 
 /// Keeps Debian from starting the services it installs: the stack starts servers of its own, and only those.

@@ -68,9 +68,12 @@ fn start(site: &Site<'_>, server: &Server) -> Result<()> {
 
 fn make_data_directory(site: &Site<'_>, server: &Server, folder: &Path) -> Result<()> {
     let mut command = Command::new(programs::get("mariadb-install-db")?);
-    command
-        .arg(format!("--defaults-file={}", folder.join("my.cnf").display()))
-        .args(["--auth-root-authentication-method=normal", "--skip-test-db", "--skip-log-bin", "--rpm"]);
+    command.arg(format!("--defaults-file={}", folder.join("my.cnf").display())).args([
+        "--auth-root-authentication-method=normal",
+        "--skip-test-db",
+        "--skip-log-bin",
+        "--rpm",
+    ]);
     let made = programs::run(&mut command, &server.log, Duration::from_secs(INSTALL_LIMIT_S), site.interrupt());
     if made.is_err() {
         // Half a data directory would be taken for a whole one by the next `up`.
@@ -154,7 +157,9 @@ mod tests {
     #[test]
     fn a_commit_is_on_disk_before_it_is_answered() {
         let text = settings(&server("mariadb-2", Part::Mysql, 23_306), Path::new("/scratch/data"), false);
-        for line in ["innodb_flush_log_at_trx_commit = 1", "sync_binlog = 1", "bind-address = 127.0.0.1", "server-id = 2"] {
+        for line in
+            ["innodb_flush_log_at_trx_commit = 1", "sync_binlog = 1", "bind-address = 127.0.0.1", "server-id = 2"]
+        {
             assert!(text.lines().any(|found| found == line), "{line} is missing");
         }
         assert!(!text.contains("user ="));

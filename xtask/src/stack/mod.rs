@@ -27,8 +27,8 @@ use anyhow::{Result, bail};
 use crate::interrupt::Interrupt;
 use crate::usage;
 use endpoints::Endpoints;
-pub(crate) use part::Part;
-pub(crate) use programs::end_group;
+use part::Part;
+pub(crate) use programs::signal_group;
 use state::State;
 use status::Status;
 pub(crate) use up::Missing;
@@ -176,7 +176,8 @@ enum Command {
 
 impl Options {
     fn parse(args: &[String]) -> Result<Self> {
-        let (command, options) = args.split_first().ok_or_else(|| usage("`stack` needs a command: up, down, status, config"))?;
+        let (command, options) =
+            args.split_first().ok_or_else(|| usage("`stack` needs a command: up, down, status, config"))?;
         let command = match command.as_str() {
             "up" => Command::Up,
             "down" => Command::Down,
@@ -218,9 +219,14 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_refused() {
-        for args in
-            [&[][..], &["start"], &["up", "--brokers", "2"], &["up", "--brokers"], &["down", "--brokers", "3"], &["up", "x"]]
-        {
+        for args in [
+            &[][..],
+            &["start"],
+            &["up", "--brokers", "2"],
+            &["up", "--brokers"],
+            &["down", "--brokers", "3"],
+            &["up", "x"],
+        ] {
             assert!(parse(args).unwrap_err().is::<crate::Usage>(), "{args:?}");
         }
     }

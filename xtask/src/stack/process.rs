@@ -27,9 +27,10 @@ impl Process {
         started(self.pid).is_some_and(|started| started == self.started)
     }
 
-    /// Asks it to end.
+    /// Asks it to end; also one that somebody stopped, which would not hear it until it goes on.
     pub(crate) fn terminate(&self) {
         self.send(Signal::TERM);
+        self.send(Signal::CONT);
     }
 
     /// Ends it without asking.

@@ -17,7 +17,7 @@ const SERVER_FOLDERS: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
 /// How often a running program is looked at.
 const LOOK_MS: u64 = 50;
 /// How long a program that was told to end may tidy up before it is killed.
-const TIDY_UP_S: u64 = 30;
+const TIDY_UP_S: u64 = 10;
 /// How much of the end of a log is shown.
 const TAIL_LINES: usize = 20;
 const TAIL_BYTES: u64 = 16 * 1024;
@@ -52,8 +52,28 @@ fn open_log(log: &Path) -> Result<File> {
     opened.with_context(|| format!("could not write {}", log.display()))
 }
 
+/// How a program takes it when it is broken off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// What it was making is thrown away: it is told to end, and killed when it does not.
+    AtOnce,
+    /// It changes the machine, as apt-get does: it is told as by Ctrl-C, and ends where it is safe to.
+    WhenSafe,
+}
+
 /// Runs a program to its end; a failure shows the end of its output.
 pub(crate) fn run(command: &mut Command, log: &Path, limit: Duration, interrupt: &Interrupt) -> Result<()> {
+    run_ending(command, log, limit, interrupt, Ending::AtOnce)
+}
+
+/// The same, for a program that may need its time when it is broken off.
+pub(crate) fn run_ending(
+    command: &mut Command,
+    log: &Path,
+    limit: Duration,
+    interrupt: &Interrupt,
+    ending: Ending,
+) -> Result<()> {
     interrupt.check()?;
     let name = Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut child = spawn(command, log)?;
@@ -66,27 +86,38 @@ pub(crate) fn run(command: &mut Command, log: &Path, limit: Duration, interrupt:
             bail!("`{name}` failed ({status}):\n{}", tail(log));
         }
         if Instant::now() >= until {
-            end_group(&mut child, Signal::TERM);
+            end(&mut child, ending);
             bail!("`{name}` took longer than {} s:\n{}", limit.as_secs(), tail(log));
         }
         if let Err(interrupted) = interrupt.pause(Duration::from_millis(LOOK_MS)) {
-            // As Ctrl-C would: apt-get then leaves no package half unpacked.
-            end_group(&mut child, Signal::INT);
+            end(&mut child, ending);
             return Err(interrupted.into());
         }
     }
 }
 
-/// Tells a program and its children to end, waits for it, and kills what does not.
-pub(crate) fn end_group(child: &mut Child, signal: Signal) {
-    let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else { return };
-    let _ = kill_process_group(group, signal);
-    let until = Instant::now() + Duration::from_secs(TIDY_UP_S);
-    while matches!(child.try_wait(), Ok(None)) && Instant::now() < until {
-        std::thread::park_timeout(Duration::from_millis(LOOK_MS));
+/// Tells a program and its children to end, and waits for it.
+fn end(child: &mut Child, ending: Ending) {
+    match ending {
+        Ending::AtOnce => {
+            signal_group(child.id(), Signal::TERM);
+            let until = Instant::now() + Duration::from_secs(TIDY_UP_S);
+            while matches!(child.try_wait(), Ok(None)) && Instant::now() < until {
+                std::thread::park_timeout(Duration::from_millis(LOOK_MS));
+            }
+            signal_group(child.id(), Signal::KILL);
+        }
+        Ending::WhenSafe => signal_group(child.id(), Signal::INT),
     }
-    let _ = kill_process_group(group, Signal::KILL);
     let _ = child.wait();
+}
+
+/// Sends a signal to the group that a program was started in, which bears its number.
+pub(crate) fn signal_group(id: u32, signal: Signal) {
+    if let Some(group) = i32::try_from(id).ok().and_then(Pid::from_raw) {
+        // A group that has ended meanwhile is what was wanted.
+        let _ = kill_process_group(group, signal);
+    }
 }
 
 /// The last lines of a log, indented, for an error message.

@@ -13,8 +13,8 @@ use super::{answers, programs};
 
 /// The smallest cluster that Redis calls one.
 const NODES: usize = 3;
-/// How many hash slots a cluster shares out.
-const SLOTS: u32 = 16_384;
+/// The file that says that the nodes were made a cluster once.
+const JOINED: &str = "redis-cluster.joined";
 /// How long a server may take to answer.
 const START_LIMIT_S: u64 = 30;
 /// How long the nodes may take to agree on who owns what.
@@ -39,15 +39,28 @@ pub(crate) fn cluster_up(site: &Site<'_>) -> Result<()> {
     let plans: Vec<_> = (1..=NODES).map(plan).collect();
     let nodes = site.place(&plans)?;
     let servers = super::up::not_running(site, nodes.clone())?;
-    if servers.is_empty() {
-        return Ok(());
+    let joined = site.dir().join(JOINED);
+    if servers.is_empty() && joined.exists() {
+        return agree(site, &nodes);
     }
     site.installer.ensure(Part::RedisCluster, site)?;
+    if !joined.exists() {
+        forget(site, &servers);
+    }
     super::up::all(servers.iter().map(|server| move || start(site, server)))?;
-    if answers::redis_slots(nodes[0].port)? < SLOTS {
+    if !joined.exists() {
         join(site, &nodes)?;
     }
-    agree(site, &nodes)
+    agree(site, &nodes)?;
+    std::fs::write(joined, "")?;
+    Ok(())
+}
+
+/// Removes what the nodes know of one another: a cluster that was broken off half made cannot be made again.
+fn forget(site: &Site<'_>, nodes: &[Server]) {
+    for node in nodes {
+        let _ = std::fs::remove_file(site.folder(&node.name).join("nodes.conf"));
+    }
 }
 
 fn start(site: &Site<'_>, server: &Server) -> Result<()> {

@@ -22,7 +22,7 @@ impl Status {
     /// Looks at every server of a stack, and asks it.
     pub(crate) fn of(state: &State) -> Self {
         let servers = Part::ALL.into_iter().flat_map(|part| state.of(part));
-        Self { lines: servers.map(look).collect() }
+        Self { lines: servers.map(|server| look(server, usize::from(state.brokers))).collect() }
     }
 
     /// Whether every server runs and answers.
@@ -43,10 +43,10 @@ impl Status {
     }
 }
 
-fn look(server: &Server) -> Line {
+fn look(server: &Server, brokers: usize) -> Line {
     let runs = server.runs();
     // Somebody else's server may have taken the port since.
-    let answer = if runs { answers::ask(server) } else { Err(anyhow::anyhow!("it does not run")) };
+    let answer = if runs { answers::ask_with_peers(server, brokers) } else { Err(anyhow::anyhow!("it does not run")) };
     let (version, trouble) = match answer {
         Ok(version) => (version, None),
         Err(error) => (server.version.clone(), Some(format!("{error:#}"))),

@@ -20,10 +20,8 @@ rootLogger.appenderRef.out.ref = out
 /// Internal topics get few partitions and as many copies as there are brokers: a development broker has no crowd to
 /// spread, and each partition costs files at the first use. Topics are made by whoever needs them, never by accident.
 pub(super) fn broker(server: &Server, nodes: &[Server], folder: &Path) -> String {
-    let voters: Vec<_> = nodes
-        .iter()
-        .map(|node| format!("{}@127.0.0.1:{}", number(node), node.peer_port.unwrap_or_default()))
-        .collect();
+    let voters: Vec<_> =
+        nodes.iter().map(|node| format!("{}@127.0.0.1:{}", number(node), node.peer_port.unwrap_or_default())).collect();
     let copies = nodes.len().min(3);
     // One broker may be away without stopping the others.
     let in_sync = (copies / 2 + 1).min(copies);
