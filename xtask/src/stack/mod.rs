@@ -103,6 +103,9 @@ fn run_down(dir: &Path) -> Result<()> {
 fn run_status(dir: &Path) -> Result<()> {
     let status = Status::of(&Stack::find(dir)?.state);
     print!("{}", status.table());
+    for part in Part::ALL.into_iter().filter(|part| part.own().is_some()) {
+        println!("{:<16} your own, in {}", part.name(), part.variable().unwrap_or_default());
+    }
     if !status.is_well() {
         bail!("not every server answers; `cargo xtask stack up` starts again what has ended");
     }

@@ -1,5 +1,7 @@
 //! `cargo xtask stack status`: what runs, where, in which version, and whether it answers.
 
+use anyhow::anyhow;
+
 use super::answers;
 use super::part::Part;
 use super::state::{Server, State};
@@ -11,7 +13,7 @@ pub(crate) struct Status {
 
 struct Line {
     name: String,
-    runs: bool,
+    state: &'static str,
     port: String,
     version: String,
     /// What kept it from answering, if anything did.
@@ -27,31 +29,35 @@ impl Status {
 
     /// Whether every server runs and answers.
     pub(crate) fn is_well(&self) -> bool {
-        self.lines.iter().all(|line| line.runs && line.trouble.is_none())
+        self.lines.iter().all(|line| line.trouble.is_none())
     }
 
     /// A table for people.
     pub(crate) fn table(&self) -> String {
-        let mut text = format!("{:<16} {:<8} {:>6}  {:<8} {}\n", "server", "state", "port", "answers", "version");
-        for Line { name, runs, port, version, trouble } in &self.lines {
-            let state = if *runs { "running" } else { "ended" };
+        let mut text = format!("{:<16} {:<11} {:>6}  {:<8} {}\n", "server", "state", "port", "answers", "version");
+        for Line { name, state, port, version, trouble } in &self.lines {
             let answers = if trouble.is_none() { "yes" } else { "NO" };
-            let remark = trouble.as_ref().filter(|_| *runs).map(|trouble| format!(" ({trouble})")).unwrap_or_default();
-            text += &format!("{name:<16} {state:<8} {port:>6}  {answers:<8} {version}{remark}\n");
+            let remark =
+                trouble.as_ref().filter(|text| !text.is_empty()).map(|text| format!(" ({text})")).unwrap_or_default();
+            text += &format!("{name:<16} {state:<11} {port:>6}  {answers:<8} {version}{remark}\n");
         }
         text
     }
 }
 
 fn look(server: &Server, brokers: usize) -> Line {
-    let runs = server.runs();
-    // Somebody else's server may have taken the port since.
-    let answer = if runs { answers::ask_with_peers(server, brokers) } else { Err(anyhow::anyhow!("it does not run")) };
+    let state = match &server.process {
+        None => "not started",
+        Some(process) if process.runs() => "running",
+        Some(_) => "ended",
+    };
+    // One that does not run is not asked: somebody else's server may have taken its port since.
+    let answer = if server.runs() { answers::ask_with_peers(server, brokers) } else { Err(anyhow!("")) };
     let (version, trouble) = match answer {
         Ok(version) => (version, None),
         Err(error) => (server.version.clone(), Some(format!("{error:#}"))),
     };
-    Line { name: server.name.clone(), runs, port: server.port.to_string(), version, trouble }
+    Line { name: server.name.clone(), state, port: server.port.to_string(), version, trouble }
 }
 
 #[cfg(test)]
@@ -63,10 +69,12 @@ mod tests {
     #[test]
     fn a_server_that_ended_and_one_that_does_not_answer_are_told_apart() {
         let mut state = State::new(1).unwrap();
+        let ended = Process { pid: std::process::id(), started: "before".into() };
         let port = crate::stack::ports::free(1, &[]).unwrap()[0];
         state.servers = vec![
-            server("mariadb-1", Part::Mysql, port),
+            Server { process: Some(ended), ..server("mariadb-1", Part::Mysql, port) },
             Server { process: Process::of(std::process::id()), ..server("redis", Part::Redis, port) },
+            server("kafka-1", Part::Kafka, port),
         ];
         let status = Status::of(&state);
         assert!(!status.is_well());
@@ -74,5 +82,6 @@ mod tests {
         let lines: Vec<Vec<_>> = table.lines().skip(1).map(|line| line.split_whitespace().collect()).collect();
         assert_eq!(lines[0][..4], ["mariadb-1", "ended", port.to_string().as_str(), "NO"]);
         assert_eq!(lines[1][..4], ["redis", "running", port.to_string().as_str(), "NO"]);
+        assert_eq!(lines[2][..3], ["kafka-1", "not", "started"]);
     }
 }

@@ -13,7 +13,7 @@ use crate::stack::{programs, secret};
 
 /// The release of Kafka that is run.
 pub(super) const VERSION: &str = "4.1.1";
-/// How long the jars, about 100 MB, may take to arrive.
+/// How long the jars, about 50 MB, may take to arrive.
 const FETCH_LIMIT_S: u64 = 900;
 
 /// The project Maven resolves: Kafka and what it needs at run time.
@@ -59,7 +59,7 @@ fn fetch_into(site: &Site<'_>, part: &Path) -> Result<()> {
     std::fs::write(part.join("pom.xml"), POM.replace("@version@", VERSION))?;
     let mut command = Command::new(programs::get("mvn")?);
     command
-        .args(["--batch-mode", "--no-transfer-progress", "dependency:copy-dependencies"])
+        .args(["--batch-mode", "--no-transfer-progress", "-Dstyle.color=never", "dependency:copy-dependencies"])
         .args(["-DoutputDirectory=jars", "-DincludeScope=runtime"])
         .current_dir(part);
     let log = site.dir().join("maven.log");

@@ -86,10 +86,17 @@ impl Java {
         }
     }
 
-    /// Java with Kafka on its class path; a small heap, since a development broker holds little.
+    /// Java with Kafka on its class path: a small heap, since a development broker holds little, and only the quick
+    /// compiler, which makes a start a third cheaper (3.6 s of processor time, against 5.5 s).
     fn command(&self, artifacts: &Artifacts, folder: &std::path::Path) -> Command {
         let mut command = Command::new(&self.program);
-        command.args(["-Xms128m", "-Xmx512m", "-XX:+UseSerialGC", "-Djava.awt.headless=true"]);
+        command.args([
+            "-Xms128m",
+            "-Xmx512m",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            "-Djava.awt.headless=true",
+        ]);
         command.arg(format!("-Dlog4j2.configurationFile={}", folder.join("log4j2.properties").display()));
         command.arg("-cp").arg(artifacts.class_path());
         command
