@@ -1,5 +1,6 @@
 //! Ctrl-C and its relatives as a value that waits can be ended by, so that a task cleans up behind itself.
 
+use std::io::Write;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -40,8 +41,9 @@ impl Interrupt {
         let listener = std::thread::Builder::new().name("signals".into());
         listener.spawn(move || {
             for _ in signals.forever() {
-                eprintln!("\ninterrupted: ending what was started");
                 raised.raise();
+                // The terminal may be what went away.
+                let _ = writeln!(std::io::stderr(), "\ninterrupted: ending what was started");
             }
         })?;
         Ok(interrupt)

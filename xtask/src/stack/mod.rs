@@ -28,7 +28,7 @@ use crate::interrupt::Interrupt;
 use crate::usage;
 use endpoints::Endpoints;
 use part::Part;
-pub(crate) use programs::signal_group;
+pub(crate) use programs::{Ending, end, signal_group};
 use state::State;
 use status::Status;
 pub(crate) use up::Missing;
@@ -36,7 +36,7 @@ pub(crate) use up::Missing;
 pub(crate) const HELP: &str = "\
 Real servers for development and tests, on free ports of 127.0.0.1.
 
-Usage: cargo xtask stack <up|down|status|config> [OPTIONS]
+Usage: cargo xtask stack <up|down|status|config|env> [OPTIONS]
 
 Commands:
   up      Installs what is missing (Debian packages as root, Kafka by Maven) and starts two MariaDB servers, a Redis,
@@ -44,6 +44,7 @@ Commands:
   down    Ends what `up` started, waits for it, and removes its directory
   status  Says for each server whether it runs and answers, its port and version; fails when one does not
   config  Prints a commented cluster.toml for the running stack
+  env     Prints the variables below for the running stack, for a shell: eval \"$(cargo xtask stack env)\"
 
 Options:
   --dir DIR    The scratch directory (default: one of this checkout, in the system's temporary directory)
@@ -68,6 +69,11 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         Command::Status => run_status(&dir),
         Command::Config => {
             print!("{}", config::render(&Stack::find(&dir)?.endpoints())?);
+            Ok(())
+        }
+        Command::Env => {
+            let variables = Stack::find(&dir)?.environment();
+            variables.iter().for_each(|(name, value)| println!("{}", export(name, value)));
             Ok(())
         }
     }
@@ -110,6 +116,11 @@ fn run_status(dir: &Path) -> Result<()> {
         bail!("not every server answers; `cargo xtask stack up` starts again what has ended");
     }
     Ok(())
+}
+
+/// A line that sets a variable in any shell of the Bourne family, whatever the value holds.
+fn export(name: &str, value: &str) -> String {
+    format!("export {name}='{}'", value.replace('\'', r"'\''"))
 }
 
 /// A stack that was brought up.
@@ -175,17 +186,19 @@ enum Command {
     Down,
     Status,
     Config,
+    Env,
 }
 
 impl Options {
     fn parse(args: &[String]) -> Result<Self> {
         let (command, options) =
-            args.split_first().ok_or_else(|| usage("`stack` needs a command: up, down, status, config"))?;
+            args.split_first().ok_or_else(|| usage("`stack` needs a command: up, down, status, config or env"))?;
         let command = match command.as_str() {
             "up" => Command::Up,
             "down" => Command::Down,
             "status" => Command::Status,
             "config" => Command::Config,
+            "env" => Command::Env,
             unknown => return Err(usage(format!("`stack` has no command `{unknown}`"))),
         };
         let mut parsed = Self { command, dir: None, brokers: None };
@@ -218,6 +231,14 @@ mod tests {
         let options = parse(&["up", "--brokers", "3", "--dir", "/scratch"]).unwrap();
         assert_eq!(options, Options { command: Command::Up, dir: Some("/scratch".into()), brokers: Some(3) });
         assert_eq!(parse(&["status"]).unwrap().command, Command::Status);
+    }
+
+    #[test]
+    fn a_shell_reads_back_what_env_prints() {
+        let value = "mysql://root:it's \"$HOME\"@127.0.0.1:1,x";
+        let script = format!("{}\nprintf %s \"$NAME\"", export("NAME", value));
+        let output = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), value);
     }
 
     #[test]

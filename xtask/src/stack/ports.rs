@@ -42,6 +42,14 @@ pub(crate) fn free(count: usize, taken: &[u16]) -> Result<Vec<u16>> {
     Ok(ports)
 }
 
+/// Fails when somebody listens on the port, who would otherwise be taken for the server that cannot.
+pub(crate) fn check_free(port: u16) -> Result<()> {
+    if let Err(error) = TcpListener::bind((Ipv4Addr::LOCALHOST, port)) {
+        bail!("port {port} is taken ({error}): `down`, then `up` finds another");
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -55,7 +63,9 @@ mod tests {
         assert_eq!(distinct.len(), 200);
         assert!(first.iter().all(|port| !distinct.contains(port)));
         assert!(distinct.iter().all(|port| (FIRST..END).contains(port)));
+        assert!(check_free(first[0]).unwrap_err().to_string().contains("is taken"));
         drop(held);
+        check_free(first[0]).unwrap();
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What the parts share while they start side by side: the state file, the progress lines and the wish to stop.
 
+use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -59,9 +60,9 @@ impl<'a> Site<'a> {
         self.interrupt
     }
 
-    /// Prints a progress line.
+    /// Prints a progress line; a terminal that was closed meanwhile must not keep us from cleaning up.
     pub(crate) fn say(&self, name: &str, what: &str) {
-        eprintln!("[{:>6.1} s] {name:<16} {what}", self.began.elapsed().as_secs_f64());
+        let _ = writeln!(std::io::stderr(), "[{:>6.1} s] {name:<16} {what}", self.began.elapsed().as_secs_f64());
     }
 
     /// The state as it is now.
@@ -115,6 +116,7 @@ impl<'a> Site<'a> {
         ask: impl Fn() -> Result<String>,
     ) -> Result<()> {
         self.interrupt.check()?;
+        ports::check_free(server.port).with_context(|| server.name.clone())?;
         let began = Instant::now();
         let process = self.spawn(server, command)?;
         let version = loop {

@@ -10,7 +10,7 @@ use rustix::process::Signal;
 
 use super::{Options, Total, follow, start, test_command};
 use crate::interrupt::Interrupt;
-use crate::stack::{self, Missing, Stack};
+use crate::stack::{self, Ending, Missing, Stack};
 use crate::steps::Steps;
 
 /// Tells suites that a missing server is a failure, not a reason to be left out.
@@ -76,6 +76,10 @@ fn run_in_group(command: &mut Command, options: &Options, total: &mut Total, int
     std::thread::scope(|scope| {
         scope.spawn(|| end_when_interrupted(group, interrupt, &done));
         let tested = follow(command, &mut child, options, total);
+        if let Ok(None) = child.try_wait() {
+            // Nobody reads their output any more, and they would outlive their servers.
+            stack::end(&mut child, Ending::AtOnce);
+        }
         done.store(true, Ordering::Release);
         interrupt.check()?;
         tested
