@@ -1,7 +1,9 @@
 //! `cargo xtask`: the project's own tasks, so that a person, a hook and the CI run exactly the same checks.
 
 mod bench;
+mod interrupt;
 mod lint;
+mod stack;
 mod steps;
 mod test;
 mod tidy;
@@ -17,6 +19,7 @@ Usage: cargo xtask <TASK> [OPTIONS]
 Tasks:
   lint    Formatting, Clippy without warnings, tidy, and cargo-deny where it is installed
   test    Everything that proves the product: tidy, then every test of the workspace
+  stack   Real servers for development and tests: MariaDB, Redis, Redis Cluster, Kafka
   bench   Measures the product beside the limits it is compared with (release build)
   tidy    The rules a compiler does not know: module headers, dependency directions, file sizes
   help    This text; `cargo xtask help TASK` or `cargo xtask TASK --help` says more about one task
@@ -37,6 +40,7 @@ fn main() -> ExitCode {
     let outcome = match task {
         "lint" => without_options(task, rest, lint::run),
         "test" => test::run(rest),
+        "stack" => stack::run(rest),
         "bench" => bench::run(rest),
         "tidy" => without_options(task, rest, tidy::run),
         "help" | "--help" | "-h" => return help(rest.first().map(String::as_str)),
@@ -83,6 +87,7 @@ fn help(task: Option<&str>) -> ExitCode {
         None | Some("help" | "--help" | "-h") => HELP,
         Some("lint") => lint::HELP,
         Some("test") => test::HELP,
+        Some("stack") => stack::HELP,
         Some("bench") => bench::HELP,
         Some("tidy") => tidy::HELP,
         Some(unknown) => {

@@ -1,7 +1,9 @@
 //! `cargo xtask test`: the one command that proves the product; sets up what it needs and counts what it ran.
 
+mod on_stack;
+
 use std::io::{BufRead, BufReader, Write};
-use std::process::Stdio;
+use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
@@ -11,7 +13,7 @@ use crate::{tidy, usage, workspace};
 pub(crate) const HELP: &str = "\
 Everything that proves the product.
 
-Usage: cargo xtask test [--short] [-- ARGS FOR THE TESTS]
+Usage: cargo xtask test [--short] [--stack] [-- ARGS FOR THE TESTS]
 
 Runs, and stops at the first that fails:
   tidy     the rules a compiler does not know (cargo xtask help tidy)
@@ -22,6 +24,9 @@ Ends with a line `N passed, N failed`.
 
 Options:
   --short  Shortens the proofs that run for a set time (10 s of writers before the kill become 3 s)
+  --stack  Runs the suites that need real servers as well: brings a stack of its own up (cargo xtask help stack),
+           and takes it down also when tests fail or are interrupted; servers of your own are used where the
+           variables name some. Suites without a server are left out with a notice; with CI=true that is a failure
 ";
 
 /// Asks the tests that run for a set time for their full length.
@@ -41,11 +46,20 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 fn run_steps(steps: &mut Steps, options: &Options, total: &mut Total) -> Result<()> {
     steps.run("tidy", tidy::check)?;
     steps.run("build", || workspace::run(workspace::cargo().args(["build", "-p", "madang"])))?;
-    steps.run("tests", || run_tests(options, total))
+    if options.stack {
+        return on_stack::run(steps, options, total);
+    }
+    steps.run("tests", || {
+        let mut command = test_command(options);
+        let mut child = start(&mut command)?;
+        follow(&command, &mut child, options, total)
+    })
 }
 
-fn run_tests(options: &Options, total: &mut Total) -> Result<()> {
+/// The command that runs every test of the workspace.
+fn test_command(options: &Options) -> Command {
     let mut command = workspace::cargo();
+    command.stdout(Stdio::piped());
     // Without --no-fail-fast the total would leave out what comes after the first failing crate.
     command.args(["test", "--workspace", "--no-fail-fast", "--"]).args(&options.for_tests);
     if options.short {
@@ -53,7 +67,15 @@ fn run_tests(options: &Options, total: &mut Total) -> Result<()> {
     } else {
         command.env(LONG, "1");
     }
-    let mut child = command.stdout(Stdio::piped()).spawn().context("could not start `cargo test`")?;
+    command
+}
+
+fn start(command: &mut Command) -> Result<Child> {
+    command.spawn().context("could not start `cargo test`")
+}
+
+/// Passes the output on and counts, until the tests have ended.
+fn follow(command: &Command, child: &mut Child, options: &Options, total: &mut Total) -> Result<()> {
     let output = child.stdout.take().context("the output of `cargo test` is not ours to read")?;
     for line in BufReader::new(output).split(b'\n') {
         let line = line.context("could not read the output of `cargo test`")?;
@@ -66,7 +88,7 @@ fn run_tests(options: &Options, total: &mut Total) -> Result<()> {
     if total.failed > 0 {
         bail!("{} of {} tests failed", total.failed, total.passed + total.failed);
     }
-    workspace::succeeded(&command, status).context("no test failed, but something did not compile or was killed")?;
+    workspace::succeeded(command, status).context("no test failed, but something did not compile or was killed")?;
     if total.passed == 0 && options.for_tests.is_empty() {
         bail!("no test ran");
     }
@@ -76,6 +98,7 @@ fn run_tests(options: &Options, total: &mut Total) -> Result<()> {
 #[derive(Debug, Default, PartialEq)]
 struct Options {
     short: bool,
+    stack: bool,
     for_tests: Vec<String>,
 }
 
@@ -86,6 +109,7 @@ impl Options {
         while let Some(arg) = args.next() {
             match arg.as_str() {
                 "--short" => options.short = true,
+                "--stack" => options.stack = true,
                 "--" => options.for_tests = args.by_ref().cloned().collect(),
                 unknown => return Err(usage(format!("`test` has no option `{unknown}`"))),
             }
@@ -142,8 +166,8 @@ mod tests {
 
     #[test]
     fn what_follows_two_dashes_goes_to_the_tests() {
-        let options = parse(&["--short", "--", "crash", "--nocapture"]).unwrap();
-        assert_eq!(options, Options { short: true, for_tests: vec!["crash".into(), "--nocapture".into()] });
+        let options = parse(&["--short", "--", "crash", "--stack"]).unwrap();
+        assert_eq!(options, Options { short: true, stack: false, for_tests: vec!["crash".into(), "--stack".into()] });
         assert!(parse(&["--sort"]).unwrap_err().is::<crate::Usage>());
     }
 }
