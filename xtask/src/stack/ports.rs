@@ -19,6 +19,9 @@ const _: () = assert!(FIRST > 1_024 && FIRST < END && END < 32_768);
 /// elsewhere, and a server that finds its port taken says so in its log.
 pub(crate) fn free(count: usize, taken: &[u16]) -> Result<Vec<u16>> {
     let width = END - FIRST;
+    if count > usize::from(width) {
+        bail!("{count} free ports between {FIRST} and {END} on 127.0.0.1 are more than there are");
+    }
     let start = u16::from_le_bytes(secret::random()?) % width;
     // Kept open until all are found, so that no port is found twice.
     let mut listeners = Vec::with_capacity(count);
