@@ -5,12 +5,11 @@
 mod support;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use madang_article_read::{Filled, Look, Newest, ReadModel, ReadService};
+use madang_article_read::{Filled, Look, Newest, ReadModel};
 use madang_event::{BoardCount, Envelope};
 use madang_kernel::{ArticleId, BoardId, Id, ManualClock, Timestamp};
-use madang_memory::{DEFAULT_BUDGET_BYTES, MemoryReadModel};
+use madang_memory::MemoryReadModel;
 use support::{Site, Truth, page, size};
 
 const MIB: u64 = 1024 * 1024;
@@ -115,41 +114,4 @@ async fn what_is_used_most_stays() {
     let once: Vec<_> = (1_000..2_000).map(article).collect();
     let left = model.find(&once).await.unwrap().iter().filter(|look| **look != Look::Miss).count();
     assert!(left < 500, "{left} of 1000 that nobody reads are left");
-}
-
-/// A figure for the eye: what a hit costs.
-#[tokio::test]
-#[ignore = "a measurement; run with --ignored --nocapture and an optimised build"]
-async fn a_hit_costs_little() {
-    let site = Site::open(DEFAULT_BUDGET_BYTES);
-    for number in 1..=30 {
-        site.world.truth().create(board(1), article(number), &"x".repeat(1_000));
-    }
-    let service: &ReadService = &site.service;
-    service.page(board(1), page(1), size(30)).await.unwrap();
-    let per = |took: Duration, times: u32| took / times;
-    let start = Instant::now();
-    for _ in 0..200_000 {
-        assert!(service.article(article(5)).await.unwrap().is_some());
-    }
-    println!("one article: {:?}", per(start.elapsed(), 200_000));
-    let start = Instant::now();
-    for _ in 0..20_000 {
-        assert_eq!(service.page(board(1), page(1), size(30)).await.unwrap().unwrap().items.len(), 30);
-    }
-    println!("a page of 30: {:?}", per(start.elapsed(), 20_000));
-    // What is measured comes when the budget is used up, so that each pushes others out.
-    let (full, events) = (model(16 * MIB), creations(1_000, 40_000).collect::<Vec<_>>());
-    full.merge_committed(&events[..20_000]);
-    let start = Instant::now();
-    for event in &events[20_000..] {
-        full.merge_committed(std::slice::from_ref(event));
-    }
-    println!("a creation: {:?}", per(start.elapsed(), 20_000));
-    let deliveries: Vec<_> = events.iter().map(support::delivery).collect();
-    let start = Instant::now();
-    for deliveries in deliveries.chunks(256) {
-        madang_messaging::Handler::handle(&site.consumer, deliveries).await;
-    }
-    println!("an event delivered: {:?}", per(start.elapsed(), 40_000));
 }
