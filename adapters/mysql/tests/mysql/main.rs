@@ -1,0 +1,12 @@
+//! Everything that this adapter promises, on real servers: `MADANG_TEST_MYSQL` names two of them.
+
+#![allow(clippy::unwrap_used, reason = "the helpers of a test fail the test")]
+
+#[macro_use]
+mod support;
+
+mod inbox;
+mod membership;
+mod node_leases;
+mod open;
+mod outbox;
