@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use madang_kernel::{Clock, ServerIndex, ShardId, ShardMap, StoreError};
 use madang_messaging::{Message, Supervisor};
-use mysql_async::{Conn, IsolationLevel, TxOpts, Value};
+use mysql_async::prelude::Queryable;
+use mysql_async::{Conn, IsolationLevel, Row, TxOpts, Value};
 
 use crate::errors::SqlError;
 use crate::open::{OpenError, set_up};
 use crate::server::Server;
-use crate::transaction::Tx;
+use crate::statement::Values;
+use crate::transaction::{Cells, Tx, positional};
 use crate::{AgesBy, MysqlOptions, Service};
 
 const STORE_NOW: &str = include_str!("../sql/backbone/store_now.sql");
@@ -147,6 +149,28 @@ impl Mysql {
     pub(crate) async fn store_now(&self, tx: &mut Tx<'_>) -> Result<i64, SqlError> {
         let found = tx.first(STORE_NOW, vec![self.age_now()]).await?;
         found.ok_or_else(|| SqlError::defect("the server did not tell its time"))?.next()
+    }
+
+    /// Rows of one read, by itself: one statement sees one moment.
+    pub(crate) async fn read(
+        &self,
+        server: &Server,
+        sql: impl AsRef<str>,
+        values: Values,
+    ) -> Result<Vec<Cells>, SqlError> {
+        let mut attempts_left = self.read_attempts();
+        loop {
+            attempts_left -= 1;
+            let outcome = async {
+                let mut conn = server.pooled().await?;
+                let rows: Vec<Row> = conn.exec(sql.as_ref(), positional(values.clone())).await?;
+                Ok::<_, SqlError>(rows.into_iter().map(Cells::new).collect())
+            };
+            match outcome.await {
+                Err(error) if attempts_left > 0 && error.is_away() => {}
+                outcome => return outcome,
+            }
+        }
     }
 
     /// How often a read is tried: every pooled connection may be one that its server has closed.

@@ -1,12 +1,14 @@
 //! The stores on MySQL and what speaks its protocol: one database a service over one to 64 servers, calls folded into few
 //! transactions by lanes, and the outbox that a relay empties.
 
+mod articles;
 mod db;
 mod dead_letters;
 mod errors;
 mod inbox;
 mod lane;
 mod leases;
+mod likes;
 mod membership;
 mod metric;
 mod open;
@@ -18,10 +20,12 @@ mod server;
 mod statement;
 mod transaction;
 
+pub use articles::MysqlArticles;
 pub use db::Mysql;
 pub use dead_letters::MysqlDeadLetters;
 pub use inbox::{EffectError, EffectTx, MysqlEffect, MysqlInbox};
 pub use leases::MysqlLeases;
+pub use likes::MysqlLikes;
 pub use membership::MysqlMembership;
 pub use open::OpenError;
 pub use options::{AgesBy, MysqlOptions, ServerOptions, Service};

@@ -138,7 +138,8 @@ fn chunks(rows: Vec<Values>) -> Vec<Vec<Values>> {
     rows.chunks(STATEMENT_ROWS_MAX).map(<[Values]>::to_vec).collect()
 }
 
-fn positional(values: Values) -> Params {
+/// Values as the driver takes them.
+pub(crate) fn positional(values: Values) -> Params {
     if values.is_empty() { Params::Empty } else { Params::Positional(values) }
 }
 

@@ -45,7 +45,7 @@ CREATE TABLE article (
     content      MEDIUMTEXT       NOT NULL,
     content_html MEDIUMTEXT       NOT NULL,
     PRIMARY KEY (shard, article_id),
-    KEY article_by_board (shard, board_id, article_id),
+    KEY article_by_board (board_id, article_id),
     KEY article_by_writer (writer_id, article_id)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
 

@@ -16,7 +16,8 @@ CREATE TABLE article_like_count (
     article_id BIGINT           NOT NULL,
     like_count BIGINT UNSIGNED  NOT NULL,
     version    BIGINT UNSIGNED  NOT NULL,
-    PRIMARY KEY (shard, article_id)
+    PRIMARY KEY (shard, article_id),
+    KEY article_like_count_by_id (article_id)
 ) ENGINE = InnoDB;
 
 -- Deleted articles. Kept for ever, so that nothing late brings a like back.

@@ -147,13 +147,16 @@ impl<F: Fold> Batches<F> {
             Err(_) => return (Err(SqlError::Away("a batch took too long".to_owned()).into()), false),
         };
         let Decided { decisions, reports, wrote } = decided;
+        if !wrote {
+            // Rows that were made only to be locked go with it.
+            tx.roll_back().await;
+            return (Ok(decisions), true);
+        }
         let ended = timeout(Duration::from_millis(COMMIT_MAX_MS), tx.commit()).await;
         let (committed, usable) = match ended {
             Ok(Ok(())) => (Ok(()), true),
             // The server refused: it says so only of what it rolled back.
             Ok(Err(error)) if !error.is_away() => (Err(error.into()), true),
-            // A batch that wrote nothing may simply run again.
-            _ if !wrote => (Err(SqlError::Away("no reply to COMMIT".to_owned()).into()), false),
             _ => (self.look_up(lane_id, number, connection_id).await, false),
         };
         (committed.map(|()| self.after_commit(decisions, reports)), usable)

@@ -5,7 +5,9 @@
 #[macro_use]
 mod support;
 
+mod article_store;
 mod inbox;
+mod like_store;
 mod membership;
 mod node_leases;
 mod open;

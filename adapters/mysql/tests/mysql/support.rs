@@ -4,7 +4,9 @@
 use std::io::Write as _;
 use std::sync::Arc;
 
-use madang_kernel::{ManualClock, Timestamp};
+use bytes::Bytes;
+use madang_kernel::{EventId, Id, ManualClock, ShardId, Timestamp};
+use madang_messaging::Message;
 use madang_mysql::{AgesBy, Mysql, MysqlOptions, ServerOptions, Service};
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Opts, OptsBuilder};
@@ -88,6 +90,64 @@ impl TestDb {
     /// A connection of the test's own to one server's database.
     pub(crate) async fn connect(&self, server: usize) -> Conn {
         connect(&self.options.servers[server].url, Some(&self.database())).await
+    }
+
+    /// Every message in the outbox, in commit order within a shard.
+    pub(crate) async fn outbox(&self) -> Vec<Message> {
+        type Row = (i64, String, String, u8, i64, Vec<u8>);
+        let sql = "SELECT event_id, topic, message_key, shard, occurred_at, payload FROM outbox ORDER BY row_id";
+        let rows: Vec<Row> = self.rows(sql).await;
+        let message = |(event_id, topic, key, shard, occurred_at, payload): Row| Message {
+            event_id: EventId::from_raw(event_id),
+            topic,
+            key,
+            shard: ShardId::new(shard).unwrap(),
+            occurred_at: Timestamp::from_millis(occurred_at),
+            headers: Vec::new(),
+            payload: Bytes::from(payload),
+        };
+        rows.into_iter().map(message).collect()
+    }
+
+    /// Counters of likes that differ from their rows.
+    pub(crate) async fn like_differences(&self) -> Vec<String> {
+        let sql = "SELECT c.article_id, c.like_count, COUNT(l.member_id)
+                   FROM article_like_count c
+                   LEFT JOIN article_like l ON l.shard = c.shard AND l.article_id = c.article_id
+                   GROUP BY c.shard, c.article_id HAVING c.like_count <> COUNT(l.member_id)
+                   UNION ALL
+                   SELECT l.article_id, -1, COUNT(*) FROM article_like l
+                   LEFT JOIN article_like_count c ON c.shard = l.shard AND c.article_id = l.article_id
+                   WHERE c.article_id IS NULL GROUP BY l.shard, l.article_id";
+        let rows: Vec<(i64, i64, i64)> = self.rows(sql).await;
+        rows.iter().map(|(article, count, rows)| format!("{article}: counted {count}, rows {rows}")).collect()
+    }
+
+    /// Counters and blocks of boards that differ from the articles they count.
+    pub(crate) async fn article_differences(&self) -> Vec<String> {
+        let counters = "SELECT c.board_id, 0, c.article_count, COUNT(a.article_id)
+                        FROM board_article_count c LEFT JOIN article a ON a.board_id = c.board_id
+                        GROUP BY c.shard, c.board_id HAVING c.article_count <> COUNT(a.article_id)";
+        let blocks = "SELECT b.board_id, b.level, b.article_count, COUNT(a.article_id)
+                      FROM (SELECT shard, board_id, level, first_id, article_count,
+                                   COALESCE(LEAD(first_id) OVER (PARTITION BY board_id, level ORDER BY first_id),
+                                            9223372036854775807) AS next_id
+                            FROM article_block) b
+                      LEFT JOIN article a
+                        ON a.board_id = b.board_id AND a.article_id >= b.first_id AND a.article_id < b.next_id
+                      GROUP BY b.board_id, b.level, b.first_id, b.article_count
+                      HAVING b.article_count <> COUNT(a.article_id)";
+        let uncounted = "SELECT a.board_id, 0, -1, COUNT(*) FROM article a
+                         WHERE NOT EXISTS (SELECT 1 FROM board_article_count c WHERE c.board_id = a.board_id)
+                         GROUP BY a.board_id";
+        let mut differences = Vec::new();
+        for sql in [counters, blocks, uncounted] {
+            let rows: Vec<(i64, i64, i64, i64)> = self.rows(sql).await;
+            differences.extend(rows.iter().map(|(board, level, count, rows)| {
+                format!("board {board}, level {level}: counted {count}, rows {rows}")
+            }));
+        }
+        differences
     }
 
     /// Rows of a query on every server, one server after another.

@@ -1,0 +1,5 @@
+-- Uses: primary key of article.
+DELETE FROM article
+WHERE
+-- rows, joined by OR
+(shard = ? AND article_id = ?)
