@@ -32,6 +32,8 @@ pub struct MysqlOptions {
     pub connections_max: usize,
     /// Transactions that one process has under way on one server for one service.
     pub lanes: usize,
+    /// Calls folded into one transaction at most; 1 folds nothing, which is what folding is compared with.
+    pub batch_calls_max: usize,
     /// How long a transaction waits for a lock, in seconds: a held lock stalls its lane.
     pub lock_wait_s: u32,
     /// Which clock tells the age of rows, leases and instances.
@@ -52,6 +54,8 @@ pub enum AgesBy {
 const CONNECTIONS_MAX: usize = 12;
 /// Lanes on one server for one service, unless configured.
 const LANES: usize = 4;
+/// Calls in one transaction, unless configured.
+const BATCH_CALLS_MAX: usize = 256;
 /// Seconds to wait for a lock, unless configured.
 const LOCK_WAIT_S: u32 = 2;
 
@@ -63,6 +67,7 @@ impl MysqlOptions {
             database_prefix: "madang".to_owned(),
             connections_max: CONNECTIONS_MAX,
             lanes: LANES,
+            batch_calls_max: BATCH_CALLS_MAX,
             lock_wait_s: LOCK_WAIT_S,
             ages_by: AgesBy::default(),
         }

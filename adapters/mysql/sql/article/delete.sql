@@ -1,5 +1,5 @@
 -- Uses: primary key of article.
-DELETE FROM article
+DELETE a FROM article a FORCE INDEX (PRIMARY)
 WHERE
 -- rows, joined by OR
-(shard = ? AND article_id = ?)
+(a.shard = ? AND a.article_id = ?)

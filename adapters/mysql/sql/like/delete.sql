@@ -1,5 +1,5 @@
 -- Uses: primary key of article_like.
-DELETE FROM article_like
+DELETE l FROM article_like l FORCE INDEX (PRIMARY)
 WHERE
 -- rows, joined by OR
-(shard = ? AND article_id = ? AND member_id = ?)
+(l.shard = ? AND l.article_id = ? AND l.member_id = ?)

@@ -1,6 +1,6 @@
 -- Published rows, all in one statement. Uses: outbox_event.
-DELETE FROM outbox
-WHERE event_id IN (
+DELETE o FROM outbox o FORCE INDEX (outbox_event)
+WHERE o.event_id IN (
 -- rows, joined by ,
 ?
 -- after the rows

@@ -21,8 +21,6 @@ use crate::transaction::Tx;
 use batch::Batches;
 use queue::Queue;
 
-/// Calls folded into one transaction at most.
-pub(crate) const BATCH_CALLS_MAX: usize = 256;
 /// Calls that may wait in one lane; one more is refused at once.
 const LANE_PENDING_MAX: usize = 4_096;
 
@@ -65,6 +63,7 @@ impl<F: Fold> Lanes<F> {
     /// Starts the lanes; they run until the store closes.
     pub(crate) fn start(db: &Mysql, fold: F) -> Self {
         let fold = Arc::new(fold);
+        let calls_max = db.options().batch_calls_max.max(1);
         let mut queues = Vec::new();
         for server in db.servers() {
             let lanes = (0..db.options().lanes()).map(|_| {
@@ -73,7 +72,7 @@ impl<F: Fold> Lanes<F> {
                 let waiting = Arc::clone(&queue);
                 db.supervise(move |supervisor| {
                     supervisor
-                        .spawn("lane", OnError::Restart, move |stop| run(Arc::clone(&waiting), batches.clone(), stop));
+                        .spawn("lane", OnError::Restart, move |stop| run(Arc::clone(&waiting), batches.clone(), calls_max, stop));
                 });
                 queue
             });
@@ -90,9 +89,14 @@ impl<F: Fold> Lanes<F> {
     }
 }
 
-async fn run<F: Fold>(queue: Arc<Queue<F>>, batches: Batches<F>, stop: Stop) -> Result<(), Infallible> {
+async fn run<F: Fold>(
+    queue: Arc<Queue<F>>,
+    batches: Batches<F>,
+    calls_max: usize,
+    stop: Stop,
+) -> Result<(), Infallible> {
     let mut connection = None;
-    while let Some(waiting) = queue.next(BATCH_CALLS_MAX, &stop).await {
+    while let Some(waiting) = queue.next(calls_max, &stop).await {
         batches.run(&mut connection, waiting).await;
     }
     Ok(())
