@@ -39,6 +39,7 @@ struct Inner {
     clock: Arc<dyn Clock>,
     on_commit: CommitHook,
     supervisor: Mutex<Option<Supervisor>>,
+    when_closed: Mutex<Vec<Box<dyn FnOnce() + Send>>>,
 }
 
 /// A store that is dropped without being closed still ends its lanes.
@@ -68,6 +69,7 @@ impl Mysql {
             clock,
             on_commit: CommitHook::default(),
             supervisor: Mutex::new(Some(Supervisor::new(service.name()))),
+            when_closed: Mutex::default(),
         };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -83,6 +85,10 @@ impl Mysql {
         let supervisor = self.inner.supervisor.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(supervisor) = supervisor {
             supervisor.shutdown(Duration::from_millis(CLOSE_MAX_MS)).await;
+        }
+        let closers = std::mem::take(&mut *self.inner.when_closed.lock().unwrap_or_else(PoisonError::into_inner));
+        for close in closers {
+            close();
         }
         for server in &self.inner.servers {
             let _ = tokio::time::timeout(Duration::from_millis(CLOSE_MAX_MS), server.pool().clone().disconnect()).await;
@@ -128,6 +134,17 @@ impl Mysql {
         let supervisor = self.inner.supervisor.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(supervisor) = supervisor.as_ref() {
             start(supervisor);
+        }
+    }
+
+    /// Runs `end` once the store is closed; at once if it is.
+    pub(crate) fn when_closed(&self, end: impl FnOnce() + Send + 'static) {
+        let supervisor = self.inner.supervisor.lock().unwrap_or_else(PoisonError::into_inner);
+        if supervisor.is_some() {
+            self.inner.when_closed.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(end));
+        } else {
+            drop(supervisor);
+            end();
         }
     }
 

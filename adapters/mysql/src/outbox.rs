@@ -127,8 +127,8 @@ impl MysqlOutbox {
         // From the shard whose turn it is to the last, then from the first: two ranges that the index can walk in order.
         for shards in wrapped(shards) {
             let keys: Vec<Values> = shards.iter().map(|shard| vec![shard.number().into()]).collect();
-            let rest = vec![inserted_by.into(), now.into(), (limit - claimed.len()).into()];
-            for mut cells in tx.read_many_then(&DUE, keys, rest).await? {
+            let (head, tail) = (vec![now.into(), inserted_by.into()], vec![(limit - claimed.len()).into()]);
+            for mut cells in tx.read_many_between(&DUE, head, keys, tail).await? {
                 claimed.push(OutboxRow { message: rows::message(&mut cells)?, attempts: cells.next()? });
             }
             if claimed.len() >= limit {

@@ -9,6 +9,8 @@ use crate::errors::SqlError;
 
 /// How long a connection may take to be made or to come free.
 const CONNECT_MAX_MS: u64 = 2_000;
+/// Seconds that a connection nobody needs is kept.
+const IDLE_KEPT_S: u64 = 60;
 /// Prepared statements that a connection keeps: nine sizes of each that takes rows, and the others.
 const STATEMENTS_KEPT: usize = 256;
 /// Seconds that a change of a table's definition may make us wait.
@@ -26,7 +28,11 @@ impl Server {
         let opts = session(options, Opts::from_url(url)?).db_name(Some(database));
         let constraints = PoolConstraints::new(0, options.pooled_connections()).unwrap_or_default();
         // A reset would throw away prepared statements and settings; a transaction left open is rolled back without it.
-        let pooled = PoolOpts::new().with_constraints(constraints).with_reset_connection(false);
+        let pooled = PoolOpts::new()
+            .with_constraints(constraints)
+            .with_reset_connection(false)
+            // Without it every connection would be closed as soon as it came back.
+            .with_inactive_connection_ttl(Duration::from_secs(IDLE_KEPT_S));
         let opts: Opts = opts.pool_opts(pooled).into();
         Ok(Self { pool: Pool::new(opts.clone()), opts })
     }

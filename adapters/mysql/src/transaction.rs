@@ -42,16 +42,16 @@ impl<'c> Tx<'c> {
         Ok(found)
     }
 
-    /// As [`Self::read_many`], of a statement whose tail takes values too. All keys must fit into one statement.
-    pub(crate) async fn read_many_then(
+    /// As [`Self::read_many`], of a statement whose head and tail take values too. All keys must fit into one statement.
+    pub(crate) async fn read_many_between(
         &mut self,
         many: &Many,
+        head: Values,
         keys: Vec<Values>,
         tail: Values,
     ) -> Result<Vec<Cells>, SqlError> {
         let keys = filled(keys);
-        let mut values = keys.concat();
-        values.extend(tail);
+        let values = [head, keys.concat(), tail].concat();
         let rows: Vec<Row> = self.inner.exec(many.sql(keys.len()), positional(values)).await?;
         Ok(rows.into_iter().map(Cells::new).collect())
     }

@@ -90,7 +90,10 @@ impl ArticleStore for MysqlArticles {
     async fn create(&self, new: CreateArticle) -> Result<Created<Article>, StoreError> {
         let (article, board) = (new.article.article_id, new.article.board_id);
         if self.db.map().server(article.shard()) != self.db.map().server(board.shard()) {
-            return Err(StoreError::broken(PART, format!("article {article} does not carry the shard of board {board}")));
+            return Err(StoreError::broken(
+                PART,
+                format!("article {article} does not carry the shard of board {board}"),
+            ));
         }
         match self.lanes.call(Call::Create(Box::new(new))).await? {
             Answer::Created(outcome) => Ok(outcome),

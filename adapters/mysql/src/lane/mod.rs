@@ -71,9 +71,13 @@ impl<F: Fold> Lanes<F> {
                 let batches = Batches::new(db, Arc::clone(server), Arc::clone(&fold));
                 let waiting = Arc::clone(&queue);
                 db.supervise(move |supervisor| {
-                    supervisor
-                        .spawn("lane", OnError::Restart, move |stop| run(Arc::clone(&waiting), batches.clone(), calls_max, stop));
+                    supervisor.spawn("lane", OnError::Restart, move |stop| {
+                        run(Arc::clone(&waiting), batches.clone(), calls_max, stop)
+                    });
                 });
+                // A lane that was stopped before it ever ran leaves its calls to this.
+                let closed = Arc::clone(&queue);
+                db.when_closed(move || closed.close());
                 queue
             });
             queues.push(lanes.collect());

@@ -76,6 +76,18 @@ impl<F: Fold> Queue<F> {
         }
     }
 
+    /// Takes no more calls, and refuses those that no batch has taken.
+    pub(super) fn close(&self) {
+        let left = {
+            let mut pending = self.lock();
+            pending.open = false;
+            std::mem::take(&mut pending.calls)
+        };
+        for waiting in left {
+            let _ = waiting.reply.send(Err(closing()));
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Pending<F>> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }

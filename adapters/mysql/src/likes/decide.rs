@@ -106,7 +106,8 @@ async fn load(tx: &mut Tx<'_>, calls: &[Call]) -> Result<BTreeMap<Place, Batched
     }
     let mut likers = existing(tx, calls).await?;
     let start = |place: Place| {
-        let (before, gone) = counts.get(&place.1).copied().ok_or_else(|| SqlError::defect("a locked counter is gone"))?;
+        let (before, gone) =
+            counts.get(&place.1).copied().ok_or_else(|| SqlError::defect("a locked counter is gone"))?;
         let replay = Replay::new(before, likers.remove(&place.1).unwrap_or_default());
         let gone = if gone { Gone::Before } else { Gone::No };
         Ok((place, Batched { before, replay, gone, event_id: None }))

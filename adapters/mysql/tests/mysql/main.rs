@@ -7,8 +7,8 @@ mod support;
 
 mod article_store;
 mod inbox;
-mod like_store;
 mod lanes;
+mod like_store;
 mod member_store;
 mod membership;
 mod node_leases;

@@ -102,9 +102,8 @@ fn cut(packet: &[u8], cuts: &Cuts) -> Cut {
     if !packet.ends_with(b"\x03COMMIT") {
         return Cut::No;
     }
-    let take = |count: &AtomicU32| {
-        count.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok()
-    };
+    let take =
+        |count: &AtomicU32| count.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok();
     if take(&cuts.after) {
         Cut::After
     } else if take(&cuts.before) {
