@@ -20,6 +20,7 @@ mod rows;
 mod server;
 mod statement;
 mod transaction;
+mod views;
 
 pub use articles::MysqlArticles;
 pub use db::Mysql;
@@ -32,3 +33,4 @@ pub use membership::MysqlMembership;
 pub use open::OpenError;
 pub use options::{AgesBy, MysqlOptions, ServerOptions, Service};
 pub use outbox::MysqlOutbox;
+pub use views::MysqlViews;

@@ -33,6 +33,9 @@ mod article {
 mod like {
     refinery::embed_migrations!("migrations/like");
 }
+mod view {
+    refinery::embed_migrations!("migrations/view");
+}
 
 /// Why a service's databases could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -122,6 +125,7 @@ async fn migrate(server: &Server, service: Service) -> Result<(), refinery::Erro
         Service::Member => member::migrations::runner(),
         Service::Article => article::migrations::runner(),
         Service::Like => like::migrations::runner(),
+        Service::View => view::migrations::runner(),
     };
     run(backbone::migrations::runner(), "schema_backbone", server).await?;
     run(own, "schema_history", server).await

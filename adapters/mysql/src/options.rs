@@ -99,6 +99,8 @@ pub enum Service {
     Article,
     /// Likes.
     Like,
+    /// View counts.
+    View,
 }
 
 impl Service {
@@ -108,6 +110,7 @@ impl Service {
             Self::Member => "member",
             Self::Article => "article",
             Self::Like => "like",
+            Self::View => "view",
         }
     }
 

@@ -16,3 +16,4 @@ mod open;
 mod outbox;
 mod plans;
 mod proxy;
+mod view_store;

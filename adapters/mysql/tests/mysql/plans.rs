@@ -26,7 +26,7 @@ const TAIL_MARK: &str = "-- after the rows\n";
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_statement_uses_the_index_it_names() {
     let mut failures = Vec::new();
-    for service in [Service::Member, Service::Article, Service::Like] {
+    for service in [Service::Member, Service::Article, Service::Like, Service::View] {
         let test = TestDb::fresh::<OneServer>(service).await;
         fill(&test, service).await;
         let mut conn = test.connect(0).await;
@@ -147,6 +147,16 @@ async fn fill(test: &TestDb, service: Service) {
                     rows(&|n| format!("({}, {n}, 's', 'k', REPEAT('f', 32), 'a', {n})", n % 64))
                 ),
             ]),
+            Service::View => insert.extend([
+                format!(
+                    "INSERT INTO article_view_count (shard, article_id, view_count, version) VALUES {}",
+                    rows(&|n| format!("({}, {n}, 1, 1)", n % 64))
+                ),
+                format!(
+                    "INSERT INTO view_article_gone (shard, article_id) VALUES {}",
+                    rows(&|n| format!("({}, {n})", n % 64))
+                ),
+            ]),
             Service::Like => insert.extend([
                 format!(
                     "INSERT INTO article_like (shard, article_id, member_id, member_name, created_at) VALUES {}",
@@ -235,8 +245,8 @@ fn literal(sql: &str) -> String {
     let mut rest = uncommented(sql);
     while let Some((before, after)) = rest.split_once('?') {
         text.push_str(before);
-        let words = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
-        let column = words.filter(|word| !word.is_empty() && *word != "IN" && word.parse::<u64>().is_err()).next_back();
+        let mut words = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+        let column = words.rfind(|word| !word.is_empty() && *word != "IN" && word.parse::<u64>().is_err());
         text.push_str(if column.is_some_and(|column| TEXTS.contains(&column)) { "'1'" } else { "1" });
         rest = after.to_owned();
     }
@@ -266,6 +276,7 @@ fn service_of(name: &str) -> Service {
     match name.split('/').next().unwrap() {
         "member" | "lease" | "membership" => Service::Member,
         "article" => Service::Article,
+        "view" => Service::View,
         _ => Service::Like,
     }
 }
