@@ -25,8 +25,10 @@ pub(crate) enum SqlError {
     Defect(Box<dyn Error + Send + Sync>),
 }
 
+/// A lock that did not come free in time.
+const LOCK_WAIT: u16 = 1205;
 /// Lock wait time-out, deadlock, and a record that changed since it was read.
-const CONFLICTS: [u16; 3] = [1205, 1213, 1020];
+const CONFLICTS: [u16; 3] = [LOCK_WAIT, 1213, 1020];
 /// Too many connections, shutting down, killed, interrupted, read-only in its several spellings, disk full, and no such
 /// host or access while a failover is under way.
 const AWAY: [u16; 14] = [1040, 1053, 1927, 3169, 1317, 1290, 1836, 1792, 1021, 1203, 1226, 1129, 4031, 1158];
@@ -63,6 +65,11 @@ impl SqlError {
     /// Whether another connection may do better.
     pub(crate) fn is_away(&self) -> bool {
         matches!(self, Self::Away(_))
+    }
+
+    /// Whether it waited for a lock until the time was up.
+    pub(crate) fn is_lock_wait(&self) -> bool {
+        matches!(self, Self::Conflict(mysql_async::Error::Server(server)) if server.code == LOCK_WAIT)
     }
 
     /// Whether the whole transaction is worth running again at once.

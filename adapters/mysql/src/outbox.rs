@@ -74,23 +74,31 @@ impl MysqlOutbox {
         usize::from(self.db.map().server(shard).0) == server
     }
 
-    /// Runs a statement over events: first where their ids say that they are, then elsewhere if some were not there.
+    /// Runs a statement over events: first where their ids say that they are, then elsewhere if some were not there. A
+    /// server that is away keeps no other's rows waiting.
     async fn change(&self, many: &Many, events: &[EventId]) -> Result<(), Outage> {
-        let servers = self.db.servers();
-        let told = |index: usize, event: &EventId| self.holds(index, event.shard());
-        let mut missed = 0;
-        for (index, server) in servers.iter().enumerate() {
-            let here: Vec<EventId> = events.iter().filter(|event| told(index, event)).copied().collect();
-            missed += self.change_on(server, many, &here).await?;
+        let (mut missed, mut away) = (0, None);
+        for elsewhere in [false, true] {
+            for (index, server) in self.db.servers().iter().enumerate() {
+                let here = events.iter().filter(|event| self.holds(index, event.shard()) != elsewhere);
+                let here: Vec<EventId> = here.copied().collect();
+                match self.change_on(server, many, &here).await {
+                    Ok(not_there) => missed += not_there,
+                    Err(outage) => away = Some(outage),
+                }
+            }
+            if missed == 0 {
+                break;
+            }
         }
-        if missed == 0 || servers.len() == 1 {
-            return Ok(());
-        }
-        for (index, server) in servers.iter().enumerate() {
-            let elsewhere: Vec<EventId> = events.iter().filter(|event| !told(index, event)).copied().collect();
-            self.change_on(server, many, &elsewhere).await?;
-        }
-        Ok(())
+        away.map_or(Ok(()), Err)
+    }
+
+    /// The servers, the one that an event's id tells first.
+    fn servers_for(&self, event: EventId) -> impl Iterator<Item = &Arc<Server>> {
+        let told = usize::from(self.db.map().server(event.shard()).0);
+        let others = self.db.servers().iter().enumerate().filter(move |(index, _)| *index != told);
+        std::iter::once(&self.db.servers()[told]).chain(others.map(|(_, server)| server))
     }
 
     /// Returns how many of the events had no row here.
@@ -198,17 +206,23 @@ impl Outbox for MysqlOutbox {
     }
 
     async fn park(&self, rows: &[Failed]) -> Result<(), Outage> {
-        for server in self.db.servers() {
-            let parked: Result<(), SqlError> = transact!(self.db, server, |tx| self.park_rows(&mut tx, rows));
-            parked.map_err(outage)?;
+        for row in rows {
+            for server in self.servers_for(row.event_id) {
+                let parked: Result<bool, SqlError> = transact!(self.db, server, |tx| self.park_row(&mut tx, row));
+                if parked.map_err(outage)? {
+                    break;
+                }
+            }
         }
         Ok(())
     }
 
     async fn bury(&self, row: EventId, reason: &str) -> Result<(), Outage> {
-        for server in self.db.servers() {
-            let buried: Result<(), SqlError> = transact!(self.db, server, |tx| self.bury_row(&mut tx, row, reason));
-            buried.map_err(outage)?;
+        for server in self.servers_for(row) {
+            let buried: Result<bool, SqlError> = transact!(self.db, server, |tx| self.bury_row(&mut tx, row, reason));
+            if buried.map_err(outage)? {
+                break;
+            }
         }
         Ok(())
     }
@@ -227,20 +241,18 @@ impl Outbox for MysqlOutbox {
 }
 
 impl MysqlOutbox {
-    async fn park_rows(&self, tx: &mut Tx<'_>, rows: &[Failed]) -> Result<(), SqlError> {
+    /// False when the row is not here.
+    async fn park_row(&self, tx: &mut Tx<'_>, row: &Failed) -> Result<bool, SqlError> {
         let now = Timestamp::from_millis(self.db.store_now(tx).await?);
-        for row in rows {
-            let until_ms = now.plus(row.park_for).as_millis();
-            let values = vec![until_ms.into(), bytes(row.reason.as_str()), row.event_id.raw().into()];
-            tx.write(PARK, values).await?;
-        }
-        Ok(())
+        let until_ms = now.plus(row.park_for).as_millis();
+        let values = vec![until_ms.into(), bytes(row.reason.as_str()), row.event_id.raw().into()];
+        Ok(tx.write(PARK, values).await? > 0)
     }
 
-    async fn bury_row(&self, tx: &mut Tx<'_>, row: EventId, reason: &str) -> Result<(), SqlError> {
+    /// False when the row is not here: on another server, or buried before by a relay that lost its shard.
+    async fn bury_row(&self, tx: &mut Tx<'_>, row: EventId, reason: &str) -> Result<bool, SqlError> {
         let found = tx.first(FIND, vec![row.raw().into()]).await?;
-        // On another server, or buried before by a relay that lost its shard: nothing is left to do here.
-        let Some(mut cells) = found else { return Ok(()) };
+        let Some(mut cells) = found else { return Ok(false) };
         let mut message = rows::message(&mut cells)?;
         let original = std::mem::take(&mut message.topic);
         message.topic = format!("{original}.dlq");
@@ -250,7 +262,7 @@ impl MysqlOutbox {
         dead_letters::insert(tx, &message, died_at).await?;
         tx.set_many(&DELETE, ids(&[row])).await?;
         tx.write(FREE_KEY, vec![message.shard.number().into(), bytes(message.key.as_str())]).await?;
-        Ok(())
+        Ok(true)
     }
 }
 
