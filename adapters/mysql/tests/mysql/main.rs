@@ -16,4 +16,5 @@ mod open;
 mod outbox;
 mod plans;
 mod proxy;
+mod two_processes;
 mod view_store;

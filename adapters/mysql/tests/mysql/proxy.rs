@@ -35,9 +35,14 @@ enum Cut {
 impl Proxy {
     /// Starts a proxy to the server of `url`, and returns the URL that leads through it.
     pub(crate) async fn start(url: &str) -> (Self, String) {
+        Self::start_at(0, url).await
+    }
+
+    /// As [`Self::start`], where another proxy was before.
+    pub(crate) async fn start_at(port: u16, url: &str) -> (Self, String) {
         let (credentials, address) = url.rsplit_once('@').unwrap();
         let target: SocketAddr = address.trim_end_matches('/').parse().unwrap();
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let listener = TcpListener::bind(("127.0.0.1", port)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let cuts = Arc::new(Cuts::default());
         let mut tasks = JoinSet::new();
