@@ -73,7 +73,7 @@ async fn articles_that_come_and_go_from_both_are_counted_once() {
     assert_eq!(versions, (1..=40 * 27).collect::<Vec<_>>(), "one version a change, in commit order");
 }
 
-fn board_version(payload: &[u8]) -> u64 {
+fn board_version(payload: &bytes::Bytes) -> u64 {
     match Envelope::decode(payload).unwrap().event {
         Event::ArticleCreated(state) | Event::ArticleEdited(state) => state.board_count.version,
         Event::ArticleDeleted(gone) => gone.board_count.version,
