@@ -11,7 +11,7 @@ use crate::errors::SqlError;
 const CONNECT_MAX_MS: u64 = 2_000;
 /// Seconds that a connection nobody needs is kept.
 const IDLE_KEPT_S: u64 = 60;
-/// Prepared statements that a connection keeps: nine sizes of each that takes rows, and the others.
+/// Prepared statements that a connection keeps: up to 17 sizes of each that takes rows, and the others.
 const STATEMENTS_KEPT: usize = 256;
 /// Seconds that a change of a table's definition may make us wait.
 const METADATA_LOCK_WAIT_S: u32 = 5;

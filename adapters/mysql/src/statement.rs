@@ -1,8 +1,8 @@
 //! Statements over many rows: a fixed head, a row that repeats and a fixed tail, all from one `.sql` file. What is put
 //! together is placeholders only, never input.
 //!
-//! A row count is rounded to a power of two, so that a connection prepares nine texts of each and not one for every size:
-//! lists of keys are filled up with their last key, rows to insert are cut into pieces.
+//! Few row counts are used, so that a connection prepares some texts of each and not one for every size: lists of keys are
+//! filled up with their last key to a power of two, rows to insert are cut into pieces of 2^n and 3 * 2^n.
 
 use std::fmt::Write as _;
 
@@ -62,16 +62,22 @@ pub(crate) fn filled(mut keys: Vec<Values>) -> Vec<Values> {
     keys
 }
 
-/// Rows to write, cut into pieces of a power of two that are neither too many nor too large for one statement.
+/// Rows to write, cut into few pieces of few sizes that are neither too many nor too large for one statement.
 pub(crate) fn pieces(mut rows: Vec<Values>) -> Vec<Vec<Values>> {
     let mut pieces = Vec::new();
     while !rows.is_empty() {
         let fitting = fitting(&rows).clamp(1, STATEMENT_ROWS_MAX);
-        let size = if fitting.is_power_of_two() { fitting } else { fitting.next_power_of_two() / 2 };
-        let rest = rows.split_off(size);
+        let rest = rows.split_off(size_below(fitting));
         pieces.push(std::mem::replace(&mut rows, rest));
     }
     pieces
+}
+
+/// The greatest of 1, 2, 3, 4, 6, 8, 12, 16 and so on that is not above `rows`.
+fn size_below(rows: usize) -> usize {
+    let power = 1 << rows.max(1).ilog2();
+    let between = power + power / 2;
+    if between <= rows { between } else { power }
 }
 
 /// How many rows from the front stay below the limit of bytes.
@@ -116,12 +122,16 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_powers_of_two_and_keep_the_order() {
-        for count in [0, 1, 3, 100, 256, 700] {
+    fn pieces_have_few_sizes_and_keep_the_order() {
+        let mut sizes = std::collections::BTreeSet::new();
+        for count in 0..=700 {
             let pieces = pieces(rows(count));
-            assert!(pieces.iter().all(|piece| piece.len().is_power_of_two() && piece.len() <= STATEMENT_ROWS_MAX));
+            assert!(pieces.len() <= 7, "{count} rows in {} pieces", pieces.len());
+            sizes.extend(pieces.iter().map(Vec::len));
             assert_eq!(pieces.concat(), rows(count));
         }
+        assert_eq!(sizes.last(), Some(&STATEMENT_ROWS_MAX));
+        assert!(sizes.len() <= 17, "{sizes:?}");
     }
 
     #[test]

@@ -212,7 +212,7 @@ async fn write(
         }
     }
     tx.set_many(&DELETE, deletes).await?;
-    tx.insert_many(&INSERT, inserts).await?;
+    tx.set_many(&INSERT, inserts).await?;
     tx.set_many(&SET_COUNTS, counts).await?;
     tx.set_many(&MARK_GONE, marks).await?;
     Ok(committed)
