@@ -3,7 +3,7 @@
 use madang_kernel::{BoardId, Id};
 
 use super::ArticleStoreHarness;
-use super::site::{FIRST_ARTICLE, Site, ids, page_number, page_size};
+use super::site::{LATE_ARTICLE, Site, ids, page_number, page_size};
 
 pub(super) async fn an_empty_board_has_an_empty_page<H: ArticleStoreHarness>(harness: H) {
     let site = Site::open(harness).await;
@@ -102,7 +102,7 @@ pub(super) async fn boards_do_not_mix<H: ArticleStoreHarness>(harness: H) {
 pub(super) async fn late_small_ids_are_listed_and_counted<H: ArticleStoreHarness>(harness: H) {
     let site = Site::open(harness).await;
     let newest = site.create().await.article_id.raw();
-    let late = [FIRST_ARTICLE - 1, 5, 1, FIRST_ARTICLE - 7];
+    let late = [LATE_ARTICLE + 6, 5, 1, LATE_ARTICLE];
     for id in late {
         site.create_from(site.draft_at(id, site.board)).await;
     }

@@ -8,7 +8,7 @@ use madang_kernel::{ArticleId, BoardId, Id};
 use tokio::task::JoinSet;
 
 use super::ArticleStoreHarness;
-use super::site::{FIRST_ARTICLE, Site};
+use super::site::{LATE_ARTICLE, Site};
 
 pub(super) async fn many_articles_come_in_the_order_asked<H: ArticleStoreHarness>(harness: H) {
     let site = Site::open(harness).await;
@@ -51,7 +51,7 @@ pub(super) async fn the_newest_are_ids_newest_first<H: ArticleStoreHarness>(harn
         expected.insert(0, site.create().await.article_id);
         site.create_from(site.draft_at(site.next_id(), other)).await;
     }
-    let late = site.create_from(site.draft_at(FIRST_ARTICLE - 1, site.board)).await.article_id;
+    let late = site.create_from(site.draft_at(LATE_ARTICLE, site.board)).await.article_id;
     expected.push(late);
     site.delete(expected.remove(3)).await;
     let newest = site.store.newest(site.board, NEWEST_MAX).await.unwrap().unwrap();

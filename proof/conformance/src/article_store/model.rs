@@ -8,7 +8,7 @@ use madang_kernel::{ArticleId, Id};
 use tokio::task::JoinSet;
 
 use super::ArticleStoreHarness;
-use super::site::{FIRST_ARTICLE, Site, ids, page_size};
+use super::site::{FIRST_ARTICLE, SHARD_MASK, Site, ids, page_size};
 
 /// Enough for the two newest super-blocks and a part of a block.
 const DEEP_ARTICLES: usize = 65_300;
@@ -27,7 +27,7 @@ pub(super) async fn random_changes_agree_with_a_model<H: ArticleStoreHarness>(ha
             }
             // Late: below everything, or between two that exist.
             4..6 => {
-                let id = 1 + chance.below(FIRST_ARTICLE as u64) as i64;
+                let id = ((1 + chance.below(FIRST_ARTICLE as u64) as i64) & !SHARD_MASK).max(1);
                 if model.insert(id) {
                     site.create_from(site.draft_at(id, site.board)).await;
                 }

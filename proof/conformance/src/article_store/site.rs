@@ -14,6 +14,10 @@ use super::ArticleStoreHarness;
 
 /// Ids of articles start here, so that there is room for late small ones below.
 pub(super) const FIRST_ARTICLE: i64 = 1 << 40;
+/// An id of the millisecond before, with the same shard: every article carries the shard of its board.
+pub(super) const LATE_ARTICLE: i64 = FIRST_ARTICLE - (1 << 22);
+/// The bits of an id that tell its shard; 0 is the boards' here.
+pub(super) const SHARD_MASK: i64 = 63 << 16;
 
 pub(super) struct Site<H> {
     pub(super) harness: H,

@@ -1,0 +1,4 @@
+-- Uses: primary key of article.
+UPDATE article
+SET title = ?, content = ?, content_html = ?, modified_at = ?, version = ?
+WHERE shard = ? AND article_id = ?

@@ -1,0 +1,2 @@
+-- The next process may look. Uses: no table.
+DO RELEASE_LOCK(?)

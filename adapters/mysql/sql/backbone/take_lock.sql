@@ -1,0 +1,2 @@
+-- One process migrates at a time. Uses: no table.
+SELECT GET_LOCK(?, ?)

@@ -1,0 +1,6 @@
+-- Letters after a place. Uses: primary key of dead_letter.
+SELECT shard, event_id, topic, message_key, occurred_at, headers, payload, died_at
+FROM dead_letter FORCE INDEX (PRIMARY)
+WHERE shard > ? OR (shard = ? AND event_id > ?)
+ORDER BY shard, event_id
+LIMIT ?

@@ -1,0 +1,3 @@
+-- Uses: primary key of dead_letter.
+DELETE FROM dead_letter
+WHERE shard = ? AND event_id = ?

@@ -1,0 +1,5 @@
+-- Uses: member_role (covering).
+SELECT 1
+FROM member FORCE INDEX (member_role)
+WHERE shard = 0 AND role = 'admin'
+LIMIT 1

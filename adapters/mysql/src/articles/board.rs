@@ -1,0 +1,102 @@
+//! Boards: the directory on the home shard, and a counter on the shard of each board.
+
+use std::collections::HashMap;
+
+use madang_article::{BoardWithCount, CreateBoard, NewBoard};
+use madang_event::BoardCount;
+use madang_kernel::{BoardId, Created, Id, ShardId, StoreError};
+
+use super::once::{Earlier, Keys};
+use super::row;
+use crate::Mysql;
+use crate::db::transact;
+use crate::errors::SqlError;
+use crate::lane::Decision;
+use crate::statement::Values;
+use crate::transaction::{Tx, bytes};
+
+const INSERT: &str = include_str!("../../sql/article/insert_board.sql");
+const INSERT_COUNT: &str = include_str!("../../sql/article/insert_count.sql");
+const SLUG_OWNER: &str = include_str!("../../sql/article/slug_owner.sql");
+const ALL: &str = include_str!("../../sql/article/boards.sql");
+const FIND: &str = include_str!("../../sql/article/find_board.sql");
+const COUNTS: &str = include_str!("../../sql/article/board_counts.sql");
+const COUNT: &str = include_str!("../../sql/article/board_count.sql");
+
+/// The primary key of a board's counter.
+pub(super) fn count_key(board: BoardId) -> Values {
+    vec![board.shard().number().into(), board.raw().into()]
+}
+
+/// Makes the counter of a board that is about to be created; doing it again changes nothing.
+pub(super) async fn open_count(db: &Mysql, board: BoardId) -> Result<(), StoreError> {
+    let opened: Result<u64, SqlError> =
+        transact!(db, db.server_of(board.shard()), |tx| tx.write(INSERT_COUNT, count_key(board)));
+    opened?;
+    Ok(())
+}
+
+/// Puts a board into the directory. A slug that is taken between the look and the insert runs the call again.
+pub(super) async fn create(
+    tx: &mut Tx<'_>,
+    keys: &mut Keys,
+    new: &NewBoard,
+) -> Result<Decision<CreateBoard>, SqlError> {
+    let NewBoard { board, once } = new;
+    match keys.earlier(once.as_ref()) {
+        Err(error) => return Ok(Err(error)),
+        Ok(Earlier::None) => {}
+        Ok(Earlier::Answered(board)) => return Ok(Ok(CreateBoard::Created(Created::Before(board)))),
+        Ok(Earlier::OtherBody) => return Ok(Ok(CreateBoard::Created(Created::KeyReused))),
+    }
+    if tx.first(SLUG_OWNER, vec![bytes(board.slug.as_str())]).await?.is_some() {
+        return Ok(Ok(CreateBoard::SlugTaken));
+    }
+    if let Err(error) = keys.remember(ShardId::HOME, once.as_ref(), board) {
+        return Ok(Err(error));
+    }
+    let values = vec![
+        board.board_id.raw().into(),
+        bytes(board.slug.as_str()),
+        bytes(board.title.as_str()),
+        bytes(row::comment_mode_name(board.comment_mode)),
+        board.created_at.as_millis().into(),
+    ];
+    tx.write(INSERT, values).await?;
+    Ok(Ok(CreateBoard::Created(Created::Now(board.clone()))))
+}
+
+/// Every board, oldest first, with the counters that each server has.
+pub(super) async fn all(db: &Mysql) -> Result<Vec<BoardWithCount>, StoreError> {
+    let mut boards = Vec::new();
+    for cells in db.read(db.server_of(ShardId::HOME), ALL, Vec::new()).await? {
+        boards.push(row::board(cells).map_err(StoreError::from)?);
+    }
+    let mut counts: HashMap<i64, u64> = HashMap::new();
+    for server in db.servers() {
+        for mut cells in db.read(server, COUNTS, Vec::new()).await? {
+            counts.insert(cells.next().map_err(StoreError::from)?, cells.next().map_err(StoreError::from)?);
+        }
+    }
+    let with_count = |board: madang_article::Board| {
+        let article_count = counts.get(&board.board_id.raw()).copied().unwrap_or(0);
+        BoardWithCount { board, article_count }
+    };
+    Ok(boards.into_iter().map(with_count).collect())
+}
+
+pub(super) async fn find(db: &Mysql, board: BoardId) -> Result<Option<BoardWithCount>, StoreError> {
+    let Some(cells) = db.read(db.server_of(ShardId::HOME), FIND, vec![board.raw().into()]).await?.pop() else {
+        return Ok(None);
+    };
+    let found = row::board(cells).map_err(StoreError::from)?;
+    let count = db.read(db.server_of(board.shard()), COUNT, count_key(board)).await?.pop();
+    let article_count = count.map(|mut cells| cells.next()).transpose()?.unwrap_or(0);
+    Ok(Some(BoardWithCount { board: found, article_count }))
+}
+
+/// The count of a board as a transaction sees it; `None` when there is no such board.
+pub(super) async fn count(tx: &mut Tx<'_>, board: BoardId) -> Result<Option<BoardCount>, SqlError> {
+    let Some(mut cells) = tx.first(COUNT, count_key(board)).await? else { return Ok(None) };
+    Ok(Some(BoardCount { article_count: cells.next()?, version: cells.next()? }))
+}

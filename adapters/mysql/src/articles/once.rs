@@ -1,0 +1,136 @@
+//! Answers to requests with an idempotency key, kept in the transaction of what they answer.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use madang_kernel::{Id, ONCE_KEPT_MS, Once, ShardId, StoreError, Timestamp};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::call::Call;
+use crate::errors::SqlError;
+use crate::statement::{Many, Values};
+use crate::transaction::{Tx, bytes};
+
+static FIND: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/article/find_once.sql")));
+static FORGET: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/article/forget_once.sql")));
+static REMEMBER: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/article/remember_once.sql")));
+
+/// The table in which an answer is kept.
+const TABLE: &str = "once_answer";
+
+/// What is known of a key.
+pub(super) enum Earlier<T> {
+    /// Nothing, or it was too long ago.
+    None,
+    /// The same request was answered with this.
+    Answered(T),
+    /// The key came with another body.
+    OtherBody,
+}
+
+/// The keys of a batch: what was answered before, and what is answered now.
+pub(super) struct Keys {
+    known: HashMap<Key, Known>,
+    now: Timestamp,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Key {
+    member_id: i64,
+    scope: Vec<u8>,
+    once_key: Vec<u8>,
+}
+
+struct Known {
+    shard: ShardId,
+    fingerprint: Vec<u8>,
+    answer: Vec<u8>,
+    answered_at: i64,
+    /// Given by this batch, in place of an expired one or of none.
+    written: Option<Written>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Written {
+    New,
+    OverExpired,
+}
+
+impl Key {
+    fn of(once: &Once) -> Self {
+        let (scope, once_key) = (once.scope.as_bytes().to_vec(), once.key.as_bytes().to_vec());
+        Self { member_id: once.member_id.raw(), scope, once_key }
+    }
+
+    fn values(&self, shard: ShardId) -> Values {
+        let Self { member_id, scope, once_key } = self;
+        vec![shard.number().into(), (*member_id).into(), bytes(scope.as_slice()), bytes(once_key.as_slice())]
+    }
+}
+
+impl Keys {
+    /// Reads what was answered to the keys of the calls.
+    pub(super) async fn load(tx: &mut Tx<'_>, calls: &[Call], now: Timestamp) -> Result<Self, SqlError> {
+        let shards: HashMap<Key, ShardId> =
+            calls.iter().filter_map(Call::once).map(|(shard, once)| (Key::of(once), shard)).collect();
+        let keys = shards.iter().map(|(key, shard)| key.values(*shard)).collect();
+        let mut known = HashMap::new();
+        for mut cells in tx.read_many(&FIND, keys).await? {
+            let key = Key { member_id: cells.next()?, scope: cells.next()?, once_key: cells.next()? };
+            let (fingerprint, answer, answered_at) = (cells.next()?, cells.next()?, cells.next()?);
+            if let Some(shard) = shards.get(&key).copied() {
+                known.insert(key, Known { shard, fingerprint, answer, answered_at, written: None });
+            }
+        }
+        Ok(Self { known, now })
+    }
+
+    /// What a key was answered with, by this batch or before.
+    pub(super) fn earlier<T: DeserializeOwned>(&self, once: Option<&Once>) -> Result<Earlier<T>, StoreError> {
+        let Some(once) = once else { return Ok(Earlier::None) };
+        match self.known.get(&Key::of(once)) {
+            Some(known) if self.is_expired(known) => Ok(Earlier::None),
+            Some(known) if known.fingerprint != once.fingerprint => Ok(Earlier::OtherBody),
+            Some(known) => serde_json::from_slice(&known.answer)
+                .map(Earlier::Answered)
+                .map_err(|error| StoreError::broken(TABLE, error)),
+            None => Ok(Earlier::None),
+        }
+    }
+
+    /// Keeps an answer under its key.
+    pub(super) fn remember<T: Serialize>(
+        &mut self,
+        shard: ShardId,
+        once: Option<&Once>,
+        answer: &T,
+    ) -> Result<(), StoreError> {
+        let Some(once) = once else { return Ok(()) };
+        let answer = serde_json::to_vec(answer).map_err(|error| StoreError::broken(TABLE, error))?;
+        let key = Key::of(once);
+        let written = if self.known.contains_key(&key) { Written::OverExpired } else { Written::New };
+        let (fingerprint, answered_at) = (once.fingerprint.to_vec(), self.now.as_millis());
+        let written = Some(written);
+        self.known.insert(key, Known { shard, fingerprint, answer, answered_at, written });
+        Ok(())
+    }
+
+    /// Writes the answers of this batch.
+    pub(super) async fn write(self, tx: &mut Tx<'_>) -> Result<(), SqlError> {
+        let mut written: Vec<_> = self.known.into_iter().filter(|(_, known)| known.written.is_some()).collect();
+        written.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let expired = written.iter().filter(|(_, known)| known.written == Some(Written::OverExpired));
+        tx.set_many(&FORGET, expired.map(|(key, known)| key.values(known.shard)).collect()).await?;
+        let rows = written.into_iter().map(|(key, known)| {
+            let mut row = key.values(known.shard);
+            row.extend([bytes(known.fingerprint), bytes(known.answer), known.answered_at.into()]);
+            row
+        });
+        tx.insert_many(&REMEMBER, rows.collect()).await
+    }
+
+    fn is_expired(&self, known: &Known) -> bool {
+        self.now.as_millis() - known.answered_at >= ONCE_KEPT_MS
+    }
+}

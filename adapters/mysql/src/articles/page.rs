@@ -1,0 +1,138 @@
+//! Reading articles: by their ids, in numbered pages that stay cheap however deep, and in steps from a cursor.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use madang_article::blocks::{BLOCK_ARTICLES, Position, skip};
+use madang_article::{Article, ArticleSummary, NewestArticles};
+use madang_kernel::{ArticleId, BoardId, Id, Page, PageNumber, PageSize, Scroll, ServerIndex, StoreError, known_count};
+
+use super::blocks::{BLOCK, SUPER_BLOCK};
+use super::{board, row};
+use crate::Mysql;
+use crate::db::snapshot;
+use crate::errors::SqlError;
+use crate::statement::{Many, STATEMENT_ROWS_MAX, Values, filled};
+use crate::transaction::Tx;
+
+static FIND_MANY: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/article/find_many.sql")));
+const BLOCKS_BELOW: &str = include_str!("../../sql/article/blocks_below.sql");
+const NEWEST: &str = include_str!("../../sql/article/newest.sql");
+const PAGE_BELOW: &str = include_str!("../../sql/article/page_below.sql");
+const SCROLL: &str = include_str!("../../sql/article/scroll.sql");
+
+/// Blocks read at a time: a super-block has about 64, and a board of 5 million articles about 78 super-blocks.
+const BLOCKS_SLICE: usize = 128;
+
+/// Articles in the order asked, of one moment on each server.
+pub(super) async fn find_many(db: &Mysql, articles: &[ArticleId]) -> Result<Vec<Option<Article>>, StoreError> {
+    let mut by_server: HashMap<ServerIndex, Vec<Values>> = HashMap::new();
+    for article in articles {
+        by_server.entry(db.map().server(article.shard())).or_default().push(row::key(*article));
+    }
+    let mut found: HashMap<ArticleId, Article> = HashMap::with_capacity(articles.len());
+    for (server, keys) in by_server {
+        let rows = if keys.len() <= STATEMENT_ROWS_MAX {
+            // One statement sees one moment by itself.
+            let keys = filled(keys);
+            db.read(db.server(server), FIND_MANY.sql(keys.len()), keys.concat()).await?
+        } else {
+            snapshot!(db, db.server(server), |tx| tx.read_many(&FIND_MANY, keys.clone()))?
+        };
+        for cells in rows {
+            let article = row::article(cells).map_err(StoreError::from)?;
+            found.insert(article.article_id, article);
+        }
+    }
+    Ok(articles.iter().map(|article| found.get(article).cloned()).collect())
+}
+
+/// A page and the count beside it, of one moment.
+pub(super) async fn page(
+    db: &Mysql,
+    board: BoardId,
+    page: PageNumber,
+    size: PageSize,
+) -> Result<Page<ArticleSummary>, StoreError> {
+    let offset = page.offset(size);
+    let read: Result<(u64, Vec<ArticleSummary>), SqlError> =
+        snapshot!(db, db.server_of(board.shard()), |tx| page_in(&mut tx, board, offset, size));
+    let (count, items) = read?;
+    Ok(Page { items, known_count: known_count(count, page, size) })
+}
+
+async fn page_in(
+    tx: &mut Tx<'_>,
+    board: BoardId,
+    offset: u64,
+    size: PageSize,
+) -> Result<(u64, Vec<ArticleSummary>), SqlError> {
+    let count = board::count(tx, board).await?.map_or(0, |count| count.article_count);
+    // Past the end there is nothing to look for, however far past it is.
+    if offset >= count {
+        return Ok((count, Vec::new()));
+    }
+    let place = place(tx, board, offset).await?;
+    let values = vec![board.raw().into(), place.below.into(), size.get().into(), place.remaining.into()];
+    let items = tx.read(PAGE_BELOW, values).await?.into_iter().map(row::summary).collect::<Result<_, _>>()?;
+    Ok((count, items))
+}
+
+/// Where the page starts: super-blocks are skipped first, then blocks, each level read only as far as needed.
+async fn place(tx: &mut Tx<'_>, board: BoardId, offset: u64) -> Result<Position, SqlError> {
+    let newest = Position::after(offset);
+    if offset < BLOCK_ARTICLES {
+        return Ok(newest); // The newest block is seldom skipped, so reading it would cost more than it saves.
+    }
+    let below_super_blocks = skip_level(tx, board, SUPER_BLOCK, newest).await?;
+    skip_level(tx, board, BLOCK, below_super_blocks).await
+}
+
+async fn skip_level(tx: &mut Tx<'_>, board: BoardId, level: u8, from: Position) -> Result<Position, SqlError> {
+    let mut position = from;
+    loop {
+        let mut values = board::count_key(board);
+        values.extend([level.into(), position.below.into(), BLOCKS_SLICE.into()]);
+        let mut blocks: Vec<(i64, u64)> = Vec::new();
+        for mut cells in tx.read(BLOCKS_BELOW, values).await? {
+            blocks.push((cells.next()?, cells.next()?));
+        }
+        let (read, last) = (blocks.len(), blocks.last().map(|(first_id, _)| *first_id));
+        position = skip(position, blocks);
+        if read < BLOCKS_SLICE || last != Some(position.below) {
+            return Ok(position);
+        }
+    }
+}
+
+/// The ids of the newest articles, with the count of the same moment.
+pub(super) async fn newest(db: &Mysql, board: BoardId, limit: usize) -> Result<Option<NewestArticles>, StoreError> {
+    Ok(snapshot!(db, db.server_of(board.shard()), |tx| newest_in(&mut tx, board, limit))?)
+}
+
+async fn newest_in(tx: &mut Tx<'_>, board: BoardId, limit: usize) -> Result<Option<NewestArticles>, SqlError> {
+    let Some(count) = board::count(tx, board).await? else { return Ok(None) };
+    // One more than asked for tells whether there are others.
+    let surplus = limit.saturating_add(1);
+    let mut ids = Vec::new();
+    for mut cells in tx.read(NEWEST, vec![board.raw().into(), surplus.into()]).await? {
+        ids.push(ArticleId::from_raw(cells.next()?));
+    }
+    let is_all = ids.len() <= limit;
+    ids.truncate(limit);
+    Ok(Some(NewestArticles { ids, is_all, count }))
+}
+
+/// The articles before `before`, or the newest.
+pub(super) async fn scroll(
+    db: &Mysql,
+    board: BoardId,
+    before: Option<ArticleId>,
+    size: PageSize,
+) -> Result<Scroll<ArticleSummary, ArticleId>, StoreError> {
+    let below = before.map_or(i64::MAX, ArticleId::raw);
+    let values = vec![board.raw().into(), below.into(), (size.get() + 1).into()];
+    let rows = db.read(db.server_of(board.shard()), SCROLL, values).await?;
+    let items = rows.into_iter().map(row::summary).collect::<Result<Vec<_>, _>>()?;
+    Ok(Scroll::from_surplus(items, size, |article| article.article_id))
+}

@@ -1,0 +1,242 @@
+//! One batch from its calls to their answers, with everything that may go wrong on the way.
+
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use madang_kernel::StoreError;
+use madang_messaging::Message;
+use mysql_async::TxOpts;
+use tokio::time::timeout;
+
+use super::commit::{self, LaneConn, Lookup};
+use super::queue::Waiting;
+use super::{Decision, Fold};
+use crate::db::{self, CommitHook};
+use crate::errors::{PART, SqlError};
+use crate::retry::Retry;
+use crate::server::Server;
+use crate::transaction::Tx;
+use crate::{Mysql, metric, outbox};
+
+/// How long the statements of a batch may take before its connection is given up.
+const BATCH_MAX_MS: u64 = 15_000;
+/// How long COMMIT may take before its outcome is looked up elsewhere.
+const COMMIT_MAX_MS: u64 = 10_000;
+
+/// Runs the batches of one lane.
+pub(super) struct Batches<F: Fold> {
+    db: LaneDb,
+    server: Arc<Server>,
+    fold: Arc<F>,
+}
+
+/// What a lane keeps of its database: not the database itself, which would then never be dropped.
+#[derive(Clone)]
+pub(super) struct LaneDb {
+    ages: Arc<dyn Fn() -> mysql_async::Value + Send + Sync>,
+    on_commit: CommitHook,
+}
+
+/// Why a batch did not commit.
+enum Failed {
+    /// For certain: nothing was changed.
+    Undone(SqlError),
+    /// The connection was lost at COMMIT, and the server could not be asked in time.
+    Unknown,
+}
+
+impl From<SqlError> for Failed {
+    fn from(error: SqlError) -> Self {
+        Self::Undone(error)
+    }
+}
+
+impl<F: Fold> Clone for Batches<F> {
+    fn clone(&self) -> Self {
+        Self { db: self.db.clone(), server: Arc::clone(&self.server), fold: Arc::clone(&self.fold) }
+    }
+}
+
+impl<F: Fold> Batches<F> {
+    pub(super) fn new(db: &Mysql, server: Arc<Server>, fold: Arc<F>) -> Self {
+        Self { db: LaneDb { ages: db.ages(), on_commit: db.commit_hook() }, server, fold }
+    }
+
+    /// Commits what waits and answers everybody.
+    pub(super) async fn run(&self, connection: &mut Option<LaneConn>, waiting: Vec<Waiting<F>>) {
+        metrics::histogram!(metric::BATCH_CALLS).record(waiting.len() as f64);
+        let (calls, replies): (Vec<_>, Vec<_>) = waiting.into_iter().map(|w| (w.call, w.reply)).unzip();
+        let decisions = self.decide(connection, &calls).await;
+        for (reply, decision) in replies.into_iter().zip(decisions) {
+            // Who no longer waits has no use for the answer.
+            let _ = reply.send(decision);
+        }
+    }
+
+    /// Decides all calls together; where an error is not of the whole, one by one.
+    async fn decide(&self, connection: &mut Option<LaneConn>, calls: &[F::Call]) -> Vec<Decision<F::Answer>> {
+        let error = match self.committed(connection, calls).await {
+            Ok(decisions) => return decisions,
+            Err(error) => error,
+        };
+        if calls.len() == 1 || !error.is_of_one_call() {
+            return calls.iter().map(|_| Err(error.answer())).collect();
+        }
+        metrics::counter!(metric::ONE_BY_ONE).increment(1);
+        tracing::warn!(calls = calls.len(), "a batch failed and runs one by one: {error}");
+        let mut decisions = Vec::with_capacity(calls.len());
+        for call in calls {
+            match self.committed(connection, std::slice::from_ref(call)).await {
+                Ok(alone) => decisions.extend(alone),
+                Err(error) => decisions.push(Err(error.answer())),
+            }
+        }
+        decisions
+    }
+
+    /// Runs one transaction until it is committed or it is certain that it was not.
+    async fn committed(
+        &self,
+        connection: &mut Option<LaneConn>,
+        calls: &[F::Call],
+    ) -> Result<Vec<Decision<F::Answer>>, Failed> {
+        let mut retry = Retry::new();
+        loop {
+            let mut lane = match connection.take() {
+                Some(lane) => lane,
+                None => LaneConn::open(&self.server).await?,
+            };
+            let (outcome, usable) = self.attempt(&mut lane, calls).await;
+            if usable {
+                *connection = Some(lane);
+            }
+            match outcome {
+                Err(Failed::Undone(error)) if worth_another(&error, calls.len()) && retry.again(&error).await => {
+                    metrics::counter!(metric::RUN_AGAIN).increment(1);
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// One transaction. Tells beside its outcome whether the connection can be used again.
+    async fn attempt(
+        &self,
+        lane: &mut LaneConn,
+        calls: &[F::Call],
+    ) -> (Result<Vec<Decision<F::Answer>>, Failed>, bool) {
+        let number = lane.next_number();
+        let lane_id = lane.lane_id();
+        let connection_id = lane.conn.id();
+        let statements = async {
+            let mut tx = db::begin(&mut lane.conn, TxOpts::default()).await?;
+            match self.statements(&mut tx, calls, lane_id, number).await {
+                Ok(decided) => Ok((tx, decided)),
+                Err(error) => {
+                    tx.roll_back().await;
+                    Err(error)
+                }
+            }
+        };
+        let (tx, decided) = match timeout(Duration::from_millis(BATCH_MAX_MS), statements).await {
+            Ok(Ok(decided)) => decided,
+            Ok(Err(error)) => {
+                let usable = !error.is_away();
+                return (Err(error.into()), usable);
+            }
+            Err(_) => return (Err(SqlError::Away("a batch took too long".to_owned()).into()), false),
+        };
+        let Decided { decisions, reports, wrote } = decided;
+        if !wrote {
+            // Rows that were made only to be locked go with it.
+            tx.roll_back().await;
+            return (Ok(decisions), true);
+        }
+        let ended = timeout(Duration::from_millis(COMMIT_MAX_MS), tx.commit()).await;
+        let (committed, usable) = match ended {
+            Ok(Ok(())) => (Ok(()), true),
+            // The server refused: it says so only of what it rolled back.
+            Ok(Err(error)) if !error.is_away() => (Err(error.into()), true),
+            _ => (self.look_up(lane_id, number, connection_id).await, false),
+        };
+        (committed.map(|()| self.after_commit(decisions, reports)), usable)
+    }
+
+    async fn statements(
+        &self,
+        tx: &mut Tx<'_>,
+        calls: &[F::Call],
+        lane_id: u64,
+        number: u64,
+    ) -> Result<Decided<F>, SqlError> {
+        let decisions = self.fold.decide(tx, calls).await?;
+        debug_assert_eq!(decisions.len(), calls.len());
+        let wrote = tx.wrote();
+        let reports = tx.take_reports();
+        if wrote {
+            outbox::insert(tx, &reports, (self.db.ages)()).await?;
+            commit::mark(tx, lane_id, number, (self.db.ages)()).await?;
+        }
+        Ok(Decided { decisions, reports, wrote })
+    }
+
+    async fn look_up(&self, lane_id: u64, number: u64, connection_id: u32) -> Result<(), Failed> {
+        metrics::counter!(metric::COMMITS_LOOKED_UP).increment(1);
+        match commit::look_up(&self.server, lane_id, number, connection_id).await {
+            Lookup::Committed => Ok(()),
+            Lookup::RolledBack => Err(SqlError::Away("the connection was lost before COMMIT".to_owned()).into()),
+            Lookup::Unknown => Err(Failed::Unknown),
+        }
+    }
+
+    fn after_commit(&self, decisions: Vec<Decision<F::Answer>>, reports: Vec<Message>) -> Vec<Decision<F::Answer>> {
+        if !reports.is_empty() {
+            let hook = self.db.on_commit.read().unwrap_or_else(PoisonError::into_inner).clone();
+            if let Some(hook) = hook {
+                hook(reports);
+            }
+        }
+        decisions
+    }
+}
+
+/// A batch before its COMMIT.
+struct Decided<F: Fold> {
+    decisions: Vec<Decision<F::Answer>>,
+    reports: Vec<Message>,
+    wrote: bool,
+}
+
+/// A row that a batch had not seen may be any call's, so the calls are told apart first; a single call looks again.
+fn worth_another(error: &SqlError, calls: usize) -> bool {
+    match error {
+        SqlError::Conflict(_) | SqlError::Away(_) => true,
+        SqlError::Duplicate(_) => calls == 1,
+        SqlError::Defect(_) => false,
+    }
+}
+
+impl Failed {
+    /// Whether the error may be one call's own.
+    fn is_of_one_call(&self) -> bool {
+        matches!(self, Self::Undone(SqlError::Duplicate(_) | SqlError::Defect(_)))
+    }
+
+    fn answer(&self) -> StoreError {
+        match self {
+            Self::Undone(SqlError::Conflict(_) | SqlError::Away(_)) => StoreError::unavailable(PART, self.to_string()),
+            Self::Undone(SqlError::Duplicate(_) | SqlError::Defect(_)) | Self::Unknown => {
+                StoreError::broken(PART, self.to_string())
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for Failed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Undone(error) => error.fmt(f),
+            Self::Unknown => f.write_str("the connection was lost at COMMIT: it is not known whether it happened"),
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Lanes: calls that wait are folded into one physical transaction, and answered after its COMMIT.
+//!
+//! Each service has a few lanes on each server, and a shard keeps its lane: so what one process commits to a shard has one
+//! order, and its batches never wait for one another's locks. A batch is decided in memory between a read and a write of
+//! many rows. An error that is nobody's in particular runs it again as a whole; one that is somebody's runs the calls one
+//! by one, so that only the bad one fails. A COMMIT without a reply is looked up by its number ([`commit`]).
+
+mod batch;
+mod commit;
+mod queue;
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use madang_kernel::{ShardId, ShardMap, StoreError};
+use madang_messaging::{OnError, Stop};
+
+use crate::Mysql;
+use crate::errors::SqlError;
+use crate::transaction::Tx;
+use batch::Batches;
+use queue::Queue;
+
+/// Calls that may wait in one lane; one more is refused at once.
+const LANE_PENDING_MAX: usize = 4_096;
+
+/// What a call came to: its answer, or why it alone was refused. Either way it left nothing half done.
+pub(crate) type Decision<A> = Result<A, StoreError>;
+
+/// How the calls of one store are decided together.
+pub(crate) trait Fold: Send + Sync + 'static {
+    /// What a caller wants.
+    type Call: Send + Sync + 'static;
+    /// What a caller gets.
+    type Answer: Send + 'static;
+
+    /// The shard a call belongs to.
+    fn shard(call: &Self::Call) -> ShardId;
+
+    /// Decides calls in their order: takes locks in key order, reads, replays in memory, writes. One decision for each
+    /// call. An error means that none of them is decided.
+    fn decide(
+        &self,
+        tx: &mut Tx<'_>,
+        calls: &[Self::Call],
+    ) -> impl Future<Output = Result<Vec<Decision<Self::Answer>>, SqlError>> + Send;
+}
+
+/// The lanes of one store on all its servers.
+pub(crate) struct Lanes<F: Fold> {
+    map: ShardMap,
+    /// By server, then by lane.
+    queues: Arc<[Vec<Arc<Queue<F>>>]>,
+}
+
+impl<F: Fold> Clone for Lanes<F> {
+    fn clone(&self) -> Self {
+        Self { map: self.map.clone(), queues: Arc::clone(&self.queues) }
+    }
+}
+
+impl<F: Fold> Lanes<F> {
+    /// Starts the lanes; they run until the store closes.
+    pub(crate) fn start(db: &Mysql, fold: F) -> Self {
+        let fold = Arc::new(fold);
+        let calls_max = db.options().batch_calls_max.max(1);
+        let mut queues = Vec::new();
+        for server in db.servers() {
+            let lanes = (0..db.options().lanes()).map(|_| {
+                let queue = Arc::new(Queue::new(LANE_PENDING_MAX));
+                let batches = Batches::new(db, Arc::clone(server), Arc::clone(&fold));
+                let waiting = Arc::clone(&queue);
+                db.supervise(move |supervisor| {
+                    supervisor.spawn("lane", OnError::Restart, move |stop| {
+                        run(Arc::clone(&waiting), batches.clone(), calls_max, stop)
+                    });
+                });
+                // A lane that was stopped before it ever ran leaves its calls to this.
+                let closed = Arc::clone(&queue);
+                db.when_closed(move || closed.close());
+                queue
+            });
+            queues.push(lanes.collect());
+        }
+        Self { map: db.map().clone(), queues: queues.into() }
+    }
+
+    /// Puts a call into its lane and waits for its answer.
+    pub(crate) async fn call(&self, call: F::Call) -> Result<F::Answer, StoreError> {
+        let shard = F::shard(&call);
+        let lanes = &self.queues[usize::from(self.map.server(shard).0)];
+        lanes[usize::from(shard.number()) % lanes.len()].call(call).await
+    }
+}
+
+async fn run<F: Fold>(
+    queue: Arc<Queue<F>>,
+    batches: Batches<F>,
+    calls_max: usize,
+    stop: Stop,
+) -> Result<(), Infallible> {
+    let mut connection = None;
+    while let Some(waiting) = queue.next(calls_max, &stop).await {
+        batches.run(&mut connection, waiting).await;
+    }
+    Ok(())
+}

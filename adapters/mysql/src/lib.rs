@@ -1,0 +1,36 @@
+//! The stores on MySQL and what speaks its protocol: one database a service over one to 64 servers, calls folded into few
+//! transactions by lanes, and the outbox that a relay empties.
+
+mod articles;
+mod db;
+mod dead_letters;
+mod errors;
+mod inbox;
+mod lane;
+mod leases;
+mod likes;
+mod members;
+mod membership;
+mod metric;
+mod open;
+mod options;
+mod outbox;
+mod retry;
+mod rows;
+mod server;
+mod statement;
+mod transaction;
+mod views;
+
+pub use articles::MysqlArticles;
+pub use db::Mysql;
+pub use dead_letters::MysqlDeadLetters;
+pub use inbox::{EffectError, EffectTx, MysqlEffect, MysqlInbox};
+pub use leases::MysqlLeases;
+pub use likes::MysqlLikes;
+pub use members::MysqlMembers;
+pub use membership::MysqlMembership;
+pub use open::OpenError;
+pub use options::{AgesBy, MysqlOptions, ServerOptions, Service};
+pub use outbox::MysqlOutbox;
+pub use views::MysqlViews;

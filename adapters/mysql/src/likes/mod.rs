@@ -1,0 +1,89 @@
+//! Likes on MySQL: what many callers want of an article is decided in one transaction, each answered as if alone.
+
+mod call;
+mod decide;
+mod read;
+
+use async_trait::async_trait;
+use madang_kernel::{ArticleId, MemberId, PageSize, Scroll, StoreError};
+use madang_like::{CleanedUp, Like, LikeCount, LikeOutcome, LikeState, LikeStore, Liker, Unlike};
+
+use crate::Mysql;
+use crate::errors::PART;
+use crate::lane::Lanes;
+use call::{Answer, Call};
+use decide::LikeFold;
+
+/// Likes in a service's databases. Clones share the lanes.
+#[derive(Clone)]
+pub struct MysqlLikes {
+    db: Mysql,
+    lanes: Lanes<LikeFold>,
+}
+
+impl MysqlLikes {
+    /// The store in `db`; starts its lanes.
+    pub fn new(db: Mysql) -> Self {
+        let lanes = Lanes::start(&db, LikeFold::new(db.clock().clone()));
+        Self { db, lanes }
+    }
+
+    async fn change(&self, call: Call) -> Result<LikeOutcome, StoreError> {
+        match self.lanes.call(call).await? {
+            Answer::Changed(outcome) => Ok(outcome),
+            Answer::Marked(_) | Answer::CleanedUp(_) => Err(crossed()),
+        }
+    }
+}
+
+/// An answer to another call: cannot be, as each call is decided by its kind.
+fn crossed() -> StoreError {
+    StoreError::broken(PART, "a call was answered as another")
+}
+
+#[async_trait]
+impl LikeStore for MysqlLikes {
+    async fn like(&self, like: Like) -> Result<LikeOutcome, StoreError> {
+        self.change(Call::Change(like.into())).await
+    }
+
+    async fn unlike(&self, unlike: Unlike) -> Result<LikeOutcome, StoreError> {
+        self.change(Call::Change(unlike.into())).await
+    }
+
+    async fn state(&self, article: ArticleId, member: Option<MemberId>) -> Result<Option<LikeState>, StoreError> {
+        read::state(&self.db, article, member).await
+    }
+
+    async fn likers(
+        &self,
+        article: ArticleId,
+        after: Option<MemberId>,
+        size: PageSize,
+    ) -> Result<Option<Scroll<Liker, MemberId>>, StoreError> {
+        read::likers(&self.db, article, after, size).await
+    }
+
+    /// Of one moment on each server.
+    async fn counts(&self, articles: Vec<ArticleId>) -> Result<Vec<Option<LikeCount>>, StoreError> {
+        read::counts(&self.db, &articles).await
+    }
+
+    async fn mark_article_gone(&self, article: ArticleId) -> Result<bool, StoreError> {
+        match self.lanes.call(Call::MarkGone(article)).await? {
+            Answer::Marked(now) => Ok(now),
+            Answer::Changed(_) | Answer::CleanedUp(_) => Err(crossed()),
+        }
+    }
+
+    async fn clean_up(&self, article: ArticleId, slice: usize) -> Result<CleanedUp, StoreError> {
+        match self.lanes.call(Call::CleanUp(article, slice)).await? {
+            Answer::CleanedUp(done) => Ok(done),
+            Answer::Changed(_) | Answer::Marked(_) => Err(crossed()),
+        }
+    }
+
+    async fn counted_articles(&self, after: Option<ArticleId>, size: PageSize) -> Result<Vec<ArticleId>, StoreError> {
+        read::counted_articles(&self.db, after, size).await
+    }
+}

@@ -1,0 +1,198 @@
+//! A batch of calls: names are looked up together, and revocations get their positions under one lock, so that a cursor
+//! over positions never passes one that commits late.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::LazyLock;
+
+use madang_kernel::{Id, MemberId, Role, SessionId, ShardId, Timestamp};
+use madang_member::{Member, NewMember};
+use mysql_async::Value;
+
+use super::row;
+use crate::errors::SqlError;
+use crate::lane::{Decision, Fold};
+use crate::statement::{Many, Values};
+use crate::transaction::{Tx, bytes};
+
+static TAKEN_NAMES: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/member/taken_names.sql")));
+static INSERT: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/member/insert.sql")));
+static ENDED: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/member/ended_sessions.sql")));
+static FORGET_ROLES: LazyLock<Many> =
+    LazyLock::new(|| Many::parse(include_str!("../../sql/member/forget_role_changes.sql")));
+static REVOKE: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/member/revoke.sql")));
+const FIND: &str = include_str!("../../sql/member/find.sql");
+const SET_ROLE: &str = include_str!("../../sql/member/set_role.sql");
+const LOCK_HEAD: &str = include_str!("../../sql/member/lock_head.sql");
+const HEAD: &str = include_str!("../../sql/member/head.sql");
+const SET_HEAD: &str = include_str!("../../sql/member/set_head.sql");
+
+/// One call.
+pub(super) enum Call {
+    /// Members to register, without those whose name is taken.
+    Create(Vec<NewMember>),
+    SetRole(MemberId, Role),
+    EndSession(SessionId, Timestamp),
+}
+
+/// The answer, each for its kind of call.
+pub(super) enum Answer {
+    Created(u64),
+    RoleSet(Option<Member>),
+    SessionEnded,
+}
+
+/// Decides the calls of a batch.
+pub(super) struct MemberFold;
+
+impl Fold for MemberFold {
+    type Call = Call;
+    type Answer = Answer;
+
+    fn shard(_: &Call) -> ShardId {
+        ShardId::HOME
+    }
+
+    async fn decide(&self, tx: &mut Tx<'_>, calls: &[Call]) -> Result<Vec<Decision<Answer>>, SqlError> {
+        let mut revoking = Revoking::begin(tx, calls).await?;
+        let mut names = Names::load(tx, calls).await?;
+        let mut answers = Vec::with_capacity(calls.len());
+        for call in calls {
+            answers.push(Ok(match call {
+                Call::Create(new) => Answer::Created(names.register(new)),
+                Call::SetRole(member, role) => Answer::RoleSet(set_role(tx, &mut revoking, *member, *role).await?),
+                Call::EndSession(session, expires_at) => {
+                    revoking.end_session(*session, *expires_at);
+                    Answer::SessionEnded
+                }
+            }));
+        }
+        tx.insert_many(&INSERT, names.rows).await?;
+        revoking.write(tx).await?;
+        Ok(answers)
+    }
+}
+
+/// The names that a batch registers, and those that it must not.
+struct Names {
+    taken: HashSet<Vec<u8>>,
+    rows: Vec<Values>,
+}
+
+impl Names {
+    async fn load(tx: &mut Tx<'_>, calls: &[Call]) -> Result<Self, SqlError> {
+        let wanted: BTreeSet<&str> = calls
+            .iter()
+            .flat_map(|call| if let Call::Create(new) = call { new.as_slice() } else { &[] })
+            .map(|new| new.name_key.as_str())
+            .collect();
+        let mut taken = HashSet::new();
+        for mut cells in tx.read_many(&TAKEN_NAMES, wanted.into_iter().map(|name| vec![bytes(name)]).collect()).await? {
+            taken.insert(cells.next()?);
+        }
+        Ok(Self { taken, rows: Vec::new() })
+    }
+
+    /// Returns how many are registered.
+    fn register(&mut self, new: &[NewMember]) -> u64 {
+        let before = self.rows.len();
+        for NewMember { member, name_key, password_hash } in new {
+            if self.taken.insert(name_key.as_bytes().to_vec()) {
+                self.rows.push(vec![
+                    member.member_id.raw().into(),
+                    bytes(member.name.as_str()),
+                    bytes(name_key.as_str()),
+                    bytes(row::role_name(member.role)),
+                    bytes(password_hash.as_str()),
+                    member.created_at.as_millis().into(),
+                ]);
+            }
+        }
+        (self.rows.len() - before) as u64
+    }
+}
+
+/// What a batch revokes, in order.
+struct Revoking {
+    ended_before: HashSet<i64>,
+    sessions: Vec<Revoked>,
+    forget: BTreeSet<i64>,
+}
+
+/// One revocation without its position.
+enum Revoked {
+    Session(SessionId, Timestamp),
+    Role(MemberId, Role),
+}
+
+impl Revoking {
+    /// Locks the head if there is anything to revoke; sessions end once.
+    async fn begin(tx: &mut Tx<'_>, calls: &[Call]) -> Result<Self, SqlError> {
+        let mut ended_before = HashSet::new();
+        if calls.iter().any(|call| !matches!(call, Call::Create(_))) {
+            tx.write(LOCK_HEAD, Vec::new()).await?;
+            let sessions: BTreeSet<i64> = calls
+                .iter()
+                .filter_map(|call| if let Call::EndSession(session, _) = call { Some(session.raw()) } else { None })
+                .collect();
+            for mut cells in tx.read_many(&ENDED, sessions.into_iter().map(|id| vec![id.into()]).collect()).await? {
+                ended_before.insert(cells.next()?);
+            }
+        }
+        Ok(Self { ended_before, sessions: Vec::new(), forget: BTreeSet::new() })
+    }
+
+    fn end_session(&mut self, session: SessionId, expires_at: Timestamp) {
+        if self.ended_before.insert(session.raw()) {
+            self.sessions.push(Revoked::Session(session, expires_at));
+        }
+    }
+
+    /// The newest role of a member is the one that is told.
+    fn change_role(&mut self, member: MemberId, role: Role) {
+        self.sessions.retain(|earlier| !matches!(earlier, Revoked::Role(other, _) if *other == member));
+        self.sessions.push(Revoked::Role(member, role));
+        self.forget.insert(member.raw());
+    }
+
+    async fn write(self, tx: &mut Tx<'_>) -> Result<(), SqlError> {
+        if self.sessions.is_empty() {
+            return Ok(());
+        }
+        tx.set_many(&FORGET_ROLES, self.forget.into_iter().map(|id| vec![id.into()]).collect()).await?;
+        let head = tx.first(HEAD, Vec::new()).await?;
+        let mut position: i64 = head.ok_or_else(|| SqlError::defect("the head of the revocations is gone"))?.next()?;
+        let rows = self.sessions.into_iter().map(|revoked| {
+            position += 1;
+            match revoked {
+                Revoked::Session(session, expires_at) => {
+                    let (session, expires_at) = (session.raw().into(), expires_at.as_millis().into());
+                    vec![position.into(), session, expires_at, Value::NULL, Value::NULL]
+                }
+                Revoked::Role(member, role) => {
+                    let role = bytes(row::role_name(role));
+                    vec![position.into(), Value::NULL, Value::NULL, member.raw().into(), role]
+                }
+            }
+        });
+        let rows: Vec<Values> = rows.collect();
+        tx.insert_many(&REVOKE, rows).await?;
+        tx.write(SET_HEAD, vec![position.into()]).await?;
+        Ok(())
+    }
+}
+
+async fn set_role(
+    tx: &mut Tx<'_>,
+    revoking: &mut Revoking,
+    member: MemberId,
+    role: Role,
+) -> Result<Option<Member>, SqlError> {
+    if tx.write(SET_ROLE, vec![bytes(row::role_name(role)), member.raw().into()]).await? == 0 {
+        return Ok(None);
+    }
+    revoking.change_role(member, role);
+    match tx.first(FIND, vec![member.raw().into()]).await? {
+        Some(mut cells) => Ok(Some(row::member(&mut cells)?)),
+        None => Ok(None),
+    }
+}

@@ -1,0 +1,131 @@
+//! Members and revocations on MySQL, all of them on the home shard.
+
+mod decide;
+mod row;
+
+use async_trait::async_trait;
+use madang_kernel::{Id, MemberId, Role, SessionId, ShardId, StoreError, Timestamp};
+use madang_member::{CreateMember, Credentials, Member, MemberStore, NewMember, Revocation, RevocationCursor};
+
+use crate::Mysql;
+use crate::db::transact;
+use crate::errors::{PART, SqlError};
+use crate::lane::Lanes;
+use crate::transaction::bytes;
+use decide::{Answer, Call, MemberFold};
+
+const FIND: &str = include_str!("../../sql/member/find.sql");
+const FIND_CREDENTIALS: &str = include_str!("../../sql/member/find_credentials.sql");
+const HAS_ADMIN: &str = include_str!("../../sql/member/has_admin.sql");
+const REVOCATIONS: &str = include_str!("../../sql/member/revocations.sql");
+const FORGET_EXPIRED: &str = include_str!("../../sql/member/forget_expired.sql");
+
+/// Sessions forgotten in one transaction.
+const FORGET_SLICE_ROWS: u64 = 500;
+/// Members seeded by one call.
+const SEED_SLICE_ROWS: usize = 200;
+
+/// Members in the members' database. Clones share the lanes.
+#[derive(Clone)]
+pub struct MysqlMembers {
+    db: Mysql,
+    lanes: Lanes<MemberFold>,
+}
+
+impl MysqlMembers {
+    /// The store in `db`; starts its lanes.
+    pub fn new(db: Mysql) -> Self {
+        let lanes = Lanes::start(&db, MemberFold);
+        Self { db, lanes }
+    }
+}
+
+/// An answer to another call: cannot be, as each call is decided by its kind.
+fn crossed() -> StoreError {
+    StoreError::broken(PART, "a call was answered as another")
+}
+
+#[async_trait]
+impl MemberStore for MysqlMembers {
+    async fn create(&self, new: NewMember) -> Result<CreateMember, StoreError> {
+        match self.lanes.call(Call::Create(vec![new])).await? {
+            Answer::Created(1) => Ok(CreateMember::Created),
+            Answer::Created(_) => Ok(CreateMember::NameTaken),
+            _ => Err(crossed()),
+        }
+    }
+
+    async fn create_many(&self, new: Vec<NewMember>) -> Result<u64, StoreError> {
+        let mut created = 0;
+        let mut rest = new.into_iter();
+        loop {
+            let slice: Vec<NewMember> = rest.by_ref().take(SEED_SLICE_ROWS).collect();
+            if slice.is_empty() {
+                return Ok(created);
+            }
+            match self.lanes.call(Call::Create(slice)).await? {
+                Answer::Created(count) => created += count,
+                _ => return Err(crossed()),
+            }
+        }
+    }
+
+    async fn find(&self, member: MemberId) -> Result<Option<Member>, StoreError> {
+        let found = self.db.read(self.db.server_of(ShardId::HOME), FIND, vec![member.raw().into()]).await?.pop();
+        Ok(found.map(|mut cells| row::member(&mut cells)).transpose()?)
+    }
+
+    async fn find_credentials(&self, name_key: &str) -> Result<Option<Credentials>, StoreError> {
+        let home = self.db.server_of(ShardId::HOME);
+        let found = self.db.read(home, FIND_CREDENTIALS, vec![bytes(name_key)]).await?.pop();
+        Ok(found.map(row::credentials).transpose()?)
+    }
+
+    async fn set_role(&self, member: MemberId, role: Role) -> Result<Option<Member>, StoreError> {
+        match self.lanes.call(Call::SetRole(member, role)).await? {
+            Answer::RoleSet(member) => Ok(member),
+            _ => Err(crossed()),
+        }
+    }
+
+    async fn has_admin(&self) -> Result<bool, StoreError> {
+        Ok(!self.db.read(self.db.server_of(ShardId::HOME), HAS_ADMIN, Vec::new()).await?.is_empty())
+    }
+
+    async fn end_session(&self, session: SessionId, expires_at: Timestamp) -> Result<(), StoreError> {
+        match self.lanes.call(Call::EndSession(session, expires_at)).await? {
+            Answer::SessionEnded => Ok(()),
+            _ => Err(crossed()),
+        }
+    }
+
+    async fn revocations(
+        &self,
+        after: RevocationCursor,
+        limit: usize,
+    ) -> Result<(Vec<Revocation>, RevocationCursor), StoreError> {
+        let values = vec![after.0.into(), limit.into()];
+        let mut cursor = after;
+        let mut revocations = Vec::new();
+        for cells in self.db.read(self.db.server_of(ShardId::HOME), REVOCATIONS, values).await? {
+            let (position, revocation) = row::revocation(cells).map_err(StoreError::from)?;
+            cursor = RevocationCursor(position);
+            revocations.push(revocation);
+        }
+        Ok((revocations, cursor))
+    }
+
+    async fn forget_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
+        let home = self.db.server_of(ShardId::HOME);
+        let values = || vec![now.as_millis().into(), FORGET_SLICE_ROWS.into()];
+        let mut forgotten = 0;
+        loop {
+            let slice: Result<u64, SqlError> = transact!(self.db, home, |tx| tx.write(FORGET_EXPIRED, values()));
+            let slice = slice?;
+            forgotten += slice;
+            if slice < FORGET_SLICE_ROWS {
+                return Ok(forgotten);
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! What an operator says about the servers: where they are, which shards each holds, and how much of them we may use.
+
+use std::fmt;
+
+use madang_kernel::{ShardMap, ShardMapError};
+
+/// One physical server.
+#[derive(Clone)]
+pub struct ServerOptions {
+    /// `mysql://user:password@host:port`, without a database.
+    pub url: String,
+    /// The shards it holds: `"0-31"`.
+    pub shards: String,
+}
+
+/// Without the password: what is logged must not open a database.
+impl fmt::Debug for ServerOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let host = self.url.rsplit('@').next().unwrap_or_default();
+        f.debug_struct("ServerOptions").field("host", &host).field("shards", &self.shards).finish()
+    }
+}
+
+/// How the stores of all services use the servers.
+#[derive(Debug, Clone)]
+pub struct MysqlOptions {
+    /// The servers, in an order that never changes.
+    pub servers: Vec<ServerOptions>,
+    /// Databases are called `<prefix>_<service>`.
+    pub database_prefix: String,
+    /// Connections that one process holds to one server for one service, lanes included.
+    pub connections_max: usize,
+    /// Transactions that one process has under way on one server for one service.
+    pub lanes: usize,
+    /// Calls folded into one transaction at most; 1 folds nothing, which is what folding is compared with.
+    pub batch_calls_max: usize,
+    /// How long a transaction waits for a lock, in seconds: a held lock stalls its lane.
+    pub lock_wait_s: u32,
+    /// Which clock tells the age of rows, leases and instances.
+    pub ages_by: AgesBy,
+}
+
+/// Which clock tells ages that several processes must agree on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AgesBy {
+    /// The database's: one wrong host clock harms nobody else.
+    #[default]
+    Server,
+    /// The clock that the store is opened with, so that a test can set it.
+    Clock,
+}
+
+/// Connections to one server for one service, unless configured.
+const CONNECTIONS_MAX: usize = 12;
+/// Lanes on one server for one service, unless configured.
+const LANES: usize = 4;
+/// Calls in one transaction, unless configured.
+const BATCH_CALLS_MAX: usize = 256;
+/// Seconds to wait for a lock, unless configured.
+const LOCK_WAIT_S: u32 = 2;
+
+impl MysqlOptions {
+    /// Servers with everything else as usual.
+    pub fn new(servers: Vec<ServerOptions>) -> Self {
+        Self {
+            servers,
+            database_prefix: "madang".to_owned(),
+            connections_max: CONNECTIONS_MAX,
+            lanes: LANES,
+            batch_calls_max: BATCH_CALLS_MAX,
+            lock_wait_s: LOCK_WAIT_S,
+            ages_by: AgesBy::default(),
+        }
+    }
+
+    /// Which server holds which shard.
+    pub fn shard_map(&self) -> Result<ShardMap, ShardMapError> {
+        let ranges: Vec<_> = self.servers.iter().map(|server| server.shards.as_str()).collect();
+        ShardMap::from_ranges(&ranges)
+    }
+
+    /// Lanes, at least one.
+    pub(crate) fn lanes(&self) -> usize {
+        self.lanes.max(1)
+    }
+
+    /// Connections left for reads and messaging once the lanes have theirs, at least two.
+    pub(crate) fn pooled_connections(&self) -> usize {
+        self.connections_max.saturating_sub(self.lanes()).max(2)
+    }
+}
+
+/// A service with a database of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Service {
+    /// Members, revocations, node leases.
+    Member,
+    /// Boards and articles.
+    Article,
+    /// Likes.
+    Like,
+    /// View counts.
+    View,
+}
+
+impl Service {
+    /// Its name, as roles are called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Member => "member",
+            Self::Article => "article",
+            Self::Like => "like",
+            Self::View => "view",
+        }
+    }
+
+    /// Its database under a prefix.
+    pub fn database(self, prefix: &str) -> String {
+        format!("{prefix}_{}", self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_are_not_shown() {
+        let server = ServerOptions { url: "mysql://me:s3cret@db:3306".into(), shards: "0-63".into() };
+        let shown = format!("{:?}", MysqlOptions::new(vec![server]));
+        assert!(shown.contains("db:3306") && !shown.contains("s3cret"), "{shown}");
+    }
+}

@@ -1,0 +1,86 @@
+//! One physical server as one service sees it: how to connect, and a pool for reads and messaging.
+
+use std::time::Duration;
+
+use mysql_async::{Conn, Opts, OptsBuilder, Pool, PoolConstraints, PoolOpts, UrlError};
+
+use crate::MysqlOptions;
+use crate::errors::SqlError;
+
+/// How long a connection may take to be made or to come free.
+const CONNECT_MAX_MS: u64 = 2_000;
+/// Seconds that a connection nobody needs is kept.
+const IDLE_KEPT_S: u64 = 60;
+/// Prepared statements that a connection keeps: up to 17 sizes of each that takes rows, and the others.
+const STATEMENTS_KEPT: usize = 256;
+/// Seconds that a change of a table's definition may make us wait.
+const METADATA_LOCK_WAIT_S: u32 = 5;
+
+/// A server and the database of one service on it.
+pub(crate) struct Server {
+    opts: Opts,
+    pool: Pool,
+}
+
+impl Server {
+    /// Describes a server; connects to nothing.
+    pub(crate) fn new(options: &MysqlOptions, url: &str, database: &str) -> Result<Self, UrlError> {
+        let opts = session(options, Opts::from_url(url)?).db_name(Some(database));
+        let constraints = PoolConstraints::new(0, options.pooled_connections()).unwrap_or_default();
+        // A reset would throw away prepared statements and settings; a transaction left open is rolled back without it.
+        let pooled = PoolOpts::new()
+            .with_constraints(constraints)
+            .with_reset_connection(false)
+            // Without it every connection would be closed as soon as it came back.
+            .with_inactive_connection_ttl(Duration::from_secs(IDLE_KEPT_S));
+        let opts: Opts = opts.pool_opts(pooled).into();
+        Ok(Self { pool: Pool::new(opts.clone()), opts })
+    }
+
+    /// A connection outside the pool, for a lane or for setting up.
+    pub(crate) async fn connect(&self) -> Result<Conn, SqlError> {
+        in_time(Conn::new(self.opts.clone())).await
+    }
+
+    /// A connection of the pool.
+    pub(crate) async fn pooled(&self) -> Result<Conn, SqlError> {
+        in_time(self.pool.get_conn()).await
+    }
+
+    pub(crate) fn pool(&self) -> &Pool {
+        &self.pool
+    }
+}
+
+/// A connection that knows no database yet.
+pub(crate) async fn connect_without_database(options: &MysqlOptions, url: &str) -> Result<Conn, SqlError> {
+    let opts = session(options, Opts::from_url(url).map_err(mysql_async::Error::from)?).db_name(None::<String>);
+    in_time(Conn::new(opts)).await
+}
+
+/// What holds on every connection.
+fn session(options: &MysqlOptions, opts: Opts) -> OptsBuilder {
+    let lock_wait_s = options.lock_wait_s.max(1);
+    OptsBuilder::from_opts(opts).prefer_socket(false).client_found_rows(true).stmt_cache_size(STATEMENTS_KEPT).setup(
+        vec![
+            "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED".to_owned(),
+            format!(
+                "SET SESSION sql_mode = 'STRICT_TRANS_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,\
+                 NO_ENGINE_SUBSTITUTION', time_zone = '+00:00', innodb_lock_wait_timeout = {lock_wait_s}, \
+                 lock_wait_timeout = {METADATA_LOCK_WAIT_S}"
+            ),
+            "SET NAMES utf8mb4 COLLATE utf8mb4_bin".to_owned(),
+        ],
+    )
+}
+
+async fn in_time<F>(connecting: F) -> Result<Conn, SqlError>
+where
+    F: Future<Output = Result<Conn, mysql_async::Error>>,
+{
+    match tokio::time::timeout(Duration::from_millis(CONNECT_MAX_MS), connecting).await {
+        Ok(Ok(conn)) => Ok(conn),
+        Ok(Err(error)) => Err(error.into()),
+        Err(_) => Err(SqlError::Away(format!("no connection within {CONNECT_MAX_MS} ms"))),
+    }
+}

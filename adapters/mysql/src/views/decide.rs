@@ -1,0 +1,168 @@
+//! A batch of calls: their counters are locked in key order, the greater count of each wins, and the result is written once.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, LazyLock};
+
+use madang_kernel::{ArticleId, Clock, Id, ShardId, Timestamp};
+use madang_messaging::Message;
+use madang_view::{StoredViews, WriteBack, WrittenBack, events};
+
+use crate::errors::SqlError;
+use crate::lane::{Decision, Fold};
+use crate::statement::{Many, Values};
+use crate::transaction::Tx;
+
+static LOCK_COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/view/lock_counts.sql")));
+static LOCKED_COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/view/locked_counts.sql")));
+static SET_COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/view/set_counts.sql")));
+static DELETE_COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/view/delete_counts.sql")));
+static MARK_GONE: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/view/mark_gone.sql")));
+
+/// One call.
+pub(super) enum Call {
+    /// Counts of articles whose parts are on one shard.
+    WriteBack(ShardId, Vec<WriteBack>),
+    /// The article is deleted.
+    MarkGone(ArticleId),
+}
+
+/// The answer, each for its kind of call.
+pub(super) enum Answer {
+    Written(Vec<WrittenBack>),
+    Marked,
+}
+
+/// Where the count of an article is, in the order of the primary keys.
+type Place = (u8, ArticleId);
+
+/// The count of an article while a batch is decided.
+struct Counted {
+    view_count: u64,
+    version: u64,
+    gone: bool,
+    changed: bool,
+    marked: bool,
+}
+
+/// Decides the calls of a batch.
+pub(super) struct ViewFold {
+    clock: Arc<dyn Clock>,
+}
+
+impl ViewFold {
+    pub(super) fn new(clock: Arc<dyn Clock>) -> Self {
+        Self { clock }
+    }
+}
+
+impl Fold for ViewFold {
+    type Call = Call;
+    type Answer = Answer;
+
+    fn shard(call: &Call) -> ShardId {
+        match call {
+            Call::WriteBack(shard, _) => *shard,
+            Call::MarkGone(article) => ShardId::of_article_parts(*article),
+        }
+    }
+
+    async fn decide(&self, tx: &mut Tx<'_>, calls: &[Call]) -> Result<Vec<Decision<Answer>>, SqlError> {
+        let mut counts = load(tx, calls).await?;
+        let now = self.clock.now();
+        let mut decisions = Vec::with_capacity(calls.len());
+        for call in calls {
+            decisions.push(Ok(match call {
+                Call::WriteBack(_, backs) => {
+                    Answer::Written(backs.iter().map(|back| write_back(tx, &mut counts, *back, now)).collect())
+                }
+                Call::MarkGone(article) => {
+                    if let Some(counted) = counts.get_mut(&place(*article)) {
+                        counted.marked |= !counted.gone;
+                        counted.gone = true;
+                    }
+                    Answer::Marked
+                }
+            }));
+        }
+        write(tx, &counts).await?;
+        Ok(decisions)
+    }
+}
+
+fn place(article: ArticleId) -> Place {
+    (ShardId::of_article_parts(article).number(), article)
+}
+
+fn key((shard, article): &Place) -> Values {
+    vec![(*shard).into(), article.raw().into()]
+}
+
+async fn load(tx: &mut Tx<'_>, calls: &[Call]) -> Result<BTreeMap<Place, Counted>, SqlError> {
+    let mut places: BTreeSet<Place> = BTreeSet::new();
+    for call in calls {
+        match call {
+            Call::WriteBack(_, backs) => places.extend(backs.iter().map(|back| place(back.article_id))),
+            Call::MarkGone(article) => {
+                places.insert(place(*article));
+            }
+        }
+    }
+    let keys: Vec<Values> = places.iter().map(key).collect();
+    tx.touch_many(&LOCK_COUNTS, keys.clone()).await?;
+    let mut counts = BTreeMap::new();
+    for mut cells in tx.read_many(&LOCKED_COUNTS, keys).await? {
+        let article = ArticleId::from_raw(cells.next()?);
+        let (view_count, version, gone) = (cells.next()?, cells.next()?, cells.next()?);
+        counts.insert(place(article), Counted { view_count, version, gone, changed: false, marked: false });
+    }
+    Ok(counts)
+}
+
+/// Takes the greater of both counts; only a change is reported.
+fn write_back(tx: &mut Tx<'_>, counts: &mut BTreeMap<Place, Counted>, back: WriteBack, now: Timestamp) -> WrittenBack {
+    let article_id = back.article_id;
+    let stored = match counts.get_mut(&place(article_id)) {
+        Some(counted) if !counted.gone => {
+            if back.view_count > counted.view_count {
+                counted.view_count = back.view_count;
+                counted.version += 1;
+                counted.changed = true;
+                tx.report(report(back, counted.version, now));
+            }
+            StoredViews::Count(counted.view_count)
+        }
+        _ => StoredViews::Gone,
+    };
+    WrittenBack { article_id, stored }
+}
+
+fn report(back: WriteBack, version: u64, now: Timestamp) -> Message {
+    let envelope = events::viewed(back, version, now);
+    Message {
+        event_id: envelope.event_id,
+        topic: envelope.event.topic().name().to_owned(),
+        key: envelope.key.to_string(),
+        shard: ShardId::of_article_parts(envelope.key),
+        occurred_at: now,
+        headers: Vec::new(),
+        payload: envelope.encode(),
+    }
+}
+
+/// Counts, marks, and the end of counts that are gone or were made only to be locked.
+async fn write(tx: &mut Tx<'_>, counts: &BTreeMap<Place, Counted>) -> Result<(), SqlError> {
+    let changed = counts.iter().filter(|(_, counted)| counted.changed && !counted.gone).map(|(place, counted)| {
+        let mut values = key(place);
+        values.extend([counted.view_count.into(), counted.version.into()]);
+        values
+    });
+    tx.set_many(&SET_COUNTS, changed.collect()).await?;
+    let marked = counts.iter().filter(|(_, counted)| counted.marked).map(|(place, _)| key(place));
+    tx.set_many(&MARK_GONE, marked.collect()).await?;
+    // A batch that wrote nothing is rolled back, and they go with it.
+    if tx.wrote() {
+        let ended = counts.iter().filter(|(_, counted)| counted.gone || counted.version == 0);
+        tx.set_many(&DELETE_COUNTS, ended.map(|(place, _)| key(place)).collect()).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,71 @@
+//! Reading view counts: of some articles, and which articles have one.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+use madang_kernel::{ArticleId, Id, ServerIndex, ShardId, StoreError};
+use madang_view::StoredViews;
+
+use crate::Mysql;
+use crate::db::snapshot;
+use crate::errors::SqlError;
+use crate::statement::{Many, Values};
+use crate::transaction::Tx;
+
+static COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/view/counts.sql")));
+static GONE: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/view/gone.sql")));
+const COUNTED_ARTICLES: &str = include_str!("../../sql/view/counted_articles.sql");
+
+/// What is stored of some articles, in the order asked.
+pub(super) async fn find_many(db: &Mysql, articles: &[ArticleId]) -> Result<Vec<StoredViews>, StoreError> {
+    let mut by_server: HashMap<ServerIndex, Vec<Values>> = HashMap::new();
+    for article in articles {
+        let shard = ShardId::of_article_parts(*article);
+        let key = vec![shard.number().into(), article.raw().into()];
+        by_server.entry(db.map().server(shard)).or_default().push(key);
+    }
+    let (mut counts, mut gone) = (HashMap::new(), HashSet::new());
+    for (server, keys) in by_server {
+        let read: Result<(HashMap<_, _>, HashSet<_>), SqlError> =
+            snapshot!(db, db.server(server), |tx| find_on(&mut tx, &keys));
+        let (found, ended) = read?;
+        counts.extend(found);
+        gone.extend(ended);
+    }
+    let one = |article: &ArticleId| match counts.get(article) {
+        _ if gone.contains(article) => StoredViews::Gone,
+        Some(count) => StoredViews::Count(*count),
+        None => StoredViews::Count(0),
+    };
+    Ok(articles.iter().map(one).collect())
+}
+
+async fn find_on(tx: &mut Tx<'_>, keys: &[Values]) -> Result<(HashMap<ArticleId, u64>, HashSet<ArticleId>), SqlError> {
+    let mut counts = HashMap::with_capacity(keys.len());
+    for mut cells in tx.read_many(&COUNTS, keys.to_vec()).await? {
+        counts.insert(ArticleId::from_raw(cells.next()?), cells.next()?);
+    }
+    let mut gone = HashSet::new();
+    for mut cells in tx.read_many(&GONE, keys.to_vec()).await? {
+        gone.insert(ArticleId::from_raw(cells.next()?));
+    }
+    Ok((counts, gone))
+}
+
+/// Each server tells its next ones; the first of them all are the answer.
+pub(super) async fn counted_after(
+    db: &Mysql,
+    after: Option<ArticleId>,
+    limit: usize,
+) -> Result<Vec<ArticleId>, StoreError> {
+    let after = after.map_or(i64::MIN, ArticleId::raw);
+    let mut articles = Vec::new();
+    for server in db.servers() {
+        for mut cells in db.read(server, COUNTED_ARTICLES, vec![after.into(), limit.into()]).await? {
+            articles.push(ArticleId::from_raw(cells.next().map_err(StoreError::from)?));
+        }
+    }
+    articles.sort_unstable();
+    articles.truncate(limit);
+    Ok(articles)
+}

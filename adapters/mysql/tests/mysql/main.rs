@@ -1,0 +1,20 @@
+//! Everything that this adapter promises, on real servers: `MADANG_TEST_MYSQL` names two of them.
+
+#![allow(clippy::unwrap_used, reason = "the helpers of a test fail the test")]
+
+#[macro_use]
+mod support;
+
+mod article_store;
+mod inbox;
+mod lanes;
+mod like_store;
+mod member_store;
+mod membership;
+mod node_leases;
+mod open;
+mod outbox;
+mod plans;
+mod proxy;
+mod two_processes;
+mod view_store;
