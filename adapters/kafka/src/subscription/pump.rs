@@ -1,0 +1,165 @@
+//! The thread that serves librdkafka for one subscription, for as long as the subscription lives.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use madang_messaging::Outage;
+use rdkafka::consumer::{BaseConsumer, Consumer};
+use rdkafka::error::{KafkaError, RDKafkaErrorCode};
+use rdkafka::message::Message as _;
+use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
+use tokio::sync::watch;
+
+use super::member::Member;
+use super::state::{Owned, Partition, Shared};
+use super::{OFFSETS_TIMEOUT_MS, delivery, list};
+use crate::errors::away;
+
+/// How long the thread waits for the next event before it looks whether it is to end, in milliseconds.
+const EVENT_WAIT_MS: u64 = 50;
+
+/// Starts the thread. It ends by leaving the group once the subscription is closed, and drops `alive` then.
+pub(super) fn start(
+    consumer: Arc<BaseConsumer<Member>>,
+    shared: Arc<Shared>,
+    alive: watch::Receiver<()>,
+) -> std::io::Result<()> {
+    let pump = Pump { consumer, shared };
+    let thread = std::thread::Builder::new().name("kafka-member".to_owned());
+    thread.spawn(move || {
+        pump.run();
+        drop(alive);
+    })?;
+    Ok(())
+}
+
+struct Pump {
+    consumer: Arc<BaseConsumer<Member>>,
+    shared: Arc<Shared>,
+}
+
+impl Pump {
+    fn run(self) {
+        while !self.shared.is_closing() {
+            self.serve();
+            if let Err(outage) = self.take_up_granted().and_then(|()| self.reset()) {
+                tracing::info!("partitions are not read yet: {outage}");
+                self.report(outage.reason);
+            }
+        }
+        // Whatever is in hand is given up with the subscription, so there is nothing to wait for.
+        let revoked = self.shared.lock().all_revoked();
+        for partitions in revoked {
+            let _ = self.consumer.incremental_unassign(&list(&partitions));
+        }
+        // Leaves the group, and serves what that takes, when this is the last to hold it.
+        drop(self.consumer);
+    }
+
+    /// Waits for one event.
+    fn serve(&self) {
+        match self.consumer.poll(Duration::from_millis(EVENT_WAIT_MS)) {
+            None => {}
+            // Fetched before its partition had a queue of its own.
+            Some(Ok(record)) => {
+                let partition = (record.topic().to_owned(), record.partition());
+                let delivery = delivery(&record, &self.shared.ours(record.topic()));
+                self.shared.lock().keep_stray(partition, delivery);
+                self.shared.wake.notify_one();
+            }
+            Some(Err(KafkaError::MessageConsumption(RDKafkaErrorCode::AllBrokersDown))) => {
+                self.report("no broker can be reached".to_owned());
+            }
+            Some(Err(error @ KafkaError::MessageConsumptionFatal(_))) => {
+                tracing::error!("a consumer cannot go on: {error}");
+                self.report(error.to_string());
+            }
+            Some(Err(error)) => tracing::debug!("while consuming: {error}"),
+        }
+    }
+
+    fn report(&self, reason: String) {
+        self.shared.lock().outage = Some(reason);
+        self.shared.wake.notify_one();
+    }
+
+    /// Begins to read what was granted: where its group stored, or at the oldest message if it never did.
+    fn take_up_granted(&self) -> Result<(), Outage> {
+        let granted = self.shared.lock().granted.clone();
+        if granted.is_empty() {
+            return Ok(());
+        }
+        let starts = stored_offsets(&self.consumer, &granted)?;
+        self.read_from(&starts)?;
+        self.shared.lock().granted.retain(|partition| !granted.contains(partition));
+        Ok(())
+    }
+
+    /// Goes on at the head where the log no longer holds what comes next. The head is read before the consumer hears of
+    /// it: what it rebuilds after that is at least as new.
+    fn reset(&self) -> Result<(), Outage> {
+        let resets = {
+            let state = self.shared.lock();
+            // Letting go of a partition now would be taken for the answer to the revocation.
+            if state.resets.is_empty() || state.is_giving_back() {
+                return Ok(());
+            }
+            state.resets.clone()
+        };
+        let mut heads = TopicPartitionList::with_capacity(resets.len());
+        for (topic, partition) in &resets {
+            let timeout = Duration::from_millis(OFFSETS_TIMEOUT_MS);
+            let (_, head) = self.consumer.fetch_watermarks(topic, *partition, timeout).map_err(away)?;
+            heads.add_partition_offset(topic, *partition, Offset::Offset(head)).map_err(away)?;
+        }
+        let queues: Vec<Owned> =
+            self.shared.lock().owned.extract_if(.., |owned| resets.contains(&owned.partition)).collect();
+        drop(queues);
+        self.consumer.incremental_unassign(&list(&resets)).map_err(away)?;
+        self.read_from(&heads)?;
+        let mut state = self.shared.lock();
+        state.resets.retain(|partition| !resets.contains(partition));
+        state.fell_behind = true;
+        drop(state);
+        self.shared.wake.notify_one();
+        Ok(())
+    }
+
+    fn read_from(&self, starts: &TopicPartitionList) -> Result<(), Outage> {
+        let mut owned = Vec::with_capacity(starts.count());
+        for element in starts.elements() {
+            let partition = (element.topic().to_owned(), element.partition());
+            // Before it is read, or its first messages would come without a queue of their own.
+            let split = self.consumer.split_partition_queue(&partition.0, partition.1);
+            let mut queue = split.ok_or_else(|| away(format!("{} has no queue", partition.0)))?;
+            let shared = self.shared.clone();
+            queue.set_nonempty_callback(move || shared.wake.notify_one());
+            owned.push(Owned { ours: self.shared.ours(&partition.0), partition, queue });
+        }
+        self.consumer.incremental_assign(starts).map_err(away)?;
+        let mut state = self.shared.lock();
+        owned.into_iter().for_each(|owned| state.own(owned));
+        drop(state);
+        self.shared.wake.notify_one();
+        Ok(())
+    }
+}
+
+/// Where the group goes on in these partitions. Blocks.
+pub(super) fn stored_offsets(
+    consumer: &BaseConsumer<Member>,
+    of: &[Partition],
+) -> Result<TopicPartitionList, Outage> {
+    let timeout = Duration::from_millis(OFFSETS_TIMEOUT_MS);
+    let stored = consumer.committed_offsets(list(of), timeout).map_err(away)?;
+    let mut starts = TopicPartitionList::with_capacity(of.len());
+    for element in stored.elements() {
+        element.error().map_err(away)?;
+        let start = match element.offset() {
+            Offset::Offset(offset) => Offset::Offset(offset),
+            _ => Offset::Beginning,
+        };
+        starts.add_partition_offset(element.topic(), element.partition(), start).map_err(away)?;
+    }
+    Ok(starts)
+}
