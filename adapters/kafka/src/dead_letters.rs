@@ -192,7 +192,8 @@ mod tests {
 
     #[test]
     fn only_what_a_list_can_have_given_is_read_as_a_name() {
-        let parsed = |name: &str| parse(&DeadLetterId(name.to_owned())).map(|(topic, offset)| (topic.to_owned(), offset));
+        let parsed =
+            |name: &str| parse(&DeadLetterId(name.to_owned())).map(|(topic, offset)| (topic.to_owned(), offset));
         assert_eq!(parsed("t.g.dlq/0000000000000000042"), Some(("t.g.dlq".to_owned(), 42)));
         for name in ["", "t.g.dlq", "t.g.dlq/42", "t.g/0000000000000000042", "t.dlq/-000000000000000042", "/"] {
             assert_eq!(parsed(name), None, "{name}");

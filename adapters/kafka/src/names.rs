@@ -58,7 +58,8 @@ mod tests {
     #[test]
     fn each_rung_is_read_by_a_group_of_its_own() {
         let (names, group) = (Names::new("t-"), GroupId::new("hot"));
-        let of = |topics: &[&str]| names.group(&group, &topics.iter().map(|&topic| topic.to_owned()).collect::<Vec<_>>());
+        let of =
+            |topics: &[&str]| names.group(&group, &topics.iter().map(|&topic| topic.to_owned()).collect::<Vec<_>>());
         assert_eq!(of(&["a", "b"]), "t-madang.hot");
         assert_eq!(of(&["a.hot.retry.5s", "b.hot.retry.5s"]), "t-madang.hot.retry.5s");
         assert_eq!(of(&["a", "b.hot.retry.5s"]), "t-madang.hot");

@@ -1,26 +1,28 @@
-//! What librdkafka calls back: partitions granted and taken away, commits confirmed. Runs on the pump's thread.
+//! What librdkafka calls back: partitions granted and taken away. Runs on the pump's thread.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rdkafka::ClientContext;
 use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::consumer::{BaseConsumer, Consumer, ConsumerContext};
 use rdkafka::error::{KafkaError, KafkaResult};
-use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
+use rdkafka::topic_partition_list::TopicPartitionList;
 use rdkafka::types::RDKafkaRespErr;
+use tokio::sync::watch;
 
-use super::state::{Partition, Shared, partitions};
+use super::state::{Shared, partitions};
 use crate::connection;
 
 /// The callbacks of one member.
 pub(crate) struct Member {
     shared: Arc<Shared>,
+    /// Dropped with the member, once it has left its group.
+    _alive: watch::Receiver<()>,
 }
 
 impl Member {
-    pub(super) fn new(shared: Arc<Shared>) -> Self {
-        Self { shared }
+    pub(super) fn new(shared: Arc<Shared>, alive: watch::Receiver<()>) -> Self {
+        Self { shared, _alive: alive }
     }
 
     /// Notes what was taken away. A partition that still is ours is let go later, when nothing of it is in hand.
@@ -64,19 +66,5 @@ impl ConsumerContext for Member {
         if let Err(error) = outcome {
             tracing::warn!("a rebalance was not taken up: {error}");
         }
-    }
-
-    fn commit_callback(&self, result: KafkaResult<()>, offsets: &TopicPartitionList) {
-        let mut outcome = result.map_err(|error| error.to_string());
-        let mut stored: BTreeMap<Partition, i64> = BTreeMap::new();
-        for element in offsets.elements() {
-            if let Offset::Offset(offset) = element.offset() {
-                stored.insert((element.topic().to_owned(), element.partition()), offset);
-            }
-            if let (Err(error), Ok(())) = (element.error(), &outcome) {
-                outcome = Err(error.to_string());
-            }
-        }
-        self.shared.lock().committed(&stored, outcome);
     }
 }

@@ -1,6 +1,6 @@
 //! One instance's part in a consumer group.
 //!
-//! librdkafka hands out rebalances, confirmations of commits and errors on a queue that must be served all the time, also
+//! librdkafka hands out rebalances and errors on a queue that must be served all the time, also
 //! while a handler works for minutes; a thread does that (`pump.rs`). Messages wait in a queue per partition and are taken
 //! by `poll` itself, so that nothing sits between the two that a cancelled poll could lose. A partition that is to be given
 //! back is first reported as `Revoked`; it is let go when `poll` is called again, because by then the consumer has finished
@@ -10,7 +10,6 @@ mod member;
 mod pump;
 mod state;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,7 +18,7 @@ use madang_messaging::{Delivery, Outage, Polled, Position, Subscription};
 use rdkafka::consumer::{BaseConsumer, CommitMode, Consumer};
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::codec;
@@ -27,7 +26,7 @@ use crate::errors::{away, blocking};
 use crate::names::Names;
 use crate::options::KafkaOptions;
 use member::Member;
-use state::{Commit, Partition, Shared, State, partitions};
+use state::{Partition, Shared, State};
 
 /// How long the broker may take to confirm a commit, in milliseconds; below the consumer's own patience.
 const COMMIT_TIMEOUT_MS: u64 = 8_000;
@@ -52,11 +51,11 @@ impl KafkaSubscription {
         alive: watch::Receiver<()>,
     ) -> Result<Self, Outage> {
         let shared = Arc::new(Shared::new(Names::new(&options.prefix)));
-        let made = options.member(group).create_with_context(Member::new(shared.clone()));
+        let made = options.member(group).create_with_context(Member::new(shared.clone(), alive));
         let consumer: Arc<BaseConsumer<Member>> = Arc::new(made.map_err(away)?);
         let named: Vec<String> = topics.iter().map(|topic| shared.names.topic(topic)).collect();
         consumer.subscribe(&named.iter().map(String::as_str).collect::<Vec<_>>()).map_err(away)?;
-        pump::start(consumer.clone(), shared.clone(), alive).map_err(away)?;
+        pump::start(consumer.clone(), shared.clone()).map_err(away)?;
         Ok(Self { shared, consumer: Some(consumer) })
     }
 
@@ -138,29 +137,27 @@ impl Subscription for KafkaSubscription {
     }
 
     async fn commit(&mut self, done: &[Position]) -> Result<(), Outage> {
-        let (answer, confirmed) = oneshot::channel();
-        let offsets = {
-            let mut state = self.shared.lock();
-            let offsets: BTreeMap<Partition, i64> = done
-                .iter()
-                .map(|position| (self.shared.partition(position), position.offset.saturating_add(1)))
-                .filter(|(partition, offset)| state.is_news(partition, *offset))
-                .collect();
-            if offsets.is_empty() {
-                return Ok(());
-            }
-            state.commit = Some(Commit { offsets: offsets.clone(), answer });
-            offsets
+        let offsets: Vec<(Partition, i64)> = {
+            let state = self.shared.lock();
+            let next = |position: &Position| (self.shared.partition(position), position.offset.saturating_add(1));
+            done.iter().map(next).filter(|(partition, offset)| state.is_news(partition, *offset)).collect()
         };
-        let mut stored = TopicPartitionList::with_capacity(offsets.len());
-        for ((topic, partition), offset) in &offsets {
-            stored.add_partition_offset(topic, *partition, Offset::Offset(*offset)).map_err(away)?;
+        if offsets.is_empty() {
+            return Ok(());
         }
-        // Asynchronous, so that no thread waits: the pump hears the confirmation.
-        self.consumer()?.commit(&stored, CommitMode::Async).map_err(away)?;
-        match tokio::time::timeout(Duration::from_millis(COMMIT_TIMEOUT_MS), confirmed).await {
-            Ok(Ok(outcome)) => outcome.map_err(away),
-            Ok(Err(_)) => Err(away("the commit was overtaken")),
+        let (consumer, shared) = (self.consumer()?.clone(), self.shared.clone());
+        // On a thread that may wait: the library confirms a commit only to a caller that blocks.
+        let stored = blocking(move || {
+            let mut list = TopicPartitionList::with_capacity(offsets.len());
+            for ((topic, partition), offset) in &offsets {
+                list.add_partition_offset(topic, *partition, Offset::Offset(*offset)).map_err(away)?;
+            }
+            consumer.commit(&list, CommitMode::Sync).map_err(away)?;
+            shared.lock().stored(offsets);
+            Ok(())
+        });
+        match tokio::time::timeout(Duration::from_millis(COMMIT_TIMEOUT_MS), stored).await {
+            Ok(outcome) => outcome,
             Err(_) => Err(away(format!("no answer to a commit within {COMMIT_TIMEOUT_MS} ms"))),
         }
     }

@@ -8,7 +8,6 @@ use rdkafka::consumer::{BaseConsumer, Consumer};
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::message::Message as _;
 use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
-use tokio::sync::watch;
 
 use super::member::Member;
 use super::state::{Owned, Partition, Shared};
@@ -18,18 +17,11 @@ use crate::errors::away;
 /// How long the thread waits for the next event before it looks whether it is to end, in milliseconds.
 const EVENT_WAIT_MS: u64 = 50;
 
-/// Starts the thread. It ends by leaving the group once the subscription is closed, and drops `alive` then.
-pub(super) fn start(
-    consumer: Arc<BaseConsumer<Member>>,
-    shared: Arc<Shared>,
-    alive: watch::Receiver<()>,
-) -> std::io::Result<()> {
+/// Starts the thread. It ends by leaving the group once the subscription is closed.
+pub(super) fn start(consumer: Arc<BaseConsumer<Member>>, shared: Arc<Shared>) -> std::io::Result<()> {
     let pump = Pump { consumer, shared };
     let thread = std::thread::Builder::new().name("kafka-member".to_owned());
-    thread.spawn(move || {
-        pump.run();
-        drop(alive);
-    })?;
+    thread.spawn(move || pump.run())?;
     Ok(())
 }
 
@@ -146,10 +138,7 @@ impl Pump {
 }
 
 /// Where the group goes on in these partitions. Blocks.
-pub(super) fn stored_offsets(
-    consumer: &BaseConsumer<Member>,
-    of: &[Partition],
-) -> Result<TopicPartitionList, Outage> {
+pub(super) fn stored_offsets(consumer: &BaseConsumer<Member>, of: &[Partition]) -> Result<TopicPartitionList, Outage> {
     let timeout = Duration::from_millis(OFFSETS_TIMEOUT_MS);
     let stored = consumer.committed_offsets(list(of), timeout).map_err(away)?;
     let mut starts = TopicPartitionList::with_capacity(of.len());

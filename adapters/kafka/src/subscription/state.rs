@@ -1,13 +1,13 @@
 //! What a member owns, what it must give back, and what waits to be told: shared by `poll`, the pump and its callbacks.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use madang_messaging::{Delivery, Position};
 use rdkafka::consumer::base_consumer::PartitionQueue;
 use rdkafka::topic_partition_list::TopicPartitionList;
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::Notify;
 
 use super::member::Member;
 use crate::names::Names;
@@ -38,8 +38,6 @@ pub(super) struct State {
     pub(super) fell_behind: bool,
     /// What the consumer must hear of the brokers.
     pub(super) outage: Option<String>,
-    /// The commit that waits for its confirmation.
-    pub(super) commit: Option<Commit>,
     strays: VecDeque<(Partition, Delivery)>,
     revocations: Vec<Revocation>,
     stored: HashMap<Partition, i64>,
@@ -51,12 +49,6 @@ pub(super) struct Owned {
     /// Our name of the topic.
     pub(super) ours: String,
     pub(super) queue: PartitionQueue<Member>,
-}
-
-/// A commit under way.
-pub(super) struct Commit {
-    pub(super) offsets: BTreeMap<Partition, i64>,
-    pub(super) answer: oneshot::Sender<Result<(), String>>,
 }
 
 struct Revocation {
@@ -147,17 +139,11 @@ impl State {
         ours && !lost && self.stored.get(partition).is_none_or(|stored| offset > *stored)
     }
 
-    /// The broker answered a commit.
-    pub(super) fn committed(&mut self, offsets: &BTreeMap<Partition, i64>, outcome: Result<(), String>) {
-        if outcome.is_ok() {
-            for (partition, offset) in offsets {
-                let stored = self.stored.entry(partition.clone()).or_insert(*offset);
-                *stored = (*stored).max(*offset);
-            }
-        }
-        // An answer that comes after its caller gave up belongs to nobody.
-        if let Some(commit) = self.commit.take_if(|commit| commit.offsets == *offsets) {
-            let _ = commit.answer.send(outcome);
+    /// The broker has these offsets.
+    pub(super) fn stored(&mut self, offsets: Vec<(Partition, i64)>) {
+        for (partition, offset) in offsets {
+            let stored = self.stored.entry(partition).or_insert(offset);
+            *stored = offset.max(*stored);
         }
     }
 
@@ -202,23 +188,14 @@ mod tests {
         assert!(!state.is_news(&partition(1), 5), "never ours");
         state.revoke(vec![partition(1)], false);
         assert!(state.is_news(&partition(1), 5));
-        state.committed(&BTreeMap::from([(partition(1), 5)]), Ok(()));
-        assert!(!state.is_news(&partition(1), 5) && !state.is_news(&partition(1), 4) && state.is_news(&partition(1), 6));
+        state.stored(vec![(partition(1), 5)]);
+        assert!(
+            !state.is_news(&partition(1), 5) && !state.is_news(&partition(1), 4) && state.is_news(&partition(1), 6)
+        );
         state.revoke(vec![partition(2)], true);
         assert!(!state.is_news(&partition(2), 5));
         state.tell_revocation();
         state.tell_revocation();
         assert_eq!(state.told(), [vec![partition(1)]], "nobody waits for what was lost");
-    }
-
-    #[test]
-    fn an_answer_to_an_earlier_commit_is_not_taken_for_this_one() {
-        let mut state = State::default();
-        let (answer, mut told) = oneshot::channel();
-        state.commit = Some(Commit { offsets: BTreeMap::from([(partition(1), 9)]), answer });
-        state.committed(&BTreeMap::from([(partition(1), 7)]), Err("late".to_owned()));
-        assert!(told.try_recv().is_err());
-        state.committed(&BTreeMap::from([(partition(1), 9)]), Ok(()));
-        assert_eq!(told.try_recv(), Ok(Ok(())));
     }
 }
