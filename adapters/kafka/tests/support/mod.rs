@@ -2,6 +2,9 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub(crate) mod broker;
+pub(crate) mod outbox;
+
 use std::io::Write;
 use std::time::Duration;
 
