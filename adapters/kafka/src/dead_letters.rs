@@ -67,7 +67,8 @@ impl KafkaDeadLetters {
             loop {
                 match reader.poll(Duration::from_millis(RECORD_WAIT_MS)) {
                     Some(Ok(record)) => {
-                        if each(&mut into, &record).is_break() || record.offset() + 1 >= end {
+                        let last = record.offset() + 1 >= end;
+                        if each(&mut into, &record).is_break() || last {
                             return Ok(into);
                         }
                     }

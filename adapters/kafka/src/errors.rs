@@ -43,6 +43,7 @@ impl From<ConnectError> for Outage {
 }
 
 /// The log is away.
+#[expect(clippy::needless_pass_by_value, reason = "it stands where errors are mapped, which hand them over")]
 pub(crate) fn away(reason: impl ToString) -> Outage {
     Outage::new("kafka", reason.to_string())
 }

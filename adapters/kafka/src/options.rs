@@ -153,7 +153,7 @@ impl KafkaOptions {
     }
 }
 
-fn set(config: &mut ClientConfig, name: &str, value: impl ToString) {
+fn set(config: &mut ClientConfig, name: &str, value: impl ToString + Copy) {
     config.set(name, value.to_string());
 }
 

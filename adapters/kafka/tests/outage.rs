@@ -14,12 +14,13 @@ use madang_kafka::{KafkaLog, KafkaOptions};
 use madang_kernel::{Id, SystemClock};
 use madang_messaging::{
     Assignment, Consumer, ConsumerConfig, DeadLetters, Delivery, EventLog, GroupId, Handled, Handler, HandlerError,
-    OnError, Outbox, Relay, RelayConfig, Supervisor,
+    OnError, Outbox, Polled, Relay, RelayConfig, Supervisor,
 };
 use support::broker::Broker;
 use support::outbox::TestOutbox;
 use support::{PATIENCE, TOPIC, eventually, message, options};
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 #[derive(Default)]
 struct Remembering(Mutex<HashMap<i64, usize>>);
@@ -117,7 +118,7 @@ async fn nothing_is_lost_and_no_attempt_counted_while_the_broker_freezes_and_die
 
     broker.kill();
     site.writes(3_000).await;
-    assert!(log.publish(&[message(-1, "probe", "{}")]).await.is_err(), "an outage is told as one");
+    assert!(log.publish(&[message(1 << 40, "probe", "{}")]).await.is_err(), "an outage is told as one");
     broker.start_again();
     site.catches_up("the broker that was killed is caught up with").await;
 
@@ -138,4 +139,27 @@ async fn nothing_is_lost_and_no_attempt_counted_while_the_broker_freezes_and_die
     let doubled: usize = handler.0.lock().unwrap().values().map(|times| times - 1).sum();
     println!("{written} rows written through three outages, {doubled} deliveries doubled and harmless");
     assert!(log.close(PATIENCE).await, "every member left");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_broker_that_is_away_holds_up_neither_a_commit_nor_the_end() {
+    let mut broker = Broker::start().await;
+    let log = KafkaLog::connect(options(&broker.bootstrap())).await.unwrap();
+    log.publish(&[message(1, "a", "{}"), message(2, "a", "{}")]).await.unwrap();
+    let mut reader = log.subscribe(&GroupId::new("readers"), &[TOPIC.to_owned()]).await.unwrap();
+    let mut came = Vec::new();
+    while came.is_empty() {
+        if let Polled::Deliveries(more) = reader.poll(1, PATIENCE).await.unwrap() {
+            came = more;
+        }
+    }
+    broker.kill();
+    let asked = Instant::now();
+    for _ in 0..3 {
+        assert!(reader.commit(&[came[0].position.clone()]).await.is_err(), "an outage, said in time");
+    }
+    assert!(asked.elapsed() < Duration::from_secs(30), "only the first waits");
+    drop(reader);
+    assert!(log.close(PATIENCE).await, "the member gives up and ends, {:?} after it was asked", asked.elapsed());
+    println!("a commit refused three times and a member ended without a broker in {:?}", asked.elapsed());
 }

@@ -15,10 +15,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use madang_messaging::{Delivery, Outage, Polled, Position, Subscription};
-use rdkafka::consumer::{BaseConsumer, CommitMode, Consumer};
+use rdkafka::consumer::{BaseConsumer, Consumer};
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
-use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
-use tokio::sync::watch;
+use rdkafka::topic_partition_list::TopicPartitionList;
+use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
 use crate::codec;
@@ -145,19 +145,10 @@ impl Subscription for KafkaSubscription {
         if offsets.is_empty() {
             return Ok(());
         }
-        let (consumer, shared) = (self.consumer()?.clone(), self.shared.clone());
-        // On a thread that may wait: the library confirms a commit only to a caller that blocks.
-        let stored = blocking(move || {
-            let mut list = TopicPartitionList::with_capacity(offsets.len());
-            for ((topic, partition), offset) in &offsets {
-                list.add_partition_offset(topic, *partition, Offset::Offset(*offset)).map_err(away)?;
-            }
-            consumer.commit(&list, CommitMode::Sync).map_err(away)?;
-            shared.lock().stored(offsets);
-            Ok(())
-        });
-        match tokio::time::timeout(Duration::from_millis(COMMIT_TIMEOUT_MS), stored).await {
-            Ok(outcome) => outcome,
+        let (answer, confirmed) = oneshot::channel();
+        pump::store(self.consumer()?.clone(), self.shared.clone(), offsets, answer)?;
+        match tokio::time::timeout(Duration::from_millis(COMMIT_TIMEOUT_MS), confirmed).await {
+            Ok(answer) => answer.map_err(away)?,
             Err(_) => Err(away(format!("no answer to a commit within {COMMIT_TIMEOUT_MS} ms"))),
         }
     }

@@ -1,13 +1,14 @@
-//! The thread that serves librdkafka for one subscription, for as long as the subscription lives.
+//! The thread that serves librdkafka for one subscription, for as long as the subscription lives; and what blocks beside it.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use madang_messaging::Outage;
-use rdkafka::consumer::{BaseConsumer, Consumer};
+use rdkafka::consumer::{BaseConsumer, CommitMode, Consumer};
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::message::Message as _;
 use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
+use tokio::sync::oneshot;
 
 use super::member::Member;
 use super::state::{Owned, Partition, Shared};
@@ -44,8 +45,12 @@ impl Pump {
         for partitions in revoked {
             let _ = self.consumer.incremental_unassign(&list(&partitions));
         }
-        // Leaves the group, and serves what that takes, when this is the last to hold it.
-        drop(self.consumer);
+        // Leaves the group, and serves what that takes. Said aloud, because a commit that waits for an absent broker holds
+        // the consumer too, and ends only by this.
+        match self.consumer.close_queue() {
+            Ok(()) => while_open(&self.consumer),
+            Err(error) => tracing::warn!("a member did not leave its group: {error}"),
+        }
     }
 
     /// Waits for one event.
@@ -135,6 +140,46 @@ impl Pump {
         self.shared.wake.notify_one();
         Ok(())
     }
+}
+
+fn while_open(consumer: &BaseConsumer<Member>) {
+    while !consumer.closed() {
+        let _ = consumer.poll(Duration::from_millis(EVENT_WAIT_MS));
+    }
+}
+
+/// Stores offsets and answers. On a thread of its own: the library confirms a commit only to a caller that blocks, and lets
+/// it wait for as long as the broker is away, which must not hold up the end of the process. One at a time.
+pub(super) fn store(
+    consumer: Arc<BaseConsumer<Member>>,
+    shared: Arc<Shared>,
+    offsets: Vec<(Partition, i64)>,
+    answer: oneshot::Sender<Result<(), Outage>>,
+) -> Result<(), Outage> {
+    let mut list = TopicPartitionList::with_capacity(offsets.len());
+    for ((topic, partition), offset) in &offsets {
+        list.add_partition_offset(topic, *partition, Offset::Offset(*offset)).map_err(away)?;
+    }
+    if std::mem::replace(&mut shared.lock().storing, true) {
+        return Err(away("an earlier commit is not answered yet"));
+    }
+    let of = shared.clone();
+    let thread = std::thread::Builder::new().name("kafka-commit".to_owned()).spawn(move || {
+        let outcome = consumer.commit(&list, CommitMode::Sync).map_err(away);
+        let mut state = shared.lock();
+        state.storing = false;
+        if outcome.is_ok() {
+            state.stored(offsets);
+        }
+        drop(state);
+        drop(consumer);
+        // Whoever asked may have stopped waiting.
+        let _ = answer.send(outcome);
+    });
+    thread.map(|_| ()).map_err(|error| {
+        of.lock().storing = false;
+        away(error)
+    })
 }
 
 /// Where the group goes on in these partitions. Blocks.

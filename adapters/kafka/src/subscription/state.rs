@@ -38,6 +38,8 @@ pub(super) struct State {
     pub(super) fell_behind: bool,
     /// What the consumer must hear of the brokers.
     pub(super) outage: Option<String>,
+    /// Whether a commit is under way.
+    pub(super) storing: bool,
     strays: VecDeque<(Partition, Delivery)>,
     revocations: Vec<Revocation>,
     stored: HashMap<Partition, i64>,
