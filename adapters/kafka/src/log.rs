@@ -12,7 +12,7 @@ use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
 use tokio::sync::watch;
 
 use crate::errors::{away, blocking};
-use crate::names::Names;
+use crate::names::{Names, is_topic};
 use crate::producer::Producer;
 use crate::subscription::KafkaSubscription;
 use crate::topics::Topics;
@@ -98,7 +98,9 @@ impl KafkaLog {
 #[async_trait]
 impl EventLog for KafkaLog {
     async fn publish(&self, messages: &[Message]) -> Result<Vec<PublishOutcome>, Outage> {
-        self.inner.topics.ensure(messages.iter().map(|message| message.topic.as_str())).await?;
+        let topics = messages.iter().map(|message| message.topic.as_str());
+        // What cannot be a topic is refused with its message, and holds up no other.
+        self.inner.topics.ensure(topics.filter(|topic| is_topic(&self.inner.names.topic(topic)))).await?;
         self.inner.producer.publish(messages).await
     }
 

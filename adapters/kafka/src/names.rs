@@ -5,6 +5,9 @@ use madang_messaging::GroupId;
 /// Ends the name of every topic of dead letters.
 const DEAD_LETTERS_END: &str = ".dlq";
 
+/// The longest name of a topic, in bytes.
+const TOPIC_NAME_MAX_BYTES: usize = 249;
+
 /// Turns our names into those of the broker, and back.
 #[derive(Debug, Clone)]
 pub(crate) struct Names {
@@ -46,6 +49,12 @@ impl Names {
     }
 }
 
+/// Whether a broker can have a topic of this name.
+pub(crate) fn is_topic(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    (1..=TOPIC_NAME_MAX_BYTES).contains(&name.len()) && name.bytes().all(plain) && name != "." && name != ".."
+}
+
 /// Whether a topic holds dead letters.
 pub(crate) fn holds_dead_letters(topic: &str) -> bool {
     topic.ends_with(DEAD_LETTERS_END)
@@ -65,6 +74,14 @@ mod tests {
         assert_eq!(of(&["a", "b.hot.retry.5s"]), "t-madang.hot");
         assert_eq!(of(&["a.cold.retry.5s"]), "t-madang.hot");
         assert_eq!(of(&[]), "t-madang.hot");
+    }
+
+    #[test]
+    fn what_no_broker_takes_is_no_name_of_a_topic() {
+        assert!(is_topic("madang.article.v1.hot-article.retry.5s") && is_topic(&"x".repeat(249)));
+        for name in ["", ".", "..", "a b", "a/b", "토픽", "nul\0", &"x".repeat(250)] {
+            assert!(!is_topic(name), "{name}");
+        }
     }
 
     #[test]

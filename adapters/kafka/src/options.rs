@@ -25,7 +25,7 @@ const PREFETCH_MESSAGES: usize = 5_000;
 /// Bytes that a subscription fetches ahead of its reader, per partition, in KiB.
 const PREFETCH_KIB: usize = 8 << 10;
 /// How long a broker holds back an empty answer, in milliseconds.
-const FETCH_WAIT_MS: u64 = 100;
+const FETCH_WAIT_MS: u64 = 250;
 /// How long a request may go unanswered, in milliseconds.
 const SOCKET_TIMEOUT_MS: u64 = 10_000;
 /// How long a reconnect waits at most, in milliseconds: a broker that is back is found within it.

@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::errors::{away, blocking, is_refusal};
-use crate::names::{Names, holds_dead_letters};
+use crate::names::{Names, holds_dead_letters, is_topic};
 use crate::options::{KafkaOptions, MESSAGE_MAX_BYTES};
 use crate::{ConnectError, codec, connection};
 
@@ -79,6 +79,8 @@ impl Producer {
         for message in messages {
             if message.payload.len() > MESSAGE_MAX_BYTES {
                 answers.push(Err(PublishOutcome::Rejected(format!("larger than {MESSAGE_MAX_BYTES} bytes"))));
+            } else if !is_topic(&self.names.topic(&message.topic)) {
+                answers.push(Err(PublishOutcome::Rejected(format!("{:?} cannot be a topic", message.topic))));
             } else {
                 answers.push(self.enqueue(&client, message, deadline).await?);
             }

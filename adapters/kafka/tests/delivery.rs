@@ -153,6 +153,48 @@ async fn a_backlog_of_a_hundred_thousand_drains_at_the_speed_of_the_broker() {
     assert!(supervisor.shutdown(PATIENCE).await.aborted.is_empty());
 }
 
+/// Remembers how long each message was under way.
+#[derive(Default)]
+struct Timing {
+    under_way_ms: Mutex<Vec<i64>>,
+}
+
+#[async_trait]
+impl Handler for Timing {
+    async fn handle(&self, deliveries: &[Delivery]) -> Vec<Result<Handled, HandlerError>> {
+        let now = SystemClock.now().as_millis();
+        let ages = deliveries.iter().map(|delivery| now - delivery.message.occurred_at.as_millis());
+        self.under_way_ms.lock().unwrap().extend(ages);
+        deliveries.iter().map(|_| Ok(Handled::Done)).collect()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn five_hundred_messages_a_second_arrive_soon() {
+    const COUNT: usize = 2_000;
+    let (log, _) = fresh().await;
+    let (supervisor, handler) = (Supervisor::new("test"), Arc::new(Timing::default()));
+    let config = ConsumerConfig::new(GroupId::new("timing"), vec![TOPIC.to_owned()]);
+    let consumer = Consumer::new(config, Arc::new(log.clone()), handler.clone(), Arc::new(SystemClock));
+    supervisor.spawn("consumer", OnError::Restart, move |stop| consumer.clone().run(stop));
+    log.publish(&[message(1, "first", "{}")]).await.unwrap();
+    eventually("it has joined", || async { !handler.under_way_ms.lock().unwrap().is_empty() }).await;
+    handler.under_way_ms.lock().unwrap().clear();
+    let mut ticks = tokio::time::interval(Duration::from_millis(10));
+    for turn in 0..COUNT as i64 / 5 {
+        ticks.tick().await;
+        let batch: Vec<_> = (2..7).map(|n| message(turn * 5 + n, &(turn * 5 + n).to_string(), "{}")).collect();
+        log.publish(&batch).await.unwrap();
+    }
+    eventually("all arrived", || async { handler.under_way_ms.lock().unwrap().len() == COUNT }).await;
+    let mut ages = handler.under_way_ms.lock().unwrap().clone();
+    ages.sort_unstable();
+    let (half, most) = (ages[COUNT / 2], ages[COUNT * 99 / 100]);
+    println!("publish to handler at 500/s: p50 {half} ms, p99 {most} ms, worst {} ms", ages[COUNT - 1]);
+    assert!(most < 1_000, "far above what it takes, also beside other tests");
+    assert!(supervisor.shutdown(PATIENCE).await.aborted.is_empty());
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn publishing_from_many_tasks_fills_the_pipe() {
     const COUNT: i64 = 100_000;

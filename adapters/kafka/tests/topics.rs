@@ -114,6 +114,14 @@ async fn a_header_larger_than_the_broker_takes_is_refused_by_the_broker() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_message_to_what_cannot_be_a_topic_is_refused_alone() {
+    let (log, _) = fresh().await;
+    let lost = Message { topic: "not a\0topic".to_owned(), ..message(1, "a", "{}") };
+    let outcomes = log.publish(&[lost, message(2, "a", "{}")]).await.unwrap();
+    assert!(matches!(outcomes[..], [PublishOutcome::Rejected(_), PublishOutcome::Published]), "{outcomes:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn keys_spread_evenly_and_lie_in_the_same_partition_of_every_topic() {
     const KEYS: u64 = 12_000;
     let options = KafkaOptions { partitions: 12, ..options(&bootstrap()) };

@@ -65,8 +65,12 @@ impl KafkaSubscription {
 
     /// Lets go of what the consumer has heard to be revoked: it asks for more, so nothing of it is in hand.
     fn let_go(&self) -> Result<(), Outage> {
-        for revoked in self.shared.lock().told() {
-            self.consumer()?.incremental_unassign(&list(&revoked)).map_err(away)?;
+        let told = self.shared.lock().told();
+        for revoked in told {
+            // It fails only when they are gone already.
+            if let Err(error) = self.consumer()?.incremental_unassign(&list(&revoked)) {
+                tracing::warn!("partitions were not let go: {error}");
+            }
         }
         Ok(())
     }

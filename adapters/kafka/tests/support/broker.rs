@@ -19,6 +19,8 @@ pub(crate) struct Broker {
 impl Broker {
     /// Starts one; without Kafka's jars or Java the whole file is left out.
     pub(crate) async fn start() -> Self {
+        // Takes minutes, so it runs where tests with a broker were asked for.
+        let _ = super::bootstrap();
         let jars = jars().unwrap_or_else(|| leave_out("MADANG_TEST_KAFKA_LIB names no directory with Kafka's jars"));
         let directory = tempfile::tempdir().unwrap();
         let (port, controller) = (free_port(), free_port());
