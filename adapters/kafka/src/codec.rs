@@ -6,6 +6,7 @@
 use std::panic::AssertUnwindSafe;
 
 use bytes::Bytes;
+use madang_event::Envelope;
 use madang_kernel::{EventId, Id, ShardId, Timestamp};
 use madang_messaging::Message;
 use rdkafka::message::{BorrowedMessage, Header, Headers, Message as _, OwnedHeaders};
@@ -20,7 +21,7 @@ const KEY: &str = "madang-key";
 const ESCAPED: &str = "madang-header";
 /// Marks the record that removes a dead letter.
 const REMOVED: &str = "madang-removed";
-/// What an event is called that does not say its type.
+/// What is not an event of ours, and does not say its type, is called this.
 const TYPE_UNKNOWN: &str = "madang.event";
 
 /// The headers of a record; `keyed_apart` when the record's key is not the message's.
@@ -32,7 +33,7 @@ pub(crate) fn headers(message: &Message, keyed_apart: bool) -> OwnedHeaders {
     };
     put("ce_specversion", "1.0");
     put("ce_id", &message.event_id.raw().to_string());
-    put("ce_type", message.header("type").unwrap_or(TYPE_UNKNOWN));
+    put("ce_type", type_of(message));
     put("ce_source", &format!("/madang/shards/{}", message.shard.number()));
     put("ce_time", &message.occurred_at.to_string());
     put(SHARD, &message.shard.number().to_string());
@@ -48,6 +49,12 @@ pub(crate) fn headers(message: &Message, keyed_apart: bool) -> OwnedHeaders {
         }
     }
     headers
+}
+
+/// The type of an event, from its header where the writer set one, else from the event itself.
+fn type_of(message: &Message) -> &str {
+    let decoded = || Envelope::decode(&message.payload).map_or(TYPE_UNKNOWN, |envelope| envelope.event.type_name());
+    message.header("type").unwrap_or_else(decoded)
 }
 
 /// The headers of the record that removes a dead letter.
@@ -118,6 +125,9 @@ fn read_headers(record: &BorrowedMessage<'_>) -> Vec<(String, String)> {
 
 #[cfg(test)]
 mod tests {
+    use madang_event::{ArticleViews, Event};
+    use madang_kernel::ArticleId;
+
     use super::*;
 
     fn round_trip(sent: &Message, keyed_apart: bool) -> Message {
@@ -173,6 +183,20 @@ mod tests {
         assert_eq!(value("ce_time").as_deref(), Some("2027-01-15T08:00:00.123Z"));
         assert_eq!(value("ce_specversion").as_deref(), Some("1.0"));
         assert!(value("traceparent").is_some());
+    }
+
+    #[test]
+    fn an_event_tells_its_type_without_a_header() {
+        let views = ArticleViews { article_id: ArticleId::from_raw(7), view_count: 3 };
+        let envelope = Envelope {
+            event_id: EventId::from_raw(1),
+            occurred_at: Timestamp::from_millis(0),
+            key: ArticleId::from_raw(7),
+            version: 3,
+            event: Event::ArticleViewed(views),
+        };
+        assert_eq!(type_of(&Message { payload: envelope.encode(), ..sample() }), "article.viewed");
+        assert_eq!(type_of(&sample()), TYPE_UNKNOWN);
     }
 
     #[test]

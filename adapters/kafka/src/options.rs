@@ -1,6 +1,7 @@
 //! How the brokers are reached and how topics are made, and the librdkafka settings that follow from it.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use rdkafka::ClientConfig;
 use rdkafka::config::RDKafkaLogLevel;
@@ -38,7 +39,7 @@ const REBALANCE_MAX_MS: u64 = 300_000;
 const HEARTBEATS_PER_SESSION: u64 = 3;
 
 /// Where the log is and how it is kept.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct KafkaOptions {
     /// Brokers to ask first: `host:port`, separated by commas.
     pub bootstrap: String,
@@ -60,6 +61,19 @@ pub struct KafkaOptions {
     /// librdkafka's settings that start with `security.`, `ssl.` or `sasl.`, as they are. They need the feature
     /// `kafka-tls`.
     pub security: BTreeMap<String, String>,
+}
+
+/// Without the security settings, which hold passwords.
+impl fmt::Debug for KafkaOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KafkaOptions")
+            .field("bootstrap", &self.bootstrap)
+            .field("prefix", &self.prefix)
+            .field("partitions", &self.partitions)
+            .field("replication", &self.replication)
+            .field("security", &self.security.keys())
+            .finish_non_exhaustive()
+    }
 }
 
 impl KafkaOptions {
@@ -176,5 +190,22 @@ mod tests {
         let security = BTreeMap::from([("security.protocol".to_owned(), "SASL_SSL".to_owned())]);
         let refused = KafkaOptions { security, ..KafkaOptions::new("a:1") }.check().unwrap_err();
         assert!(refused.to_string().contains("kafka-tls"));
+    }
+
+    #[test]
+    #[cfg(feature = "kafka-tls")]
+    fn a_build_with_tls_takes_certificates_and_passwords() {
+        use rdkafka::producer::BaseProducer;
+        let security = [
+            ("security.protocol", "SASL_SSL"),
+            ("sasl.mechanisms", "SCRAM-SHA-512"),
+            ("sasl.username", "madang"),
+            ("sasl.password", "secret"),
+            ("ssl.endpoint.identification.algorithm", "https"),
+        ];
+        let security = security.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let options = KafkaOptions { security, ..KafkaOptions::new("127.0.0.1:1") };
+        assert!(options.check().is_ok() && !format!("{options:?}").contains("secret"));
+        assert!(options.producer().create::<BaseProducer>().is_ok());
     }
 }

@@ -238,3 +238,25 @@ async fn lag_is_what_a_group_has_not_stored() {
     reader.commit(&last(&came)).await.unwrap();
     assert_eq!(log.lag(&group, &topics).await.unwrap(), 0);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn members_that_come_and_go_at_any_moment_all_leave() {
+    let (log, _) = fresh().await;
+    let messages: Vec<_> = (1..=40).map(|n| message(n, &format!("key-{n}"), "{}")).collect();
+    publish(&log, &messages).await;
+    let mut polite = join(&log).await;
+    for turn in 0..12_u64 {
+        let mut passing = join(&log).await;
+        // Gone before it joined, while it joins, and after.
+        let _ = passing.poll(5, Duration::from_millis(turn * 60)).await;
+        drop(passing);
+        let _ = polite.poll(5, Duration::from_millis(20)).await;
+    }
+    drop(polite);
+    assert!(log.close(PATIENCE).await, "every member left");
+    assert_eq!(
+        numbers(&take(&mut *join(&log).await, 40).await),
+        (1..=40).collect(),
+        "nothing was stored, nothing lost"
+    );
+}

@@ -40,16 +40,28 @@ impl Pump {
                 self.report(outage.reason);
             }
         }
-        // Whatever is in hand is given up with the subscription, so there is nothing to wait for.
-        let revoked = self.shared.lock().all_revoked();
-        for partitions in revoked {
-            let _ = self.consumer.incremental_unassign(&list(&partitions));
-        }
+        self.settle();
         // Leaves the group, and serves what that takes. Said aloud, because a commit that waits for an absent broker holds
         // the consumer too, and ends only by this.
         match self.consumer.close_queue() {
             Ok(()) => while_open(&self.consumer),
             Err(error) => tracing::warn!("a member did not leave its group: {error}"),
+        }
+    }
+
+    /// Answers the rebalance that is under way, if there is one: the group waits for it, and so would the end. Whatever is
+    /// in hand is given up with the subscription.
+    fn settle(&self) {
+        let (owned, granted, revoked) = {
+            let mut state = self.shared.lock();
+            (std::mem::take(&mut state.owned), std::mem::take(&mut state.granted), state.all_revoked())
+        };
+        drop(owned);
+        for partitions in revoked {
+            let _ = self.consumer.incremental_unassign(&list(&partitions));
+        }
+        if !granted.is_empty() {
+            let _ = self.consumer.incremental_assign(&list(&granted));
         }
     }
 

@@ -23,7 +23,8 @@ pub(crate) fn bootstrap() -> String {
 
 /// Ends the test binary: every test in it needs what is missing.
 pub(crate) fn leave_out(why: &str) -> ! {
-    let line = format!("\nLEFT OUT: the tests of Kafka in {:?} did not run: {why}\n", std::env::current_exe());
+    let file = std::env::current_exe().ok().and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+    let line = format!("\nLEFT OUT: the tests of Kafka in {} did not run: {why}\n", file.unwrap_or_default());
     // Not by a macro, whose output is captured.
     let _ = std::io::stderr().write_all(line.as_bytes());
     std::process::exit(i32::from(std::env::var("MADANG_TEST_STACK").is_ok_and(|stack| stack == "1")))
