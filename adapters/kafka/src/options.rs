@@ -22,9 +22,12 @@ const QUEUE_MAX_KIB: usize = 128 << 10;
 /// How long the producer waits for company before it sends, in milliseconds.
 const LINGER_MS: u64 = 2;
 /// Messages that a subscription fetches ahead of its reader, per partition.
-const PREFETCH_MESSAGES: usize = 5_000;
+const PREFETCH_MESSAGES: usize = 2_000;
 /// Bytes that a subscription fetches ahead of its reader, per partition, in KiB.
-const PREFETCH_KIB: usize = 8 << 10;
+const PREFETCH_KIB: usize = 512;
+/// Bytes of one partition in one answer, unless a single message is larger. With the line above it bounds what a member
+/// holds: 768 KiB a partition, so 36 MiB with all 12 partitions of all 4 topics.
+const PARTITION_FETCH_BYTES: usize = 256 << 10;
 /// How long a broker holds back an empty answer, in milliseconds.
 const FETCH_WAIT_MS: u64 = 250;
 /// How long a request may go unanswered, in milliseconds.
@@ -162,7 +165,8 @@ impl KafkaOptions {
         set(&mut config, "fetch.wait.max.ms", FETCH_WAIT_MS);
         set(&mut config, "queued.min.messages", PREFETCH_MESSAGES);
         set(&mut config, "queued.max.messages.kbytes", PREFETCH_KIB);
-        set(&mut config, "fetch.max.bytes", RECORD_MAX_BYTES * 4);
+        set(&mut config, "fetch.message.max.bytes", PARTITION_FETCH_BYTES);
+        set(&mut config, "fetch.max.bytes", RECORD_MAX_BYTES * 2);
         config
     }
 }
