@@ -19,6 +19,11 @@ pub(crate) struct Broker {
 impl Broker {
     /// Starts one; without Kafka's jars or Java the whole file is left out.
     pub(crate) async fn start() -> Self {
+        Self::start_with("", |_| String::new()).await
+    }
+
+    /// Starts one with another listener, and the settings that go with it, for which files may be put in its directory.
+    pub(crate) async fn start_with(listener: &str, settings: impl FnOnce(&Path) -> String) -> Self {
         // Takes minutes, so it runs where tests with a broker were asked for.
         let _ = super::bootstrap();
         let jars = jars().unwrap_or_else(|| leave_out("MADANG_TEST_KAFKA_LIB names no directory with Kafka's jars"));
@@ -27,12 +32,13 @@ impl Broker {
         let data = directory.path().join("data");
         let properties = format!(
             "process.roles=broker,controller\nnode.id=1\ncontroller.quorum.voters=1@127.0.0.1:{controller}\n\
-             listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}\n\
-             advertised.listeners=PLAINTEXT://127.0.0.1:{port}\ncontroller.listener.names=CONTROLLER\n\
+             listeners=PLAINTEXT://127.0.0.1:{port},{listener}CONTROLLER://127.0.0.1:{controller}\n\
+             controller.listener.names=CONTROLLER\n\
              log.dirs={}\noffsets.topic.replication.factor=1\noffsets.topic.num.partitions=4\n\
              transaction.state.log.replication.factor=1\ntransaction.state.log.min.isr=1\n\
-             group.initial.rebalance.delay.ms=0\nauto.create.topics.enable=false\n",
-            data.display()
+             group.initial.rebalance.delay.ms=0\nauto.create.topics.enable=false\n{}\n",
+            data.display(),
+            settings(directory.path())
         );
         let file = directory.path().join("server.properties");
         std::fs::write(&file, properties).unwrap();
@@ -50,6 +56,11 @@ impl Broker {
 
     pub(crate) fn bootstrap(&self) -> String {
         format!("127.0.0.1:{}", self.port)
+    }
+
+    /// Where its files are.
+    pub(crate) fn directory(&self) -> &Path {
+        self.directory.path()
     }
 
     /// Waits until it answers.
@@ -91,7 +102,7 @@ fn java(jars: &Path, class: &str) -> Command {
     command
 }
 
-fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
