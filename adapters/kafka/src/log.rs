@@ -87,8 +87,9 @@ impl KafkaLog {
         .await
     }
 
-    /// Waits until what is published is on the broker and every dropped subscription has left its group; false when that
-    /// took longer than `timeout`. A process that exits before costs its groups a session time-out.
+    /// Waits until what is published is on the broker and every dropped subscription has left its group, or has given up
+    /// because no broker answers; false when that took longer than `timeout`. A process that exits before costs its groups
+    /// a session time-out.
     pub async fn close(&self, timeout: Duration) -> bool {
         let flushed = self.inner.producer.flush(timeout).await.is_ok();
         flushed && tokio::time::timeout(timeout, self.inner.members.closed()).await.is_ok()

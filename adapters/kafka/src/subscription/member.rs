@@ -8,7 +8,6 @@ use rdkafka::consumer::{BaseConsumer, Consumer, ConsumerContext};
 use rdkafka::error::{KafkaError, KafkaResult};
 use rdkafka::topic_partition_list::TopicPartitionList;
 use rdkafka::types::RDKafkaRespErr;
-use tokio::sync::watch;
 
 use super::state::{Shared, partitions};
 use crate::connection;
@@ -16,13 +15,11 @@ use crate::connection;
 /// The callbacks of one member.
 pub(crate) struct Member {
     shared: Arc<Shared>,
-    /// Dropped with the member, once it has left its group.
-    _alive: watch::Receiver<()>,
 }
 
 impl Member {
-    pub(super) fn new(shared: Arc<Shared>, alive: watch::Receiver<()>) -> Self {
-        Self { shared, _alive: alive }
+    pub(super) fn new(shared: Arc<Shared>) -> Self {
+        Self { shared }
     }
 
     /// Notes what was taken away. A partition that still is ours is let go later, when nothing of it is in hand.

@@ -51,11 +51,11 @@ impl KafkaSubscription {
         alive: watch::Receiver<()>,
     ) -> Result<Self, Outage> {
         let shared = Arc::new(Shared::new(Names::new(&options.prefix)));
-        let made = options.member(group).create_with_context(Member::new(shared.clone(), alive));
+        let made = options.member(group).create_with_context(Member::new(shared.clone()));
         let consumer: Arc<BaseConsumer<Member>> = Arc::new(made.map_err(away)?);
         let named: Vec<String> = topics.iter().map(|topic| shared.names.topic(topic)).collect();
         consumer.subscribe(&named.iter().map(String::as_str).collect::<Vec<_>>()).map_err(away)?;
-        pump::start(consumer.clone(), shared.clone()).map_err(away)?;
+        pump::start(consumer.clone(), shared.clone(), alive).map_err(away)?;
         Ok(Self { shared, consumer: Some(consumer) })
     }
 

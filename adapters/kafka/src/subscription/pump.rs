@@ -1,14 +1,14 @@
 //! The thread that serves librdkafka for one subscription, for as long as the subscription lives; and what blocks beside it.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use madang_messaging::Outage;
 use rdkafka::consumer::{BaseConsumer, CommitMode, Consumer};
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::message::Message as _;
 use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 use super::member::Member;
 use super::state::{Owned, Partition, Shared};
@@ -18,11 +18,23 @@ use crate::errors::away;
 /// How long the thread waits for the next event before it looks whether it is to end, in milliseconds.
 const EVENT_WAIT_MS: u64 = 50;
 
-/// Starts the thread. It ends by leaving the group once the subscription is closed.
-pub(super) fn start(consumer: Arc<BaseConsumer<Member>>, shared: Arc<Shared>) -> std::io::Result<()> {
+/// How long a member tries to leave its group, in milliseconds; the broker drops it after its session anyway.
+const LEAVE_TIMEOUT_MS: u64 = 10_000;
+
+/// Starts the thread. Once the subscription is closed it leaves the group, as long as the broker lets it, and drops `alive`.
+pub(super) fn start(
+    consumer: Arc<BaseConsumer<Member>>,
+    shared: Arc<Shared>,
+    alive: watch::Receiver<()>,
+) -> std::io::Result<()> {
     let pump = Pump { consumer, shared };
     let thread = std::thread::Builder::new().name("kafka-member".to_owned());
-    thread.spawn(move || pump.run())?;
+    thread.spawn(move || {
+        pump.run();
+        // Before the consumer itself goes, which waits for an absent broker without a bound.
+        drop(alive);
+        drop(pump);
+    })?;
     Ok(())
 }
 
@@ -32,7 +44,7 @@ struct Pump {
 }
 
 impl Pump {
-    fn run(self) {
+    fn run(&self) {
         while !self.shared.is_closing() {
             self.serve();
             if let Err(outage) = self.take_up_granted().and_then(|()| self.reset()) {
@@ -155,7 +167,12 @@ impl Pump {
 }
 
 fn while_open(consumer: &BaseConsumer<Member>) {
+    let deadline = Instant::now() + Duration::from_millis(LEAVE_TIMEOUT_MS);
     while !consumer.closed() {
+        if Instant::now() >= deadline {
+            tracing::warn!("a member gives up leaving its group: no broker answers");
+            return;
+        }
         let _ = consumer.poll(Duration::from_millis(EVENT_WAIT_MS));
     }
 }
