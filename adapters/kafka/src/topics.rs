@@ -1,0 +1,187 @@
+//! Topics are made when they are absent and never changed when they are there.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, TopicReplication};
+use rdkafka::error::RDKafkaErrorCode;
+use tokio::time::Instant;
+
+use crate::connection::Connection;
+use crate::errors::{away, blocking};
+use crate::names::{Names, holds_dead_letters};
+use crate::options::{KafkaOptions, RECORD_MAX_BYTES};
+use crate::{ConnectError, producer};
+
+/// How long a broker may take to answer about topics, in milliseconds.
+const ANSWER_TIMEOUT_MS: u64 = 5_000;
+/// How long a new topic may take until it has leaders, in milliseconds.
+const LEADERS_TIMEOUT_MS: u64 = 20_000;
+/// Between two looks at a new topic, in milliseconds.
+const LEADERS_POLL_MS: u64 = 50;
+/// Dead letters are few and are listed in the order in which they came, so they need no more.
+const DEAD_LETTER_PARTITIONS: u32 = 1;
+/// Removed dead letters are forgotten by compaction after this long, in milliseconds.
+const DEAD_LETTER_SEGMENT_MS: u64 = 24 * 60 * 60 * 1_000;
+
+/// The topics of the site.
+pub(crate) struct Topics {
+    options: KafkaOptions,
+    names: Names,
+    admin: Arc<AdminClient<Connection>>,
+    /// Topics found to be right; none of them is looked at again.
+    known: Mutex<HashSet<String>>,
+}
+
+impl Topics {
+    pub(crate) fn new(options: &KafkaOptions) -> Result<Self, ConnectError> {
+        let made = options.client().create_with_context(Connection);
+        let admin = Arc::new(made.map_err(|error| ConnectError::Options(error.to_string()))?);
+        Ok(Self { options: options.clone(), names: Names::new(&options.prefix), admin, known: Mutex::default() })
+    }
+
+    /// Makes those of these topics (by our names) that are absent, and refuses one with another number of partitions.
+    pub(crate) async fn ensure(&self, ours: impl IntoIterator<Item = &str>) -> Result<(), ConnectError> {
+        let unknown: Vec<String> = {
+            let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut unknown: Vec<&str> = ours.into_iter().filter(|topic| !known.contains(*topic)).collect();
+            unknown.sort_unstable();
+            unknown.dedup();
+            unknown.into_iter().map(str::to_owned).collect()
+        };
+        if unknown.is_empty() {
+            return Ok(());
+        }
+        let present = self.present().await?;
+        let absent: Vec<&String> =
+            unknown.iter().filter(|topic| !present.contains_key(&self.names.topic(topic))).collect();
+        if !absent.is_empty() {
+            self.create(&absent).await?;
+        }
+        self.wait_for(&unknown).await?;
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).extend(unknown);
+        Ok(())
+    }
+
+    /// Our names of the topics that hold dead letters, in order.
+    pub(crate) async fn of_dead_letters(&self) -> Result<Vec<String>, madang_messaging::Outage> {
+        let present = self.present().await?;
+        let ours = present.keys().filter_map(|topic| self.names.ours(topic));
+        Ok(ours.filter(|topic| holds_dead_letters(topic)).map(str::to_owned).collect())
+    }
+
+    fn partitions(&self, topic: &str) -> u32 {
+        if holds_dead_letters(topic) { DEAD_LETTER_PARTITIONS } else { self.options.partitions }
+    }
+
+    /// How many partitions with a leader each topic on the broker has; the second is how many there are in all.
+    async fn present(&self) -> Result<BTreeMap<String, (usize, usize)>, madang_messaging::Outage> {
+        let admin = self.admin.clone();
+        blocking(move || {
+            // Asking for all of them asks for none by name: a broker that makes topics by itself would make that one.
+            let metadata =
+                admin.inner().fetch_metadata(None, Duration::from_millis(ANSWER_TIMEOUT_MS)).map_err(away)?;
+            let counted = metadata.topics().iter().filter(|topic| topic.error().is_none()).map(|topic| {
+                let led = topic.partitions().iter().filter(|partition| partition.leader() >= 0).count();
+                (topic.name().to_owned(), (led, topic.partitions().len()))
+            });
+            Ok(counted.collect())
+        })
+        .await
+    }
+
+    async fn create(&self, ours: &[&String]) -> Result<(), ConnectError> {
+        let settings = Settings::of(&self.options);
+        let named: Vec<(String, bool, i32)> = ours
+            .iter()
+            .map(|topic| (self.names.topic(topic), holds_dead_letters(topic), self.partitions(topic) as i32))
+            .collect();
+        let wanted: Vec<NewTopic<'_>> =
+            named.iter().map(|(name, letters, partitions)| settings.topic(name, *letters, *partitions)).collect();
+        let timeout = Some(Duration::from_millis(ANSWER_TIMEOUT_MS));
+        let options = AdminOptions::new().request_timeout(timeout).operation_timeout(timeout);
+        for made in self.admin.create_topics(&wanted, &options).await.map_err(away)? {
+            match made {
+                Ok(topic) => tracing::info!(topic, "made a topic"),
+                // Another process was faster; whether it made the same is seen next.
+                Err((_, RDKafkaErrorCode::TopicAlreadyExists)) => {}
+                Err((topic, code)) if is_refusal(code) => {
+                    return Err(ConnectError::Refused { topic, reason: code.to_string() });
+                }
+                Err((topic, code)) => return Err(away(format!("{topic} was not made: {code}")).into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until every topic has its partitions and each of them a leader.
+    async fn wait_for(&self, ours: &[String]) -> Result<(), ConnectError> {
+        let deadline = Instant::now() + Duration::from_millis(LEADERS_TIMEOUT_MS);
+        loop {
+            let present = self.present().await?;
+            let mut waiting = None;
+            for ours in ours {
+                let (topic, wanted) = (self.names.topic(ours), self.partitions(ours));
+                match present.get(&topic) {
+                    Some(&(_, found)) if found != wanted as usize => {
+                        return Err(ConnectError::Partitions { topic, found, wanted });
+                    }
+                    Some(&(led, found)) if led == found => {}
+                    _ => waiting = Some(topic),
+                }
+            }
+            let Some(topic) = waiting else { return Ok(()) };
+            if Instant::now() >= deadline {
+                return Err(away(format!("{topic} has partitions without a leader")).into());
+            }
+            tokio::time::sleep(Duration::from_millis(LEADERS_POLL_MS)).await;
+        }
+    }
+}
+
+/// The settings of new topics as text, which outlives the request that names them.
+struct Settings {
+    replication: i32,
+    in_sync: String,
+    record_max_bytes: String,
+    retention_ms: Option<String>,
+    segment_ms: String,
+}
+
+impl Settings {
+    fn of(options: &KafkaOptions) -> Self {
+        Self {
+            replication: i32::from(options.replication),
+            in_sync: producer::in_sync_min(options.replication).to_string(),
+            record_max_bytes: RECORD_MAX_BYTES.to_string(),
+            retention_ms: options.retention_ms.map(|ms| ms.to_string()),
+            segment_ms: DEAD_LETTER_SEGMENT_MS.to_string(),
+        }
+    }
+
+    fn topic<'a>(&'a self, name: &'a str, letters: bool, partitions: i32) -> NewTopic<'a> {
+        let topic = NewTopic::new(name, partitions, TopicReplication::Fixed(self.replication))
+            .set("max.message.bytes", &self.record_max_bytes)
+            .set("min.insync.replicas", &self.in_sync);
+        match &self.retention_ms {
+            // A letter stays until the record that removes it has the same key; then compaction forgets both.
+            _ if letters => topic.set("cleanup.policy", "compact").set("segment.ms", &self.segment_ms),
+            Some(retention_ms) => topic.set("cleanup.policy", "delete").set("retention.ms", retention_ms),
+            None => topic.set("cleanup.policy", "delete"),
+        }
+    }
+}
+
+fn is_refusal(code: RDKafkaErrorCode) -> bool {
+    matches!(
+        code,
+        RDKafkaErrorCode::InvalidTopic
+            | RDKafkaErrorCode::InvalidPartitions
+            | RDKafkaErrorCode::InvalidReplicationFactor
+            | RDKafkaErrorCode::InvalidConfig
+            | RDKafkaErrorCode::PolicyViolation
+            | RDKafkaErrorCode::TopicAuthorizationFailed
+            | RDKafkaErrorCode::ClusterAuthorizationFailed
+    )
+}
