@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use madang_article::{Article, ArticleError, ArticleService, ArticleSummary};
-use madang_article_read::{ArticleHead, ArticleText, Count, Newest, Owners};
+use madang_article_read::{ArticleHead, ArticleText, Count, Entry, Newest, Owners, ReadTogether, ask_each};
 use madang_comment::{CommentError, CommentService};
 use madang_kernel::{ArticleId, BoardId, Page, PageNumber, PageSize, Scroll, StoreError};
 use madang_like::{LikeError, LikeService};
@@ -20,6 +20,8 @@ pub struct LocalOwners {
     pub likes: Arc<LikeService>,
     /// Views.
     pub views: Arc<ViewService>,
+    /// Reads what all of them have by one step, where their stores are one.
+    pub together: Option<Arc<dyn ReadTogether>>,
 }
 
 #[async_trait]
@@ -39,6 +41,15 @@ impl Owners for LocalOwners {
         let counts = self.likes.counts(articles.to_vec()).await.map_err(like_error)?;
         let count = |count: madang_like::LikeCount| Count { count: count.like_count, version: count.version };
         Ok(counts.into_iter().map(|found| found.map(count)).collect())
+    }
+
+    async fn entries(&self, articles: &[ArticleId]) -> Result<Vec<Option<Entry>>, StoreError> {
+        let Some(together) = &self.together else { return ask_each(self, articles).await };
+        let read = together.read_together(articles).await?;
+        // Whoever reads an article asks for its views next.
+        let seen = articles.iter().zip(&read).filter(|(_, read)| read.entry.is_some());
+        self.views.remember(seen.map(|(article, read)| (*article, read.views)));
+        Ok(read.into_iter().map(|read| read.entry).collect())
     }
 
     fn views_at_hand(&self, article: ArticleId) -> Option<u64> {

@@ -25,6 +25,7 @@ mod options;
 mod outbox;
 mod readers;
 mod rows;
+mod together;
 mod views;
 mod writer;
 
@@ -45,4 +46,5 @@ pub use members::SqliteMembers;
 pub use membership::SqliteMembership;
 pub use options::{DATABASE_FILE, SqliteOptions};
 pub use outbox::{SqliteOutbox, insert_outbox};
+pub use together::SqliteTogether;
 pub use views::SqliteViews;

@@ -16,7 +16,7 @@ use madang_memory::{LocalOwners, MemoryReadModel};
 use madang_messaging::{GroupId, OnError, Supervisor};
 use madang_sqlite::{
     Sqlite, SqliteArticles, SqliteComments, SqliteDeadLetters, SqliteHot, SqliteInbox, SqliteLeases, SqliteLikes,
-    SqliteLog, SqliteMembers, SqliteOptions, SqliteProgress, SqliteViews,
+    SqliteLog, SqliteMembers, SqliteOptions, SqliteProgress, SqliteTogether, SqliteViews,
 };
 use madang_view::{GuestKey, ViewConfig, ViewService};
 
@@ -125,6 +125,7 @@ impl Site {
             comments: comments.clone(),
             likes: likes.clone(),
             views: views.clone(),
+            together: Some(Arc::new(SqliteTogether::new(database.clone()))),
         };
         Ok(Self {
             read: Arc::new(ReadService::new(read_model.clone(), Arc::new(owners), clock.clone())),

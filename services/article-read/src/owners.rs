@@ -1,10 +1,29 @@
 //! The port to the owners of what the model is made of: what a rebuild asks.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use madang_event::BoardCount;
 use madang_kernel::{ArticleId, BoardId, Page, PageNumber, PageSize, Scroll, StoreError};
 
-use crate::{ArticleHead, ArticleText, Count};
+use crate::{ArticleGroup, ArticleHead, ArticleText, Count, Entry};
+
+/// What one read of one store tells of an article.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Together {
+    /// What the model keeps; `None` when the article does not exist, or no longer.
+    pub entry: Option<Entry>,
+    /// Its views as they are stored.
+    pub views: u64,
+}
+
+/// Reads what several owners have of an article at once: for a composition where one store holds all of it, because asking
+/// each by itself costs more than the reads.
+#[async_trait]
+pub trait ReadTogether: Send + Sync {
+    /// One answer each, in the order asked.
+    async fn read_together(&self, articles: &[ArticleId]) -> Result<Vec<Together>, StoreError>;
+}
 
 /// The newest articles of a board, with its count, of one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +36,15 @@ pub struct Newest {
     pub count: BoardCount,
 }
 
+impl Entry {
+    /// What the owners told of an article; `None` for one that is not there, or is known to be deleted by one of them: an
+    /// owner of counts that knows of the deletion read later than the owner of the text.
+    pub fn told(text: Option<ArticleText>, comments: Option<Count>, likes: Option<Count>) -> Option<Self> {
+        let article = Some(ArticleGroup::Live(Arc::new(text?)));
+        Some(Self { article, comments: Some(comments?), likes: Some(likes?) })
+    }
+}
+
 /// Asks the owners. Answers for many come in the order asked, one each, and hold everything committed before the call.
 #[async_trait]
 pub trait Owners: Send + Sync {
@@ -26,6 +54,11 @@ pub trait Owners: Send + Sync {
     async fn comment_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError>;
     /// Their likes; `None` for one that is known to be deleted.
     async fn like_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError>;
+    /// Texts and counts together; `None` for an article that is not there, or is known to be deleted by one of its owners.
+    /// Where one store holds all of them, this is one read.
+    async fn entries(&self, articles: &[ArticleId]) -> Result<Vec<Option<Entry>>, StoreError> {
+        ask_each(self, articles).await
+    }
     /// The views of an article, if its owner has them at hand; then nobody need wait for a load.
     fn views_at_hand(&self, _article: ArticleId) -> Option<u64> {
         None
@@ -49,4 +82,18 @@ pub trait Owners: Send + Sync {
         before: Option<ArticleId>,
         size: PageSize,
     ) -> Result<Option<Scroll<ArticleHead, ArticleId>>, StoreError>;
+}
+
+/// Asks the owners of texts and counts one by one, side by side.
+pub async fn ask_each<O: Owners + ?Sized>(
+    owners: &O,
+    articles: &[ArticleId],
+) -> Result<Vec<Option<Entry>>, StoreError> {
+    let (texts, comments, likes) =
+        tokio::try_join!(owners.articles(articles), owners.comment_counts(articles), owners.like_counts(articles))?;
+    if [texts.len(), comments.len(), likes.len()] != [articles.len(); 3] {
+        return Err(StoreError::broken("owners", "an owner answered for more or fewer articles than asked"));
+    }
+    let told = texts.into_iter().zip(comments.into_iter().zip(likes));
+    Ok(told.map(|(text, (comments, likes))| Entry::told(text, comments, likes)).collect())
 }

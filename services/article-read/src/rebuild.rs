@@ -8,10 +8,7 @@ use madang_kernel::{ArticleId, BoardId, PageSize, StoreError};
 
 use crate::loader::Source;
 use crate::meters::{Kind, Meter, Meters};
-use crate::{
-    ArticleGroup, ArticleText, BoardList, Count, Entry, Filled, LIST_MAX, ListLook, Look, Owners, ReadModel, Shown,
-    Ticket, Window,
-};
+use crate::{BoardList, Entry, Filled, LIST_MAX, ListLook, Look, Owners, ReadModel, Shown, Ticket, Window};
 
 /// How often a rebuild that is contradicted meanwhile starts anew before its readers are told to come back.
 const ROUNDS_MAX: usize = 5;
@@ -28,18 +25,13 @@ impl EntrySource {
         Self { model, owners, meters: Meters::of(Kind::Article) }
     }
 
-    /// What the owners say; `None` for an article that is not there, or is known to be deleted by one of them.
+    /// What the owners say, beside the article it is about.
     async fn ask(&self, articles: &[ArticleId]) -> Result<Vec<(ArticleId, Option<Entry>)>, StoreError> {
-        let (texts, comments, likes) = tokio::try_join!(
-            self.owners.articles(articles),
-            self.owners.comment_counts(articles),
-            self.owners.like_counts(articles),
-        )?;
-        if [texts.len(), comments.len(), likes.len()] != [articles.len(); 3] {
-            return Err(StoreError::broken("owners", "an owner answered for more or fewer articles than asked"));
+        let told = self.owners.entries(articles).await?;
+        match told.len() == articles.len() {
+            true => Ok(articles.iter().copied().zip(told).collect()),
+            false => Err(StoreError::broken("owners", "they answered for more or fewer articles than asked")),
         }
-        let told = articles.iter().zip(texts).zip(comments.into_iter().zip(likes));
-        Ok(told.map(|((article, text), (comments, likes))| (*article, entry(text, comments, likes))).collect())
     }
 
     /// Asks for what a placeholder stands for; takes it away when there is no answer.
@@ -82,12 +74,6 @@ impl EntrySource {
         self.meters.add(Meter::Rebuilds, left.len() - stale);
         Ok(left)
     }
-}
-
-fn entry(text: Option<ArticleText>, comments: Option<Count>, likes: Option<Count>) -> Option<Entry> {
-    // An owner of counts that knows of the deletion read later than the owner of the text.
-    let article = Some(ArticleGroup::Live(Arc::new(text?)));
-    Some(Entry { article, comments: Some(comments?), likes: Some(likes?) })
 }
 
 #[async_trait]

@@ -17,13 +17,13 @@ pub struct LiveLimits {
     pub write_back_views: u64,
     /// Age by which a view is written at the latest.
     pub write_back_ms: u64,
-    /// Articles that may be live, about 100 bytes each.
+    /// Articles that may be live, about 50 bytes each.
     pub articles_max: usize,
 }
 
 impl Default for LiveLimits {
     fn default() -> Self {
-        Self { write_back_views: 100, write_back_ms: 5_000, articles_max: 100_000 }
+        Self { write_back_views: 100, write_back_ms: 5_000, articles_max: 400_000 }
     }
 }
 

@@ -133,6 +133,16 @@ impl ViewService {
         Ok(counts)
     }
 
+    /// Takes over counts that somebody else has just read from the store, so that whoever asks next costs no query.
+    pub fn remember(&self, stored: impl IntoIterator<Item = (ArticleId, u64)>) {
+        let now = self.clock.now();
+        let mut live = self.live();
+        for (article, stored) in stored {
+            // Where every place is taken by what waits to be written, it is not remembered.
+            let _ = live.insert(article, stored, now);
+        }
+    }
+
     /// Returns when an article has gathered enough views to be written back at once. The loop that drives
     /// [`ViewService::flush_due`] waits for this, for [`FLUSH_STEP_MS`](crate::FLUSH_STEP_MS) or for its stop signal,
     /// whichever comes first.

@@ -17,6 +17,7 @@ use madang_kernel::{ArticleId, BoardId, Created, Page, PageNumber, PageSize, Scr
 pub(crate) use blocks::{BLOCK, SUPER_BLOCK};
 pub use page::PageQuery;
 
+pub(crate) use self::row::{article, count};
 use crate::{Lane, Sqlite, once};
 
 /// Answers removed by one call to the writer: a slice of background work stays short.

@@ -17,7 +17,7 @@ pub(super) fn find(tx: &Connection, article: ArticleId) -> Result<Option<Article
 }
 
 /// Columns: the summary's, then the two texts.
-pub(super) fn article(row: &Row<'_>) -> rusqlite::Result<Article> {
+pub(crate) fn article(row: &Row<'_>) -> rusqlite::Result<Article> {
     let summary = summary(row)?;
     Ok(Article {
         article_id: summary.article_id,
@@ -58,7 +58,7 @@ pub(super) fn board(row: &Row<'_>) -> rusqlite::Result<BoardWithCount> {
 }
 
 /// A number that never lies below zero.
-pub(super) fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+pub(crate) fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     let value: i64 = row.get(column)?;
     u64::try_from(value).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, value))
 }

@@ -22,7 +22,7 @@ pub(crate) fn read_side(
     views: Arc<ViewService>,
 ) -> (Arc<ReadService>, Arc<MemoryReadModel>) {
     let model = Arc::new(MemoryReadModel::new(BUDGET_BYTES, Arc::new(SystemClock)));
-    let owners = LocalOwners { articles, comments, likes, views };
+    let owners = LocalOwners { articles, comments, likes, views, together: None };
     let read = Arc::new(ReadService::new(model.clone(), Arc::new(owners), Arc::new(SystemClock)));
     // Lives as long as the runtime of the test.
     let loads: &'static Supervisor = Box::leak(Box::new(Supervisor::new("loads")));

@@ -1,6 +1,8 @@
 //! Articles all over a big board, each as often as its popularity says, against bare axum with a body of average size.
 
 use std::borrow::Cow;
+use std::net::SocketAddr;
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use madang_kernel::ArticleId;
@@ -13,7 +15,7 @@ use crate::cli::Options;
 use crate::client::Request;
 use crate::http_load::{HttpLoad, Script};
 use crate::report::{Goal, Row};
-use crate::site::{FullestBoard, Scratch, caught_up};
+use crate::site::{FullestBoard, Scratch, caught_up, counter};
 
 /// What is left of the limit, at least.
 const GOAL: Goal = Goal::AtLeast(0.5);
@@ -22,8 +24,12 @@ const SAMPLE_DRAWS: u64 = 200;
 /// Numbers of draws that one connection has to itself.
 const DRAWS_PER_CONNECTION: u64 = 1 << 40;
 
-/// Turns before the first that is measured.
-const WARM_UP_TURNS: u32 = 3;
+/// One turn before the first that is measured; longer than the server takes to tell how much its model holds.
+const WARM_UP_TURN: Duration = Duration::from_secs(10);
+/// At most so many of them.
+const WARM_UP_TURNS_MAX: u32 = 30;
+/// The model is full when it holds no more than this of what it held a turn ago.
+const GROWING: f64 = 1.02;
 
 /// Which article is asked for is drawn anew each time.
 struct Drawn {
@@ -67,10 +73,25 @@ pub(crate) async fn run(options: &Options, scratch: &Scratch) -> Result<Vec<Row>
     let body_bytes = bytes / SAMPLE_DRAWS as usize;
     let what = format!("GET of any of {} articles", board.article_count);
     let load = HttpLoad::new(server.address, options.connections, drawn);
-    // What is read in the first seconds finds an empty query model; what is measured is a server that has been running.
-    load.run(options.turn() * WARM_UP_TURNS).await;
+    warm_up(server.address, &load).await?;
     let line = AgainstBare { scenario: Scenario::GetZipf, what: &what, goal: GOAL, body_bytes };
     let row = line.run(options, scratch, &load).await?;
     server.stop().await?;
     Ok(vec![row])
+}
+
+/// Reads until the query model holds what it has room for: a server that has been running is measured, not one that just
+/// started with an empty model.
+async fn warm_up(address: SocketAddr, load: &HttpLoad) -> Result<()> {
+    let mut held = 0.0;
+    for _ in 0..WARM_UP_TURNS_MAX {
+        load.run(WARM_UP_TURN).await;
+        let now = counter(address, "madang_read_entries").await?.unwrap_or_default();
+        eprintln!("warming up: the query model holds {now} articles");
+        if held > 0.0 && now < held * GROWING {
+            break;
+        }
+        held = now;
+    }
+    Ok(())
 }

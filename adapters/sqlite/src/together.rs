@@ -1,0 +1,58 @@
+//! What an entry of the query model is made of, by one statement: here one file holds what several services own, and three
+//! calls to the readers cost more than the reads.
+
+use async_trait::async_trait;
+use madang_article_read::{ArticleHead, ArticleText, Count, Entry, ReadTogether, Together};
+use madang_kernel::{ArticleId, Id, StoreError};
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use crate::Sqlite;
+use crate::articles::{article, count};
+use crate::errors::sql_error;
+
+const TOGETHER: &str = include_str!("../sql/article_read/together.sql");
+
+/// Reads articles with their counts.
+#[derive(Clone)]
+pub struct SqliteTogether {
+    db: Sqlite,
+}
+
+impl SqliteTogether {
+    /// Reads from this database.
+    pub fn new(db: Sqlite) -> Self {
+        Self { db }
+    }
+}
+
+#[async_trait]
+impl ReadTogether for SqliteTogether {
+    async fn read_together(&self, articles: &[ArticleId]) -> Result<Vec<Together>, StoreError> {
+        let articles = articles.to_vec();
+        self.db.read(move |tx| articles.iter().map(|article| find(tx, *article)).collect()).await
+    }
+}
+
+fn find(tx: &Connection, article: ArticleId) -> Result<Together, StoreError> {
+    let mut statement = tx.prepare_cached(TOGETHER).map_err(sql_error)?;
+    let found = statement.query_row([article.raw()], together).optional().map_err(sql_error)?;
+    Ok(found.unwrap_or_default())
+}
+
+/// Columns: the article's, then the counts with their versions.
+fn together(row: &Row<'_>) -> rusqlite::Result<Together> {
+    let article = article(row)?;
+    let head = ArticleHead {
+        article_id: article.article_id,
+        board_id: article.board_id,
+        title: article.title,
+        writer: article.writer,
+        created_at: article.created_at,
+        modified_at: article.modified_at,
+        version: article.version,
+    };
+    let text = ArticleText { head, content: article.content, content_html: article.content_html };
+    let comments = Count { count: count(row, 10)?, version: count(row, 11)? };
+    let likes = Count { count: count(row, 12)?, version: count(row, 13)? };
+    Ok(Together { entry: Entry::told(Some(text), Some(comments), Some(likes)), views: count(row, 14)? })
+}

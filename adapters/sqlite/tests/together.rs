@@ -1,0 +1,78 @@
+//! One statement tells the same of an article as its four owners, also of one that some of them know to be deleted.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use madang_article::ArticleStore as _;
+use madang_article_read::{ArticleGroup, Count, Entry, ReadTogether as _};
+use madang_comment::CommentStore as _;
+use madang_kernel::{ArticleId, Id, StoreError};
+use madang_like::LikeStore as _;
+use madang_sqlite::{SqliteArticles, SqliteComments, SqliteLikes, SqliteTogether, SqliteViews};
+use madang_view::{StoredViews, ViewStore as _};
+use support::{TestDb, broken};
+
+/// Five articles with counts; nothing is counted of the first, owners of counts know 3, 4 and 5 to be deleted.
+const ROWS: &str = "
+    INSERT INTO article (article_id, board_id, writer_id, version, created_at, modified_at, writer_name, title, content,
+        content_html)
+    SELECT value, 7, 9, value + 1, 1000, 2000, 'name', 'title ' || value, 'text', '<p>text</p>'
+    FROM json_each('[1, 2, 3, 4, 5]');
+    INSERT INTO article_comment_count (article_id, comment_count, row_count, version, greatest_id)
+    SELECT value, 10 + value, 20 + value, 30 + value, 1 FROM json_each('[2, 3, 4, 5]');
+    INSERT INTO article_like_count (article_id, like_count, version)
+    SELECT value, 40 + value, 50 + value FROM json_each('[2, 3, 4, 5]');
+    INSERT INTO article_view_count (article_id, view_count, version)
+    SELECT value, 60 + value, 70 + value FROM json_each('[2, 3, 4, 5]');
+    INSERT INTO comment_article_gone (article_id, gone_at) VALUES (3, 1);
+    INSERT INTO like_article_gone (article_id) VALUES (4);
+    INSERT INTO view_article_gone (article_id) VALUES (5);
+";
+
+#[tokio::test]
+async fn one_read_tells_what_the_owners_tell() {
+    let test = TestDb::fresh();
+    test.db.write(madang_sqlite::Lane::People, |tx| tx.execute_batch(ROWS).map_err(broken)).await.unwrap();
+    let articles: Vec<_> = [5, 2, 1, 6, 3, 4, 2].map(ArticleId::from_raw).to_vec();
+    let told = SqliteTogether::new(test.db.clone()).read_together(&articles).await.unwrap();
+    assert_eq!(told.len(), articles.len());
+    let mut live = Vec::new();
+    for (article, told) in articles.iter().zip(told) {
+        let (entry, views) = from_the_owners(&test, *article).await.unwrap();
+        // Whoever knows of the deletion is right, and nothing is shown of the views then.
+        let entry = entry.filter(|_| views.is_some());
+        assert_eq!(told.entry, entry, "{article}");
+        if let Some(ArticleGroup::Live(text)) = told.entry.and_then(|entry| entry.article) {
+            assert_eq!(Some(told.views), views, "{article}");
+            live.push(text.head.article_id.raw());
+        }
+    }
+    assert_eq!(live, [2, 1, 2]);
+}
+
+async fn from_the_owners(test: &TestDb, article: ArticleId) -> Result<(Option<Entry>, Option<u64>), StoreError> {
+    let text = SqliteArticles::new(test.db.clone()).find(article).await?;
+    let comments = SqliteComments::new(test.db.clone()).counts(vec![article]).await?.remove(0);
+    let likes = SqliteLikes::new(test.db.clone()).counts(vec![article]).await?.remove(0);
+    let text = text.map(|article| madang_article_read::ArticleText {
+        head: madang_article_read::ArticleHead {
+            article_id: article.article_id,
+            board_id: article.board_id,
+            title: article.title,
+            writer: article.writer,
+            created_at: article.created_at,
+            modified_at: article.modified_at,
+            version: article.version,
+        },
+        content: article.content,
+        content_html: article.content_html,
+    });
+    let comments = comments.map(|count| Count { count: count.comment_count, version: count.version });
+    let likes = likes.map(|count| Count { count: count.like_count, version: count.version });
+    let views = match SqliteViews::new(test.db.clone()).find(article).await? {
+        StoredViews::Count(count) => Some(count),
+        StoredViews::Gone => None,
+    };
+    Ok((Entry::told(text, comments, likes), views))
+}
