@@ -1,8 +1,9 @@
 //! `cargo xtask test`: the one command that proves the product; sets up what it needs and counts what it ran.
 
+mod again;
 mod on_stack;
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
@@ -19,6 +20,9 @@ Runs, and stops at the first that fails:
   tidy     the rules a compiler does not know (cargo xtask help tidy)
   build    cargo build -p madang: the end-to-end tests start the real binary
   tests    cargo test --workspace: unit, conformance, simulation, crash and end-to-end tests
+
+A test that fails is run once more by itself. If it passes then, it is listed as UNSTEADY: a defect to be mended, which
+does not stand in the way of everything else. If it fails again, the command fails.
 
 Ends with a line `N passed, N failed`.
 
@@ -39,6 +43,9 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let mut total = Total::default();
     let outcome = run_steps(&mut steps, &options, &mut total);
     steps.summarize();
+    for name in &total.failed_before {
+        println!("UNSTEADY: {name} failed, and passed when it was run again by itself");
+    }
     println!("{} passed, {} failed", total.passed, total.failed);
     outcome
 }
@@ -59,7 +66,7 @@ fn run_steps(steps: &mut Steps, options: &Options, total: &mut Total) -> Result<
 /// The command that runs every test of the workspace.
 fn test_command(options: &Options) -> Command {
     let mut command = workspace::cargo();
-    command.stdout(Stdio::piped());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
     // Without --no-fail-fast the total would leave out what comes after the first failing crate.
     command.args(["test", "--workspace", "--no-fail-fast", "--"]).args(&options.for_tests);
     if options.short {
@@ -74,25 +81,42 @@ fn start(command: &mut Command) -> Result<Child> {
     command.spawn().context("could not start `cargo test`")
 }
 
-/// Passes the output on and counts, until the tests have ended.
+/// Passes the output on and counts, until the tests have ended; then runs those that failed once more.
 fn follow(command: &Command, child: &mut Child, options: &Options, total: &mut Total) -> Result<()> {
     let output = child.stdout.take().context("the output of `cargo test` is not ours to read")?;
-    for line in BufReader::new(output).split(b'\n') {
-        let line = line.context("could not read the output of `cargo test`")?;
-        let mut out = std::io::stdout().lock();
-        out.write_all(&line)?;
-        out.write_all(b"\n")?;
-        total.add(&String::from_utf8_lossy(&line));
-    }
+    let messages = child.stderr.take().context("the messages of `cargo test` are not ours to read")?;
+    let (seen, told) = std::thread::scope(|scope| {
+        let told = scope.spawn(|| pass_on(messages, std::io::stderr()));
+        let seen = pass_on(output, std::io::stdout());
+        (seen, told.join().unwrap_or_else(|_| bail!("the messages of `cargo test` could not be followed")))
+    });
+    let (seen, told) = (seen?, told?);
+    seen.iter().for_each(|line| total.add(line));
     let status = child.wait()?;
     if total.failed > 0 {
-        bail!("{} of {} tests failed", total.failed, total.passed + total.failed);
+        again::run(command, &seen, &told, total)?;
+        return Ok(());
     }
     workspace::succeeded(command, status).context("no test failed, but something did not compile or was killed")?;
     if total.passed == 0 && options.for_tests.is_empty() {
         bail!("no test ran");
     }
     Ok(())
+}
+
+/// Passes output on as it comes, and returns the lines that say how tests ended.
+fn pass_on(from: impl Read, mut to: impl Write) -> Result<Vec<String>> {
+    let mut kept = Vec::new();
+    for line in BufReader::new(from).split(b'\n') {
+        let mut line = line.context("could not read the output of `cargo test`")?;
+        let text = String::from_utf8_lossy(&line);
+        if ["test ", "error: "].iter().any(|start| text.trim_start().starts_with(start)) {
+            kept.push(text.trim().to_owned());
+        }
+        line.push(b'\n');
+        to.write_all(&line)?;
+    }
+    Ok(kept)
 }
 
 #[derive(Debug, Default, PartialEq)]
@@ -123,6 +147,8 @@ impl Options {
 struct Total {
     passed: u64,
     failed: u64,
+    /// Failed at first, and passed by themselves.
+    failed_before: Vec<String>,
 }
 
 impl Total {
@@ -161,7 +187,7 @@ mod tests {
         ] {
             total.add(line);
         }
-        assert_eq!(total, Total { passed: 15, failed: 2 });
+        assert_eq!(total, Total { passed: 15, failed: 2, failed_before: Vec::new() });
     }
 
     #[test]

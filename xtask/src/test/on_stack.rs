@@ -112,7 +112,7 @@ mod tests {
 
     fn shell(script: &str) -> Command {
         let mut command = Command::new("sh");
-        command.args(["-c", script]).stdout(Stdio::piped());
+        command.args(["-c", script]).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 
