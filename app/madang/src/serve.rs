@@ -175,6 +175,7 @@ fn router(
     setup_token: Option<Arc<str>>,
 ) -> anyhow::Result<Router> {
     let api = ApiState {
+        sessions: site.members.sessions(),
         members: site.members.clone(),
         articles: site.articles.clone(),
         comments: site.comments.clone(),

@@ -9,7 +9,7 @@ use madang_article_read::ReadService;
 use madang_comment::CommentService;
 use madang_hot_article::HotService;
 use madang_like::LikeService;
-use madang_member::MemberService;
+use madang_member::{MemberService, Sessions};
 use madang_view::{GuestKey, ViewService};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -20,7 +20,9 @@ use crate::TrustedProxies;
 
 /// Everything a handler may need.
 pub struct ApiState {
-    /// Members and sessions.
+    /// Who asks: tokens and what was revoked, known in every process.
+    pub sessions: Arc<Sessions>,
+    /// Members, signing in and out.
     pub members: Arc<MemberService>,
     /// Boards and articles.
     pub articles: Arc<ArticleService>,

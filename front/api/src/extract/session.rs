@@ -42,12 +42,12 @@ pub(super) fn session(parts: &Parts, api: &Shared) -> Result<Option<Session>, Ap
     if let Some(value) = parts.headers.get(header::AUTHORIZATION) {
         let token = value.to_str().ok().and_then(bearer);
         let token = token.ok_or(ApiError::NotSignedIn("the Authorization header must be: Bearer <token>"))?;
-        return Ok(Some(api.members.authenticate(token)?));
+        return Ok(Some(api.sessions.authenticate(token)?));
     }
     let Some(token) = cookie(&parts.headers) else {
         return Ok(None);
     };
-    let session = api.members.authenticate(token)?;
+    let session = api.sessions.authenticate(token)?;
     if !parts.method.is_safe() && !is_same_origin(&parts.headers) {
         return Err(ApiError::Forbidden("a request with the session cookie must come from this site's own pages"));
     }

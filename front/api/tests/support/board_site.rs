@@ -66,6 +66,7 @@ impl BoardSite {
         members.register_with_role("root", PASSWORD, Role::Admin).await.unwrap();
         let admin = format!("Bearer {}", members.sign_in("root", PASSWORD).await.unwrap().token);
         let router = madang_api::router(ApiState {
+            sessions: members.sessions(),
             members: members.clone(),
             articles,
             comments,

@@ -60,6 +60,7 @@ pub(crate) fn site(store: Store, limits: ApiLimits) -> Router {
     let (read, _) = read_side(articles.clone(), comments.clone(), likes.clone(), views.clone());
     let days = SiteDays::new(jiff::tz::TimeZone::UTC);
     madang_api::router(ApiState {
+        sessions: members.sessions(),
         members: Arc::new(members),
         articles,
         comments,
