@@ -15,10 +15,10 @@ pub(crate) const COOKIE_NAME: &str = "madang_session";
 /// A signed-in member.
 pub(crate) struct Signed(pub(crate) Session);
 
-impl FromRequestParts<Shared> for Signed {
+impl<T: Send + Sync> FromRequestParts<Shared<T>> for Signed {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, api: &Shared) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, api: &Shared<T>) -> Result<Self, ApiError> {
         let session = session(parts, api)?.ok_or(ApiError::NotSignedIn("sign in first: POST /api/v1/sessions"))?;
         Ok(Self(session))
     }
@@ -28,26 +28,26 @@ impl FromRequestParts<Shared> for Signed {
 /// signed in, and an answer meant for guests would be wrong for them without saying so.
 pub(crate) struct Visitor(pub(crate) Option<Session>);
 
-impl FromRequestParts<Shared> for Visitor {
+impl<T: Send + Sync> FromRequestParts<Shared<T>> for Visitor {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, api: &Shared) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, api: &Shared<T>) -> Result<Self, ApiError> {
         Ok(Self(session(parts, api)?))
     }
 }
 
 /// Whose token the request carries, if it carries one.
-pub(super) fn session(parts: &Parts, api: &Shared) -> Result<Option<Session>, ApiError> {
+pub(super) fn session<T>(parts: &Parts, api: &Shared<T>) -> Result<Option<Session>, ApiError> {
     // A request that names a token means that token: a bad one does not fall back to the cookie.
     if let Some(value) = parts.headers.get(header::AUTHORIZATION) {
         let token = value.to_str().ok().and_then(bearer);
         let token = token.ok_or(ApiError::NotSignedIn("the Authorization header must be: Bearer <token>"))?;
-        return Ok(Some(api.members.authenticate(token)?));
+        return Ok(Some(api.sessions.authenticate(token)?));
     }
     let Some(token) = cookie(&parts.headers) else {
         return Ok(None);
     };
-    let session = api.members.authenticate(token)?;
+    let session = api.sessions.authenticate(token)?;
     if !parts.method.is_safe() && !is_same_origin(&parts.headers) {
         return Err(ApiError::Forbidden("a request with the session cookie must come from this site's own pages"));
     }
