@@ -7,14 +7,14 @@ use crate::site::Site;
 
 /// One line a group: how far it is behind, and whether it rests.
 pub(super) async fn list(site: &Site, report: &Report) -> anyhow::Result<u8> {
-    for lag in site.log.lag().await? {
-        let group = lag.group.as_str();
+    for progress in site.backing.groups().await? {
+        let group = progress.name.as_str();
         let state = match site.groups.pause_of(group) {
             Some(pause) if pause.is_paused() => "paused",
             Some(_) => "running",
             None => "not running",
         };
-        report.text(format!("{group}: {state}, {}", crate::lag::in_words(&lag))).await?;
+        report.text(format!("{group}: {state}, {}", progress.words)).await?;
     }
     Ok(0)
 }
