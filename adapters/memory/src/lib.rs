@@ -6,5 +6,5 @@ mod kept;
 mod owners;
 mod read_model;
 
-pub use owners::LocalOwners;
+pub use owners::{LocalArticles, LocalComments, LocalLikes, LocalOwners, LocalViews};
 pub use read_model::{DEFAULT_BUDGET_BYTES, MemoryReadModel};

@@ -1,16 +1,19 @@
 //! The owners of what the query model is made of, asked in this process.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use madang_article::{Article, ArticleError, ArticleService, ArticleSummary};
-use madang_article_read::{ArticleHead, ArticleText, Count, Newest, Owners};
+use madang_article_read::{
+    ArticleHead, ArticleOwner, ArticleText, CommentOwner, Count, LikeOwner, Newest, Owners, ViewOwner,
+};
 use madang_comment::{CommentError, CommentService};
 use madang_kernel::{ArticleId, BoardId, Page, PageNumber, PageSize, Scroll, StoreError};
 use madang_like::{LikeError, LikeService};
 use madang_view::ViewService;
 
-/// Asks the services of this process.
+/// Asks the services of this process, where it has all of them.
 pub struct LocalOwners {
     /// Boards and articles.
     pub articles: Arc<ArticleService>,
@@ -22,35 +25,28 @@ pub struct LocalOwners {
     pub views: Arc<ViewService>,
 }
 
+/// The owner of articles, in this process. Generic over how the service is held, as its siblings are, so that
+/// [`LocalOwners`] lends its own.
+pub struct LocalArticles<S = Arc<ArticleService>>(pub S);
+
+/// The owner of comments, in this process.
+pub struct LocalComments<S = Arc<CommentService>>(pub S);
+
+/// The owner of likes, in this process.
+pub struct LocalLikes<S = Arc<LikeService>>(pub S);
+
+/// The owner of views, in this process.
+pub struct LocalViews<S = Arc<ViewService>>(pub S);
+
 #[async_trait]
-impl Owners for LocalOwners {
+impl<S: Deref<Target = ArticleService> + Send + Sync> ArticleOwner for LocalArticles<S> {
     async fn articles(&self, articles: &[ArticleId]) -> Result<Vec<Option<ArticleText>>, StoreError> {
-        let found = self.articles.find_many(articles.to_vec()).await.map_err(article_error)?;
+        let found = self.0.find_many(articles.to_vec()).await.map_err(article_error)?;
         Ok(found.into_iter().map(|article| article.map(text)).collect())
     }
 
-    async fn comment_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError> {
-        let counts = self.comments.counts(articles.to_vec()).await.map_err(comment_error)?;
-        let count = |count: madang_comment::CommentCount| Count { count: count.comment_count, version: count.version };
-        Ok(counts.into_iter().map(|found| found.map(count)).collect())
-    }
-
-    async fn like_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError> {
-        let counts = self.likes.counts(articles.to_vec()).await.map_err(like_error)?;
-        let count = |count: madang_like::LikeCount| Count { count: count.like_count, version: count.version };
-        Ok(counts.into_iter().map(|found| found.map(count)).collect())
-    }
-
-    fn views_at_hand(&self, article: ArticleId) -> Option<u64> {
-        self.views.live_count(article)
-    }
-
-    async fn view_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<u64>>, StoreError> {
-        self.views.counts(articles).await
-    }
-
     async fn newest(&self, board: BoardId, limit: usize) -> Result<Option<Newest>, StoreError> {
-        let newest = present(self.articles.newest(board, limit).await)?;
+        let newest = present(self.0.newest(board, limit).await)?;
         Ok(newest.map(|newest| Newest { ids: newest.ids, is_all: newest.is_all, count: newest.count }))
     }
 
@@ -60,7 +56,7 @@ impl Owners for LocalOwners {
         page: PageNumber,
         size: PageSize,
     ) -> Result<Option<Page<ArticleHead>>, StoreError> {
-        let page = present(self.articles.page(board, page, size).await)?;
+        let page = present(self.0.page(board, page, size).await)?;
         let heads = |page: Page<ArticleSummary>| Page {
             items: page.items.into_iter().map(head).collect(),
             known_count: page.known_count,
@@ -74,12 +70,86 @@ impl Owners for LocalOwners {
         before: Option<ArticleId>,
         size: PageSize,
     ) -> Result<Option<Scroll<ArticleHead, ArticleId>>, StoreError> {
-        let step = present(self.articles.scroll(board, before, size).await)?;
+        let step = present(self.0.scroll(board, before, size).await)?;
         let heads = |step: Scroll<ArticleSummary, ArticleId>| Scroll {
             items: step.items.into_iter().map(head).collect(),
             next: step.next,
         };
         Ok(step.map(heads))
+    }
+}
+
+#[async_trait]
+impl<S: Deref<Target = CommentService> + Send + Sync> CommentOwner for LocalComments<S> {
+    async fn comment_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError> {
+        let counts = self.0.counts(articles.to_vec()).await.map_err(comment_error)?;
+        let count = |count: madang_comment::CommentCount| Count { count: count.comment_count, version: count.version };
+        Ok(counts.into_iter().map(|found| found.map(count)).collect())
+    }
+}
+
+#[async_trait]
+impl<S: Deref<Target = LikeService> + Send + Sync> LikeOwner for LocalLikes<S> {
+    async fn like_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError> {
+        let counts = self.0.counts(articles.to_vec()).await.map_err(like_error)?;
+        let count = |count: madang_like::LikeCount| Count { count: count.like_count, version: count.version };
+        Ok(counts.into_iter().map(|found| found.map(count)).collect())
+    }
+}
+
+#[async_trait]
+impl<S: Deref<Target = ViewService> + Send + Sync> ViewOwner for LocalViews<S> {
+    fn views_at_hand(&self, article: ArticleId) -> Option<u64> {
+        self.0.live_count(article)
+    }
+
+    async fn view_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<u64>>, StoreError> {
+        self.0.counts(articles).await
+    }
+}
+
+#[async_trait]
+impl Owners for LocalOwners {
+    async fn articles(&self, articles: &[ArticleId]) -> Result<Vec<Option<ArticleText>>, StoreError> {
+        LocalArticles(&*self.articles).articles(articles).await
+    }
+
+    async fn comment_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError> {
+        LocalComments(&*self.comments).comment_counts(articles).await
+    }
+
+    async fn like_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError> {
+        LocalLikes(&*self.likes).like_counts(articles).await
+    }
+
+    fn views_at_hand(&self, article: ArticleId) -> Option<u64> {
+        LocalViews(&*self.views).views_at_hand(article)
+    }
+
+    async fn view_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<u64>>, StoreError> {
+        LocalViews(&*self.views).view_counts(articles).await
+    }
+
+    async fn newest(&self, board: BoardId, limit: usize) -> Result<Option<Newest>, StoreError> {
+        LocalArticles(&*self.articles).newest(board, limit).await
+    }
+
+    async fn page(
+        &self,
+        board: BoardId,
+        page: PageNumber,
+        size: PageSize,
+    ) -> Result<Option<Page<ArticleHead>>, StoreError> {
+        LocalArticles(&*self.articles).page(board, page, size).await
+    }
+
+    async fn scroll(
+        &self,
+        board: BoardId,
+        before: Option<ArticleId>,
+        size: PageSize,
+    ) -> Result<Option<Scroll<ArticleHead, ArticleId>>, StoreError> {
+        LocalArticles(&*self.articles).scroll(board, before, size).await
     }
 }
 

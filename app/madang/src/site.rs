@@ -12,7 +12,7 @@ use madang_comment::{CommentService, CommentStore};
 use madang_hot_article::{HotService, HotStore, SiteDays};
 use madang_kernel::{ArticleLookup, Clock, IdGenerator, NodeLeases};
 use madang_like::{LikeService, LikeStore};
-use madang_member::MemberService;
+use madang_member::{MemberService, Sessions};
 use madang_messaging::{ConsumerConfig, DeadLetters, EventLog, OnError, Outage, Supervisor};
 use madang_view::{GuestKey, ViewService};
 
@@ -63,7 +63,7 @@ pub struct Site {
 #[derive(Clone)]
 pub struct Services {
     /// Knows whose a token is.
-    pub sessions: Arc<MemberService>,
+    pub sessions: Arc<Sessions>,
     /// Members and sessions.
     pub members: Option<Arc<MemberService>>,
     /// Boards and articles.

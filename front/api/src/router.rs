@@ -61,7 +61,7 @@ pub fn router_with_pages(state: ApiState, pages: Router) -> Router {
 
 /// Routes and their description, growing by one group of calls at a time.
 struct Assembly {
-    sessions: Arc<madang_member::MemberService>,
+    sessions: Arc<madang_member::Sessions>,
     limits: ApiLimits,
     router: Router,
     description: Description,

@@ -11,7 +11,7 @@ use madang_article_read::ReadService;
 use madang_comment::CommentService;
 use madang_hot_article::HotService;
 use madang_like::LikeService;
-use madang_member::MemberService;
+use madang_member::{MemberService, Sessions};
 use madang_view::{GuestKey, ViewService};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -22,7 +22,7 @@ use crate::rendered::Rendered;
 /// Everything the calls of a process need. A group of calls that is absent is served by another process.
 pub struct ApiState {
     /// Knows whose a token is; every process does.
-    pub sessions: Arc<MemberService>,
+    pub sessions: Arc<Sessions>,
     /// Members and sessions.
     pub members: Option<MemberCalls>,
     /// Boards, and writing articles.
@@ -100,7 +100,7 @@ pub(crate) type Shared<T> = Arc<Served<T>>;
 
 /// A group of calls that is served here.
 pub(crate) struct Served<T> {
-    pub(crate) sessions: Arc<MemberService>,
+    pub(crate) sessions: Arc<Sessions>,
     pub(crate) limits: ApiLimits,
     pub(crate) calls: T,
 }

@@ -27,7 +27,7 @@ pub use model::{
     ABSENT_KEPT_MS, ENTRY_KEPT_MS, Filled, FilledList, Freshness, ListLook, Look, ModelSize, ReadModel, STALE_MAX_MS,
     Ticket, freshness,
 };
-pub use owners::{Newest, Owners};
+pub use owners::{ArticleOwner, CommentOwner, LikeOwner, MixedOwners, Newest, Owners, ViewOwner};
 pub use service::{ReadArticle, ReadService, ReadSummary};
 pub use text::{ArticleHead, ArticleText};
 pub use view_counts::{VIEW_COUNTS_MAX, VIEW_FRESH_MS, VIEW_KEPT_MS};

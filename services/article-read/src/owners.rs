@@ -1,4 +1,7 @@
-//! The port to the owners of what the model is made of: what a rebuild asks.
+//! The ports to the owners of what the model is made of: what a rebuild asks. Each owner is a port of its own, because it
+//! may be in this process or in another.
+
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use madang_event::BoardCount;
@@ -49,4 +52,109 @@ pub trait Owners: Send + Sync {
         before: Option<ArticleId>,
         size: PageSize,
     ) -> Result<Option<Scroll<ArticleHead, ArticleId>>, StoreError>;
+}
+
+/// Asks the owner of articles, as [`Owners`] does.
+#[async_trait]
+pub trait ArticleOwner: Send + Sync {
+    /// The texts of articles; `None` for one that does not exist.
+    async fn articles(&self, articles: &[ArticleId]) -> Result<Vec<Option<ArticleText>>, StoreError>;
+    /// The newest articles of a board; `None` when there is no such board.
+    async fn newest(&self, board: BoardId, limit: usize) -> Result<Option<Newest>, StoreError>;
+    /// A numbered page of a board; `None` when there is no such board.
+    async fn page(
+        &self,
+        board: BoardId,
+        page: PageNumber,
+        size: PageSize,
+    ) -> Result<Option<Page<ArticleHead>>, StoreError>;
+    /// The articles of a board before a cursor, or its newest; `None` when there is no such board.
+    async fn scroll(
+        &self,
+        board: BoardId,
+        before: Option<ArticleId>,
+        size: PageSize,
+    ) -> Result<Option<Scroll<ArticleHead, ArticleId>>, StoreError>;
+}
+
+/// Asks the owner of comments, as [`Owners`] does.
+#[async_trait]
+pub trait CommentOwner: Send + Sync {
+    /// Visible comments of articles; `None` for one that is known to be deleted.
+    async fn comment_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError>;
+}
+
+/// Asks the owner of likes, as [`Owners`] does.
+#[async_trait]
+pub trait LikeOwner: Send + Sync {
+    /// Likes of articles; `None` for one that is known to be deleted.
+    async fn like_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError>;
+}
+
+/// Asks the owner of views, as [`Owners`] does.
+#[async_trait]
+pub trait ViewOwner: Send + Sync {
+    /// The views of an article, if its owner has them at hand; then nobody need wait for a load.
+    fn views_at_hand(&self, _article: ArticleId) -> Option<u64> {
+        None
+    }
+    /// Views of articles; `None` for one that is known to be deleted.
+    async fn view_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<u64>>, StoreError>;
+}
+
+/// Owners of which each may be somewhere else.
+pub struct MixedOwners {
+    /// Boards and articles.
+    pub articles: Arc<dyn ArticleOwner>,
+    /// Comments.
+    pub comments: Arc<dyn CommentOwner>,
+    /// Likes.
+    pub likes: Arc<dyn LikeOwner>,
+    /// Views.
+    pub views: Arc<dyn ViewOwner>,
+}
+
+#[async_trait]
+impl Owners for MixedOwners {
+    async fn articles(&self, articles: &[ArticleId]) -> Result<Vec<Option<ArticleText>>, StoreError> {
+        self.articles.articles(articles).await
+    }
+
+    async fn comment_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError> {
+        self.comments.comment_counts(articles).await
+    }
+
+    async fn like_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError> {
+        self.likes.like_counts(articles).await
+    }
+
+    fn views_at_hand(&self, article: ArticleId) -> Option<u64> {
+        self.views.views_at_hand(article)
+    }
+
+    async fn view_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<u64>>, StoreError> {
+        self.views.view_counts(articles).await
+    }
+
+    async fn newest(&self, board: BoardId, limit: usize) -> Result<Option<Newest>, StoreError> {
+        self.articles.newest(board, limit).await
+    }
+
+    async fn page(
+        &self,
+        board: BoardId,
+        page: PageNumber,
+        size: PageSize,
+    ) -> Result<Option<Page<ArticleHead>>, StoreError> {
+        self.articles.page(board, page, size).await
+    }
+
+    async fn scroll(
+        &self,
+        board: BoardId,
+        before: Option<ArticleId>,
+        size: PageSize,
+    ) -> Result<Option<Scroll<ArticleHead, ArticleId>>, StoreError> {
+        self.articles.scroll(board, before, size).await
+    }
 }

@@ -1,12 +1,13 @@
 //! Remembers which articles exist and on which board, so that a comment, a like or a view costs no query about its
 //! article. What this process deleted is remembered apart and asked first: a look-up that was under way meanwhile cannot
-//! bring it back.
+//! bring it back. Where other processes delete articles too, what was seen is believed for a moment only.
 
 use std::collections::{HashMap, HashSet};
 use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use madang_kernel::{ArticleId, BoardId};
+use madang_kernel::{ArticleId, BoardId, Timestamp};
 
 /// Articles remembered in one generation; at most two generations are kept, about 3 MB each.
 const KNOWN_MAX: usize = 65_536;
@@ -15,12 +16,22 @@ const DELETED_MAX: usize = 16_384;
 
 /// The articles that this process has seen.
 #[derive(Default)]
-pub(crate) struct KnownArticles(Mutex<Seen>);
+pub(crate) struct KnownArticles {
+    seen: Mutex<Seen>,
+    /// How long a sighting is believed; `None` where nobody else deletes.
+    believed_for: Option<Duration>,
+}
 
 #[derive(Default)]
 struct Seen {
-    boards: Generations<HashMap<ArticleId, BoardId>>,
+    existing: Generations<HashMap<ArticleId, Sighting>>,
     deleted: Generations<HashSet<ArticleId>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Sighting {
+    board: BoardId,
+    at: Timestamp,
 }
 
 /// What is known of an article without asking.
@@ -35,37 +46,49 @@ pub(crate) enum Known {
 }
 
 impl KnownArticles {
-    pub(crate) fn find(&self, article: ArticleId) -> Known {
+    /// Sightings are believed for `span` from now on.
+    pub(crate) fn believe_for(&mut self, span: Duration) {
+        self.believed_for = Some(span);
+    }
+
+    pub(crate) fn find(&self, article: ArticleId, now: Timestamp) -> Known {
         let mut seen = self.seen();
         if seen.deleted.young.contains(&article) || seen.deleted.old.contains(&article) {
             return Known::Deleted;
         }
-        if let Some(board) = seen.boards.young.get(&article) {
-            return Known::On(*board);
+        if let Some(sighting) = seen.existing.young.get(&article) {
+            return self.believed(*sighting, now);
         }
-        let Some(board) = seen.boards.old.remove(&article) else { return Known::Nothing };
+        let Some(sighting) = seen.existing.old.remove(&article) else { return Known::Nothing };
         // Asked for again: it stays for another generation.
-        seen.boards.make_room(KNOWN_MAX, HashMap::len);
-        seen.boards.young.insert(article, board);
-        Known::On(board)
+        seen.existing.make_room(KNOWN_MAX, HashMap::len);
+        seen.existing.young.insert(article, sighting);
+        self.believed(sighting, now)
     }
 
-    pub(crate) fn note_existing(&self, article: ArticleId, board: BoardId) {
+    /// Notes what a look-up that began at `at` found.
+    pub(crate) fn note_existing(&self, article: ArticleId, board: BoardId, at: Timestamp) {
         let mut seen = self.seen();
-        seen.boards.make_room(KNOWN_MAX, HashMap::len);
-        seen.boards.young.insert(article, board);
+        seen.existing.make_room(KNOWN_MAX, HashMap::len);
+        seen.existing.young.insert(article, Sighting { board, at });
+    }
+
+    fn believed(&self, sighting: Sighting, now: Timestamp) -> Known {
+        // A clock that stepped back must not make a sighting last.
+        let fresh = |span| sighting.at <= now && now.since(sighting.at) < span;
+        if self.believed_for.is_none_or(fresh) { Known::On(sighting.board) } else { Known::Nothing }
     }
 
     pub(crate) fn note_deleted(&self, article: ArticleId) {
         let mut seen = self.seen();
-        seen.boards.young.remove(&article);
-        seen.boards.old.remove(&article);
+        seen.existing.young.remove(&article);
+        seen.existing.old.remove(&article);
         seen.deleted.make_room(DELETED_MAX, HashSet::len);
         seen.deleted.young.insert(article);
     }
 
     fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -98,29 +121,48 @@ mod tests {
         ArticleId::from_raw(raw)
     }
 
+    fn at(ms: i64) -> Timestamp {
+        Timestamp::from_millis(ms)
+    }
+
     #[test]
     fn a_late_look_up_does_not_bring_a_deleted_article_back() {
         let known = KnownArticles::default();
-        assert_eq!(known.find(article(1)), Known::Nothing);
-        known.note_existing(article(1), board());
-        assert_eq!(known.find(article(1)), Known::On(board()));
+        assert_eq!(known.find(article(1), at(0)), Known::Nothing);
+        known.note_existing(article(1), board(), at(0));
+        assert_eq!(known.find(article(1), at(0)), Known::On(board()));
         known.note_deleted(article(1));
-        known.note_existing(article(1), board());
-        assert_eq!(known.find(article(1)), Known::Deleted);
+        known.note_existing(article(1), board(), at(0));
+        assert_eq!(known.find(article(1), at(0)), Known::Deleted);
     }
 
     #[test]
     fn memory_is_bounded_and_what_is_asked_for_stays() {
         let known = KnownArticles::default();
-        known.note_existing(article(1), board());
+        known.note_existing(article(1), board(), at(0));
         for raw in 2..400_000 {
-            known.note_existing(article(raw), board());
+            known.note_existing(article(raw), board(), at(0));
             if raw % 50_000 == 0 {
-                assert_eq!(known.find(article(1)), Known::On(board()), "after {raw}");
+                assert_eq!(known.find(article(1), at(0)), Known::On(board()), "after {raw}");
             }
         }
-        assert_eq!(known.find(article(2)), Known::Nothing, "nobody asked for it");
+        assert_eq!(known.find(article(2), at(0)), Known::Nothing, "nobody asked for it");
         let seen = known.seen();
-        assert!(seen.boards.young.len() <= KNOWN_MAX && seen.boards.old.len() <= KNOWN_MAX);
+        assert!(seen.existing.young.len() <= KNOWN_MAX && seen.existing.old.len() <= KNOWN_MAX);
+    }
+
+    #[test]
+    fn beside_others_a_sighting_is_believed_for_a_moment_only() {
+        let mut known = KnownArticles::default();
+        known.note_existing(article(1), board(), at(1_000));
+        assert_eq!(known.find(article(1), at(i64::MAX)), Known::On(board()), "nobody else deletes");
+        known.believe_for(Duration::from_millis(500));
+        assert_eq!(known.find(article(1), at(1_499)), Known::On(board()));
+        assert_eq!(known.find(article(1), at(1_500)), Known::Nothing);
+        assert_eq!(known.find(article(1), at(999)), Known::Nothing, "the clock stepped back");
+        known.note_existing(article(1), board(), at(1_500));
+        assert_eq!(known.find(article(1), at(1_999)), Known::On(board()));
+        known.note_deleted(article(1));
+        assert_eq!(known.find(article(1), at(1_999)), Known::Deleted);
     }
 }

@@ -16,7 +16,7 @@ pub use board::{Board, BoardWithCount};
 pub use madang_kernel::CommentMode;
 pub use model::{Article, ArticleSummary};
 pub use rules::{CONTENT_MAX_CHARS, Content, SLUG_MAX_CHARS, SLUG_MIN_CHARS, Slug, TITLE_MAX_CHARS, Title};
-pub use service::{ArticleDraft, ArticleError, ArticleService, BoardDraft};
+pub use service::{ArticleDraft, ArticleError, ArticleService, BoardDraft, SHARED_FACTS_KEPT_MS};
 pub use store::{
     ArticleStore, CreateArticle, CreateBoard, DeleteArticle, DeleteOutcome, EditArticle, EditOutcome, FIND_MANY_MAX,
     NEWEST_MAX, NewBoard, NewestArticles,

@@ -9,14 +9,15 @@ use crate::known_articles::Known;
 #[async_trait]
 impl ArticleLookup for ArticleService {
     async fn facts(&self, article: ArticleId) -> Result<Option<ArticleFacts>, StoreError> {
-        let board_id = match self.known_articles.find(article) {
+        let now = self.clock.now();
+        let board_id = match self.known_articles.find(article, now) {
             Known::Deleted => return Ok(None),
             Known::On(board) => board,
             Known::Nothing => {
                 let Some(found) = self.store.find(article).await? else { return Ok(None) };
-                self.known_articles.note_existing(article, found.board_id);
+                self.known_articles.note_existing(article, found.board_id, now);
                 // It may have been deleted while it was looked up.
-                if self.known_articles.find(article) == Known::Deleted {
+                if self.known_articles.find(article, now) == Known::Deleted {
                     return Ok(None);
                 }
                 found.board_id

@@ -1,6 +1,7 @@
 //! Use cases of boards and articles: check the rules, make the ids, ask the store.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use madang_event::Writer;
 use madang_kernel::{
@@ -15,6 +16,10 @@ use crate::{
     DeleteArticle, DeleteOutcome, EditArticle, EditOutcome, FIND_MANY_MAX, NEWEST_MAX, NewBoard, NewestArticles,
     markdown,
 };
+
+/// How long a process that shares its store believes that an article it saw still exists. Half of the second within which
+/// a deleted article is gone everywhere: the rest is for processes that ask this one and remember its answer.
+pub const SHARED_FACTS_KEPT_MS: u64 = 500;
 
 /// A board as its creator asks for it.
 #[derive(Debug, Clone)]
@@ -66,7 +71,7 @@ pub enum ArticleError {
 pub struct ArticleService {
     pub(crate) store: Arc<dyn ArticleStore>,
     ids: Arc<IdGenerator>,
-    clock: Arc<dyn Clock>,
+    pub(crate) clock: Arc<dyn Clock>,
     known_boards: KnownBoards,
     pub(crate) known_articles: KnownArticles,
 }
@@ -75,6 +80,14 @@ impl ArticleService {
     /// A service over a store.
     pub fn new(store: Arc<dyn ArticleStore>, ids: Arc<IdGenerator>, clock: Arc<dyn Clock>) -> Self {
         Self { store, ids, clock, known_boards: KnownBoards::default(), known_articles: KnownArticles::default() }
+    }
+
+    /// The same service where other processes write to its store too: what it has seen of an article is believed for
+    /// [`SHARED_FACTS_KEPT_MS`], no longer for ever.
+    #[must_use]
+    pub fn sharing_its_store(mut self) -> Self {
+        self.known_articles.believe_for(Duration::from_millis(SHARED_FACTS_KEPT_MS));
+        self
     }
 
     /// Creates the board `general` if the site has no board at all; true when it did.

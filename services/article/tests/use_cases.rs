@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use madang_article::{
     ArticleDraft, ArticleError, ArticleService, ArticleStore, Board, BoardDraft, CommentMode, DeleteArticle,
-    FIND_MANY_MAX, NEWEST_MAX, NewBoard,
+    FIND_MANY_MAX, NEWEST_MAX, NewBoard, SHARED_FACTS_KEPT_MS,
 };
 use madang_kernel::{
     Actor, ArticleFacts, ArticleId, ArticleLookup as _, BoardId, Clock, EventId, ID_EPOCH_MS, Id, IdGenerator,
@@ -270,4 +270,19 @@ async fn the_newest_of_a_board_are_asked_for_within_a_limit() {
     assert!(matches!(site.service.newest(board, NEWEST_MAX + 1).await, Err(ArticleError::Invalid(_))));
     let nowhere = site.service.newest(BoardId::from_raw(5), 1).await;
     assert!(matches!(nowhere, Err(ArticleError::NotFound("board"))));
+}
+
+#[tokio::test]
+async fn an_article_that_another_process_deleted_is_gone_within_half_a_second() {
+    let here = site();
+    let there = site_over(&here.store);
+    let shared = Site { service: there.service.sharing_its_store(), store: there.store, clock: there.clock };
+    let board = board(&here).await;
+    let article = here.service.create(&actor(1, Role::Member), board, draft("text"), None).await.unwrap().article_id;
+    assert!(shared.service.facts(article).await.unwrap().is_some());
+    here.service.delete(&actor(1, Role::Member), article).await.unwrap();
+    shared.clock.advance(Duration::from_millis(SHARED_FACTS_KEPT_MS - 1));
+    assert!(shared.service.facts(article).await.unwrap().is_some(), "believed without asking");
+    shared.clock.advance(Duration::from_millis(1));
+    assert_eq!(shared.service.facts(article).await.unwrap(), None);
 }

@@ -4,22 +4,16 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use madang_kernel::{
-    Actor, Clock, FieldError, IdGenerator, Invalid, MemberId, Role, SessionId, ShardId, StoreError, Timestamp,
-};
-use tokio::sync::Mutex;
+use madang_kernel::{Actor, Clock, FieldError, IdGenerator, Invalid, MemberId, Role, ShardId, StoreError, Timestamp};
 
 use crate::password::{Password, Passwords};
-use crate::revocations::Revocations;
-use crate::token::{Claims, Tokens};
-use crate::{CreateMember, Member, MemberName, MemberStore, NewMember, Revocation, RevocationCursor};
+use crate::token::Claims;
+use crate::{CreateMember, Member, MemberName, MemberStore, NewMember, Revocation, Session, Sessions};
 
 /// Members that one call may seed.
 const SEED_MEMBERS_MAX: u64 = 1_000_000;
 /// Members registered in one transaction when seeding.
 const SEED_SLICE_MEMBERS: usize = 1_000;
-/// Revocations read at a time.
-const REVOCATIONS_PAGE: usize = 1_000;
 
 /// What an operator may set.
 #[derive(Debug, Clone)]
@@ -69,17 +63,6 @@ impl fmt::Debug for SignedIn {
     }
 }
 
-/// What a valid token says.
-#[derive(Debug, Clone)]
-pub struct Session {
-    /// Who asks.
-    pub actor: Actor,
-    /// Which sign-in this is.
-    pub session_id: SessionId,
-    /// When it ends by itself.
-    pub expires_at: Timestamp,
-}
-
 /// Why a use case did not happen.
 #[derive(Debug, thiserror::Error)]
 pub enum MemberError {
@@ -113,10 +96,7 @@ pub struct MemberService {
     clock: Arc<dyn Clock>,
     options: MemberOptions,
     passwords: Passwords,
-    tokens: Tokens,
-    revocations: Revocations,
-    /// How far the revocations are read. Held while roles change, so that no older page is applied over a newer role.
-    revocations_read: Mutex<RevocationCursor>,
+    sessions: Arc<Sessions>,
 }
 
 impl MemberService {
@@ -128,16 +108,13 @@ impl MemberService {
         signing_key: [u8; 32],
         options: MemberOptions,
     ) -> Self {
-        Self {
-            store,
-            ids,
-            clock,
-            passwords: Passwords::new(&options),
-            options,
-            tokens: Tokens::new(signing_key),
-            revocations: Revocations::default(),
-            revocations_read: Mutex::default(),
-        }
+        let sessions = Arc::new(Sessions::new(Arc::new(store.clone()), clock.clone(), signing_key));
+        Self { store, ids, clock, passwords: Passwords::new(&options), options, sessions }
+    }
+
+    /// The sessions, for whoever needs to know who asks and nothing else of members.
+    pub fn sessions(&self) -> Arc<Sessions> {
+        self.sessions.clone()
     }
 
     /// Registers a member.
@@ -231,7 +208,7 @@ impl MemberService {
     fn start_session(&self, member: Member) -> Result<SignedIn, StoreError> {
         let issued_at = self.clock.now();
         let expires_at = issued_at.plus(self.options.session_ttl);
-        let token = self.tokens.sign(&Claims {
+        let token = self.sessions.sign(&Claims {
             member_id: member.member_id,
             session_id: self.ids.next(ShardId::HOME)?,
             issued_at,
@@ -244,23 +221,14 @@ impl MemberService {
 
     /// Who sent this token; asks no database.
     pub fn authenticate(&self, token: &str) -> Result<Session, MemberError> {
-        let claims = self.tokens.verify(token).ok_or(MemberError::NotSignedIn("the token is not valid: sign in"))?;
-        if claims.expires_at <= self.clock.now() {
-            return Err(MemberError::NotSignedIn("the session has expired: sign in again"));
-        }
-        let Claims { member_id, session_id, expires_at, role, name, .. } = claims;
-        let role = self
-            .revocations
-            .role_in_force(session_id, member_id, role)
-            .ok_or(MemberError::NotSignedIn("the session has ended: sign in again"))?;
-        Ok(Session { actor: Actor { member_id, name, role }, session_id, expires_at })
+        self.sessions.authenticate(token)
     }
 
     /// Ends a session: at once here, within the polling interval elsewhere.
     pub async fn sign_out(&self, session: &Session) -> Result<(), MemberError> {
         let Session { session_id, expires_at, .. } = *session;
         self.store.end_session(session_id, expires_at).await?;
-        self.revocations.apply([Revocation::SessionEnded { session_id, expires_at }]);
+        self.sessions.apply(Revocation::SessionEnded { session_id, expires_at });
         Ok(())
     }
 
@@ -278,9 +246,9 @@ impl MemberService {
         if actor.member_id == member && role < Role::Admin {
             return Err(MemberError::Forbidden("an administrator cannot give up the role: another one has to take it"));
         }
-        let _reading = self.revocations_read.lock().await;
+        let _paused = self.sessions.pause_reading().await;
         let changed = self.store.set_role(member, role).await?.ok_or(MemberError::NotFound)?;
-        self.revocations.apply([Revocation::RoleChanged { member_id: member, role }]);
+        self.sessions.apply(Revocation::RoleChanged { member_id: member, role });
         Ok(changed)
     }
 
@@ -291,18 +259,7 @@ impl MemberService {
 
     /// Reads what other processes revoked; called at start and every few seconds.
     pub async fn refresh_revocations(&self) -> Result<(), MemberError> {
-        let mut read = self.revocations_read.lock().await;
-        loop {
-            let (revocations, next) = self.store.revocations(*read, REVOCATIONS_PAGE).await?;
-            let complete = revocations.len() < REVOCATIONS_PAGE;
-            self.revocations.apply(revocations);
-            *read = next;
-            if complete {
-                break;
-            }
-        }
-        self.revocations.forget_expired(self.clock.now());
-        Ok(())
+        Ok(self.sessions.refresh().await?)
     }
 
     /// Removes ended sessions whose tokens have expired from the store; called now and then. Returns how many.

@@ -12,7 +12,7 @@ use std::time::Duration;
 use madang_kernel::{
     Clock, ID_EPOCH_MS, Id, IdGenerator, ManualClock, MemberId, NodeId, NodeLease, Role, StoreError, Timestamp,
 };
-use madang_member::{MemberError, MemberOptions, MemberService, Session, SignedIn};
+use madang_member::{MemberError, MemberOptions, MemberService, Session, Sessions, SignedIn};
 use memory::MemoryMembers;
 
 const TTL: Duration = Duration::from_secs(3_600);
@@ -127,6 +127,36 @@ async fn signing_out_ends_one_session_everywhere() {
     let late = process(&store, 3);
     late.service.refresh_revocations().await.unwrap();
     assert!(late.service.authenticate(&first.token).is_err());
+}
+
+#[tokio::test]
+async fn a_process_without_the_member_service_knows_who_asks() {
+    let store: Arc<MemoryMembers> = Arc::default();
+    let here = process(&store, 1);
+    let elsewhere = Sessions::new(Arc::new(store.clone()), here.clock.clone(), [7; 32]);
+    let (anna, session) = signed_in(&here, "anna", Role::Member).await;
+    assert_eq!(elsewhere.authenticate(&anna.token).unwrap().actor, session.actor);
+    here.service.sign_out(&session).await.unwrap();
+    store.away.store(true, Ordering::SeqCst);
+    assert!(elsewhere.refresh().await.is_err());
+    assert!(elsewhere.authenticate(&anna.token).is_ok(), "goes on with what it knows");
+    store.away.store(false, Ordering::SeqCst);
+    elsewhere.refresh().await.unwrap();
+    assert!(matches!(elsewhere.authenticate(&anna.token), Err(MemberError::NotSignedIn(_))));
+    let other_key = Sessions::new(Arc::new(store), here.clock.clone(), [8; 32]);
+    assert!(other_key.authenticate(&anna.token).is_err());
+}
+
+#[tokio::test]
+async fn what_the_service_revokes_is_in_force_at_once_in_the_sessions_it_shares() {
+    let process = process(&Arc::default(), 1);
+    let sessions = process.service.sessions();
+    let (_, admin) = signed_in(&process, "admin", Role::Admin).await;
+    let (anna, session) = signed_in(&process, "anna", Role::Member).await;
+    process.service.set_role(&admin.actor, session.actor.member_id, Role::Moderator).await.unwrap();
+    assert_eq!(sessions.authenticate(&anna.token).unwrap().actor.role, Role::Moderator);
+    process.service.sign_out(&session).await.unwrap();
+    assert!(sessions.authenticate(&anna.token).is_err());
 }
 
 #[tokio::test]

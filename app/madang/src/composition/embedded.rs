@@ -99,7 +99,7 @@ pub(super) async fn open(settings: &Settings, roles: Roles, data: &DataDirectory
     let members = MemberService::new(member_store.clone(), ids.clone(), clock.clone(), key, member_options(settings));
     let members = Arc::new(members);
     let services = Services {
-        sessions: members.clone(),
+        sessions: members.sessions(),
         members: Some(members),
         articles: Some(articles.clone()),
         comments: Some(comments),

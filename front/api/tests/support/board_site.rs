@@ -68,7 +68,7 @@ impl BoardSite {
         members.register_with_role("root", PASSWORD, Role::Admin).await.unwrap();
         let admin = format!("Bearer {}", members.sign_in("root", PASSWORD).await.unwrap().token);
         let router = madang_api::router(ApiState {
-            sessions: members.clone(),
+            sessions: members.sessions(),
             members: Some(MemberCalls { members: members.clone() }),
             articles: Some(ArticleCalls { articles, read: read.clone() }),
             read: Some(ReadCalls { read: read.clone(), rendered: madang_api::Rendered::default() }),

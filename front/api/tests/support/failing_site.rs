@@ -84,7 +84,7 @@ fn state(store: Store, limits: ApiLimits) -> ApiState {
     let (read, _) = read_side(articles.clone(), comments.clone(), likes.clone(), views.clone());
     let days = SiteDays::new(jiff::tz::TimeZone::UTC);
     ApiState {
-        sessions: members.clone(),
+        sessions: members.sessions(),
         members: Some(MemberCalls { members }),
         articles: Some(ArticleCalls { articles, read: read.clone() }),
         read: Some(ReadCalls { read: read.clone(), rendered: madang_api::Rendered::default() }),

@@ -1,0 +1,112 @@
+//! Who asks, known without the members' database: verifies signed tokens and holds what they cannot know, the sessions
+//! that ended and the roles that changed. Every process has one; the member service makes and ends sessions through it.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use madang_kernel::{Actor, Clock, SessionId, StoreError, Timestamp};
+use tokio::sync::{Mutex, MutexGuard};
+
+use crate::revocations::Revocations;
+use crate::token::{Claims, Tokens};
+use crate::{MemberError, MemberStore, Revocation, RevocationCursor};
+
+/// Revocations read at a time.
+pub const REVOCATIONS_PAGE: usize = 1_000;
+
+/// What a valid token says.
+#[derive(Debug, Clone)]
+pub struct Session {
+    /// Who asks.
+    pub actor: Actor,
+    /// Which sign-in this is.
+    pub session_id: SessionId,
+    /// When it ends by itself.
+    pub expires_at: Timestamp,
+}
+
+/// Tells what was revoked: the store of members, or a process that has it.
+#[async_trait]
+pub trait RevocationSource: Send + Sync {
+    /// Revocations after the cursor in the order of their commits, at most `limit`, and the cursor after them.
+    async fn revocations_after(
+        &self,
+        after: RevocationCursor,
+        limit: usize,
+    ) -> Result<(Vec<Revocation>, RevocationCursor), StoreError>;
+}
+
+#[async_trait]
+impl<S: MemberStore + ?Sized> RevocationSource for Arc<S> {
+    async fn revocations_after(
+        &self,
+        after: RevocationCursor,
+        limit: usize,
+    ) -> Result<(Vec<Revocation>, RevocationCursor), StoreError> {
+        self.revocations(after, limit).await
+    }
+}
+
+/// The sessions of the site, as far as this process knows.
+pub struct Sessions {
+    source: Arc<dyn RevocationSource>,
+    clock: Arc<dyn Clock>,
+    tokens: Tokens,
+    revocations: Revocations,
+    /// How far the revocations are read. Held while roles change, so that no older page is applied over a newer role.
+    read: Mutex<RevocationCursor>,
+}
+
+impl Sessions {
+    /// Sessions whose tokens are signed and verified with `signing_key`; knows of no revocation until it is refreshed.
+    pub fn new(source: Arc<dyn RevocationSource>, clock: Arc<dyn Clock>, signing_key: [u8; 32]) -> Self {
+        let (revocations, read) = (Revocations::default(), Mutex::default());
+        Self { source, clock, tokens: Tokens::new(signing_key), revocations, read }
+    }
+
+    /// Who sent this token; asks nobody.
+    pub fn authenticate(&self, token: &str) -> Result<Session, MemberError> {
+        let claims = self.tokens.verify(token).ok_or(MemberError::NotSignedIn("the token is not valid: sign in"))?;
+        if claims.expires_at <= self.clock.now() {
+            return Err(MemberError::NotSignedIn("the session has expired: sign in again"));
+        }
+        let Claims { member_id, session_id, expires_at, role, name, .. } = claims;
+        let role = self
+            .revocations
+            .role_in_force(session_id, member_id, role)
+            .ok_or(MemberError::NotSignedIn("the session has ended: sign in again"))?;
+        Ok(Session { actor: Actor { member_id, name, role }, session_id, expires_at })
+    }
+
+    /// Reads what other processes revoked; called at start and every few seconds. When the source does not answer, what is
+    /// known stays in force.
+    pub async fn refresh(&self) -> Result<(), StoreError> {
+        let mut read = self.read.lock().await;
+        loop {
+            let (revocations, next) = self.source.revocations_after(*read, REVOCATIONS_PAGE).await?;
+            let complete = revocations.len() < REVOCATIONS_PAGE;
+            self.revocations.apply(revocations);
+            *read = next;
+            if complete {
+                break;
+            }
+        }
+        self.revocations.forget_expired(self.clock.now());
+        Ok(())
+    }
+
+    /// The token that says `claims`.
+    pub(crate) fn sign(&self, claims: &Claims) -> String {
+        self.tokens.sign(claims)
+    }
+
+    /// Holds reading back until the guard is dropped: for a change whose place among the revocations is not known yet.
+    pub(crate) async fn pause_reading(&self) -> MutexGuard<'_, RevocationCursor> {
+        self.read.lock().await
+    }
+
+    /// Takes over what this process revoked and has stored: in force at once, here.
+    pub(crate) fn apply(&self, revocation: Revocation) {
+        self.revocations.apply([revocation]);
+    }
+}
