@@ -3,8 +3,10 @@
 //! Each service has a few lanes on each server, and a shard keeps its lane: so what one process commits to a shard has one
 //! order, and its batches never wait for one another's locks. A batch is decided in memory between a read and a write of
 //! many rows. An error that is nobody's in particular runs it again as a whole; one that is somebody's runs the calls one
-//! by one, so that only the bad one fails. A COMMIT without a reply is looked up by its number ([`commit`]).
+//! by one, so that only the bad one fails. A COMMIT without a reply is looked up by its number ([`commit`]). Where something
+//! follows a commit that callers wait for, the lane goes on meanwhile ([`answer`]).
 
+mod answer;
 mod batch;
 mod commit;
 mod queue;
@@ -14,10 +16,12 @@ use std::sync::Arc;
 
 use madang_kernel::{ShardId, ShardMap, StoreError};
 use madang_messaging::{OnError, Stop};
+use tokio::sync::mpsc;
 
 use crate::Mysql;
 use crate::errors::SqlError;
 use crate::transaction::Tx;
+use answer::{UNANSWERED_BATCHES_MAX, answer};
 use batch::Batches;
 use queue::Queue;
 
@@ -99,9 +103,13 @@ async fn run<F: Fold>(
     calls_max: usize,
     stop: Stop,
 ) -> Result<(), Infallible> {
-    let mut connection = None;
-    while let Some(waiting) = queue.next(calls_max, &stop).await {
-        batches.run(&mut connection, waiting).await;
-    }
+    let (unanswered, answering) = mpsc::channel(UNANSWERED_BATCHES_MAX);
+    let committing = async move {
+        let mut connection = None;
+        while let Some(waiting) = queue.next(calls_max, &stop).await {
+            batches.run(&mut connection, waiting, &unanswered).await;
+        }
+    };
+    tokio::join!(committing, answer(answering));
     Ok(())
 }

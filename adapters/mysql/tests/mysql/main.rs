@@ -5,6 +5,7 @@
 #[macro_use]
 mod support;
 
+mod after_commit;
 mod article_store;
 mod inbox;
 mod lanes;

@@ -170,6 +170,15 @@ pub(crate) async fn connect(url: &str, database: Option<&str>) -> Conn {
     Conn::new(opts).await.unwrap()
 }
 
+/// Waits until something is so, and fails when it has not become so in good time.
+pub(crate) async fn eventually(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while !is_so().await {
+        assert!(std::time::Instant::now() < deadline, "in vain: {what}");
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+}
+
 /// A test that fails leaves no databases either.
 impl Drop for TestDb {
     fn drop(&mut self) {
