@@ -71,7 +71,7 @@ async fn later(site: Site, settings: Arc<Settings>, stop: Stop) -> Result<(), In
 }
 
 async fn every_step(site: &Site, settings: &Settings) -> Result<Administrator, StepError> {
-    site.services.sessions.refresh_revocations().await?;
+    site.services.sessions.refresh().await?;
     if let Some(articles) = &site.services.articles
         && articles.ensure_first_board().await?
     {

@@ -22,7 +22,7 @@ pub(crate) fn start(supervisor: &Supervisor, site: &Site, settings: &Settings, m
     let (sessions, poll) = (site.services.sessions.clone(), Duration::from_millis(settings.revocation_poll_ms));
     supervisor.spawn("revocations", OnError::Restart, move |stop| {
         let sessions = sessions.clone();
-        every(poll, stop, async move || warn_on_error("read revocations", sessions.refresh_revocations().await))
+        every(poll, stop, async move || warn_on_error("read revocations", sessions.refresh().await))
     });
 
     let interval = Duration::from_secs(settings.retention_interval_s);
