@@ -2,6 +2,7 @@
 //! transactions by lanes, and the outbox that a relay empties.
 
 mod articles;
+mod comments;
 mod db;
 mod dead_letters;
 mod errors;
@@ -13,6 +14,7 @@ mod likes;
 mod members;
 mod membership;
 mod metric;
+mod once;
 mod open;
 mod options;
 mod outbox;
@@ -24,6 +26,7 @@ mod transaction;
 mod views;
 
 pub use articles::MysqlArticles;
+pub use comments::MysqlComments;
 pub use db::Mysql;
 pub use dead_letters::MysqlDeadLetters;
 pub use hooks::AfterCommit;

@@ -35,6 +35,9 @@ mod member {
 mod article {
     refinery::embed_migrations!("migrations/article");
 }
+mod comment {
+    refinery::embed_migrations!("migrations/comment");
+}
 mod like {
     refinery::embed_migrations!("migrations/like");
 }
@@ -230,6 +233,7 @@ async fn migrate(server: &Server, service: Service) -> Result<(), refinery::Erro
     let own = match service {
         Service::Member => member::migrations::runner(),
         Service::Article => article::migrations::runner(),
+        Service::Comment => comment::migrations::runner(),
         Service::Like => like::migrations::runner(),
         Service::View => view::migrations::runner(),
     };

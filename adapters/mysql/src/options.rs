@@ -97,6 +97,8 @@ pub enum Service {
     Member,
     /// Boards and articles.
     Article,
+    /// Comments.
+    Comment,
     /// Likes.
     Like,
     /// View counts.
@@ -109,6 +111,7 @@ impl Service {
         match self {
             Self::Member => "member",
             Self::Article => "article",
+            Self::Comment => "comment",
             Self::Like => "like",
             Self::View => "view",
         }

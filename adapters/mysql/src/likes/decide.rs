@@ -11,6 +11,7 @@ use madang_messaging::Message;
 use super::call::{Answer, Call, Change, NewRow};
 use crate::errors::SqlError;
 use crate::lane::{Decision, Fold};
+use crate::rows;
 use crate::statement::{Many, Values};
 use crate::transaction::{Tx, bytes};
 
@@ -225,16 +226,7 @@ fn row(place: &Place, member: MemberId, row: &NewRow) -> Values {
 }
 
 fn report(article: ArticleId, change: Replayed, event_id: EventId, now: Timestamp) -> Message {
-    let envelope = events::changed(article, change, event_id, now);
-    Message {
-        event_id,
-        topic: envelope.event.topic().name().to_owned(),
-        key: article.to_string(),
-        shard: ShardId::of_article_parts(article),
-        occurred_at: now,
-        headers: Vec::new(),
-        payload: envelope.encode(),
-    }
+    rows::carrying(&events::changed(article, change, event_id, now), ShardId::of_article_parts(article))
 }
 
 async fn clean_up(tx: &mut Tx<'_>, article: ArticleId, slice: usize) -> Result<CleanedUp, SqlError> {

@@ -7,6 +7,8 @@ mod support;
 
 mod after_commit;
 mod article_store;
+mod comment_store;
+mod folded_comments;
 mod inbox;
 mod lanes;
 mod like_store;

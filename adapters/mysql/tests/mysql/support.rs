@@ -150,6 +150,30 @@ impl TestDb {
         differences
     }
 
+    /// Counters of comments that differ from their rows, and replies to nothing.
+    pub(crate) async fn comment_differences(&self) -> Vec<String> {
+        let counted = "SELECT c.article_id, c.comment_count, c.row_count, COUNT(m.content), COUNT(m.comment_id)
+                       FROM article_comment_count c LEFT JOIN comment m ON m.article_id = c.article_id
+                       GROUP BY c.shard, c.article_id
+                       HAVING c.comment_count <> COUNT(m.content) OR c.row_count <> COUNT(m.comment_id)";
+        let uncounted = "SELECT m.article_id, -1, -1, 0, COUNT(*) FROM comment m
+                         WHERE NOT EXISTS (SELECT 1 FROM article_comment_count c WHERE c.article_id = m.article_id)
+                           AND NOT EXISTS (SELECT 1 FROM comment_article_gone g WHERE g.article_id = m.article_id)
+                         GROUP BY m.article_id";
+        let of_gone = "SELECT c.article_id, c.comment_count, -1, -1, -1 FROM article_comment_count c
+                       JOIN comment_article_gone g ON g.article_id = c.article_id";
+        let orphans = "SELECT m.article_id, m.comment_id, m.parent_id, -1, -1 FROM comment m
+                       LEFT JOIN comment p ON p.comment_id = m.parent_id AND p.article_id = m.article_id
+                       WHERE p.comment_id IS NULL
+                         AND NOT EXISTS (SELECT 1 FROM comment_article_gone g WHERE g.article_id = m.article_id)";
+        let mut differences = Vec::new();
+        for sql in [counted, uncounted, of_gone, orphans] {
+            let rows: Vec<(i64, i64, i64, i64, i64)> = self.rows(sql).await;
+            differences.extend(rows.iter().map(|row| format!("{row:?}")));
+        }
+        differences
+    }
+
     /// Rows of a query on every server, one server after another.
     pub(crate) async fn rows<T>(&self, sql: &str) -> Vec<T>
     where
