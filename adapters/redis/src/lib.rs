@@ -1,0 +1,16 @@
+//! What can be made again, on Redis: one server or Redis Cluster. Membership of instances, the query model, live views, the
+//! ranking of hot articles, token buckets.
+//!
+//! *Invariants:* a script touches keys of one hash tag only, so all of it runs on a cluster; every call has a time-out, and
+//! while Redis is away calls fail at once; nothing here is the only copy of what people wrote. Every key expires, but the
+//! 64 epoch numbers of the query model: set `maxmemory-policy volatile-lru`, which leaves those alone.
+
+mod call;
+mod connection;
+mod errors;
+mod membership;
+mod options;
+
+pub use connection::Redis;
+pub use membership::RedisMembership;
+pub use options::{Mode, OptionsError, RedisOptions};
