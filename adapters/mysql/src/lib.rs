@@ -18,6 +18,7 @@ mod once;
 mod open;
 mod options;
 mod outbox;
+mod ping;
 mod retry;
 mod rows;
 mod server;

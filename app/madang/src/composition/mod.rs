@@ -1,5 +1,6 @@
 //! The composition root: which adapters stand behind the ports of a site. The only place that knows.
 
+mod cluster;
 mod embedded;
 mod embedded_check;
 
@@ -16,7 +17,7 @@ use crate::site::Site;
 /// Opens a site: in the data directory, or on the servers of the settings.
 pub async fn open(settings: &Settings, roles: Roles, data: Option<&DataDirectory>) -> anyhow::Result<Site> {
     match (&settings.cluster, data) {
-        (Some(_), _) => bail!("the cluster composition is not in this build"),
+        (Some(cluster), _) => cluster::open(settings, cluster, roles).await,
         (None, Some(data)) => embedded::open(settings, roles, data).await,
         (None, None) => bail!("a site without [cluster] needs a data directory"),
     }
