@@ -132,8 +132,7 @@ impl Redis {
         }
         let (number, link) = self.inner.link().await?;
         let mut answers = self.inner.send(&link, &calls).await;
-        let unknown: Vec<usize> =
-            (0..calls.len()).filter(|place| is_unknown_script(&answers[*place])).collect();
+        let unknown: Vec<usize> = (0..calls.len()).filter(|place| is_unknown_script(&answers[*place])).collect();
         if !unknown.is_empty() {
             let texts: Vec<Call> = unknown.iter().filter_map(|place| calls[*place].with_text()).collect();
             let again = self.inner.send(&link, &texts).await;
@@ -247,7 +246,10 @@ impl Inner {
                             return vec![self.in_time(connection.req_packed_command(&call.cmd)).await];
                         }
                         let pipeline = pipeline(slice);
-                        spread(self.in_time(connection.req_packed_commands(&pipeline, 0, slice.len())).await, slice.len())
+                        spread(
+                            self.in_time(connection.req_packed_commands(&pipeline, 0, slice.len())).await,
+                            slice.len(),
+                        )
                     }
                 });
                 join_all(slices).await.into_iter().flatten().collect()
@@ -260,13 +262,12 @@ impl Inner {
     async fn send_by_tags(&self, connection: &ClusterConnection, calls: &[Call]) -> Vec<RedisResult<Value>> {
         let mut places: Vec<usize> = (0..calls.len()).collect();
         places.sort_by(|a, b| calls[*a].tag.cmp(&calls[*b].tag));
-        let groups = places.chunk_by(|a, b| calls[*a].tag == calls[*b].tag).flat_map(|group| group.chunks(PIPELINE_MAX));
+        let groups =
+            places.chunk_by(|a, b| calls[*a].tag == calls[*b].tag).flat_map(|group| group.chunks(PIPELINE_MAX));
         let sent = groups.map(|group| {
             let mut connection = connection.clone();
-            let route = SingleNodeRoutingInfo::SpecificNode(Route::with_key(
-                calls[group[0]].tag.as_str(),
-                SlotAddr::Master,
-            ));
+            let route =
+                SingleNodeRoutingInfo::SpecificNode(Route::with_key(calls[group[0]].tag.as_str(), SlotAddr::Master));
             async move {
                 let answers = if let [place] = group {
                     let routing = RoutingInfo::SingleNode(route);

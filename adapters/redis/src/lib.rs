@@ -10,7 +10,10 @@ mod connection;
 mod errors;
 mod membership;
 mod options;
+mod read_model;
+mod reply;
 
 pub use connection::Redis;
 pub use membership::RedisMembership;
 pub use options::{Mode, OptionsError, RedisOptions};
+pub use read_model::{COMMITTED_WAIT_MS, RedisReadModel};

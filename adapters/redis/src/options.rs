@@ -120,7 +120,8 @@ mod tests {
 
     #[test]
     fn no_password_shows() {
-        for url in ["redis://user:secret@host:6379/0", "redis://:secret@host", "user:secret@host", "redis://a:b@secret@h"]
+        for url in
+            ["redis://user:secret@host:6379/0", "redis://:secret@host", "user:secret@host", "redis://a:b@secret@h"]
         {
             let shown = format!("{:?}", RedisOptions::single(url));
             assert!(!shown.contains("secret"), "{shown}");

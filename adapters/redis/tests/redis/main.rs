@@ -8,3 +8,5 @@ mod support;
 
 mod connection;
 mod membership;
+mod read_model;
+mod read_model_shared;
