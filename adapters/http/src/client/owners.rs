@@ -1,0 +1,127 @@
+//! The ports that peers stand behind: questions for many are cut into what one call may ask.
+
+use async_trait::async_trait;
+use madang_article_read::{ArticleHead, ArticleOwner, ArticleText, CommentOwner, Count, LikeOwner, Newest, ViewOwner};
+use madang_kernel::{ArticleFacts, ArticleId, ArticleLookup, BoardId, Page, PageNumber, PageSize, Scroll, StoreError};
+use madang_member::{Revocation, RevocationCursor, RevocationSource};
+
+use super::HttpPeers;
+use super::group::Group;
+use crate::wire::{
+    COUNTS_MAX, CommentCountsOf, CountsAnswer, LikeCountsOf, NewestOf, PageOf, Question, RevocationsAfter, ScrollOf,
+    TEXTS_MAX, TextsOf, ViewCountsOf,
+};
+
+#[async_trait]
+impl ArticleLookup for HttpPeers {
+    async fn facts(&self, article: ArticleId) -> Result<Option<ArticleFacts>, StoreError> {
+        self.facts.of(article).await
+    }
+}
+
+#[async_trait]
+impl ArticleOwner for HttpPeers {
+    async fn articles(&self, articles: &[ArticleId]) -> Result<Vec<Option<ArticleText>>, StoreError> {
+        let mut texts = Vec::with_capacity(articles.len());
+        // An answer may hold fewer than asked, where they are large.
+        while texts.len() < articles.len() {
+            let left = &articles[texts.len()..];
+            let asked = &left[..left.len().min(TEXTS_MAX)];
+            let answer = self.articles.ask(&TextsOf { articles: asked.to_vec() }).await?.articles;
+            if answer.is_empty() || answer.len() > asked.len() {
+                return Err(miscounted(&self.articles));
+            }
+            texts.extend(answer.into_iter().map(|text| text.map(ArticleText::from)));
+        }
+        Ok(texts)
+    }
+
+    async fn newest(&self, board: BoardId, limit: usize) -> Result<Option<Newest>, StoreError> {
+        let limit = u32::try_from(limit).unwrap_or(u32::MAX);
+        let answer = self.articles.ask(&NewestOf { board_id: board, limit }).await?;
+        Ok(answer.newest.map(Newest::from))
+    }
+
+    async fn page(
+        &self,
+        board: BoardId,
+        page: PageNumber,
+        size: PageSize,
+    ) -> Result<Option<Page<ArticleHead>>, StoreError> {
+        let asked = PageOf { board_id: board, page: page.get(), page_size: size.get() };
+        Ok(self.articles.ask(&asked).await?.page.map(Page::from))
+    }
+
+    async fn scroll(
+        &self,
+        board: BoardId,
+        before: Option<ArticleId>,
+        size: PageSize,
+    ) -> Result<Option<Scroll<ArticleHead, ArticleId>>, StoreError> {
+        let asked = ScrollOf { board_id: board, before, limit: size.get() };
+        Ok(self.articles.ask(&asked).await?.step.map(Scroll::from))
+    }
+}
+
+#[async_trait]
+impl CommentOwner for HttpPeers {
+    async fn comment_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError> {
+        counts(&self.comments, articles, |articles| CommentCountsOf { articles }).await
+    }
+}
+
+#[async_trait]
+impl LikeOwner for HttpPeers {
+    async fn like_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError> {
+        counts(&self.likes, articles, |articles| LikeCountsOf { articles }).await
+    }
+}
+
+#[async_trait]
+impl ViewOwner for HttpPeers {
+    async fn view_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<u64>>, StoreError> {
+        let mut counts = Vec::with_capacity(articles.len());
+        for asked in articles.chunks(COUNTS_MAX) {
+            let answer = self.views.ask(&ViewCountsOf { articles: asked.to_vec() }).await?.counts;
+            if answer.len() != asked.len() {
+                return Err(miscounted(&self.views));
+            }
+            counts.extend(answer);
+        }
+        Ok(counts)
+    }
+}
+
+#[async_trait]
+impl RevocationSource for HttpPeers {
+    async fn revocations_after(
+        &self,
+        after: RevocationCursor,
+        limit: usize,
+    ) -> Result<(Vec<Revocation>, RevocationCursor), StoreError> {
+        let limit = u32::try_from(limit).unwrap_or(u32::MAX);
+        let answer = self.members.ask(&RevocationsAfter { after: after.0, limit }).await?;
+        let revocations = answer.revocations.into_iter().map(Revocation::from).collect();
+        Ok((revocations, RevocationCursor(answer.next)))
+    }
+}
+
+async fn counts<Q: Question<Answer = CountsAnswer>>(
+    group: &Group,
+    articles: &[ArticleId],
+    question: impl Fn(Vec<ArticleId>) -> Q + Send,
+) -> Result<Vec<Option<Count>>, StoreError> {
+    let mut counts = Vec::with_capacity(articles.len());
+    for asked in articles.chunks(COUNTS_MAX) {
+        let answer = group.ask(&question(asked.to_vec())).await?.counts;
+        if answer.len() != asked.len() {
+            return Err(miscounted(group));
+        }
+        counts.extend(answer.into_iter().map(|count| count.map(Count::from)));
+    }
+    Ok(counts)
+}
+
+fn miscounted(group: &Group) -> StoreError {
+    StoreError::broken(group.role(), "a peer answered for more or fewer articles than asked")
+}

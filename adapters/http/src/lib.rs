@@ -1,0 +1,13 @@
+//! What processes ask one another at once: both ends of the internal protocol. JSON over HTTP on a listener of its own,
+//! every call with a shared secret; questions only, so that asking again or asking somebody else changes nothing.
+
+mod client;
+mod metric;
+mod secret;
+mod server;
+mod wire;
+
+pub use client::{FACTS_KEPT_MS, HttpPeers, PeerAddress, PeerAddressError, PeerOptions, PeerState};
+pub use secret::InternalSecret;
+pub use server::{InternalArticles, InternalParts, internal_router};
+pub use wire::{ANSWER_BYTES_MAX, BODY_BYTES_MAX};

@@ -1,0 +1,46 @@
+//! Who may ask, how many at once, and for how long.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{Request, State};
+use axum::http::header;
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use tokio::sync::Semaphore;
+
+use super::reply::Refusal;
+use crate::{InternalSecret, metric};
+
+/// Calls of peers worked on at the same time; more are refused at once.
+const IN_FLIGHT_MAX: usize = 512;
+/// Longer than any peer waits for an answer; what is still under way then has nobody to tell.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What stands before every internal call.
+pub(super) struct Guard {
+    secret: InternalSecret,
+    places: Semaphore,
+}
+
+impl Guard {
+    pub(super) fn new(secret: InternalSecret) -> Self {
+        Self { secret, places: Semaphore::new(IN_FLIGHT_MAX) }
+    }
+}
+
+pub(super) async fn admit(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+    if !guard.secret.admits(request.headers().get(header::AUTHORIZATION)) {
+        metrics::counter!(metric::REFUSED).increment(1);
+        // Whoever asked says so, once; a stranger must not fill our log.
+        tracing::debug!("refused an internal call without the secret");
+        return Refusal::NoSecret.into_response();
+    }
+    let Ok(_place) = guard.places.try_acquire() else {
+        return Refusal::busy("too many internal calls").into_response();
+    };
+    match tokio::time::timeout(ANSWER_TIMEOUT, next.run(request)).await {
+        Ok(response) => response,
+        Err(_) => Refusal::busy("took too long").into_response(),
+    }
+}

@@ -1,0 +1,21 @@
+//! Answers of the owner of members.
+
+use std::sync::Arc;
+
+use axum::Router;
+use madang_member::{REVOCATIONS_PAGE, RevocationCursor, RevocationSource};
+
+use super::reply::{at_most, on};
+use crate::wire::{RevocationsAfter, RevocationsAnswer};
+
+pub(super) fn routes(router: Router, source: Arc<dyn RevocationSource>) -> Router {
+    on(router, move |asked: RevocationsAfter| {
+        let source = Arc::clone(&source);
+        async move {
+            let limit = asked.limit as usize;
+            at_most("limit", limit, REVOCATIONS_PAGE)?;
+            let (revocations, next) = source.revocations_after(RevocationCursor(asked.after), limit).await?;
+            Ok(RevocationsAnswer { revocations: revocations.into_iter().map(Into::into).collect(), next: next.0 })
+        }
+    })
+}

@@ -1,0 +1,55 @@
+//! What is asked of the owner of members: which sessions ended and which roles changed.
+
+use madang_kernel::{MemberId, Role, SessionId, Timestamp};
+use madang_member::Revocation;
+use serde::{Deserialize, Serialize};
+
+use super::Question;
+
+/// Revocations after a cursor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RevocationsAfter {
+    pub(crate) after: i64,
+    pub(crate) limit: u32,
+}
+
+/// In the order of their commits, with the cursor after them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RevocationsAnswer {
+    pub(crate) revocations: Vec<RevocationBody>,
+    pub(crate) next: i64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub(crate) enum RevocationBody {
+    SessionEnded { session_id: SessionId, expires_at_ms: i64 },
+    RoleChanged { member_id: MemberId, role: Role },
+}
+
+impl Question for RevocationsAfter {
+    const PATH: &'static str = "/internal/v1/members/revocations";
+    type Answer = RevocationsAnswer;
+}
+
+impl From<Revocation> for RevocationBody {
+    fn from(revocation: Revocation) -> Self {
+        match revocation {
+            Revocation::SessionEnded { session_id, expires_at } => {
+                Self::SessionEnded { session_id, expires_at_ms: expires_at.as_millis() }
+            }
+            Revocation::RoleChanged { member_id, role } => Self::RoleChanged { member_id, role },
+        }
+    }
+}
+
+impl From<RevocationBody> for Revocation {
+    fn from(body: RevocationBody) -> Self {
+        match body {
+            RevocationBody::SessionEnded { session_id, expires_at_ms } => {
+                Self::SessionEnded { session_id, expires_at: Timestamp::from_millis(expires_at_ms) }
+            }
+            RevocationBody::RoleChanged { member_id, role } => Self::RoleChanged { member_id, role },
+        }
+    }
+}

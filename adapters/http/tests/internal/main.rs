@@ -1,0 +1,8 @@
+//! Both ends of the internal protocol against each other, over real listeners on loopback.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
+mod failures;
+mod lookups;
+mod protocol;
+mod support;
