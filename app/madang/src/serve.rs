@@ -44,9 +44,11 @@ pub async fn serve(config: &Config) -> anyhow::Result<()> {
     let listener = TcpListener::bind(&settings.listen)
         .await
         .with_context(|| format!("cannot listen on {} (setting `listen`)", settings.listen))?;
+    let internal = internal_listener(settings).await?;
     let metrics = telemetry::start_metrics()?;
     let site = composition::open(settings, roles, data.as_ref()).await?;
-    let running = Running::start(site, listener, settings, data.as_ref(), metrics).await?;
+    let listeners = Listeners { public: listener, internal };
+    let running = Running::start(site, listeners, settings, data.as_ref(), metrics).await?;
     let signal = running.until_signal(&mut signals).await;
     let limit = Duration::from_millis(settings.drain_timeout_ms);
     tokio::select! {
@@ -58,6 +60,19 @@ pub async fn serve(config: &Config) -> anyhow::Result<()> {
     drop(data);
     info!("stopped");
     signal.map(|_| ())
+}
+
+/// Where people and other processes are listened to.
+struct Listeners {
+    public: TcpListener,
+    internal: Option<TcpListener>,
+}
+
+async fn internal_listener(settings: &Settings) -> anyhow::Result<Option<TcpListener>> {
+    let listen = settings.cluster.as_ref().map(|cluster| cluster.internal.listen.as_str()).filter(|at| !at.is_empty());
+    let Some(listen) = listen else { return Ok(None) };
+    let bound = TcpListener::bind(listen).await;
+    bound.map(Some).with_context(|| format!("cannot listen on {listen} (setting `cluster.internal.listen`)"))
 }
 
 fn checked_roles(settings: &Settings) -> anyhow::Result<Roles> {
@@ -73,6 +88,7 @@ fn checked_roles(settings: &Settings) -> anyhow::Result<Roles> {
 struct Running {
     site: Site,
     http: Supervisor,
+    internal: Supervisor,
     commands: Supervisor,
     consumers: Supervisor,
     coordinators: Supervisor,
@@ -83,7 +99,7 @@ struct Running {
 impl Running {
     async fn start(
         site: Site,
-        listener: TcpListener,
+        listeners: Listeners,
         settings: &Settings,
         data: Option<&DataDirectory>,
         metrics: PrometheusHandle,
@@ -105,12 +121,17 @@ impl Running {
             serve_commands(&commands, &site, data.path(), socket);
         }
 
-        let address = listener.local_addr()?;
+        let internal = Supervisor::new("internal");
+        if let Some((listener, router)) = listeners.internal.zip(site.internal.clone()) {
+            info!("listening to other processes on http://{}", listener.local_addr()?);
+            serve_http(&internal, listener, router, BACKGROUND_STOP);
+        }
+        let address = listeners.public.local_addr()?;
         let router = public::router(&site, settings, metrics)?;
         let http = Supervisor::new("http");
-        serve_http(&http, listener, router, http_share(Duration::from_millis(settings.drain_timeout_ms)));
+        serve_http(&http, listeners.public, router, http_share(Duration::from_millis(settings.drain_timeout_ms)));
         announce(address, administrator, &site, data);
-        Ok(Self { site, http, commands, consumers, coordinators, relays, background })
+        Ok(Self { site, http, internal, commands, consumers, coordinators, relays, background })
     }
 
     /// What ended the work: a signal, or a stage that cannot go on.
@@ -121,6 +142,7 @@ impl Running {
                 Ok(signal)
             }
             failed = self.http.failed() => bail!("HTTP: {failed}"),
+            failed = self.internal.failed() => bail!("internal HTTP: {failed}"),
         }
     }
 
@@ -133,6 +155,7 @@ impl Running {
             self.consumers.shutdown(BACKGROUND_STOP),
             self.coordinators.shutdown(BACKGROUND_STOP),
         );
+        self.internal.shutdown(BACKGROUND_STOP).await;
         self.background.shutdown(BACKGROUND_STOP).await;
         if let Some(views) = &self.site.services.views {
             write_back::finish(views).await;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use async_trait::async_trait;
+use axum::Router;
 use madang_api::PartState;
 use madang_article::{ArticleService, ArticleStore};
 use madang_article_read::{ReadModel, ReadService};
@@ -35,6 +36,8 @@ pub struct Site {
     pub lookup: Arc<dyn ArticleLookup>,
     /// The query model itself, which consumers merge into.
     pub read_model: Option<Arc<dyn ReadModel>>,
+    /// What this process answers others, where there are any.
+    pub internal: Option<Router>,
     /// The days of the site.
     pub days: SiteDays,
     /// The consumer groups of this process.

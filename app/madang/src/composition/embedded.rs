@@ -122,6 +122,7 @@ pub(super) async fn open(settings: &Settings, roles: Roles, data: &DataDirectory
         stores: Stores { comments: Some(comment_store), likes: Some(like_store), hot: Some(hot_store) },
         lookup: articles,
         read_model: Some(model),
+        internal: None,
         days,
         groups: Groups::default(),
         guests,

@@ -7,12 +7,13 @@ use anyhow::Context as _;
 use async_trait::async_trait;
 use madang_api::PartState;
 use madang_article::ArticleStore;
+use madang_http::HttpPeers;
 use madang_kernel::{ONCE_KEPT_MS, Timestamp};
 use madang_member::MemberStore as _;
 use madang_messaging::{ConsumerConfig, InstanceId, Membership, OnError, Outage};
 use madang_mysql::{MysqlArticles, MysqlComments, MysqlMembers};
+use madang_redis::RedisReadModel;
 
-use super::commits::MergeCommitted;
 use super::health::{self, Lags, MYSQL, REDIS};
 use super::servers::Servers;
 use super::{carriers, topics};
@@ -31,7 +32,8 @@ pub(super) struct Cluster {
     pub(super) servers: Servers,
     pub(super) instance: InstanceId,
     pub(super) membership: Arc<dyn Membership>,
-    pub(super) model: Arc<dyn MergeCommitted>,
+    pub(super) model: Arc<RedisReadModel>,
+    pub(super) peers: Arc<HttpPeers>,
     pub(super) members: Option<Arc<MysqlMembers>>,
     pub(super) articles: Option<Arc<MysqlArticles>>,
     pub(super) comments: Option<Arc<MysqlComments>>,
@@ -66,6 +68,7 @@ impl Backing for Cluster {
 
     async fn parts(&self, site: &Site) -> Vec<PartState> {
         let mut parts = health::servers(&self.servers).await;
+        parts.extend(self.peers.states().iter().map(health::peer));
         parts.push(crate::readiness::ids(site));
         for name in site.groups.names() {
             let progress = self.lags.of(name).unwrap_or_else(|| "not yet looked at".to_owned());

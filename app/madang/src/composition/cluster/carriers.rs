@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use madang_messaging::{Coordinator, CoordinatorConfig, InstanceId, Membership, OnError, Relay, RelayConfig};
 use madang_mysql::{Mysql, MysqlOutbox, Service};
+use madang_redis::RedisReadModel;
 
-use super::commits::{Followed, MergeCommitted};
+use super::commits::Followed;
 use crate::site::{Site, Stages};
 
 /// Services whose changes are events; what members do stays with them, and hot articles only listen.
@@ -22,7 +23,7 @@ pub(super) fn start(
     (service, database): &(Service, Mysql),
     instance: &InstanceId,
     membership: &Arc<dyn Membership>,
-    model: &Arc<dyn MergeCommitted>,
+    model: &Arc<RedisReadModel>,
     site: &Site,
     stages: &Stages<'_>,
 ) {

@@ -2,31 +2,20 @@
 //! then into the query model, so that people read what they wrote in whichever process they ask next.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use madang_article_read::ReadService;
 use madang_event::Envelope;
-use madang_kernel::StoreError;
 use madang_messaging::{HandOver, Message};
 use madang_mysql::AfterCommit;
-
-/// What a caller waits for the query model at most; what is not merged by then comes by the log.
-const MERGE_MAX_MS: u64 = 100;
-
-/// Takes committed events into a query model, new articles included.
-#[async_trait]
-pub(super) trait MergeCommitted: Send + Sync {
-    /// Merges what this process has just committed.
-    async fn merge_committed(&self, events: &[Envelope]) -> Result<(), StoreError>;
-}
+use madang_redis::RedisReadModel;
 
 /// Follows the commits of one store.
 pub(super) struct Followed {
     /// The relay of the store.
     pub(super) relay: HandOver,
-    /// The query model.
-    pub(super) model: Arc<dyn MergeCommitted>,
+    /// The query model, which waits for Redis no longer than a writer may be kept.
+    pub(super) model: Arc<RedisReadModel>,
     /// Reading in this process, which keeps a little on its own.
     pub(super) read: Option<Arc<ReadService>>,
 }
@@ -40,14 +29,9 @@ impl AfterCommit for Followed {
         if let Some(read) = &self.read {
             read.note_committed(&events);
         }
-        let merged = tokio::time::timeout(Duration::from_millis(MERGE_MAX_MS), self.model.merge_committed(&events));
-        match merged.await {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => {
-                metrics::counter!("madang_commits_not_merged_total").increment(1);
-                tracing::debug!("a commit was not merged into the query model, and comes by the log: {error}");
-            }
-            Err(_) => metrics::counter!("madang_commits_not_merged_total").increment(1),
+        if let Err(error) = self.model.merge_committed(&events).await {
+            metrics::counter!("madang_commits_not_merged_total").increment(1);
+            tracing::debug!("a commit was not merged into the query model, and comes by the log: {error}");
         }
     }
 }

@@ -3,6 +3,10 @@
 
 use async_trait::async_trait;
 use madang_messaging::{DeadLetter, DeadLetterId, DeadLetters, Outage};
+use madang_mysql::MysqlDeadLetters;
+
+use super::carriers;
+use super::servers::Servers;
 
 /// Separates where a letter is from what it is called there.
 const SEPARATOR: char = ':';
@@ -13,8 +17,18 @@ pub(super) struct AllDeadLetters {
 }
 
 impl AllDeadLetters {
-    /// The letters of these places.
-    pub(super) fn new(mut places: Vec<(&'static str, Box<dyn DeadLetters>)>) -> Self {
+    /// The letters of consumers and of every relay.
+    pub(super) fn of(servers: &Servers) -> Self {
+        let with_outbox = servers.databases.iter().filter(|(service, _)| carriers::has_outbox(*service));
+        let of_relays = with_outbox.map(|(service, database)| {
+            let letters: Box<dyn DeadLetters> = Box::new(MysqlDeadLetters::new(database.clone()));
+            (service.name(), letters)
+        });
+        let of_consumers: Box<dyn DeadLetters> = Box::new(servers.log.dead_letters());
+        Self::new(of_relays.chain([("consumer", of_consumers)]).collect())
+    }
+
+    fn new(mut places: Vec<(&'static str, Box<dyn DeadLetters>)>) -> Self {
         places.sort_by_key(|(name, _)| *name);
         Self { places }
     }

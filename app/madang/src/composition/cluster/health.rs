@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use madang_api::PartState;
+use madang_http::PeerState;
 use madang_kafka::KafkaLog;
 use madang_messaging::{ConsumerConfig, Outage, Stop};
 
@@ -101,6 +102,17 @@ pub(super) async fn servers(servers: &Servers) -> Vec<PartState> {
     parts.push(part(REDIS.to_owned(), redis));
     parts.push(part("kafka".to_owned(), kafka));
     parts
+}
+
+/// A peer, as the last calls left it.
+pub(super) fn peer(state: &PeerState) -> PartState {
+    let name = format!("peer {} ({})", state.address, state.roles.join(", "));
+    let detail = match (state.is_open, state.failures) {
+        (true, failures) => format!("did not answer {failures} times in a row"),
+        (false, 0) => "answers, or was not asked yet".to_owned(),
+        (false, failures) => format!("did not answer the last {failures} times"),
+    };
+    PartState { name, ok: !state.is_open, detail }
 }
 
 /// A part that answers, or why it does not.

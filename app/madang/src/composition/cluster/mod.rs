@@ -4,10 +4,10 @@ mod backing;
 mod carriers;
 mod commits;
 mod dead_letters;
-mod derived;
 mod health;
 mod keys;
 mod model;
+mod peers;
 mod progress;
 mod servers;
 mod topics;
@@ -17,20 +17,23 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use jiff::tz::TimeZone;
 use madang_article::ArticleService;
+use madang_article_read::{ReadModel, ReadService};
 use madang_comment::{CommentService, DepthMax};
 use madang_hot_article::SiteDays;
-use madang_kernel::{ArticleLookup, Clock, IdGenerator, NodeId, NodeLease, NodeLeases, StoreError, SystemClock};
+use madang_kernel::{Clock, IdGenerator, NodeId, NodeLease, NodeLeases, StoreError, SystemClock};
 use madang_like::LikeService;
 use madang_member::MemberService;
 use madang_messaging::InstanceId;
 use madang_mysql::{MysqlArticles, MysqlComments, MysqlLeases, MysqlLikes, MysqlMembers, MysqlViews, Service};
-use madang_redis::RedisMembership;
+use madang_redis::{RedisMembership, RedisReadModel};
 use madang_view::{GuestKey, ViewConfig, ViewService};
 use tracing::warn;
 
 use self::backing::Cluster;
+use self::dead_letters::AllDeadLetters;
 use self::health::Lags;
 use self::keys::ClusterKeys;
+use self::model::Dispensable;
 use self::servers::Servers;
 use super::{hex, member_options};
 use crate::config::{ClusterSettings, Settings};
@@ -60,14 +63,9 @@ pub(super) async fn open(settings: &Settings, cluster: &ClusterSettings, roles: 
     let articles = article_store
         .clone()
         .map(|store| Arc::new(ArticleService::new(store, ids.clone(), clock.clone()).sharing_its_store()));
-    let lookup: Arc<dyn ArticleLookup> = match &articles {
-        Some(articles) => articles.clone(),
-        None => anyhow::bail!("no peers yet"),
-    };
-    let sessions = match &members {
-        Some(members) => members.sessions(),
-        None => anyhow::bail!("no peers yet"),
-    };
+    let peers = Arc::new(peers::of(cluster, &keys, clock.clone())?);
+    let lookup = peers::lookup(articles.as_ref(), &peers);
+    let sessions = peers::sessions(members.as_ref(), &peers, clock.clone(), &keys);
     let comment_store = of(Service::Comment).map(|database| Arc::new(MysqlComments::new(database)));
     let depth = DepthMax::new(settings.comment_depth_max).context("comment_depth_max is out of its range")?;
     let comments = comment_store
@@ -85,14 +83,20 @@ pub(super) async fn open(settings: &Settings, cluster: &ClusterSettings, roles: 
     });
     let mut services = Services { sessions, members, articles, comments, likes, views, read: None, hot: None };
     let days = SiteDays::new(time_zone);
-    let derived = derived::compose(settings, &services, &clock)?;
-    services.read = derived.read;
+    let internal = peers::router(&services, member_store.clone(), &keys);
+    let model = Arc::new(RedisReadModel::new(servers.redis.clone(), clock.clone()));
+    let read_model: Arc<dyn ReadModel> = Arc::new(Dispensable(model.clone()));
+    if roles.reads() {
+        let owners = Arc::new(peers::owners(&services, &peers));
+        services.read = Some(Arc::new(ReadService::new(read_model.clone(), owners, clock.clone())));
+    }
     let log = servers.log.clone();
-    let dead_letters = derived::dead_letters(&servers);
+    let dead_letters = AllDeadLetters::of(&servers);
     let backing = Cluster {
         instance: InstanceId::new(format!("{}-{:08x}", std::process::id(), rand::random::<u32>())),
         membership: Arc::new(RedisMembership::new(servers.redis.clone())),
-        model: derived.committed,
+        model,
+        peers,
         members: member_store,
         articles: article_store,
         comments: comment_store.clone(),
@@ -108,7 +112,8 @@ pub(super) async fn open(settings: &Settings, cluster: &ClusterSettings, roles: 
             hot: None,
         },
         lookup,
-        read_model: Some(derived.model),
+        read_model: Some(read_model),
+        internal: Some(internal),
         days,
         groups: Groups::default(),
         guests,
