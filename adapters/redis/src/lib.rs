@@ -8,12 +8,14 @@
 mod call;
 mod connection;
 mod errors;
+mod live_views;
 mod membership;
 mod options;
 mod read_model;
 mod reply;
 
 pub use connection::Redis;
+pub use live_views::RedisLiveViews;
 pub use membership::RedisMembership;
 pub use options::{Mode, OptionsError, RedisOptions};
 pub use read_model::{COMMITTED_WAIT_MS, RedisReadModel};

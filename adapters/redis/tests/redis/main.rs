@@ -7,6 +7,7 @@
 mod support;
 
 mod connection;
+mod live_views;
 mod membership;
 mod read_model;
 mod read_model_shared;
