@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use madang_kernel::{Clock, Id, ShardId, StoreError};
+use madang_kernel::{Clock, ShardId, StoreError};
 use madang_like::{LikeAnswer, LikeCount, LikeOutcome, LikeState, Replay, Replayed};
 
 use super::call::Change;
