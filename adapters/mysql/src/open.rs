@@ -41,6 +41,9 @@ mod comment {
 mod like {
     refinery::embed_migrations!("migrations/like");
 }
+mod hot_article {
+    refinery::embed_migrations!("migrations/hot_article");
+}
 mod view {
     refinery::embed_migrations!("migrations/view");
 }
@@ -235,6 +238,7 @@ async fn migrate(server: &Server, service: Service) -> Result<(), refinery::Erro
         Service::Article => article::migrations::runner(),
         Service::Comment => comment::migrations::runner(),
         Service::Like => like::migrations::runner(),
+        Service::HotArticle => hot_article::migrations::runner(),
         Service::View => view::migrations::runner(),
     };
     run(backbone::migrations::runner(), "schema_backbone", server).await?;

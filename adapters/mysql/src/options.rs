@@ -103,6 +103,8 @@ pub enum Service {
     Like,
     /// View counts.
     View,
+    /// Scores and lists of hot articles.
+    HotArticle,
 }
 
 impl Service {
@@ -114,12 +116,13 @@ impl Service {
             Self::Comment => "comment",
             Self::Like => "like",
             Self::View => "view",
+            Self::HotArticle => "hot-article",
         }
     }
 
     /// Its database under a prefix.
     pub fn database(self, prefix: &str) -> String {
-        format!("{prefix}_{}", self.name())
+        format!("{prefix}_{}", self.name().replace('-', "_"))
     }
 }
 

@@ -27,7 +27,7 @@ const CLEAN_UP: &str = include_str!("../../sql/like/clean_up.sql");
 const TAKE_FROM_COUNT: &str = include_str!("../../sql/like/take_from_count.sql");
 
 /// Where the likes of an article are, in the order of the primary keys.
-type Place = (u8, ArticleId);
+pub(super) type Place = (u8, ArticleId);
 
 /// Decides the calls of a batch.
 pub(super) struct LikeFold {
@@ -86,11 +86,11 @@ impl Fold for LikeFold {
     }
 }
 
-fn place(article: ArticleId) -> Place {
+pub(super) fn place(article: ArticleId) -> Place {
     (ShardId::of_article_parts(article).number(), article)
 }
 
-fn key((shard, article): &Place) -> Values {
+pub(super) fn key((shard, article): &Place) -> Values {
     vec![(*shard).into(), article.raw().into()]
 }
 
@@ -133,7 +133,7 @@ async fn existing(tx: &mut Tx<'_>, calls: &[Call]) -> Result<HashMap<ArticleId, 
     Ok(likers)
 }
 
-fn pair((place, member): &(Place, MemberId)) -> Values {
+pub(super) fn pair((place, member): &(Place, MemberId)) -> Values {
     let mut values = key(place);
     values.push(member.raw().into());
     values
@@ -225,7 +225,7 @@ fn row(place: &Place, member: MemberId, row: &NewRow) -> Values {
     values
 }
 
-fn report(article: ArticleId, change: Replayed, event_id: EventId, now: Timestamp) -> Message {
+pub(super) fn report(article: ArticleId, change: Replayed, event_id: EventId, now: Timestamp) -> Message {
     rows::carrying(&events::changed(article, change, event_id, now), ShardId::of_article_parts(article))
 }
 

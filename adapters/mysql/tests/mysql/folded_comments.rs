@@ -38,6 +38,14 @@ fn delete(number: i64) -> DeleteComment {
     DeleteComment { comment_id: CommentId::from_raw(id(number)), event_id: EventId::from_raw(id(number + 10_000)) }
 }
 
+/// A store whose lane waits for a lock for as long as a slow machine may take to let it go.
+async fn patient() -> (TestDb, MysqlComments) {
+    let mut test = TestDb::fresh::<OneServer>(Service::Comment).await;
+    test.options.lock_wait_s = 12;
+    let comments = MysqlComments::new(test.another().await);
+    (test, comments)
+}
+
 /// Holds the article's counter, so that calls gather in the lane until it is let go.
 async fn held(test: &TestDb) -> Conn {
     let mut holder = test.connect(0).await;
@@ -59,8 +67,7 @@ async fn let_go(test: &TestDb, mut holder: Conn) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_tree_deleted_in_few_batches_leaves_nothing() {
-    let test = TestDb::fresh::<OneServer>(Service::Comment).await;
-    let comments = MysqlComments::new(test.db.clone());
+    let (test, comments) = patient().await;
     // Five levels: each comment replies to the one with half its number.
     for number in 1..=31 {
         let parent = (number > 1).then_some(number / 2);
@@ -89,8 +96,7 @@ async fn a_tree_deleted_in_few_batches_leaves_nothing() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn replies_and_deletions_of_one_parent_in_one_batch_agree() {
-    let test = TestDb::fresh::<OneServer>(Service::Comment).await;
-    let comments = MysqlComments::new(test.db.clone());
+    let (test, comments) = patient().await;
     for (number, parent) in [(1, None), (2, Some(1)), (3, Some(1))] {
         comments.create(new(number, parent)).await.unwrap();
     }

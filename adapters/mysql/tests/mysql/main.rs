@@ -9,6 +9,7 @@ mod after_commit;
 mod article_store;
 mod comment_store;
 mod folded_comments;
+mod hot_store;
 mod inbox;
 mod lanes;
 mod like_store;

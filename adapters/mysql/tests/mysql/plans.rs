@@ -15,6 +15,8 @@ use crate::support::{OneServer, TestDb};
 const SCANS: &[(&str, &str)] = &[
     ("article/board_counts.sql", "there are as many as boards"),
     ("dead_letter/count.sql", "a person looks after the letters, so there are few"),
+    ("hot/days.sql", "there are as many as days that are kept"),
+    ("outbox/unsent_before.sql", "a look at what waits, which is little unless the broker is away"),
     ("outbox/backlog.sql", "the count is the figure asked for"),
     ("outbox/free_due_keys.sql", "there are as many parked keys as keys in trouble"),
     ("outbox/parked.sql", "there are as many parked keys as keys in trouble"),
@@ -26,7 +28,9 @@ const TAIL_MARK: &str = "-- after the rows\n";
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_statement_uses_the_index_it_names() {
     let mut failures = Vec::new();
-    for service in [Service::Member, Service::Article, Service::Comment, Service::Like, Service::View] {
+    for service in
+        [Service::Member, Service::Article, Service::Comment, Service::Like, Service::View, Service::HotArticle]
+    {
         let test = TestDb::fresh::<OneServer>(service).await;
         fill(&test, service).await;
         let mut conn = test.connect(0).await;
@@ -189,6 +193,17 @@ async fn fill(test: &TestDb, service: Service) {
                     rows(&|n| format!("({}, {n})", n % 64))
                 ),
             ]),
+            Service::HotArticle => insert.extend([
+                format!(
+                    "INSERT INTO hot_score (shard, day, article_id, like_count, like_version, comment_count, comment_version, view_count, view_version, deleted, falling_score) VALUES {}",
+                    rows(&|n| format!("({}, {}, {n}, 1, 1, 1, 1, 1, 1, 0, -6)", n % 4, n % 4 + 1))
+                ),
+                format!("INSERT INTO hot_day (shard, day) VALUES {}", rows(&|n| format!("({}, {n})", n % 64))),
+                format!(
+                    "INSERT INTO hot_final (shard, day, place, article_id, score, like_count, comment_count, view_count) VALUES {}",
+                    rows(&|n| format!("({}, {}, {}, {n}, 6, 1, 1, 1)", n % 64, n / 20, n % 20))
+                ),
+            ]),
             Service::View => insert.extend([
                 format!(
                     "INSERT INTO article_view_count (shard, article_id, view_count, version) VALUES {}",
@@ -321,6 +336,7 @@ fn service_of(name: &str) -> Service {
         "article" | "once" => Service::Article,
         "comment" => Service::Comment,
         "view" => Service::View,
+        "hot" => Service::HotArticle,
         _ => Service::Like,
     }
 }

@@ -174,6 +174,24 @@ impl TestDb {
         differences
     }
 
+    /// Scores that differ from their counts, and lists without a mark.
+    pub(crate) async fn hot_differences(&self) -> Vec<String> {
+        let scores = "SELECT day, article_id, falling_score FROM hot_score
+                      WHERE CAST(-falling_score AS UNSIGNED) <> IF(deleted, 0, 3 * like_count + 2 * comment_count + view_count)";
+        let unmarked =
+            "SELECT DISTINCT f.day, 0, 0 FROM hot_final f JOIN hot_day d ON d.shard = f.shard AND d.day = f.day
+                        WHERE d.finalised_at IS NULL";
+        let gone = "SELECT f.day, f.article_id, f.place FROM hot_final f
+                    LEFT JOIN hot_score s ON s.shard = f.shard AND s.day = f.day AND s.article_id = f.article_id
+                    WHERE s.deleted IS NULL OR s.deleted = 1";
+        let mut differences = Vec::new();
+        for sql in [scores, unmarked, gone] {
+            let rows: Vec<(i64, i64, i64)> = self.rows(sql).await;
+            differences.extend(rows.iter().map(|row| format!("{row:?}")));
+        }
+        differences
+    }
+
     /// Rows of a query on every server, one server after another.
     pub(crate) async fn rows<T>(&self, sql: &str) -> Vec<T>
     where
