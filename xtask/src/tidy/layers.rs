@@ -40,7 +40,7 @@ fn check(packages: &[Package]) -> Vec<Violation> {
         for dependency in &package.dependencies {
             let reason = match packages.iter().find(|other| other.name == dependency.name) {
                 Some(other) => own_crate_refused(package, layer, other, dependency.dev),
-                None => library_refused(layer, &dependency.name, dependency.dev),
+                None => library_refused(&package.folder, layer, &dependency.name, dependency.dev),
             };
             if let Some(reason) = reason {
                 found.push(Violation::new(&place, format!("must not depend on `{}`: {reason}", dependency.name)));
@@ -100,8 +100,8 @@ fn own_crate_refused(from: &Package, layer: Layer, to: &Package, dev: bool) -> O
     }
 }
 
-/// Why a layer may not use a library; `None` if it may.
-fn library_refused(layer: Layer, library: &str, dev: bool) -> Option<&'static str> {
+/// Why a crate of a layer may not use a library; `None` if it may.
+fn library_refused(folder: &str, layer: Layer, library: &str, dev: bool) -> Option<&'static str> {
     let engine = ENGINES.contains(&library);
     let server = HTTP_SERVERS.contains(&library);
     match layer {
@@ -109,7 +109,8 @@ fn library_refused(layer: Layer, library: &str, dev: bool) -> Option<&'static st
         Layer::Services if engine || server => Some("services know no engine and no HTTP; put a port in store.rs"),
         // Hyper is HTTP itself, which a front speaks.
         Layer::Front if engine && library != "hyper" && !dev => Some("a front reaches data through services"),
-        Layer::Adapters if server => Some("an adapter serves no HTTP; that is front's"),
+        // Processes of one site ask one another by HTTP: this adapter is both ends of it.
+        Layer::Adapters if server && folder != "adapters/http" => Some("an adapter serves no HTTP; that is front's"),
         _ => None,
     }
 }
@@ -119,7 +120,7 @@ mod tests {
     use super::super::metadata::Dependency;
     use super::*;
 
-    const FOLDERS: [&str; 11] = [
+    const FOLDERS: [&str; 12] = [
         "foundation/kernel",
         "foundation/event",
         "foundation/messaging",
@@ -127,6 +128,7 @@ mod tests {
         "services/article",
         "adapters/sqlite",
         "adapters/redis",
+        "adapters/http",
         "front/api",
         "app/madang",
         "proof/conformance",
@@ -152,6 +154,8 @@ mod tests {
             ("adapters/sqlite", "services/article"),
             ("adapters/sqlite", "foundation/messaging"),
             ("adapters/sqlite", "rusqlite"),
+            ("adapters/http", "axum"),
+            ("adapters/http", "hyper-util"),
             ("front/api", "services/member"),
             ("front/api", "axum"),
             ("app/madang", "adapters/sqlite"),
@@ -177,6 +181,7 @@ mod tests {
             ("services/article", "proof/conformance"),
             ("adapters/sqlite", "adapters/redis"),
             ("adapters/sqlite", "front/api"),
+            ("adapters/sqlite", "axum"),
             ("front/api", "adapters/sqlite"),
             ("front/api", "app/madang"),
             ("app/madang", "proof/conformance"),

@@ -134,7 +134,7 @@ impl ArticleOwner for Site {
         self.question().await?;
         let ids: Vec<_> = self.heads(self.articles + 1, limit).iter().map(|head| head.article_id).collect();
         let count = BoardCount { article_count: self.articles as u64, version: u64::MAX };
-        Ok((asked == board()).then(|| Newest { is_all: ids.len() as i64 == self.articles, ids, count }))
+        Ok((asked == board()).then_some(Newest { is_all: ids.len() as i64 == self.articles, ids, count }))
     }
 
     async fn page(
