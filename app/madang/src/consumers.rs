@@ -69,7 +69,7 @@ pub(crate) fn all() -> [ConsumerConfig; 5] {
 }
 
 /// What a group reads, and how.
-fn config(group: &'static str) -> ConsumerConfig {
+pub(crate) fn config(group: &'static str) -> ConsumerConfig {
     let topics: &[Topic] = match group {
         hot::GROUP => &Topic::ALL,
         READ_GROUP => &[Topic::Article, Topic::Comment, Topic::Like],

@@ -43,7 +43,7 @@ pub(crate) enum Administrator {
 pub(crate) async fn take(site: &Site, settings: &Settings, background: &Supervisor) -> anyhow::Result<Administrator> {
     match every_step(site, settings).await {
         Ok(administrator) => Ok(administrator),
-        Err(StepError::Away(error)) if site.backing.starts_without_parts() => {
+        Err(StepError::Away(error)) if site.backing.is_shared() => {
             warn!("starting without a part that the first steps of a site need, trying on: {error}");
             let (site, settings) = (site.clone(), Arc::new(settings.clone()));
             background.spawn("first-steps", OnError::Restart, move |stop| later(site.clone(), settings.clone(), stop));

@@ -115,8 +115,9 @@ pub struct Stages<'a> {
 /// What stands behind the ports of a site, asked for what only it can know.
 #[async_trait]
 pub trait Backing: Send + Sync {
-    /// Whether a server starts while a part of it is away.
-    fn starts_without_parts(&self) -> bool;
+    /// Whether other processes work on the same site. Then a server starts while a part of it is away, and who runs a
+    /// group cannot be told from here.
+    fn is_shared(&self) -> bool;
     /// From here on commits are told to the query model and carried to the log.
     fn start(&self, site: &Site, stages: &Stages<'_>);
     /// Makes a group ready to be run.

@@ -139,7 +139,7 @@ pub(super) async fn open(settings: &Settings, roles: Roles, data: &DataDirectory
 
 #[async_trait]
 impl Backing for Embedded {
-    fn starts_without_parts(&self) -> bool {
+    fn is_shared(&self) -> bool {
         false
     }
 

@@ -42,7 +42,7 @@ pub(super) struct Cluster {
 
 #[async_trait]
 impl Backing for Cluster {
-    fn starts_without_parts(&self) -> bool {
+    fn is_shared(&self) -> bool {
         true
     }
 

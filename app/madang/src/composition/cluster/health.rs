@@ -21,6 +21,9 @@ pub(super) const REDIS: &str = "redis";
 /// Between two looks at how far groups are behind.
 const LAG_EVERY: Duration = Duration::from_secs(10);
 
+/// The same where the last look told nothing: the broker was away, or topics were just being made.
+const LAG_AGAIN: Duration = Duration::from_secs(1);
+
 /// How far groups are behind, as of the last look.
 #[derive(Clone, Default)]
 pub(super) struct Lags(Arc<Mutex<BTreeMap<String, String>>>);
@@ -34,16 +37,20 @@ impl Lags {
     /// Looks again and again until `stop`.
     pub(super) async fn keep(self, log: KafkaLog, groups: Vec<ConsumerConfig>, stop: Stop) -> Result<(), Infallible> {
         loop {
+            let mut again = LAG_EVERY;
             for group in &groups {
-                let words = tokio::select! {
+                let lag = tokio::select! {
                     () = stop.cancelled() => return Ok(()),
-                    lag = behind(&log, group) => in_words(&lag),
+                    lag = behind(&log, group) => lag,
                 };
-                self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(group.group.to_string(), words);
+                if lag.is_err() {
+                    again = LAG_AGAIN;
+                }
+                self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(group.group.to_string(), in_words(&lag));
             }
             tokio::select! {
                 () = stop.cancelled() => return Ok(()),
-                () = tokio::time::sleep(LAG_EVERY) => {}
+                () = tokio::time::sleep(again) => {}
             }
         }
     }

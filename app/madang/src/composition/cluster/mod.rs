@@ -19,14 +19,16 @@ use jiff::tz::TimeZone;
 use madang_article::ArticleService;
 use madang_article_read::{ReadModel, ReadService};
 use madang_comment::{CommentService, DepthMax};
-use madang_hot_article::SiteDays;
+use madang_hot_article::{HotService, SiteDays};
 use madang_kernel::{Clock, IdGenerator, NodeId, NodeLease, NodeLeases, StoreError, SystemClock};
 use madang_like::LikeService;
 use madang_member::MemberService;
 use madang_messaging::InstanceId;
-use madang_mysql::{MysqlArticles, MysqlComments, MysqlLeases, MysqlLikes, MysqlMembers, MysqlViews, Service};
-use madang_redis::{RedisMembership, RedisReadModel};
-use madang_view::{GuestKey, ViewConfig, ViewService};
+use madang_mysql::{
+    MysqlArticles, MysqlComments, MysqlHot, MysqlLeases, MysqlLikes, MysqlMembers, MysqlViews, Service,
+};
+use madang_redis::{RedisLiveViews, RedisMembership, RedisReadModel};
+use madang_view::{GuestKey, LiveLimits, ViewService};
 use tracing::warn;
 
 use self::backing::Cluster;
@@ -34,12 +36,14 @@ use self::dead_letters::AllDeadLetters;
 use self::health::Lags;
 use self::keys::ClusterKeys;
 use self::model::Dispensable;
+use self::progress::KafkaProgress;
 use self::servers::Servers;
 use super::{hex, member_options};
 use crate::config::{ClusterSettings, Settings};
 use crate::groups::Groups;
 use crate::roles::{Role, Roles};
 use crate::site::{Services, Site, Stores};
+use crate::{consumers, hot};
 
 /// What a process has before it has leased a number: no id can be issued under it.
 const NO_LEASE: NodeLease = NodeLease { node: NodeId(0), from_ms: 0, until_ms: 0 };
@@ -76,10 +80,10 @@ pub(super) async fn open(settings: &Settings, cluster: &ClusterSettings, roles: 
         like_store.clone().map(|store| Arc::new(LikeService::new(store, lookup.clone(), ids.clone(), clock.clone())));
     let guests = GuestKey::new(keys.guest());
     let time_zone = TimeZone::get(&settings.time_zone)?;
-    let view_config = ViewConfig { time_zone: time_zone.clone(), ..ViewConfig::default() };
+    let live = Arc::new(RedisLiveViews::new(servers.redis.clone(), guests.clone(), LiveLimits::default()));
     let views = of(Service::View).map(|database| {
-        let store = Arc::new(MysqlViews::new(database));
-        Arc::new(ViewService::new(store, lookup.clone(), ids.clone(), clock.clone(), &guests, view_config))
+        let (store, zone) = (Arc::new(MysqlViews::new(database)), time_zone.clone());
+        Arc::new(ViewService::over(store, lookup.clone(), ids.clone(), clock.clone(), live, zone))
     });
     let mut services = Services { sessions, members, articles, comments, likes, views, read: None, hot: None };
     let days = SiteDays::new(time_zone);
@@ -90,6 +94,10 @@ pub(super) async fn open(settings: &Settings, cluster: &ClusterSettings, roles: 
         let owners = Arc::new(peers::owners(&services, &peers));
         services.read = Some(Arc::new(ReadService::new(read_model.clone(), owners, clock.clone())));
     }
+    let hot_store = of(Service::HotArticle).map(|database| Arc::new(MysqlHot::new(database)));
+    let progress = || Arc::new(KafkaProgress::new(servers.log.clone(), consumers::config(hot::GROUP)));
+    services.hot =
+        hot_store.clone().map(|store| Arc::new(HotService::new(store, clock.clone(), days.clone(), progress())));
     let log = servers.log.clone();
     let dead_letters = AllDeadLetters::of(&servers);
     let backing = Cluster {
@@ -109,7 +117,7 @@ pub(super) async fn open(settings: &Settings, cluster: &ClusterSettings, roles: 
         stores: Stores {
             comments: comment_store.map(|store| store as _),
             likes: like_store.map(|store| store as _),
-            hot: None,
+            hot: hot_store.map(|store| store as _),
         },
         lookup,
         read_model: Some(read_model),

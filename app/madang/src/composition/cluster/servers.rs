@@ -61,11 +61,12 @@ impl Servers {
 }
 
 /// The roles with a database of their own, but for members, which every process opens.
-const WITH_DATABASE: [(Role, Service); 4] = [
+const WITH_DATABASE: [(Role, Service); 5] = [
     (Role::Article, Service::Article),
     (Role::Comment, Service::Comment),
     (Role::Like, Service::Like),
     (Role::View, Service::View),
+    (Role::HotArticle, Service::HotArticle),
 ];
 
 fn mysql_options(settings: &ClusterSettings) -> MysqlOptions {
