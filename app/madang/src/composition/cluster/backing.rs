@@ -11,12 +11,12 @@ use madang_http::HttpPeers;
 use madang_kernel::{ONCE_KEPT_MS, Timestamp};
 use madang_member::MemberStore as _;
 use madang_messaging::{ConsumerConfig, InstanceId, Membership, OnError, Outage};
-use madang_mysql::{MysqlArticles, MysqlComments, MysqlMembers};
+use madang_mysql::{MysqlArticles, MysqlComments, MysqlMembers, MysqlViews};
 use madang_redis::RedisReadModel;
 
 use super::health::{self, Lags, MYSQL, REDIS};
 use super::servers::Servers;
-use super::{carriers, topics};
+use super::{carriers, check, topics};
 use crate::config::Settings;
 use crate::consumers;
 use crate::report::Report;
@@ -37,6 +37,7 @@ pub(super) struct Cluster {
     pub(super) members: Option<Arc<MysqlMembers>>,
     pub(super) articles: Option<Arc<MysqlArticles>>,
     pub(super) comments: Option<Arc<MysqlComments>>,
+    pub(super) views: Option<Arc<MysqlViews>>,
     pub(super) lags: Lags,
 }
 
@@ -105,9 +106,8 @@ impl Backing for Cluster {
         true
     }
 
-    async fn check(&self, _site: &Site, _full: bool, report: &Report) -> anyhow::Result<usize> {
-        report.text("comparing").await?;
-        Ok(0)
+    async fn check(&self, site: &Site, full: bool, report: &Report) -> anyhow::Result<usize> {
+        check::check(self, site, full, report).await
     }
 
     /// Folded with what people write: there is no lane behind theirs.

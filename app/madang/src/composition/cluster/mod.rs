@@ -2,9 +2,11 @@
 
 mod backing;
 mod carriers;
+mod check;
 mod commits;
 mod dead_letters;
 mod health;
+mod hot_source;
 mod keys;
 mod model;
 mod peers;
@@ -81,8 +83,9 @@ pub(super) async fn open(settings: &Settings, cluster: &ClusterSettings, roles: 
     let guests = GuestKey::new(keys.guest());
     let time_zone = TimeZone::get(&settings.time_zone)?;
     let live = Arc::new(RedisLiveViews::new(servers.redis.clone(), guests.clone(), LiveLimits::default()));
-    let views = of(Service::View).map(|database| {
-        let (store, zone) = (Arc::new(MysqlViews::new(database)), time_zone.clone());
+    let view_store = of(Service::View).map(|database| Arc::new(MysqlViews::new(database)));
+    let views = view_store.clone().map(|store| {
+        let zone = time_zone.clone();
         Arc::new(ViewService::over(store, lookup.clone(), ids.clone(), clock.clone(), live, zone))
     });
     let mut services = Services { sessions, members, articles, comments, likes, views, read: None, hot: None };
@@ -108,6 +111,7 @@ pub(super) async fn open(settings: &Settings, cluster: &ClusterSettings, roles: 
         members: member_store,
         articles: article_store,
         comments: comment_store.clone(),
+        views: view_store,
         lags: Lags::default(),
         servers,
     };
