@@ -2,6 +2,7 @@
 //! transactions by lanes, and the outbox that a relay empties.
 
 mod articles;
+mod check;
 mod comments;
 mod db;
 mod dead_letters;
@@ -28,6 +29,7 @@ mod transaction;
 mod views;
 
 pub use articles::MysqlArticles;
+pub use check::{CheckFinding, CheckProgress, CheckReport, Sizes};
 pub use comments::MysqlComments;
 pub use db::Mysql;
 pub use dead_letters::MysqlDeadLetters;

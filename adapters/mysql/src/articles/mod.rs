@@ -22,6 +22,7 @@ use madang_kernel::{ArticleId, BoardId, Created, Id, Page, PageNumber, PageSize,
 use crate::errors::PART;
 use crate::lane::Lanes;
 use crate::{Mysql, once};
+pub(crate) use blocks::{BLOCK, SUPER_BLOCK};
 use call::{Answer, Call};
 use decide::ArticleFold;
 

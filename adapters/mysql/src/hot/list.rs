@@ -17,14 +17,14 @@ const IS_FINAL: &str = include_str!("../../sql/hot/is_final.sql");
 const MARK_FINAL: &str = include_str!("../../sql/hot/mark_final.sql");
 
 /// The best articles of a day by their scores.
-pub(super) async fn top(tx: &mut Tx<'_>, day: Day, limit: usize) -> Result<Vec<HotItem>, SqlError> {
+pub(crate) async fn top(tx: &mut Tx<'_>, day: Day, limit: usize) -> Result<Vec<HotItem>, SqlError> {
     let mut values = row::key(day);
     values.push(limit.min(TOP_MAX).into());
     tx.read(TOP, values).await?.into_iter().map(row::item).collect()
 }
 
 /// The lists of days: as they were kept when they are final, as the scores have it otherwise.
-pub(super) async fn lists(tx: &mut Tx<'_>, days: &[Day]) -> Result<Vec<HotList>, SqlError> {
+pub(crate) async fn lists(tx: &mut Tx<'_>, days: &[Day]) -> Result<Vec<HotList>, SqlError> {
     let mut lists = Vec::with_capacity(days.len());
     for day in days {
         let is_final = is_final(tx, *day).await?;
@@ -39,7 +39,7 @@ async fn kept(tx: &mut Tx<'_>, day: Day) -> Result<Vec<HotItem>, SqlError> {
     tx.read(KEPT, row::key(day)).await?.into_iter().map(row::item).collect()
 }
 
-pub(super) async fn is_final(tx: &mut Tx<'_>, day: Day) -> Result<bool, SqlError> {
+pub(crate) async fn is_final(tx: &mut Tx<'_>, day: Day) -> Result<bool, SqlError> {
     tx.first(IS_FINAL, row::key(day)).await?.map_or(Ok(false), |mut cells| cells.next())
 }
 

@@ -14,6 +14,10 @@ use async_trait::async_trait;
 use madang_hot_article::{Day, Forgotten, HotApplied, HotChange, HotItem, HotList, HotStore, Offsets, RankingSlice};
 use madang_kernel::{ArticleId, ServerIndex, StoreError};
 
+pub(crate) use list::{is_final, lists, top};
+pub(crate) use row::{falling_score, key, shard_of, tally};
+pub(crate) use upkeep::days;
+
 use crate::Mysql;
 use crate::db::{snapshot, transact};
 use crate::errors::{PART, SqlError};

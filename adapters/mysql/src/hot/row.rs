@@ -8,12 +8,12 @@ use crate::statement::Values;
 use crate::transaction::Cells;
 
 /// The shard that holds all rows of a day: days are spread as the parts of articles are.
-pub(super) fn shard_of(day: Day) -> ShardId {
+pub(crate) fn shard_of(day: Day) -> ShardId {
     ShardId::of_article_parts(ArticleId::from_raw(day.number()))
 }
 
 /// The primary key of a day, and what leads every other key.
-pub(super) fn key(day: Day) -> Values {
+pub(crate) fn key(day: Day) -> Values {
     vec![shard_of(day).number().into(), day.number().into()]
 }
 
@@ -25,7 +25,7 @@ pub(super) fn article_key(day: Day, article: ArticleId) -> Values {
 }
 
 /// Columns: article, then three counts, each with its version, and whether the article is gone.
-pub(super) fn tally(cells: &mut Cells) -> Result<(ArticleId, Tally), SqlError> {
+pub(crate) fn tally(cells: &mut Cells) -> Result<(ArticleId, Tally), SqlError> {
     let article = ArticleId::from_raw(cells.next()?);
     let mut reading = || Ok::<_, SqlError>(Reading::new(cells.next()?, cells.next()?));
     let counts = Counts { likes: reading()?, comments: reading()?, views: reading()? };
@@ -47,7 +47,7 @@ pub(super) fn values(day: Day, article: ArticleId, tally: Tally) -> Values {
 }
 
 /// The score below zero. Counts are bounded, so that every score has its negative.
-pub(super) fn falling_score(tally: Tally) -> i64 {
+pub(crate) fn falling_score(tally: Tally) -> i64 {
     -tally.score().cast_signed()
 }
 

@@ -19,7 +19,7 @@ const AFTER: &str = include_str!("../../sql/hot/after.sql");
 const SET_SCORE: &str = include_str!("../../sql/hot/set_score.sql");
 
 /// Every day that anything is known of, whichever server has it.
-async fn days(db: &Mysql) -> Result<BTreeSet<Day>, StoreError> {
+pub(crate) async fn days(db: &Mysql) -> Result<BTreeSet<Day>, StoreError> {
     let mut days = BTreeSet::new();
     for server in db.servers() {
         for mut cells in db.read(server, DAYS, Vec::new()).await? {

@@ -7,6 +7,7 @@ mod support;
 
 mod after_commit;
 mod article_store;
+mod check;
 mod comment_store;
 mod folded_comments;
 mod hot_store;
