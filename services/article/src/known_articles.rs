@@ -32,6 +32,8 @@ struct Seen {
 struct Sighting {
     board: BoardId,
     at: Timestamp,
+    /// Somebody is looking it up anew.
+    renewed: bool,
 }
 
 /// What is known of an article without asking.
@@ -56,27 +58,44 @@ impl KnownArticles {
         if seen.deleted.young.contains(&article) || seen.deleted.old.contains(&article) {
             return Known::Deleted;
         }
-        if let Some(sighting) = seen.existing.young.get(&article) {
-            return self.believed(*sighting, now);
+        if let Some(sighting) = seen.existing.young.get_mut(&article) {
+            return self.believed(sighting, now);
         }
-        let Some(sighting) = seen.existing.old.remove(&article) else { return Known::Nothing };
+        let Some(mut sighting) = seen.existing.old.remove(&article) else { return Known::Nothing };
+        let known = self.believed(&mut sighting, now);
         // Asked for again: it stays for another generation.
         seen.existing.make_room(KNOWN_MAX, HashMap::len);
         seen.existing.young.insert(article, sighting);
-        self.believed(sighting, now)
+        known
     }
 
     /// Notes what a look-up that began at `at` found.
     pub(crate) fn note_existing(&self, article: ArticleId, board: BoardId, at: Timestamp) {
         let mut seen = self.seen();
         seen.existing.make_room(KNOWN_MAX, HashMap::len);
-        seen.existing.young.insert(article, Sighting { board, at });
+        seen.existing.young.insert(article, Sighting { board, at, renewed: false });
     }
 
-    fn believed(&self, sighting: Sighting, now: Timestamp) -> Known {
+    /// Past half of its time one caller is told to ask the store, while the others go on with what is known: so a crowd on
+    /// one article costs one query.
+    fn believed(&self, sighting: &mut Sighting, now: Timestamp) -> Known {
+        let Some(span) = self.believed_for else { return Known::On(sighting.board) };
+        let age = now.since(sighting.at);
         // A clock that stepped back must not make a sighting last.
-        let fresh = |span| sighting.at <= now && now.since(sighting.at) < span;
-        if self.believed_for.is_none_or(fresh) { Known::On(sighting.board) } else { Known::Nothing }
+        if sighting.at > now || age >= span {
+            return Known::Nothing;
+        }
+        if age < span / 2 || mem::replace(&mut sighting.renewed, true) {
+            return Known::On(sighting.board);
+        }
+        Known::Nothing
+    }
+
+    /// Notes that the store has no such article any more: whoever deleted it, nobody need believe the sighting longer.
+    pub(crate) fn note_absent(&self, article: ArticleId) {
+        let mut seen = self.seen();
+        seen.existing.young.remove(&article);
+        seen.existing.old.remove(&article);
     }
 
     pub(crate) fn note_deleted(&self, article: ArticleId) {
@@ -157,11 +176,14 @@ mod tests {
         known.note_existing(article(1), board(), at(1_000));
         assert_eq!(known.find(article(1), at(i64::MAX)), Known::On(board()), "nobody else deletes");
         known.believe_for(Duration::from_millis(500));
+        assert_eq!(known.find(article(1), at(1_249)), Known::On(board()));
+        assert_eq!(known.find(article(1), at(1_250)), Known::Nothing, "one looks it up anew");
+        assert_eq!(known.find(article(1), at(1_250)), Known::On(board()), "the others do not wait for that");
         assert_eq!(known.find(article(1), at(1_499)), Known::On(board()));
         assert_eq!(known.find(article(1), at(1_500)), Known::Nothing);
         assert_eq!(known.find(article(1), at(999)), Known::Nothing, "the clock stepped back");
         known.note_existing(article(1), board(), at(1_500));
-        assert_eq!(known.find(article(1), at(1_999)), Known::On(board()));
+        assert_eq!(known.find(article(1), at(1_749)), Known::On(board()));
         known.note_deleted(article(1));
         assert_eq!(known.find(article(1), at(1_999)), Known::Deleted);
     }

@@ -14,7 +14,10 @@ impl ArticleLookup for ArticleService {
             Known::Deleted => return Ok(None),
             Known::On(board) => board,
             Known::Nothing => {
-                let Some(found) = self.store.find(article).await? else { return Ok(None) };
+                let Some(found) = self.store.find(article).await? else {
+                    self.known_articles.note_absent(article);
+                    return Ok(None);
+                };
                 self.known_articles.note_existing(article, found.board_id, now);
                 // It may have been deleted while it was looked up.
                 if self.known_articles.find(article, now) == Known::Deleted {

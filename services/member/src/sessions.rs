@@ -2,6 +2,7 @@
 //! that ended and the roles that changed. Every process has one; the member service makes and ends sessions through it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use async_trait::async_trait;
 use madang_kernel::{Actor, Clock, SessionId, StoreError, Timestamp};
@@ -55,13 +56,17 @@ pub struct Sessions {
     revocations: Revocations,
     /// How far the revocations are read. Held while roles change, so that no older page is applied over a newer role.
     read: Mutex<RevocationCursor>,
+    /// When all were read last, in Unix milliseconds; [`NEVER`] before.
+    refreshed_ms: AtomicI64,
 }
+
+const NEVER: i64 = i64::MIN;
 
 impl Sessions {
     /// Sessions whose tokens are signed and verified with `signing_key`; knows of no revocation until it is refreshed.
     pub fn new(source: Arc<dyn RevocationSource>, clock: Arc<dyn Clock>, signing_key: [u8; 32]) -> Self {
         let (revocations, read) = (Revocations::default(), Mutex::default());
-        Self { source, clock, tokens: Tokens::new(signing_key), revocations, read }
+        Self { source, clock, tokens: Tokens::new(signing_key), revocations, read, refreshed_ms: AtomicI64::new(NEVER) }
     }
 
     /// Who sent this token; asks nobody.
@@ -82,6 +87,7 @@ impl Sessions {
     /// known stays in force.
     pub async fn refresh(&self) -> Result<(), StoreError> {
         let mut read = self.read.lock().await;
+        let began = self.clock.now();
         loop {
             let (revocations, next) = self.source.revocations_after(*read, REVOCATIONS_PAGE).await?;
             let complete = revocations.len() < REVOCATIONS_PAGE;
@@ -92,7 +98,15 @@ impl Sessions {
             }
         }
         self.revocations.forget_expired(self.clock.now());
+        self.refreshed_ms.store(began.as_millis(), Ordering::Relaxed);
         Ok(())
+    }
+
+    /// Up to when every revocation is known here; `None` until they have been read once. A process that never read them
+    /// takes ended sessions for valid, so it is not ready.
+    pub fn refreshed_at(&self) -> Option<Timestamp> {
+        let refreshed_ms = self.refreshed_ms.load(Ordering::Relaxed);
+        (refreshed_ms != NEVER).then(|| Timestamp::from_millis(refreshed_ms))
     }
 
     /// The token that says `claims`.

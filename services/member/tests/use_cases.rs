@@ -140,8 +140,10 @@ async fn a_process_without_the_member_service_knows_who_asks() {
     store.away.store(true, Ordering::SeqCst);
     assert!(elsewhere.refresh().await.is_err());
     assert!(elsewhere.authenticate(&anna.token).is_ok(), "goes on with what it knows");
+    assert_eq!(elsewhere.refreshed_at(), None);
     store.away.store(false, Ordering::SeqCst);
     elsewhere.refresh().await.unwrap();
+    assert_eq!(elsewhere.refreshed_at(), Some(here.clock.now()));
     assert!(matches!(elsewhere.authenticate(&anna.token), Err(MemberError::NotSignedIn(_))));
     let other_key = Sessions::new(Arc::new(store), here.clock.clone(), [8; 32]);
     assert!(other_key.authenticate(&anna.token).is_err());

@@ -27,7 +27,8 @@ const IDLE_MS: u64 = 5_000;
 /// Answers other than a success are short.
 const FAILURE_BYTES_MAX: usize = 16 * 1_024;
 
-/// Connections to peers, pooled for each.
+/// Connections to peers, pooled for each. The pool runs a task for each of them, which ends with the connection, and with
+/// the pool.
 pub(super) type Connections = Client<HttpConnector, Full<Bytes>>;
 
 /// Connections that give up on connecting after `connect_timeout`.
