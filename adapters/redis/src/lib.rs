@@ -5,16 +5,20 @@
 //! while Redis is away calls fail at once; nothing here is the only copy of what people wrote. Every key expires, but the
 //! 64 epoch numbers of the query model: set `maxmemory-policy volatile-lru`, which leaves those alone.
 
+mod buckets;
 mod call;
 mod connection;
 mod errors;
+mod hot;
 mod live_views;
 mod membership;
 mod options;
 mod read_model;
 mod reply;
 
+pub use buckets::{Bucket, RedisBuckets, Taken};
 pub use connection::Redis;
+pub use hot::RankedHot;
 pub use live_views::RedisLiveViews;
 pub use membership::RedisMembership;
 pub use options::{Mode, OptionsError, RedisOptions};

@@ -6,8 +6,12 @@
 #[macro_use]
 mod support;
 
+mod buckets;
 mod connection;
+mod hot_ranking;
+mod hot_store;
 mod live_views;
 mod membership;
+mod proxy;
 mod read_model;
 mod read_model_shared;

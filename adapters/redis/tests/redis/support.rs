@@ -80,6 +80,18 @@ impl TestRedis {
         forget(&self.options).await;
     }
 
+    /// Removes the keys that end like this, as an eviction would.
+    pub(crate) async fn lose(&self, end: &str) {
+        for url in &self.options.urls {
+            let mut connection = connect(url).await;
+            for key in scan(&mut connection, &self.options.prefix).await {
+                if key.ends_with(end.as_bytes()) {
+                    redis::cmd("UNLINK").arg(key).exec_async(&mut connection).await.unwrap();
+                }
+            }
+        }
+    }
+
     /// Every key of the test, with its time to live in milliseconds.
     pub(crate) async fn keys(&self) -> Vec<(String, i64)> {
         let mut found = Vec::new();
