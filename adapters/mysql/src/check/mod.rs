@@ -34,12 +34,15 @@ struct Run<'r> {
     report: CheckReport,
     done: u64,
     parts: u64,
-    progress: &'r mut (dyn FnMut(CheckProgress) + Send),
+    progress: &'r mut (dyn FnMut(CheckProgress) + Send + Sync),
 }
 
 impl Mysql {
     /// Compares counters, blocks, lists and scores of this service with its rows; tells how far it is after each part.
-    pub async fn check(&self, mut progress: impl FnMut(CheckProgress) + Send) -> Result<CheckReport, StoreError> {
+    pub async fn check(
+        &self,
+        mut progress: impl FnMut(CheckProgress) + Send + Sync,
+    ) -> Result<CheckReport, StoreError> {
         let report = CheckReport { sizes: self.sizes().await?, ..CheckReport::default() };
         let mut run = Run { db: self, report, done: 0, parts: 0, progress: &mut progress };
         match self.service() {

@@ -6,12 +6,15 @@
 mod apply;
 mod list;
 mod row;
+mod tallies;
 mod upkeep;
 
 use std::collections::{BTreeMap, HashMap};
 
 use async_trait::async_trait;
-use madang_hot_article::{Day, Forgotten, HotApplied, HotChange, HotItem, HotList, HotStore, Offsets, RankingSlice};
+use madang_hot_article::{
+    Day, Forgotten, HotApplied, HotChange, HotItem, HotList, HotStore, Offsets, RankingSlice, Tally,
+};
 use madang_kernel::{ArticleId, ServerIndex, StoreError};
 
 pub(crate) use list::{is_final, lists, top};
@@ -76,6 +79,21 @@ impl HotStore for MysqlHot {
 
     async fn is_final(&self, day: Day) -> Result<bool, StoreError> {
         Ok(snapshot!(self.db, self.db.server_of(row::shard_of(day)), |tx| list::is_final(&mut tx, day))?)
+    }
+
+    async fn tallies(&self, day: Day, articles: Vec<ArticleId>) -> Result<Option<Vec<Tally>>, StoreError> {
+        let server = self.db.server_of(row::shard_of(day));
+        Ok(Some(snapshot!(self.db, server, |tx| tallies::of(&mut tx, day, &articles))?))
+    }
+
+    async fn tallies_after(
+        &self,
+        day: Day,
+        after: Option<ArticleId>,
+        slice: usize,
+    ) -> Result<Option<Vec<(ArticleId, Tally)>>, StoreError> {
+        let server = self.db.server_of(row::shard_of(day));
+        Ok(Some(snapshot!(self.db, server, |tx| tallies::after(&mut tx, day, after, slice))?))
     }
 
     async fn forget_before(&self, day: Day, slice: usize) -> Result<Forgotten, StoreError> {

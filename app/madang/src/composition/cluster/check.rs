@@ -21,7 +21,9 @@ const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
 /// Compares everything; names each difference and returns how many.
 pub(super) async fn check(cluster: &Cluster, site: &Site, full: bool, report: &Report) -> anyhow::Result<usize> {
-    report.text("comparing counters with rows service by service, hot scores and the query model with their sources").await?;
+    report
+        .text("comparing counters with rows service by service, hot scores and the query model with their sources")
+        .await?;
     if full {
         report.text("--full looks at the file of an embedded site; here the servers have tools of their own").await?;
     }

@@ -35,7 +35,8 @@ pub(super) async fn compare(cluster: &Cluster, site: &Site) -> anyhow::Result<Co
     let today = site.days.day_of(site.clock.now());
     let scored: Vec<HotItem> = store.top(today, TOP_MAX).await?;
     let is_whole = scored.len() < TOP_MAX;
-    let scored: HashMap<ArticleId, Counts> = scored.into_iter().map(|item| (item.article_id, counts_of(&item))).collect();
+    let scored: HashMap<ArticleId, Counts> =
+        scored.into_iter().map(|item| (item.article_id, counts_of(&item))).collect();
     let articles = articles_of_today(site).await?;
     let present: HashSet<ArticleId> = articles.iter().copied().collect();
     let mut differences = Vec::new();
@@ -52,8 +53,10 @@ pub(super) async fn compare(cluster: &Cluster, site: &Site) -> anyhow::Result<Co
     }
     if articles.len() < ARTICLES_MAX {
         let first = first_compared_ms(site);
-        let gone = scored.keys().filter(|article| !present.contains(article) && article.issued_at().as_millis() >= first);
-        differences.extend(gone.map(|article| format!("article {article} is scored today, and there is no such article")));
+        let gone =
+            scored.keys().filter(|article| !present.contains(article) && article.issued_at().as_millis() >= first);
+        differences
+            .extend(gone.map(|article| format!("article {article} is scored today, and there is no such article")));
     }
     Ok(Compared { articles: articles.len(), differences })
 }
@@ -81,7 +84,8 @@ async fn counted(cluster: &Cluster, site: &Site, articles: &[ArticleId]) -> anyh
     let views = views.find_many(articles.to_vec()).await?;
     let counts = likes.into_iter().zip(comments).zip(views).map(|((likes, comments), views)| {
         let views = if let StoredViews::Count(views) = views { views } else { 0 };
-        let (likes, comments) = (likes.map_or(0, |count| count.like_count), comments.map_or(0, |count| count.comment_count));
+        let (likes, comments) =
+            (likes.map_or(0, |count| count.like_count), comments.map_or(0, |count| count.comment_count));
         (likes, comments, views)
     });
     Ok(counts.collect())
@@ -90,7 +94,7 @@ async fn counted(cluster: &Cluster, site: &Site, articles: &[ArticleId]) -> anyh
 /// The articles that were written today and are still there.
 async fn articles_of_today(site: &Site) -> anyhow::Result<Vec<ArticleId>> {
     let (articles, first) = (site.services.articles()?, first_compared_ms(site));
-    let size = PageSize::new(u32::try_from(SLICE)?).context("a slice is a page")?;
+    let size = PageSize::new("slice", i64::try_from(SLICE)?)?;
     let mut today = Vec::new();
     let boards: Vec<BoardId> = articles.boards().await?.into_iter().map(|known| known.board.board_id).collect();
     for board in boards {

@@ -29,7 +29,7 @@ use madang_messaging::InstanceId;
 use madang_mysql::{
     MysqlArticles, MysqlComments, MysqlHot, MysqlLeases, MysqlLikes, MysqlMembers, MysqlViews, Service,
 };
-use madang_redis::{RedisLiveViews, RedisMembership, RedisReadModel};
+use madang_redis::{RankedHot, RedisLiveViews, RedisMembership, RedisReadModel};
 use madang_view::{GuestKey, LiveLimits, ViewService};
 use tracing::warn;
 
@@ -97,7 +97,8 @@ pub(super) async fn open(settings: &Settings, cluster: &ClusterSettings, roles: 
         let owners = Arc::new(peers::owners(&services, &peers));
         services.read = Some(Arc::new(ReadService::new(read_model.clone(), owners, clock.clone())));
     }
-    let hot_store = of(Service::HotArticle).map(|database| Arc::new(MysqlHot::new(database)));
+    let hot_store = of(Service::HotArticle)
+        .map(|database| Arc::new(RankedHot::new(Arc::new(MysqlHot::new(database)), servers.redis.clone())));
     let progress = || Arc::new(KafkaProgress::new(servers.log.clone(), consumers::config(hot::GROUP)));
     services.hot =
         hot_store.clone().map(|store| Arc::new(HotService::new(store, clock.clone(), days.clone(), progress())));
