@@ -129,7 +129,7 @@ impl Running {
         let address = listeners.public.local_addr()?;
         let router = public::router(&site, settings, metrics)?;
         let http = Supervisor::new("http");
-        serve_http(&http, listeners.public, router, http_share(Duration::from_millis(settings.drain_timeout_ms)));
+        serve_http(&http, listeners.public, router, http_share(settings));
         announce(address, administrator, &site, data);
         Ok(Self { site, http, internal, commands, consumers, coordinators, relays, background })
     }
@@ -181,9 +181,13 @@ fn start_services(background: &Supervisor, site: &Site) {
     }
 }
 
-/// What requests under way may take of the time that a stop has: the rest is for the store.
-fn http_share(limit: Duration) -> Duration {
-    limit - (limit / 4).min(BACKGROUND_STOP)
+/// What requests under way may take of the time that a stop has: the rest is for the store, and for the log of a cluster.
+fn http_share(settings: &Settings) -> Duration {
+    let limit = Duration::from_millis(settings.drain_timeout_ms);
+    match settings.cluster {
+        None => limit - (limit / 4).min(BACKGROUND_STOP),
+        Some(_) => limit - (limit / 2).min(RELAYS_STOP + BACKGROUND_STOP),
+    }
 }
 
 fn serve_http(supervisor: &Supervisor, listener: TcpListener, router: Router, drain: Duration) {

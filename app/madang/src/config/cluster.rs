@@ -32,6 +32,9 @@ pub struct ClusterSettings {
     /// How long a node number is leased: a database that is away for less stops no id.
     #[serde(default = "default_node_lease_ms")]
     pub node_lease_ms: u64,
+    /// Connections that this process holds at most to one relational server for one service.
+    #[serde(default = "default_mysql_connections_max")]
+    pub mysql_connections_max: usize,
     /// The relational servers, in an order that never changes.
     pub mysql: Vec<MysqlSettings>,
     /// Redis.
@@ -168,6 +171,10 @@ fn default_node_lease_ms() -> u64 {
     120_000
 }
 
+fn default_mysql_connections_max() -> usize {
+    12
+}
+
 fn default_partitions() -> u32 {
     12
 }
@@ -206,6 +213,10 @@ impl ClusterSettings {
         if !(5_000..=3_600_000).contains(&self.node_lease_ms) {
             let text = format!("must be between 5000 and 3600000, not {}", self.node_lease_ms);
             problems.push(("cluster.node_lease_ms", text));
+        }
+        if !(6..=1_000).contains(&self.mysql_connections_max) {
+            let text = format!("must be between 6 and 1000, not {}", self.mysql_connections_max);
+            problems.push(("cluster.mysql_connections_max", text));
         }
         if self.mysql.is_empty() {
             problems.push(("cluster.mysql", "must name at least one server: [[cluster.mysql]]".to_owned()));

@@ -24,8 +24,16 @@ pub(super) fn known_keys() -> &'static Vec<String> {
 /// The section of the servers, which only the file can hold as a whole.
 pub(super) const CLUSTER: &str = "cluster";
 /// What of it may be set elsewhere too: by `MADANG_CLUSTER_...` and `--set cluster....`.
-pub(super) const CLUSTER_KEYS: [&str; 5] =
-    ["cluster.name", "cluster.secret", "cluster.secret_file", "cluster.node_lease_ms", "cluster.internal.listen"];
+pub(super) const CLUSTER_KEYS: [&str; 6] = [
+    "cluster.name",
+    "cluster.secret",
+    "cluster.secret_file",
+    "cluster.node_lease_ms",
+    "cluster.mysql_connections_max",
+    "cluster.internal.listen",
+];
+/// Those of them that are numbers.
+const CLUSTER_NUMBERS: [&str; 2] = ["cluster.node_lease_ms", "cluster.mysql_connections_max"];
 
 /// The setting of an environment variable, whose name has no dots.
 pub(super) fn key_of_variable(name: &str) -> Option<&'static str> {
@@ -36,7 +44,7 @@ pub(super) fn key_of_variable(name: &str) -> Option<&'static str> {
 /// A value from the environment or a flag, read as what the setting is: text stays text, whatever it looks like.
 pub(super) fn typed(key: &str, text: &str) -> Value {
     match DEFAULTS.get(key) {
-        None if key == "cluster.node_lease_ms" => {
+        None if CLUSTER_NUMBERS.contains(&key) => {
             text.parse().unwrap_or_else(|never: std::convert::Infallible| match never {})
         }
         Some(Value::String(..)) | None => Value::from(text),

@@ -75,7 +75,11 @@ fn mysql_options(settings: &ClusterSettings) -> MysqlOptions {
         shards: server.shards.clone(),
     };
     let servers = settings.mysql.iter().map(server).collect();
-    MysqlOptions { database_prefix: settings.name.clone(), ..MysqlOptions::new(servers) }
+    MysqlOptions {
+        database_prefix: settings.name.clone(),
+        connections_max: settings.mysql_connections_max,
+        ..MysqlOptions::new(servers)
+    }
 }
 
 fn redis_options(settings: &ClusterSettings) -> RedisOptions {
