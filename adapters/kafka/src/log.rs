@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use madang_event::Topic;
 use madang_messaging::consumer::ladder::dlq_topic;
-use madang_messaging::{ConsumerConfig, EventLog, GroupId, Message, Outage, PublishOutcome, Subscription};
+use madang_messaging::{ConsumerConfig, EventLog, GroupId, Message, Outage, Position, PublishOutcome, Subscription};
 use rdkafka::consumer::{BaseConsumer, Consumer};
 use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
 use tokio::sync::watch;
@@ -39,6 +39,13 @@ pub(crate) struct Inner {
 impl KafkaLog {
     /// Connects, and makes the topics of the site where they are absent.
     pub async fn connect(options: KafkaOptions) -> Result<Self, ConnectError> {
+        let log = Self::open(options)?;
+        log.ensure_topics().await?;
+        Ok(log)
+    }
+
+    /// The log without asking a broker: who publishes or joins while none answers is told of an outage.
+    pub fn open(options: KafkaOptions) -> Result<Self, ConnectError> {
         options.check()?;
         let inner = Inner {
             names: Names::new(&options.prefix),
@@ -47,8 +54,17 @@ impl KafkaLog {
             members: watch::Sender::new(()),
             options,
         };
-        inner.topics.ensure(Topic::ALL.map(Topic::name)).await?;
         Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Makes the topics of the site where they are absent; an answer is a sign of a broker's life.
+    pub async fn ensure_topics(&self) -> Result<(), ConnectError> {
+        self.inner.topics.ensure(Topic::ALL.map(Topic::name)).await
+    }
+
+    /// Asks a broker for what every client asks first.
+    pub async fn ping(&self) -> Result<(), Outage> {
+        self.inner.topics.ping().await
     }
 
     /// Makes the topics of a group where they are absent: what it reads, its ladder, its dead letters.
@@ -66,23 +82,73 @@ impl KafkaLog {
 
     /// How many messages of these topics the group has not stored as done.
     pub async fn lag(&self, group: &GroupId, topics: &[String]) -> Result<u64, Outage> {
-        let mut partitions = TopicPartitionList::new();
-        for topic in topics {
-            partitions.add_partition_range(&self.inner.names.topic(topic), 0, self.inner.options.partitions as i32 - 1);
-        }
-        let config = self.inner.options.reader(&self.inner.names.group(group, topics));
-        blocking(move || {
-            let timeout = Duration::from_millis(OFFSETS_TIMEOUT_MS);
-            let reader: BaseConsumer = config.create().map_err(away)?;
-            let stored = reader.committed_offsets(partitions, timeout).map_err(away)?;
-            let mut lag = 0;
-            for element in stored.elements() {
-                let watermarks = reader.fetch_watermarks(element.topic(), element.partition(), timeout);
-                let (oldest, head) = watermarks.map_err(away)?;
-                let next = if let Offset::Offset(offset) = element.offset() { offset } else { oldest };
-                lag += u64::try_from(head.saturating_sub(next)).unwrap_or(0);
+        let (ends, stored) = (self.ends(topics).await?, self.stored(group, topics).await?);
+        let next = |end: &Position| stored.iter().find(|stored| is_same_place(stored, end)).map(|stored| stored.offset);
+        let behind = ends.iter().map(|end| end.offset.saturating_sub(next(end).unwrap_or(0)));
+        Ok(behind.map(|behind| u64::try_from(behind).unwrap_or(0)).sum())
+    }
+
+    /// Where these topics end now: the next offset of each partition.
+    pub async fn ends(&self, topics: &[String]) -> Result<Vec<Position>, Outage> {
+        let partitions: Vec<_> = self.partitions(topics).collect();
+        self.look("", topics, move |reader, names, timeout| {
+            let end = |(topic, partition): (String, i32)| {
+                let (_, head) = reader.fetch_watermarks(&names.topic(&topic), partition, timeout).map_err(away)?;
+                Ok(Position { topic, partition: partition.unsigned_abs(), offset: head })
+            };
+            partitions.into_iter().map(end).collect()
+        })
+        .await
+    }
+
+    /// Whether a group has stored as done everything before these ends of its topics.
+    pub async fn has_passed(&self, group: &GroupId, topics: &[String], ends: &[Position]) -> Result<bool, Outage> {
+        let stored = self.stored(group, topics).await?;
+        let passed = |end: &Position| {
+            end.offset == 0 || stored.iter().any(|stored| is_same_place(stored, end) && stored.offset >= end.offset)
+        };
+        Ok(ends.iter().all(passed))
+    }
+
+    /// The next offset of each partition that a group will read; the oldest where it has stored nothing.
+    async fn stored(&self, group: &GroupId, topics: &[String]) -> Result<Vec<Position>, Outage> {
+        let partitions: Vec<_> = self.partitions(topics).collect();
+        self.look(group.as_str(), topics, move |reader, names, timeout| {
+            let mut asked = TopicPartitionList::new();
+            for (topic, partition) in &partitions {
+                asked.add_partition(&names.topic(topic), *partition);
             }
-            Ok(lag)
+            let committed = reader.committed_offsets(asked, timeout).map_err(away)?;
+            let position = |(topic, partition): (String, i32)| {
+                let found = committed.find_partition(&names.topic(&topic), partition).map(|found| found.offset());
+                let offset = match found {
+                    Some(Offset::Offset(offset)) => offset,
+                    _ => reader.fetch_watermarks(&names.topic(&topic), partition, timeout).map_err(away)?.0,
+                };
+                Ok(Position { topic, partition: partition.unsigned_abs(), offset })
+            };
+            partitions.into_iter().map(position).collect()
+        })
+        .await
+    }
+
+    fn partitions(&self, topics: &[String]) -> impl Iterator<Item = (String, i32)> {
+        let count = self.inner.options.partitions as i32;
+        topics.iter().flat_map(move |topic| (0..count).map(move |partition| (topic.clone(), partition)))
+    }
+
+    /// Asks a broker by a reader that joins nothing.
+    async fn look<T: Send + 'static>(
+        &self,
+        group: &str,
+        topics: &[String],
+        ask: impl FnOnce(&BaseConsumer, &Names, Duration) -> Result<T, Outage> + Send + 'static,
+    ) -> Result<T, Outage> {
+        let (names, group) = (self.inner.names.clone(), GroupId::new(group));
+        let config = self.inner.options.reader(&names.group(&group, topics));
+        blocking(move || {
+            let reader: BaseConsumer = config.create().map_err(away)?;
+            ask(&reader, &names, Duration::from_millis(OFFSETS_TIMEOUT_MS))
         })
         .await
     }
@@ -94,6 +160,10 @@ impl KafkaLog {
         let flushed = self.inner.producer.flush(timeout).await.is_ok();
         flushed && tokio::time::timeout(timeout, self.inner.members.closed()).await.is_ok()
     }
+}
+
+fn is_same_place(one: &Position, other: &Position) -> bool {
+    one.topic == other.topic && one.partition == other.partition
 }
 
 #[async_trait]

@@ -16,6 +16,8 @@ use crate::{ConnectError, producer};
 
 /// How long a broker may take to answer about topics, in milliseconds.
 const ANSWER_TIMEOUT_MS: u64 = 5_000;
+/// How long a broker may take to show that it is there, in milliseconds.
+const PING_TIMEOUT_MS: u64 = 2_000;
 /// How long a new topic may take until it has leaders, in milliseconds.
 const LEADERS_TIMEOUT_MS: u64 = 20_000;
 /// Between two looks at a new topic, in milliseconds.
@@ -62,6 +64,13 @@ impl Topics {
         self.wait_for(&unknown).await?;
         self.known.lock().unwrap_or_else(PoisonError::into_inner).extend(unknown);
         Ok(())
+    }
+
+    /// Asks a broker for the names of its topics, within a moment.
+    pub(crate) async fn ping(&self) -> Result<(), madang_messaging::Outage> {
+        let admin = self.admin.clone();
+        let timeout = Duration::from_millis(PING_TIMEOUT_MS);
+        blocking(move || admin.inner().fetch_metadata(None, timeout).map(|_| ()).map_err(away)).await
     }
 
     /// Our names of the topics that hold dead letters, in order.

@@ -130,7 +130,7 @@ impl Owners for LocalOwners {
         let read = together.read_together(articles).await?;
         // Whoever reads an article asks for its views next.
         let seen = articles.iter().zip(&read).filter(|(_, read)| read.entry.is_some());
-        self.views.remember(seen.map(|(article, read)| (*article, read.views)));
+        self.views.remember(&seen.map(|(article, read)| (*article, read.views)).collect::<Vec<_>>()).await?;
         Ok(read.into_iter().map(|read| read.entry).collect())
     }
 

@@ -1,15 +1,19 @@
 //! The databases of one service on all its servers: what stores, outbox, inbox and leases share.
 
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use futures_util::FutureExt;
+use futures_util::future::join_all;
 use madang_kernel::{Clock, ServerIndex, ShardId, ShardMap, StoreError};
-use madang_messaging::{Message, Supervisor};
+use madang_messaging::{Message, OnError, Supervisor};
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, IsolationLevel, Row, TxOpts, Value};
 
 use crate::errors::SqlError;
-use crate::open::{OpenError, set_up};
+use crate::hooks::{AfterCommit, Hooks};
+use crate::open::{OpenError, SetUp};
 use crate::server::Server;
 use crate::statement::Values;
 use crate::transaction::{Cells, Tx, positional};
@@ -19,11 +23,6 @@ const STORE_NOW: &str = include_str!("../sql/backbone/store_now.sql");
 
 /// How long lanes may take to finish what they have when the store closes.
 const CLOSE_MAX_MS: u64 = 10_000;
-
-/// What is told of committed messages, in commit order within a shard, before anybody is answered.
-pub(crate) type OnCommit = Arc<dyn Fn(Vec<Message>) + Send + Sync>;
-/// Shared with the lanes, which outlive no store but may start before the hook is set.
-pub(crate) type CommitHook = Arc<RwLock<Option<OnCommit>>>;
 
 /// The databases of one service. Clones share everything.
 #[derive(Clone)]
@@ -37,7 +36,7 @@ struct Inner {
     map: ShardMap,
     servers: Vec<Arc<Server>>,
     clock: Arc<dyn Clock>,
-    on_commit: CommitHook,
+    hooks: Hooks,
     supervisor: Mutex<Option<Supervisor>>,
     when_closed: Mutex<Vec<Box<dyn FnOnce() + Send>>>,
 }
@@ -54,21 +53,32 @@ impl Drop for Inner {
 
 impl Mysql {
     /// Opens the databases of `service` on every server, creates and migrates them where needed, and compares their
-    /// topology with the configured one.
+    /// topology with the configured one. The shards of a server that is away are unavailable until it has come and been
+    /// set up; one that turns out to belong to another topology then stays unavailable, and the log says so.
     pub async fn open(options: &MysqlOptions, service: Service, clock: Arc<dyn Clock>) -> Result<Self, OpenError> {
         let map = options.shard_map()?;
-        let mut servers = Vec::with_capacity(options.servers.len());
-        for index in 0..options.servers.len() {
-            servers.push(Arc::new(set_up(options, service, &map, index).await?));
+        let set_ups = (0..options.servers.len()).map(|index| SetUp::new(options, service, &map, index));
+        let set_ups: Vec<SetUp> = set_ups.collect::<Result<_, _>>()?;
+        // All of them are heard, so that a start refuses for the same reason each time.
+        let are_there = join_all(set_ups.iter().map(SetUp::at_start)).await;
+        let are_there: Vec<bool> = are_there.into_iter().collect::<Result<_, _>>()?;
+        let supervisor = Supervisor::new(service.name());
+        for (set_up, is_there) in set_ups.iter().zip(are_there) {
+            if !is_there {
+                let set_up = set_up.clone();
+                supervisor.spawn("set up a server", OnError::Restart, move |stop| {
+                    set_up.clone().once_it_is_there(stop).map(Ok::<_, Infallible>)
+                });
+            }
         }
         let inner = Inner {
             service,
             options: options.clone(),
             map,
-            servers,
+            servers: set_ups.iter().map(|set_up| Arc::clone(set_up.server())).collect(),
             clock,
-            on_commit: CommitHook::default(),
-            supervisor: Mutex::new(Some(Supervisor::new(service.name()))),
+            hooks: Hooks::default(),
+            supervisor: Mutex::new(Some(supervisor)),
             when_closed: Mutex::default(),
         };
         Ok(Self { inner: Arc::new(inner) })
@@ -77,7 +87,13 @@ impl Mysql {
     /// Tells `hook` of the messages of every committed batch, after COMMIT and before its callers are answered. It must
     /// not wait: a relay's hand-over does not.
     pub fn on_commit(&self, hook: impl Fn(Vec<Message>) + Send + Sync + 'static) {
-        *self.inner.on_commit.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(hook));
+        self.inner.hooks.set_on_commit(Arc::new(hook));
+    }
+
+    /// Lets `hook` follow every commit, once [`Self::on_commit`] has been told: callers are answered after it, and the
+    /// next batch of their lane does not wait for it.
+    pub fn after_commit(&self, hook: Arc<dyn AfterCommit>) {
+        self.inner.hooks.set_after_commit(hook);
     }
 
     /// Takes no more calls, commits those that wait, and closes every connection.
@@ -108,8 +124,8 @@ impl Mysql {
         &self.inner.options
     }
 
-    pub(crate) fn commit_hook(&self) -> CommitHook {
-        Arc::clone(&self.inner.on_commit)
+    pub(crate) fn hooks(&self) -> &Hooks {
+        &self.inner.hooks
     }
 
     pub(crate) fn map(&self) -> &ShardMap {

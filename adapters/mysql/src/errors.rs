@@ -51,6 +51,17 @@ impl From<mysql_async::Error> for SqlError {
     }
 }
 
+/// Whether the cause of an error, however deep, is a server that is away.
+pub(crate) fn is_caused_by_absence(error: &(dyn Error + 'static)) -> bool {
+    let mut causes = std::iter::successors(Some(error), |error| (*error).source());
+    causes.any(|cause| match cause.downcast_ref::<mysql_async::Error>() {
+        Some(mysql_async::Error::Server(server)) => AWAY.contains(&server.code),
+        Some(mysql_async::Error::Io(_)) => true,
+        Some(mysql_async::Error::Driver(driver)) => is_lost(driver),
+        Some(mysql_async::Error::Url(_) | mysql_async::Error::Other(_)) | None => false,
+    })
+}
+
 fn is_lost(error: &mysql_async::DriverError) -> bool {
     use mysql_async::DriverError as E;
     matches!(error, E::ConnectionClosed | E::PoolDisconnected | E::PacketOutOfOrder)

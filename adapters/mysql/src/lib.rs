@@ -2,9 +2,13 @@
 //! transactions by lanes, and the outbox that a relay empties.
 
 mod articles;
+mod check;
+mod comments;
 mod db;
 mod dead_letters;
 mod errors;
+mod hooks;
+mod hot;
 mod inbox;
 mod lane;
 mod leases;
@@ -12,9 +16,11 @@ mod likes;
 mod members;
 mod membership;
 mod metric;
+mod once;
 mod open;
 mod options;
 mod outbox;
+mod ping;
 mod retry;
 mod rows;
 mod server;
@@ -23,11 +29,15 @@ mod transaction;
 mod views;
 
 pub use articles::MysqlArticles;
+pub use check::{CheckFinding, CheckProgress, CheckReport, Sizes};
+pub use comments::MysqlComments;
 pub use db::Mysql;
 pub use dead_letters::MysqlDeadLetters;
+pub use hooks::AfterCommit;
+pub use hot::MysqlHot;
 pub use inbox::{EffectError, EffectTx, MysqlEffect, MysqlInbox};
 pub use leases::MysqlLeases;
-pub use likes::MysqlLikes;
+pub use likes::{Counting, MysqlLikes};
 pub use members::MysqlMembers;
 pub use membership::MysqlMembership;
 pub use open::OpenError;

@@ -1,13 +1,16 @@
-//! Opening a service's databases: created and migrated where needed, and refused when they belong to another topology.
+//! Opening a service's databases: created and migrated where needed, and refused when they belong to another topology. A
+//! server that is away keeps nobody from starting; it is opened when it comes.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use madang_kernel::{ServerIndex, ShardId, ShardMap, ShardMapError};
+use madang_messaging::{Backoff, Chance, Stop};
 use mysql_async::Conn;
 use mysql_async::prelude::Queryable;
 use refinery::Runner;
 
-use crate::errors::SqlError;
+use crate::errors::{SqlError, is_caused_by_absence};
 use crate::server::{Server, connect_without_database};
 use crate::{MysqlOptions, Service};
 
@@ -18,6 +21,8 @@ const TOPOLOGY: &str = include_str!("../sql/backbone/topology.sql");
 
 /// How long a start waits while another process migrates the same database.
 const MIGRATION_WAIT_S: u64 = 60;
+/// Between two looks for a server that was away at the start.
+const ABSENT_PAUSE: Backoff = Backoff { base_ms: 250, cap_ms: 5_000 };
 /// Databases whose name is longer are refused by the server.
 const DATABASE_NAME_MAX: usize = 64;
 
@@ -30,8 +35,14 @@ mod member {
 mod article {
     refinery::embed_migrations!("migrations/article");
 }
+mod comment {
+    refinery::embed_migrations!("migrations/comment");
+}
 mod like {
     refinery::embed_migrations!("migrations/like");
+}
+mod hot_article {
+    refinery::embed_migrations!("migrations/hot_article");
 }
 mod view {
     refinery::embed_migrations!("migrations/view");
@@ -71,7 +82,7 @@ pub enum OpenError {
         /// The map of the configuration.
         configured: String,
     },
-    /// A server does not answer, or refuses.
+    /// A server answers, and refuses what is needed.
     #[error("server {server}: {reason}")]
     Server {
         /// Position of the server in the configuration.
@@ -81,37 +92,138 @@ pub enum OpenError {
     },
 }
 
-/// Creates the database if it is not there, migrates it, and compares its topology.
-pub(crate) async fn set_up(
-    options: &MysqlOptions,
+/// One server of a service, and what it takes to set it up.
+#[derive(Clone)]
+pub(crate) struct SetUp {
+    options: MysqlOptions,
     service: Service,
-    map: &ShardMap,
+    map: ShardMap,
     index: usize,
-) -> Result<Server, OpenError> {
-    let failed = |error: &dyn std::fmt::Display| OpenError::Server { server: index, reason: error.to_string() };
-    let database = database_name(options, service)?;
-    let url = &options.servers[index].url;
-    let server = Server::new(options, url, &database)
-        .map_err(|error| OpenError::Url { server: index, reason: error.to_string() })?;
-    let mut conn = connect_without_database(options, url).await.map_err(|error| failed(&error))?;
-    // A name cannot be a parameter; this one was checked letter by letter.
-    let create = format!("CREATE DATABASE IF NOT EXISTS `{database}` DEFAULT CHARSET utf8mb4 COLLATE utf8mb4_bin");
-    conn.query_drop(create).await.map_err(|error| failed(&error))?;
-    // Taken on a connection of its own, which gives it back even if this process dies.
-    let lock = format!("madang.{database}");
-    let taken: Option<Option<i64>> =
-        conn.exec_first(TAKE_LOCK, (&lock, MIGRATION_WAIT_S)).await.map_err(|error| failed(&error))?;
-    if taken.flatten() != Some(1) {
-        return Err(failed(&"another process has been migrating for too long"));
+    database: String,
+    server: Arc<Server>,
+}
+
+impl SetUp {
+    /// Describes it; connects to nothing.
+    pub(crate) fn new(
+        options: &MysqlOptions,
+        service: Service,
+        map: &ShardMap,
+        index: usize,
+    ) -> Result<Self, OpenError> {
+        let database = database_name(options, service)?;
+        let server = Server::new(options, &options.servers[index].url, &database)
+            .map_err(|error| OpenError::Url { server: index, reason: error.to_string() })?;
+        let (options, map) = (options.clone(), map.clone());
+        Ok(Self { options, service, map, index, database, server: Arc::new(server) })
     }
-    let migrated = migrate(&server, service).await;
-    let compared = match migrated {
-        Ok(()) => compare(&server, map, index, &database).await,
-        Err(error) => Err(failed(&error)),
-    };
-    let _ = conn.exec_drop(GIVE_LOCK, (&lock,)).await;
-    let _ = tokio::time::timeout(Duration::from_secs(1), conn.disconnect()).await;
-    compared.map(|()| server)
+
+    pub(crate) fn server(&self) -> &Arc<Server> {
+        &self.server
+    }
+
+    /// Sets the server up and lets it be used. One that is away keeps nobody from starting: false.
+    pub(crate) async fn at_start(&self) -> Result<bool, OpenError> {
+        match self.run().await {
+            Ok(()) => Ok(true),
+            Err(Failed::Away(reason)) => {
+                let server = self.index;
+                tracing::warn!(server, service = self.service.name(), "starting without a server: {reason}");
+                Ok(false)
+            }
+            Err(Failed::Refused(error)) => Err(error),
+        }
+    }
+
+    /// Tries until the server is there and set up, or belongs to another topology, which time does not mend.
+    pub(crate) async fn once_it_is_there(self, stop: Stop) {
+        let (server, service) = (self.index, self.service.name());
+        let (mut chance, mut attempts, mut said) = (Chance::seeded(rand::random()), 0, String::new());
+        loop {
+            attempts += 1;
+            let pause = Duration::from_millis(ABSENT_PAUSE.delay_ms(attempts, &mut chance));
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = tokio::time::sleep(pause) => {}
+            }
+            match self.run().await {
+                Ok(()) => {
+                    tracing::info!(server, service, "the server is there and set up");
+                    return;
+                }
+                Err(Failed::Away(_)) => {}
+                Err(Failed::Refused(error)) => {
+                    let reason = error.to_string();
+                    if said != reason {
+                        tracing::error!(server, service, "a server that came late cannot be used: {reason}");
+                        self.server.keep_closed(reason.clone());
+                    }
+                    if matches!(error, OpenError::OtherTopology { .. }) {
+                        return;
+                    }
+                    said = reason;
+                }
+            }
+        }
+    }
+
+    /// Creates the database if it is not there, migrates it, compares its topology, and opens the server to everybody.
+    async fn run(&self) -> Result<(), Failed> {
+        let mut conn = connect_without_database(&self.options, &self.options.servers[self.index].url)
+            .await
+            .map_err(|error| self.failed(error))?;
+        // A name cannot be a parameter; this one was checked letter by letter.
+        let create =
+            format!("CREATE DATABASE IF NOT EXISTS `{}` DEFAULT CHARSET utf8mb4 COLLATE utf8mb4_bin", self.database);
+        conn.query_drop(create).await.map_err(|error| self.failed(error.into()))?;
+        // Taken on a connection of its own, which gives it back even if this process dies.
+        let lock = format!("madang.{}", self.database);
+        let taken: Option<Option<i64>> =
+            conn.exec_first(TAKE_LOCK, (&lock, MIGRATION_WAIT_S)).await.map_err(|error| self.failed(error.into()))?;
+        if taken.flatten() != Some(1) {
+            return Err(Failed::Away("another process has been migrating for too long".to_owned()));
+        }
+        let done = match migrate(&self.server, self.service).await {
+            Ok(()) => self.compare().await,
+            Err(error) if is_caused_by_absence(&error) => Err(Failed::Away(error.to_string())),
+            Err(error) => Err(self.refused(&error)),
+        };
+        let _ = conn.exec_drop(GIVE_LOCK, (&lock,)).await;
+        let _ = tokio::time::timeout(Duration::from_secs(1), conn.disconnect()).await;
+        done.map(|()| self.server.open())
+    }
+
+    /// The first start writes the topology down; every later one must have the same.
+    async fn compare(&self) -> Result<(), Failed> {
+        let configured = written(&self.map);
+        let mut conn = self.server.pooled_for_set_up().await.map_err(|error| self.failed(error))?;
+        let (found, found_server) =
+            stored(&mut conn, &configured, self.index).await.map_err(|error| self.failed(error))?;
+        if found == configured && usize::from(found_server) == self.index {
+            return Ok(());
+        }
+        let (server, database) = (self.index, self.database.clone());
+        Err(Failed::Refused(OpenError::OtherTopology { server, database, found_server, found, configured }))
+    }
+
+    fn failed(&self, error: SqlError) -> Failed {
+        match error {
+            SqlError::Away(_) | SqlError::Conflict(_) => Failed::Away(error.to_string()),
+            SqlError::Duplicate(_) | SqlError::Defect(_) => self.refused(&error),
+        }
+    }
+
+    fn refused(&self, error: &dyn std::fmt::Display) -> Failed {
+        Failed::Refused(OpenError::Server { server: self.index, reason: error.to_string() })
+    }
+}
+
+/// Why a server was not set up.
+enum Failed {
+    /// It is not there, or busy: later it may be.
+    Away(String),
+    /// It is there, and will not do.
+    Refused(OpenError),
 }
 
 fn database_name(options: &MysqlOptions, service: Service) -> Result<String, OpenError> {
@@ -124,7 +236,9 @@ async fn migrate(server: &Server, service: Service) -> Result<(), refinery::Erro
     let own = match service {
         Service::Member => member::migrations::runner(),
         Service::Article => article::migrations::runner(),
+        Service::Comment => comment::migrations::runner(),
         Service::Like => like::migrations::runner(),
+        Service::HotArticle => hot_article::migrations::runner(),
         Service::View => view::migrations::runner(),
     };
     run(backbone::migrations::runner(), "schema_backbone", server).await?;
@@ -134,18 +248,6 @@ async fn migrate(server: &Server, service: Service) -> Result<(), refinery::Erro
 async fn run(mut runner: Runner, table: &str, server: &Server) -> Result<(), refinery::Error> {
     runner.set_migration_table_name(table);
     runner.run_async(&mut server.pool().clone()).await.map(|_| ())
-}
-
-/// The first start writes the topology down; every later one must have the same.
-async fn compare(server: &Server, map: &ShardMap, index: usize, database: &str) -> Result<(), OpenError> {
-    let failed = |error: SqlError| OpenError::Server { server: index, reason: error.to_string() };
-    let configured = written(map);
-    let mut conn = server.pooled().await.map_err(failed)?;
-    let (found, found_server) = stored(&mut conn, &configured, index).await.map_err(failed)?;
-    if found == configured && usize::from(found_server) == index {
-        return Ok(());
-    }
-    Err(OpenError::OtherTopology { server: index, database: database.to_owned(), found_server, found, configured })
 }
 
 async fn stored(conn: &mut Conn, configured: &str, index: usize) -> Result<(String, u8), SqlError> {

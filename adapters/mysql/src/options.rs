@@ -97,10 +97,14 @@ pub enum Service {
     Member,
     /// Boards and articles.
     Article,
+    /// Comments.
+    Comment,
     /// Likes.
     Like,
     /// View counts.
     View,
+    /// Scores and lists of hot articles.
+    HotArticle,
 }
 
 impl Service {
@@ -109,14 +113,16 @@ impl Service {
         match self {
             Self::Member => "member",
             Self::Article => "article",
+            Self::Comment => "comment",
             Self::Like => "like",
             Self::View => "view",
+            Self::HotArticle => "hot-article",
         }
     }
 
     /// Its database under a prefix.
     pub fn database(self, prefix: &str) -> String {
-        format!("{prefix}_{}", self.name())
+        format!("{prefix}_{}", self.name().replace('-', "_"))
     }
 }
 

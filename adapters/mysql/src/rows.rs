@@ -1,12 +1,26 @@
 //! Messages as rows: the columns that outbox and dead letters share.
 
 use bytes::Bytes;
+use madang_event::Envelope;
 use madang_kernel::{EventId, Id, ShardId, Timestamp};
 use madang_messaging::Message;
 
 use crate::errors::SqlError;
 use crate::statement::Values;
 use crate::transaction::{Cells, bytes};
+
+/// The message that carries an event, kept on a shard.
+pub(crate) fn carrying(envelope: &Envelope, shard: ShardId) -> Message {
+    Message {
+        event_id: envelope.event_id,
+        topic: envelope.event.topic().name().to_owned(),
+        key: envelope.key.to_string(),
+        shard,
+        occurred_at: envelope.occurred_at,
+        headers: Vec::new(),
+        payload: envelope.encode(),
+    }
+}
 
 /// `shard, event_id, topic, message_key, occurred_at, headers, payload` as values.
 pub(crate) fn message_values(message: &Message) -> Values {

@@ -1,5 +1,6 @@
 //! One physical server as one service sees it: how to connect, and a pool for reads and messaging.
 
+use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
 use mysql_async::{Conn, Opts, OptsBuilder, Pool, PoolConstraints, PoolOpts, UrlError};
@@ -20,6 +21,8 @@ const METADATA_LOCK_WAIT_S: u32 = 5;
 pub(crate) struct Server {
     opts: Opts,
     pool: Pool,
+    /// Why it cannot be used yet; `None` once it is set up.
+    closed: RwLock<Option<String>>,
 }
 
 impl Server {
@@ -34,17 +37,42 @@ impl Server {
             // Without it every connection would be closed as soon as it came back.
             .with_inactive_connection_ttl(Duration::from_secs(IDLE_KEPT_S));
         let opts: Opts = opts.pool_opts(pooled).into();
-        Ok(Self { pool: Pool::new(opts.clone()), opts })
+        let closed = RwLock::new(Some("it has not been set up".to_owned()));
+        Ok(Self { pool: Pool::new(opts.clone()), opts, closed })
+    }
+
+    /// Lets it be used, once it is migrated and its topology compared.
+    pub(crate) fn open(&self) {
+        *self.closed.write().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Keeps it from being used, and says why to everybody who wants to.
+    pub(crate) fn keep_closed(&self, reason: String) {
+        *self.closed.write().unwrap_or_else(PoisonError::into_inner) = Some(reason);
     }
 
     /// A connection outside the pool, for a lane or for setting up.
     pub(crate) async fn connect(&self) -> Result<Conn, SqlError> {
+        self.is_open()?;
         in_time(Conn::new(self.opts.clone())).await
     }
 
     /// A connection of the pool.
     pub(crate) async fn pooled(&self) -> Result<Conn, SqlError> {
+        self.is_open()?;
+        self.pooled_for_set_up().await
+    }
+
+    /// A connection of the pool to a server that is not yet open to others.
+    pub(crate) async fn pooled_for_set_up(&self) -> Result<Conn, SqlError> {
         in_time(self.pool.get_conn()).await
+    }
+
+    fn is_open(&self) -> Result<(), SqlError> {
+        match &*self.closed.read().unwrap_or_else(PoisonError::into_inner) {
+            None => Ok(()),
+            Some(reason) => Err(SqlError::Away(reason.clone())),
+        }
     }
 
     pub(crate) fn pool(&self) -> &Pool {

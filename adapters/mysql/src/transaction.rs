@@ -106,6 +106,12 @@ impl<'c> Tx<'c> {
         Ok(())
     }
 
+    /// Lets everything that was written so far be rolled back in the end, as if there had been nothing to write.
+    pub(crate) fn undo(&mut self) {
+        self.reports.clear();
+        self.wrote = false;
+    }
+
     /// Commits a message with the transaction.
     pub(crate) fn report(&mut self, message: Message) {
         self.reports.push(message);

@@ -92,6 +92,7 @@ async fn hot_articles_are_found_at_their_place_in_the_index() {
     for (name, step) in [
         ("top.sql", "SEARCH hot_score USING INDEX hot_ranking (day=? AND score>?)"),
         ("find.sql", "SEARCH hot_score USING PRIMARY KEY (day=? AND article_id=?)"),
+        ("tallies_after.sql", "SEARCH hot_score USING PRIMARY KEY (day=? AND article_id>?)"),
         ("after.sql", "SEARCH hot_score USING PRIMARY KEY ((day,article_id)>(?,?))"),
         ("leave.sql", "SEARCH hot_final USING INDEX hot_final_article (day=? AND article_id=?)"),
     ] {

@@ -11,6 +11,7 @@ use madang_messaging::{Consumer, ConsumerConfig, GroupId, Handler, OnError, Outa
 use madang_view::ViewConsumer;
 
 use crate::hot;
+use crate::roles::Role;
 use crate::site::Site;
 
 /// The group that cleans up comments of deleted articles.
@@ -20,40 +21,64 @@ pub(crate) const LIKE_GROUP: &str = "like";
 /// The group that cleans up their view counts.
 pub(crate) const VIEW_GROUP: &str = "view";
 /// The group that keeps the query model.
-const READ_GROUP: &str = "article-read";
+pub(crate) const READ_GROUP: &str = "article-read";
 /// Deliveries in hand of a group that folds a whole batch into one step: after a pause it has much to catch up with.
 const FOLDED_BATCH_MAX: usize = 2_048;
 
-/// Starts every group. The query model is empty, so its group starts at the end of the log.
+/// Starts the groups of this process's roles.
 pub(crate) async fn start(supervisor: &Supervisor, site: &Site) -> Result<(), Outage> {
-    let comments = CommentCleaner::new(site.comment_store.clone(), site.articles.clone());
-    group(supervisor, site, config(COMMENT_GROUP, &[Topic::Article]), COMMENT_GROUP, Arc::new(comments));
-    let likes = LikeConsumer::new(site.like_store.clone(), site.articles.clone());
-    group(supervisor, site, config(LIKE_GROUP, &[Topic::Article]), LIKE_GROUP, Arc::new(likes));
-    let views = ViewConsumer::new(site.views.clone());
-    group(supervisor, site, config(VIEW_GROUP, &[Topic::Article]), VIEW_GROUP, Arc::new(views));
-
-    let scores =
-        HotConsumer::new(site.hot_store.clone(), site.clock.clone(), site.days.clone(), GroupId::new(hot::GROUP));
-    let config_of_hot = ConsumerConfig { batch_max: FOLDED_BATCH_MAX, ..config(hot::GROUP, &Topic::ALL) };
-    group(supervisor, site, config_of_hot, hot::GROUP, Arc::new(scores));
-
-    let config_of_read = ConsumerConfig {
-        batch_max: FOLDED_BATCH_MAX,
-        ..config(READ_GROUP, &[Topic::Article, Topic::Comment, Topic::Like])
-    };
-    site.log.forget_group(&config_of_read.group).await?;
-    site.log.register_group_at_head(&config_of_read.group, &config_of_read.topics).await?;
-    group(supervisor, site, config_of_read, READ_GROUP, Arc::new(ReadConsumer::new(site.read_model.clone())));
+    for (name, config, handler) in groups(site) {
+        site.backing.prepare_group(&config).await?;
+        let consumer = Consumer::new(config, site.log.clone(), handler, site.clock.clone());
+        site.groups.add(name, consumer.pause_handle());
+        supervisor.spawn(name, OnError::Restart, move |stop| consumer.clone().run(stop));
+    }
     Ok(())
 }
 
-fn config(group: &'static str, topics: &[Topic]) -> ConsumerConfig {
-    ConsumerConfig::new(GroupId::new(group), topics.iter().map(|topic| topic.name().to_owned()).collect())
+type Group = (&'static str, ConsumerConfig, Arc<dyn Handler>);
+
+/// Each group of a role with what applies its events.
+fn groups(site: &Site) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    let mut add = |role, config, handler: Option<Arc<dyn Handler>>| {
+        if let Some(handler) = handler.filter(|_| site.roles.has(role)) {
+            groups.push((role.name(), config, handler));
+        }
+    };
+    let comments = site.stores.comments.clone().map(|store| CommentCleaner::new(store, site.lookup.clone()));
+    add(Role::Comment, config(COMMENT_GROUP), comments.map(handler));
+    let likes = site.stores.likes.clone().map(|store| LikeConsumer::new(store, site.lookup.clone()));
+    add(Role::Like, config(LIKE_GROUP), likes.map(handler));
+    add(Role::View, config(VIEW_GROUP), site.services.views.clone().map(|views| handler(ViewConsumer::new(views))));
+    let (clock, days) = (&site.clock, &site.days);
+    let scores = |store| HotConsumer::new(store, clock.clone(), days.clone(), GroupId::new(hot::GROUP));
+    add(Role::HotArticle, config(hot::GROUP), site.stores.hot.clone().map(|store| handler(scores(store))));
+    let read = site.read_model.clone().map(|model| handler(ReadConsumer::new(model)));
+    add(Role::ArticleRead, config(READ_GROUP), read);
+    groups
 }
 
-fn group(supervisor: &Supervisor, site: &Site, config: ConsumerConfig, name: &'static str, handler: Arc<dyn Handler>) {
-    let consumer = Consumer::new(config, Arc::new(site.log.clone()), handler, site.clock.clone());
-    site.groups.add(name, consumer.pause_handle());
-    supervisor.spawn(name, OnError::Restart, move |stop| consumer.clone().run(stop));
+fn handler(handler: impl Handler + 'static) -> Arc<dyn Handler> {
+    Arc::new(handler)
+}
+
+/// The groups of all roles, as every process names them.
+pub(crate) fn all() -> [ConsumerConfig; 5] {
+    [COMMENT_GROUP, LIKE_GROUP, VIEW_GROUP, hot::GROUP, READ_GROUP].map(config)
+}
+
+/// What a group reads, and how.
+pub(crate) fn config(group: &'static str) -> ConsumerConfig {
+    let topics: &[Topic] = match group {
+        hot::GROUP => &Topic::ALL,
+        READ_GROUP => &[Topic::Article, Topic::Comment, Topic::Like],
+        _ => &[Topic::Article],
+    };
+    let topics = topics.iter().map(|topic| topic.name().to_owned()).collect();
+    let config = ConsumerConfig::new(GroupId::new(group), topics);
+    match group {
+        hot::GROUP | READ_GROUP => ConsumerConfig { batch_max: FOLDED_BATCH_MAX, ..config },
+        _ => config,
+    }
 }

@@ -25,6 +25,12 @@ impl Groups {
         self.all().keys().copied().collect()
     }
 
+    /// How far a group has come, with word of a rest.
+    pub(crate) fn in_words(&self, name: &str, progress: String) -> String {
+        let rests = self.pause_of(name).is_some_and(|pause| pause.is_paused());
+        if rests { format!("paused, {progress}") } else { progress }
+    }
+
     fn all(&self) -> MutexGuard<'_, BTreeMap<&'static str, ConsumerPause>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -8,26 +8,29 @@ use madang_kernel::{IdGenerator, NodeLeases, StoreError};
 use madang_messaging::Stop;
 use tracing::{info, warn};
 
-/// How long a lease lasts.
-pub(crate) const TTL_MS: i64 = 10_000;
-/// How often it is renewed.
-const RENEW_MS: u64 = 3_000;
+/// A lease is renewed so often that three renewals may fail before it ends.
+const RENEWALS_A_LEASE: i64 = 4;
+/// And at least so often: a new holder of the number has to start above the end.
+const RENEW_MAX_MS: i64 = 10_000;
 /// How soon a renewal that failed is tried again: the store may only have been busy.
 const RETRY_MS: u64 = 250;
 
-// Two renewals may fail before ids are refused.
-const _: () = assert!(RENEW_MS * 3 < TTL_MS as u64);
-
 /// Renews the lease until `stop`.
-pub(crate) async fn keep(leases: Arc<dyn NodeLeases>, ids: Arc<IdGenerator>, stop: Stop) -> Result<(), Infallible> {
-    let mut failing = false;
+pub(crate) async fn keep(
+    leases: Arc<dyn NodeLeases>,
+    ids: Arc<IdGenerator>,
+    ttl_ms: i64,
+    stop: Stop,
+) -> Result<(), Infallible> {
+    let renew_ms = (ttl_ms / RENEWALS_A_LEASE).clamp(1, RENEW_MAX_MS).unsigned_abs();
+    let mut failing = ids.lease().until_ms == 0;
     loop {
-        let wait = Duration::from_millis(if failing { RETRY_MS } else { RENEW_MS });
+        let wait = Duration::from_millis(if failing { RETRY_MS } else { renew_ms });
         tokio::select! {
             () = stop.cancelled() => return Ok(()),
             () = tokio::time::sleep(wait) => {}
         }
-        match renew(leases.as_ref(), &ids).await {
+        match renew(leases.as_ref(), &ids, ttl_ms).await {
             Ok(()) if failing => {
                 info!("the node lease is renewed again");
                 failing = false;
@@ -43,12 +46,14 @@ pub(crate) async fn keep(leases: Arc<dyn NodeLeases>, ids: Arc<IdGenerator>, sto
     }
 }
 
-async fn renew(leases: &dyn NodeLeases, ids: &IdGenerator) -> Result<(), StoreError> {
-    let lease = match leases.renew(ids.lease(), TTL_MS).await? {
+async fn renew(leases: &dyn NodeLeases, ids: &IdGenerator, ttl_ms: i64) -> Result<(), StoreError> {
+    let lease = match leases.renew(ids.lease(), ttl_ms).await? {
         Some(lease) => lease,
         None => {
-            warn!("the node number was taken by another process; taking a new one");
-            leases.acquire(TTL_MS).await?
+            if ids.lease().until_ms > 0 {
+                warn!("the node number was taken by another process; taking a new one");
+            }
+            leases.acquire(ttl_ms).await?
         }
     };
     ids.renew(lease);
@@ -61,6 +66,8 @@ mod tests {
     use madang_sqlite::{Sqlite, SqliteLeases, SqliteOptions};
 
     use super::*;
+
+    const TTL_MS: i64 = 10_000;
 
     #[tokio::test]
     async fn ids_are_issued_again_after_the_number_was_lost() {
@@ -75,7 +82,7 @@ mod tests {
         clock.advance(Duration::from_secs(60));
         let theirs = leases.acquire(TTL_MS).await.unwrap();
         assert!(ids.next::<ArticleId>(ShardId::HOME).is_err());
-        renew(&leases, &ids).await.unwrap();
+        renew(&leases, &ids, TTL_MS).await.unwrap();
         assert_eq!(ids.lease().from_ms, theirs.until_ms, "nothing that they may have issued is issued again");
         assert!(ids.next::<ArticleId>(ShardId::HOME).unwrap() > before);
     }
@@ -88,7 +95,7 @@ mod tests {
         let leases = SqliteLeases::new(database);
         let ids = IdGenerator::new(clock.clone(), leases.acquire(TTL_MS).await.unwrap());
         clock.advance(Duration::from_secs(5));
-        renew(&leases, &ids).await.unwrap();
+        renew(&leases, &ids, TTL_MS).await.unwrap();
         let NodeLease { node, until_ms, .. } = ids.lease();
         assert_eq!((node, until_ms), (NodeId(0), clock.now().as_millis() + TTL_MS));
     }

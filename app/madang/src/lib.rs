@@ -1,20 +1,23 @@
 //! The program as a library: configuration, command line and the composition of services, adapters and fronts.
 //!
-//! [`site`] is the composition root. [`serve`] runs it behind HTTP, [`operations`] are the commands, and [`control`] lets
+//! [`composition`] is the composition root, [`site`] what comes out of it. [`serve`] runs it behind HTTP, [`operations`] are the commands, and [`control`] lets
 //! a command reach a server that already holds the data directory.
 
 pub mod cli;
+pub mod composition;
 pub mod config;
 mod console;
 mod consumers;
 pub mod control;
 pub mod data_directory;
+mod first_steps;
 pub mod groups;
 mod hot;
 pub mod keys;
 mod lag;
 mod lease;
 pub mod operations;
+mod public;
 mod readiness;
 pub mod report;
 pub mod roles;

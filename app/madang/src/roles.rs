@@ -60,9 +60,36 @@ pub struct Roles {
 }
 
 impl Roles {
+    /// Every role.
+    pub const ALL: Self = Self { named: Vec::new() };
+
     /// Whether this process has the role.
     pub fn has(&self, role: Role) -> bool {
         self.named.is_empty() || self.named.contains(&role)
+    }
+
+    /// Whether this process runs the use cases of a role: its own, and for pages those of all.
+    pub fn runs(&self, role: Role) -> bool {
+        self.has(role) || self.has(Role::Web)
+    }
+
+    /// Whether this process reads through the query model: to show articles, and for the counts and titles beside others.
+    pub fn reads(&self) -> bool {
+        [Role::Article, Role::ArticleRead, Role::HotArticle].into_iter().any(|role| self.runs(role))
+    }
+
+    /// The roles that this process asks something at once and does not have itself.
+    pub fn asked_elsewhere(&self) -> Vec<Role> {
+        let needs_articles = [Role::Comment, Role::Like, Role::View].into_iter().any(|role| self.runs(role));
+        let asked = [
+            // Every process must know which sessions have ended.
+            (Role::Member, true),
+            (Role::Article, needs_articles || self.reads()),
+            (Role::Comment, self.reads()),
+            (Role::Like, self.reads()),
+            (Role::View, self.reads()),
+        ];
+        asked.into_iter().filter(|(role, asked)| *asked && !self.runs(*role)).map(|(role, _)| role).collect()
     }
 }
 
@@ -108,6 +135,16 @@ mod tests {
     fn a_list_has_what_it_names() {
         let roles: Roles = "article, comment".parse().unwrap();
         assert!(roles.has(Role::Article) && roles.has(Role::Comment) && !roles.has(Role::Member));
+    }
+
+    #[test]
+    fn a_process_asks_elsewhere_what_it_has_not_itself() {
+        let asked = |text: &str| text.parse::<Roles>().unwrap().asked_elsewhere();
+        assert_eq!(asked("all"), []);
+        assert_eq!(asked("web"), []);
+        assert_eq!(asked("member"), []);
+        assert_eq!(asked("view"), [Role::Member, Role::Article]);
+        assert_eq!(asked("article,member"), [Role::Comment, Role::Like, Role::View]);
     }
 
     #[test]

@@ -15,8 +15,8 @@ use crate::control::{self, ControlError, ControlRequest, Ending};
 use crate::data_directory::{DataDirectory, DataDirectoryError};
 use crate::operations::Operations;
 use crate::report::Report;
-use crate::site::Site;
-use crate::{serve, telemetry};
+use crate::roles::Roles;
+use crate::{composition, serve, telemetry};
 
 /// How long a command waits for a server that is just starting or stopping.
 const SERVER_WAIT: Duration = Duration::from_secs(10);
@@ -70,7 +70,10 @@ async fn perform(command: &Command, settings: &Settings) -> anyhow::Result<u8> {
         _ => None,
     };
     let mut console = Console::new(tokens)?;
-    let outcome = here_or_there(&request, settings, &mut console).await;
+    let outcome = match settings.cluster {
+        None => here_or_there(&request, settings, &mut console).await,
+        Some(_) => here(&request, settings, None, &mut console).await,
+    };
     console.finish()?;
     outcome
 }
@@ -85,7 +88,7 @@ async fn here_or_there(request: &ControlRequest, settings: &Settings, console: &
             false => DataDirectory::take_existing(&settings.data, request.name()),
         };
         let in_use = match taken {
-            Ok(data) => return here(request, settings, &data, console).await,
+            Ok(data) => return here(request, settings, Some(&data), console).await,
             Err(error @ DataDirectoryError::InUse { .. }) => error,
             Err(error) => return Err(error.into()),
         };
@@ -102,10 +105,10 @@ async fn here_or_there(request: &ControlRequest, settings: &Settings, console: &
 async fn here(
     request: &ControlRequest,
     settings: &Settings,
-    data: &DataDirectory,
+    data: Option<&DataDirectory>,
     console: &mut Console,
 ) -> anyhow::Result<u8> {
-    let site = Site::open(settings, data).await?;
+    let site = composition::open(settings, Roles::ALL, data).await?;
     let tasks = Supervisor::new("command");
     site.keep(&tasks);
     let operations = Operations::alone(site.clone());

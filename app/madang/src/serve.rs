@@ -8,11 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use axum::Router;
-use madang_api::{ApiLimits, ApiState};
-use madang_kernel::Role;
-use madang_member::MemberError;
 use madang_messaging::{OnError, Stop, Supervisor};
-use madang_web::WebState;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::net::{TcpListener, UnixListener};
 use tracing::{info, warn};
@@ -20,15 +16,17 @@ use tracing::{info, warn};
 use crate::config::{Config, Settings};
 use crate::control::{self, ControlServer, Ending};
 use crate::data_directory::DataDirectory;
+use crate::first_steps::{self, Administrator};
 use crate::operations::Operations;
-use crate::readiness::SiteReadiness;
-use crate::roles::{self, Roles};
+use crate::roles::{Role, Roles};
 use crate::signals::{Signal, Signals};
-use crate::site::Site;
-use crate::{consumers, hot, telemetry, upkeep, write_back};
+use crate::site::{Site, Stages};
+use crate::{composition, consumers, hot, public, telemetry, upkeep, write_back};
 
 /// How long background tasks and commands may take to notice that they should end.
 const BACKGROUND_STOP: Duration = Duration::from_secs(2);
+/// How long events under way may take to reach the log; what does not is found in the outbox later.
+const RELAYS_STOP: Duration = Duration::from_secs(6);
 
 /// Serves until SIGTERM or SIGINT.
 pub async fn serve(config: &Config) -> anyhow::Result<()> {
@@ -38,14 +36,19 @@ pub async fn serve(config: &Config) -> anyhow::Result<()> {
     for name in &config.ignored_environment {
         warn!("{name} in the environment is no setting and is ignored");
     }
-    let data = DataDirectory::take(&settings.data, "serve")?;
+    let data = match settings.cluster {
+        None => Some(DataDirectory::take(&settings.data, "serve")?),
+        Some(_) => None,
+    };
     // A port that is taken is the likeliest failure: found out before anything is opened.
     let listener = TcpListener::bind(&settings.listen)
         .await
         .with_context(|| format!("cannot listen on {} (setting `listen`)", settings.listen))?;
+    let internal = internal_listener(settings).await?;
     let metrics = telemetry::start_metrics()?;
-    let site = Site::open(settings, &data).await?;
-    let running = Running::start(site, listener, settings, &data, &roles, metrics).await?;
+    let site = composition::open(settings, roles, data.as_ref()).await?;
+    let listeners = Listeners { public: listener, internal };
+    let running = Running::start(site, listeners, settings, data.as_ref(), metrics).await?;
     let signal = running.until_signal(&mut signals).await;
     let limit = Duration::from_millis(settings.drain_timeout_ms);
     tokio::select! {
@@ -59,66 +62,76 @@ pub async fn serve(config: &Config) -> anyhow::Result<()> {
     signal.map(|_| ())
 }
 
+/// Where people and other processes are listened to.
+struct Listeners {
+    public: TcpListener,
+    internal: Option<TcpListener>,
+}
+
+async fn internal_listener(settings: &Settings) -> anyhow::Result<Option<TcpListener>> {
+    let listen = settings.cluster.as_ref().map(|cluster| cluster.internal.listen.as_str()).filter(|at| !at.is_empty());
+    let Some(listen) = listen else { return Ok(None) };
+    let bound = TcpListener::bind(listen).await;
+    bound.map(Some).with_context(|| format!("cannot listen on {listen} (setting `cluster.internal.listen`)"))
+}
+
 fn checked_roles(settings: &Settings) -> anyhow::Result<Roles> {
     let roles: Roles = settings.roles.parse()?;
-    if !roles::Role::ALL.into_iter().all(|role| roles.has(role) || role == roles::Role::Web) {
-        warn!("this version runs all services in one process; only the role web can be left out");
+    let others = Role::ALL.into_iter().filter(|role| *role != Role::Web);
+    if settings.cluster.is_none() && !others.into_iter().all(|role| roles.has(role)) {
+        bail!("without [cluster] one process runs every service: only the role web can be left out of --roles");
     }
     Ok(roles)
 }
 
-/// A server at work. Stages stop in this order: HTTP and commands, consumers, background work, the store.
+/// A server at work, by the stages in which it stops.
 struct Running {
     site: Site,
     http: Supervisor,
+    internal: Supervisor,
     commands: Supervisor,
     consumers: Supervisor,
+    coordinators: Supervisor,
+    relays: Supervisor,
     background: Supervisor,
 }
 
 impl Running {
     async fn start(
         site: Site,
-        listener: TcpListener,
+        listeners: Listeners,
         settings: &Settings,
-        data: &DataDirectory,
-        roles: &Roles,
+        data: Option<&DataDirectory>,
         metrics: PrometheusHandle,
     ) -> anyhow::Result<Self> {
         let background = Supervisor::new("background");
         site.keep(&background);
-        site.members.refresh_revocations().await.context("cannot load revocations")?;
-        if site.articles.ensure_first_board().await.context("cannot create the first board")? {
-            info!("created the board general");
-        }
-        let setup_token = first_administrator(&site, settings).await?;
+        let administrator = first_steps::take(&site, settings, &background).await?;
         upkeep::start(&background, &site, settings, metrics.clone());
-        write_back::start(&background, site.views.clone());
-        hot::start(&background, site.hot.clone());
-        let read = site.read.clone();
-        background.spawn("read-model-loads", OnError::Restart, move |stop| {
-            let read = read.clone();
-            async move { read.run(stop).await }
-        });
-        // From here on people read their own writes: the model hears of a change before whoever made it is answered.
-        let (model, read) = (site.read_model.clone(), site.read.clone());
-        site.database.on_commit(Arc::new(move |events| {
-            model.merge_committed(events);
-            read.note_committed(events);
-        }));
+        start_services(&background, &site);
+        let (coordinators, relays) = (Supervisor::new("coordinators"), Supervisor::new("relays"));
+        let stages = Stages { coordinators: &coordinators, relays: &relays, background: &background };
+        site.backing.start(&site, &stages);
         let consumers = Supervisor::new("consumers");
         consumers::start(&consumers, &site).await.context("cannot start the consumer groups")?;
 
         let commands = Supervisor::new("commands");
-        let socket = control::listen(data.path()).context("cannot listen on the control socket")?;
-        serve_commands(&commands, &site, data.path(), socket);
+        if let Some(data) = data {
+            let socket = control::listen(data.path()).context("cannot listen on the control socket")?;
+            serve_commands(&commands, &site, data.path(), socket);
+        }
 
-        let address = listener.local_addr()?;
-        let router = router(&site, settings, roles, metrics, setup_token.clone())?;
+        let internal = Supervisor::new("internal");
+        if let Some((listener, router)) = listeners.internal.zip(site.internal.clone()) {
+            info!("listening to other processes on http://{}", listener.local_addr()?);
+            serve_http(&internal, listener, router, BACKGROUND_STOP);
+        }
+        let address = listeners.public.local_addr()?;
+        let router = public::router(&site, settings, metrics)?;
         let http = Supervisor::new("http");
-        serve_http(&http, listener, router, http_share(Duration::from_millis(settings.drain_timeout_ms)));
-        announce(address, setup_token.as_deref(), roles.has(roles::Role::Web), data.path());
-        Ok(Self { site, http, commands, consumers, background })
+        serve_http(&http, listeners.public, router, http_share(settings));
+        announce(address, administrator, &site, data);
+        Ok(Self { site, http, internal, commands, consumers, coordinators, relays, background })
     }
 
     /// What ended the work: a signal, or a stage that cannot go on.
@@ -129,77 +142,52 @@ impl Running {
                 Ok(signal)
             }
             failed = self.http.failed() => bail!("HTTP: {failed}"),
+            failed = self.internal.failed() => bail!("internal HTTP: {failed}"),
         }
     }
 
+    /// Shards and partitions are let go of at once, so that other processes have them while requests finish here. Whatever
+    /// writes ends before what carries events to the log, and that before the store.
     async fn drain(self, limit: Duration) {
-        tokio::join!(self.http.shutdown(limit), self.commands.shutdown(BACKGROUND_STOP));
-        self.consumers.shutdown(BACKGROUND_STOP).await;
+        tokio::join!(
+            self.http.shutdown(limit),
+            self.commands.shutdown(BACKGROUND_STOP),
+            self.consumers.shutdown(BACKGROUND_STOP),
+            self.coordinators.shutdown(BACKGROUND_STOP),
+        );
+        self.internal.shutdown(BACKGROUND_STOP).await;
         self.background.shutdown(BACKGROUND_STOP).await;
-        write_back::finish(&self.site.views).await;
+        if let Some(views) = &self.site.services.views {
+            write_back::finish(views).await;
+        }
+        self.relays.shutdown(RELAYS_STOP).await;
         self.site.close().await;
     }
 }
 
-/// What requests under way may take of the time that a stop has: the rest is for the store.
-fn http_share(limit: Duration) -> Duration {
-    limit - (limit / 4).min(BACKGROUND_STOP)
+/// Starts what the services of this process need to run.
+fn start_services(background: &Supervisor, site: &Site) {
+    if let Some(views) = site.services.views.clone() {
+        write_back::start(background, views);
+    }
+    if let Some(hot) = site.services.hot.clone().filter(|_| site.roles.has(Role::HotArticle)) {
+        hot::start(background, hot);
+    }
+    if let Some(read) = site.services.read.clone() {
+        background.spawn("read-model-loads", OnError::Restart, move |stop| {
+            let read = read.clone();
+            async move { read.run(stop).await }
+        });
+    }
 }
 
-/// Creates the administrator that the settings name; otherwise, while there is none, the token of the set-up link.
-async fn first_administrator(site: &Site, settings: &Settings) -> anyhow::Result<Option<Arc<str>>> {
-    if site.members.has_admin().await? {
-        return Ok(None);
+/// What requests under way may take of the time that a stop has: the rest is for the store, and for the log of a cluster.
+fn http_share(settings: &Settings) -> Duration {
+    let limit = Duration::from_millis(settings.drain_timeout_ms);
+    match settings.cluster {
+        None => limit - (limit / 4).min(BACKGROUND_STOP),
+        Some(_) => limit - (limit / 2).min(RELAYS_STOP + BACKGROUND_STOP),
     }
-    if settings.admin_name.is_empty() {
-        let secret: [u8; 32] = rand::random();
-        let token: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
-        return Ok(Some(token.into()));
-    }
-    match site.members.register_with_role(&settings.admin_name, &settings.admin_password, Role::Admin).await {
-        Ok(member) => info!("created the administrator {}", member.name),
-        // Giving the role to whoever registered the name first would hand them the site.
-        Err(MemberError::NameTaken) => {
-            bail!("an ordinary member has the name {:?}: set MADANG_ADMIN_NAME to another", settings.admin_name)
-        }
-        Err(error) => return Err(error).context("cannot create the administrator of MADANG_ADMIN_NAME"),
-    }
-    Ok(None)
-}
-
-fn router(
-    site: &Site,
-    settings: &Settings,
-    roles: &Roles,
-    metrics: PrometheusHandle,
-    setup_token: Option<Arc<str>>,
-) -> anyhow::Result<Router> {
-    let api = ApiState {
-        sessions: site.members.sessions(),
-        members: site.members.clone(),
-        articles: site.articles.clone(),
-        comments: site.comments.clone(),
-        likes: site.likes.clone(),
-        views: site.views.clone(),
-        read: site.read.clone(),
-        rendered: madang_api::Rendered::default(),
-        hot: site.hot.clone(),
-        guests: site.guests.clone(),
-        readiness: Arc::new(SiteReadiness(site.clone())),
-        metrics: Arc::new(move || metrics.render()),
-        limits: ApiLimits {
-            body_bytes: settings.body_limit_bytes,
-            in_flight: settings.in_flight_max,
-            request_timeout: Duration::from_millis(settings.request_timeout_ms),
-            cookies_secure: settings.cookies_secure,
-            trusted_proxies: settings.trusted_proxies.parse().context("setting `trusted_proxies`")?,
-        },
-    };
-    if !roles.has(roles::Role::Web) {
-        return Ok(madang_api::router(api));
-    }
-    let pages = WebState { members: site.members.clone(), articles: site.articles.clone(), setup_token };
-    Ok(madang_api::router_with_pages(api, madang_web::router(pages)))
 }
 
 fn serve_http(supervisor: &Supervisor, listener: TcpListener, router: Router, drain: Duration) {
@@ -234,17 +222,17 @@ fn serve_commands(supervisor: &Supervisor, site: &Site, data: &Path, socket: Uni
 }
 
 /// Says where the site is and, while it has none, how to become its administrator.
-fn announce(address: SocketAddr, setup_token: Option<&str>, pages: bool, data: &Path) {
+fn announce(address: SocketAddr, administrator: Administrator, site: &Site, data: Option<&DataDirectory>) {
     let mut text = format!("listening on http://{address}\n");
-    if let Some(token) = setup_token {
+    if administrator == Administrator::Missing {
+        let place = data.map_or_else(|| "--config FILE".to_owned(), |data| format!("--data {}", data.path().display()));
         text.push_str(&format!(
             "This site has no administrator yet. To become one, do one of these:\n\
-             - run: madang member create --role admin --name NAME --password-stdin --data {}\n\
+             - run: madang member create --role admin --name NAME --password-stdin {place}\n\
              - start with MADANG_ADMIN_NAME and MADANG_ADMIN_PASSWORD in the environment\n",
-            data.display()
         ));
-        if pages {
-            text.push_str(&format!("- open: http://{address}/setup?token={token}\n"));
+        if site.roles.has(Role::Web) {
+            text.push_str(&format!("- open: http://{address}/setup?token={}\n", site.setup_token));
         }
     }
     let mut stdout = std::io::stdout().lock();

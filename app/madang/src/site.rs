@@ -1,169 +1,182 @@
-//! The composition root: opens the store and puts the services on it, the same for a server and for a command.
+//! What a server or a command works with: the services of this process and the ports behind them. Which adapters stand
+//! there is decided in [`crate::composition`], and nothing here can tell.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::Context as _;
-use jiff::tz::TimeZone;
-use madang_article::ArticleService;
-use madang_article_read::ReadService;
-use madang_comment::{CommentService, DepthMax};
-use madang_hot_article::{HotService, SiteDays};
-use madang_kernel::{Clock, IdGenerator, NodeLeases as _, SystemClock};
-use madang_like::LikeService;
-use madang_member::{MemberOptions, MemberService};
-use madang_memory::{LocalOwners, MemoryReadModel};
-use madang_messaging::{GroupId, OnError, Supervisor};
-use madang_sqlite::{
-    Sqlite, SqliteArticles, SqliteComments, SqliteDeadLetters, SqliteHot, SqliteInbox, SqliteLeases, SqliteLikes,
-    SqliteLog, SqliteMembers, SqliteOptions, SqliteProgress, SqliteTogether, SqliteViews,
-};
-use madang_view::{GuestKey, ViewConfig, ViewService};
+use async_trait::async_trait;
+use axum::Router;
+use madang_api::PartState;
+use madang_article::{ArticleService, ArticleStore};
+use madang_article_read::{ReadModel, ReadService};
+use madang_comment::{CommentService, CommentStore};
+use madang_hot_article::{HotService, HotStore, SiteDays};
+use madang_kernel::{ArticleLookup, Clock, IdGenerator, NodeLeases};
+use madang_like::{LikeService, LikeStore};
+use madang_member::{MemberService, Sessions};
+use madang_messaging::{ConsumerConfig, DeadLetters, EventLog, OnError, Outage, Supervisor};
+use madang_view::{GuestKey, ViewService};
 
 use crate::config::Settings;
-use crate::data_directory::DataDirectory;
 use crate::groups::Groups;
-use crate::{hot, keys, lease};
+use crate::lease;
+use crate::report::Report;
+use crate::roles::{Role, Roles};
 
 /// Everything a server or a command works with. Clones share it.
 #[derive(Clone)]
 pub struct Site {
-    /// The store itself.
-    pub database: Sqlite,
-    /// Members and sessions.
-    pub members: Arc<MemberService>,
-    /// Boards and articles.
-    pub articles: Arc<ArticleService>,
-    /// Comments.
-    pub comments: Arc<CommentService>,
-    /// Likes.
-    pub likes: Arc<LikeService>,
-    /// Views; their live counts are this process's memory.
-    pub views: Arc<ViewService>,
-    /// Reading: articles and lists with their counts, from the query model.
-    pub read: Arc<ReadService>,
-    /// The query model itself, which consumers and commits merge into.
-    pub read_model: Arc<MemoryReadModel>,
-    /// The hot articles of the last days.
-    pub hot: Arc<HotService>,
-    /// The store of their scores, for the group that keeps them.
-    pub hot_store: Arc<SqliteHot>,
+    /// The roles of this process.
+    pub roles: Roles,
+    /// The services it runs.
+    pub services: Services,
+    /// The stores behind them that others than a service work with.
+    pub stores: Stores,
+    /// Asks the owner of articles whether one exists.
+    pub lookup: Arc<dyn ArticleLookup>,
+    /// The query model itself, which consumers merge into.
+    pub read_model: Option<Arc<dyn ReadModel>>,
+    /// What this process answers others, where there are any.
+    pub internal: Option<Router>,
     /// The days of the site.
     pub days: SiteDays,
     /// The consumer groups of this process.
     pub groups: Groups,
     /// Under which guests are counted.
     pub guests: GuestKey,
-    /// The store of comments, for cleaning up.
-    pub comment_store: Arc<SqliteComments>,
-    /// The store of likes, for cleaning up.
-    pub like_store: Arc<SqliteLikes>,
-    /// The store of members, for upkeep.
-    pub member_store: Arc<SqliteMembers>,
-    /// The store of articles, for upkeep and seeding.
-    pub article_store: Arc<SqliteArticles>,
-    /// The embedded event log.
-    pub log: SqliteLog,
-    /// What consumer groups remember.
-    pub inbox: SqliteInbox,
+    /// Opens the set-up page while the site has no administrator.
+    pub setup_token: Arc<str>,
+    /// The event log.
+    pub log: Arc<dyn EventLog>,
     /// Messages that were given up.
-    pub dead_letters: SqliteDeadLetters,
+    pub dead_letters: Arc<dyn DeadLetters>,
     /// Issues ids under the leased node number.
     pub ids: Arc<IdGenerator>,
     /// Where node numbers are leased.
-    pub leases: Arc<SqliteLeases>,
+    pub leases: Arc<dyn NodeLeases>,
+    /// For how long.
+    pub lease_ms: i64,
     /// The host's clock.
     pub clock: Arc<dyn Clock>,
+    /// What stands behind the ports, for what is no port.
+    pub backing: Arc<dyn Backing>,
+}
+
+/// The services of a process; one that its roles do not need is absent.
+#[derive(Clone)]
+pub struct Services {
+    /// Knows whose a token is.
+    pub sessions: Arc<Sessions>,
+    /// Members and sessions.
+    pub members: Option<Arc<MemberService>>,
+    /// Boards and articles.
+    pub articles: Option<Arc<ArticleService>>,
+    /// Comments.
+    pub comments: Option<Arc<CommentService>>,
+    /// Likes.
+    pub likes: Option<Arc<LikeService>>,
+    /// Views.
+    pub views: Option<Arc<ViewService>>,
+    /// Reading: articles and lists with their counts, from the query model.
+    pub read: Option<Arc<ReadService>>,
+    /// The hot articles of the last days.
+    pub hot: Option<Arc<HotService>>,
+}
+
+/// Stores that consumers and seeding work with.
+#[derive(Clone, Default)]
+pub struct Stores {
+    /// Comments, for cleaning up.
+    pub comments: Option<Arc<dyn CommentStore>>,
+    /// Likes, for cleaning up.
+    pub likes: Option<Arc<dyn LikeStore>>,
+    /// Scores of hot articles, for the group that keeps them.
+    pub hot: Option<Arc<dyn HotStore>>,
+}
+
+/// A consumer group and how far it has come, in words.
+pub struct GroupProgress {
+    /// The group.
+    pub name: String,
+    /// How far it is behind.
+    pub words: String,
+}
+
+/// Where the tasks of a composition go: each stage is stopped at its moment.
+pub struct Stages<'a> {
+    /// Tell who of the processes serves which shards; these leave first.
+    pub coordinators: &'a Supervisor,
+    /// Carry committed events to the log; these end after the last write.
+    pub relays: &'a Supervisor,
+    /// Everything that may end at any time.
+    pub background: &'a Supervisor,
+}
+
+/// What stands behind the ports of a site, asked for what only it can know.
+#[async_trait]
+pub trait Backing: Send + Sync {
+    /// Whether other processes work on the same site. Then a server starts while a part of it is away, and who runs a
+    /// group cannot be told from here.
+    fn is_shared(&self) -> bool;
+    /// From here on commits are told to the query model and carried to the log.
+    fn start(&self, site: &Site, stages: &Stages<'_>);
+    /// Makes a group ready to be run.
+    async fn prepare_group(&self, group: &ConsumerConfig) -> Result<(), Outage>;
+
+    /// The parts that requests need, as they are now.
+    async fn parts(&self, site: &Site) -> Vec<PartState>;
+    /// Whether a process whose parts are in this state should be sent requests.
+    fn can_serve(&self, parts: &[PartState]) -> bool {
+        parts.iter().all(|part| part.ok)
+    }
+    /// How far each consumer group has come.
+    async fn groups(&self) -> anyhow::Result<Vec<GroupProgress>>;
+
+    /// Forgets what is older than anybody needs.
+    async fn forget_old(&self, site: &Site, settings: &Settings);
+    /// Whether the query model can be asked by this process, or is in the memory of one that does not run.
+    fn holds_query_model(&self, site: &Site) -> bool;
+    /// Compares counters with rows and derived data with its source, names each difference, and returns how many.
+    async fn check(&self, site: &Site, full: bool, report: &Report) -> anyhow::Result<usize>;
+    /// Where seeding puts its articles; beside people it gives way to them.
+    fn seed_store(&self, beside_people: bool) -> anyhow::Result<Arc<dyn ArticleStore>>;
+
+    /// Closes everything.
+    async fn close(&self);
+}
+
+impl Services {
+    /// Members, which this process may not run.
+    pub fn members(&self) -> anyhow::Result<&Arc<MemberService>> {
+        self.members.as_ref().with_context(|| absent(Role::Member))
+    }
+
+    /// Boards and articles, which this process may not run.
+    pub fn articles(&self) -> anyhow::Result<&Arc<ArticleService>> {
+        self.articles.as_ref().with_context(|| absent(Role::Article))
+    }
+
+    /// Reading, which this process may not run.
+    pub fn read(&self) -> anyhow::Result<&Arc<ReadService>> {
+        self.read.as_ref().with_context(|| absent(Role::ArticleRead))
+    }
+
+    /// Hot articles, which this process may not run.
+    pub fn hot(&self) -> anyhow::Result<&Arc<HotService>> {
+        self.hot.as_ref().with_context(|| absent(Role::HotArticle))
+    }
+}
+
+fn absent(role: Role) -> String {
+    format!("this process has not the role {}", role.name())
 }
 
 impl Site {
-    /// Opens the site in a data directory that is ours.
-    pub async fn open(settings: &Settings, data: &DataDirectory) -> anyhow::Result<Self> {
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let key = keys::token_key(data.path())?;
-        let options = SqliteOptions {
-            readers: settings.readers,
-            people_queue: settings.people_queue,
-            background_queue: settings.background_queue,
-            batch_max: settings.batch_max,
-            ..SqliteOptions::in_directory(data.path())
-        };
-        let database = Sqlite::open(options, clock.clone())?;
-        let leases = Arc::new(SqliteLeases::new(database.clone()));
-        let node = leases.acquire(lease::TTL_MS).await.context("cannot lease a node number")?;
-        let ids = Arc::new(IdGenerator::new(clock.clone(), node));
-        let member_store = Arc::new(SqliteMembers::new(database.clone()));
-        let article_store = Arc::new(SqliteArticles::new(database.clone()));
-        let comment_store = Arc::new(SqliteComments::new(database.clone()));
-        let like_store = Arc::new(SqliteLikes::new(database.clone()));
-        let articles = Arc::new(ArticleService::new(article_store.clone(), ids.clone(), clock.clone()));
-        let guests = GuestKey::new(keys::guest_key(data.path())?);
-        let time_zone = TimeZone::get(&settings.time_zone)?;
-        let comments = Arc::new(CommentService::new(
-            comment_store.clone(),
-            articles.clone(),
-            ids.clone(),
-            clock.clone(),
-            DepthMax::new(settings.comment_depth_max).context("comment_depth_max is out of its range")?,
-        ));
-        let likes = Arc::new(LikeService::new(like_store.clone(), articles.clone(), ids.clone(), clock.clone()));
-        let views = Arc::new(ViewService::new(
-            Arc::new(SqliteViews::new(database.clone())),
-            articles.clone(),
-            ids.clone(),
-            clock.clone(),
-            &guests,
-            ViewConfig { time_zone: time_zone.clone(), ..ViewConfig::default() },
-        ));
-        let log = SqliteLog::new(database.clone());
-        let days = SiteDays::new(time_zone);
-        let hot_store = Arc::new(SqliteHot::new(database.clone()));
-        let progress = Arc::new(SqliteProgress::new(database.clone(), GroupId::new(hot::GROUP)));
-        let read_model = Arc::new(MemoryReadModel::new(settings.read_model_mb * 1_000_000, clock.clone()));
-        let owners = LocalOwners {
-            articles: articles.clone(),
-            comments: comments.clone(),
-            likes: likes.clone(),
-            views: views.clone(),
-            together: Some(Arc::new(SqliteTogether::new(database.clone()))),
-        };
-        Ok(Self {
-            read: Arc::new(ReadService::new(read_model.clone(), Arc::new(owners), clock.clone())),
-            hot: Arc::new(HotService::new(hot_store.clone(), clock.clone(), days.clone(), progress)),
-            groups: Groups::default(),
-            members: Arc::new(MemberService::new(
-                member_store.clone(),
-                ids.clone(),
-                clock.clone(),
-                key,
-                member_options(settings),
-            )),
-            articles,
-            inbox: SqliteInbox::new(database.clone()),
-            dead_letters: SqliteDeadLetters::new(database.clone()),
-            database,
-            log,
-            days,
-            comments,
-            likes,
-            views,
-            read_model,
-            hot_store,
-            guests,
-            member_store,
-            article_store,
-            comment_store,
-            like_store,
-            ids,
-            leases,
-            clock,
-        })
-    }
-
     /// Starts what every holder of a site needs: the renewal of its lease.
     pub fn keep(&self, supervisor: &Supervisor) {
-        let (leases, ids) = (self.leases.clone(), self.ids.clone());
-        supervisor.spawn("node-lease", OnError::Restart, move |stop| lease::keep(leases.clone(), ids.clone(), stop));
+        let (leases, ids, ttl_ms) = (self.leases.clone(), self.ids.clone(), self.lease_ms);
+        supervisor
+            .spawn("node-lease", OnError::Restart, move |stop| lease::keep(leases.clone(), ids.clone(), ttl_ms, stop));
     }
 
     /// Gives the lease back and closes the store. Whatever may still ask for ids must have ended.
@@ -171,16 +184,6 @@ impl Site {
         if let Err(error) = self.leases.release(self.ids.lease(), self.ids.unused_from_ms()).await {
             tracing::warn!("the node lease was not given back and runs out by itself: {error}");
         }
-        self.database.close().await;
-    }
-}
-
-fn member_options(settings: &Settings) -> MemberOptions {
-    MemberOptions {
-        session_ttl: Duration::from_secs(settings.session_ttl_s),
-        hash_memory_kib: settings.hash_memory_kib,
-        hash_passes: settings.hash_passes,
-        hash_concurrency: settings.hash_concurrency,
-        hash_queue: settings.hash_queue,
+        self.backing.close().await;
     }
 }

@@ -13,7 +13,7 @@ use crate::openapi::{
     BadRequest, Conflict, Forbidden, IdText, Internal, NotFound, NotJson, TooLarge, Unauthorized, Unavailable,
     Unprocessable,
 };
-use crate::state::Shared;
+use crate::state::{ArticleCalls, Shared};
 use crate::{ApiError, reply};
 
 /// How the comments of a board's articles are arranged.
@@ -106,7 +106,7 @@ pub(crate) struct Count {
         (status = 503, response = Unavailable),
     ),
 )]
-pub(crate) async fn boards(State(api): State<Shared>) -> Result<Response, ApiError> {
+pub(crate) async fn boards(State(api): State<Shared<ArticleCalls>>) -> Result<Response, ApiError> {
     let boards = api.articles.boards().await?;
     reply::json(StatusCode::OK, &BoardList { items: boards.into_iter().map(BoardBody::from).collect() })
 }
@@ -134,7 +134,7 @@ pub(crate) async fn boards(State(api): State<Shared>) -> Result<Response, ApiErr
     ),
 )]
 pub(crate) async fn create(
-    State(api): State<Shared>,
+    State(api): State<Shared<ArticleCalls>>,
     Signed(session): Signed,
     key: IdempotencyKey,
     body: Json<NewBoard>,
@@ -162,7 +162,7 @@ pub(crate) async fn create(
     ),
 )]
 pub(crate) async fn board(
-    State(api): State<Shared>,
+    State(api): State<Shared<ArticleCalls>>,
     PathId(board): PathId<BoardId>,
     seen: IfNoneMatch,
 ) -> Result<Response, ApiError> {
@@ -182,7 +182,7 @@ pub(crate) async fn board(
     ),
 )]
 pub(crate) async fn article_count(
-    State(api): State<Shared>,
+    State(api): State<Shared<ArticleCalls>>,
     PathId(board): PathId<BoardId>,
 ) -> Result<Response, ApiError> {
     let count = api.articles.board(board).await?.article_count;

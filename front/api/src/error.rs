@@ -29,6 +29,9 @@ pub enum ApiError {
     /// There is no such thing; says which kind.
     #[error("there is no such {0}")]
     NotFound(&'static str),
+    /// The call belongs to a role that this process does not have; says which. Whoever routed it here is mistaken.
+    #[error("this call is not served here: send it to a process with the role {0}")]
+    ServedElsewhere(&'static str),
     /// The address does not take this method.
     #[error("this address does not take this method; the Allow header lists those it takes")]
     MethodNotAllowed,
@@ -73,7 +76,7 @@ impl ApiError {
             Self::Malformed(_) => StatusCode::BAD_REQUEST,
             Self::NotSignedIn(_) => StatusCode::UNAUTHORIZED,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
-            Self::NotFound(_) => StatusCode::NOT_FOUND,
+            Self::NotFound(_) | Self::ServedElsewhere(_) => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::Conflict(_) => StatusCode::CONFLICT,
             Self::Changed => StatusCode::PRECONDITION_FAILED,
@@ -92,6 +95,7 @@ impl ApiError {
             Self::NotSignedIn(_) => ("urn:madang:problem:not-signed-in", "Not signed in"),
             Self::Forbidden(_) => ("urn:madang:problem:forbidden", "Not allowed"),
             Self::NotFound(_) => ("urn:madang:problem:not-found", "Not found"),
+            Self::ServedElsewhere(_) => ("urn:madang:problem:served-elsewhere", "Not served here"),
             Self::MethodNotAllowed => ("urn:madang:problem:method-not-allowed", "Method not allowed"),
             Self::Conflict(_) => ("urn:madang:problem:conflict", "Conflict"),
             Self::Changed => ("urn:madang:problem:changed", "Changed meanwhile"),

@@ -12,7 +12,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::openapi::{IdText, Internal, NotFound, Unavailable};
-use crate::state::Shared;
+use crate::state::{HotCalls, Shared};
 use crate::{ApiError, reply};
 
 /// About how long the list of a day is as JSON.
@@ -66,7 +66,7 @@ pub(crate) struct DaysBody<'a> {
         (status = 503, response = Unavailable),
     ),
 )]
-pub(crate) async fn days(State(api): State<Shared>) -> Result<Response, ApiError> {
+pub(crate) async fn days(State(api): State<Shared<HotCalls>>) -> Result<Response, ApiError> {
     let lists = api.hot.days().await?;
     let articles = articles(&api, &lists).await?;
     let days: Vec<_> = lists.into_iter().map(|list| day_body(list, &articles)).collect();
@@ -85,7 +85,7 @@ pub(crate) async fn days(State(api): State<Shared>) -> Result<Response, ApiError
         (status = 503, response = Unavailable),
     ),
 )]
-pub(crate) async fn day(State(api): State<Shared>, Path(date): Path<String>) -> Result<Response, ApiError> {
+pub(crate) async fn day(State(api): State<Shared<HotCalls>>, Path(date): Path<String>) -> Result<Response, ApiError> {
     let date: Day = date.parse().map_err(|_| NO_LIST)?;
     let list = api.hot.day(date).await?.ok_or(NO_LIST)?;
     let articles = articles(&api, std::slice::from_ref(&list)).await?;
@@ -96,7 +96,7 @@ const NO_LIST: ApiError =
     ApiError::NotFound("list of hot articles: there is one for today and each of the six days before");
 
 /// Everything the lists name that is still there.
-async fn articles(api: &Shared, lists: &[HotList]) -> Result<HashMap<ArticleId, ReadArticle>, ApiError> {
+async fn articles(api: &HotCalls, lists: &[HotList]) -> Result<HashMap<ArticleId, ReadArticle>, ApiError> {
     let ids: Vec<_> = lists.iter().flat_map(|list| &list.items).map(|item| item.article_id).collect();
     let read = api.read.articles(&ids).await?;
     Ok(ids.into_iter().zip(read).filter_map(|(id, read)| Some((id, read?))).collect())

@@ -29,5 +29,8 @@ pub use error::ApiError;
 pub use rendered::Rendered;
 pub use router::{router, router_with_pages};
 pub use serve::serve;
-pub use state::{ApiLimits, ApiState, PartState, Readiness};
+pub use state::{
+    ApiLimits, ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, PartState, ReadCalls, Readiness,
+    ViewCalls,
+};
 pub use trusted_proxies::{ProxiesParseError, TrustedProxies};

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use crate::extract::{PathId, ScrollQuery, Signed, Visitor};
 use crate::named_member::NamedMember;
 use crate::openapi::{BadRequest, Forbidden, IdText, Internal, NotFound, Unauthorized, Unavailable, Unprocessable};
-use crate::state::Shared;
+use crate::state::{LikeCalls, Shared};
 use crate::{ApiError, reply};
 
 /// How an article stands with who asks.
@@ -70,7 +70,7 @@ pub(crate) struct LikerScroll {
     ),
 )]
 pub(crate) async fn like(
-    State(api): State<Shared>,
+    State(api): State<Shared<LikeCalls>>,
     PathId(article): PathId<ArticleId>,
     Signed(session): Signed,
 ) -> Result<Response, ApiError> {
@@ -93,7 +93,7 @@ pub(crate) async fn like(
     ),
 )]
 pub(crate) async fn unlike(
-    State(api): State<Shared>,
+    State(api): State<Shared<LikeCalls>>,
     PathId(article): PathId<ArticleId>,
     Signed(session): Signed,
 ) -> Result<Response, ApiError> {
@@ -115,7 +115,7 @@ pub(crate) async fn unlike(
     ),
 )]
 pub(crate) async fn state(
-    State(api): State<Shared>,
+    State(api): State<Shared<LikeCalls>>,
     PathId(article): PathId<ArticleId>,
     Visitor(session): Visitor,
 ) -> Result<Response, ApiError> {
@@ -142,7 +142,7 @@ pub(crate) async fn state(
     ),
 )]
 pub(crate) async fn likers(
-    State(api): State<Shared>,
+    State(api): State<Shared<LikeCalls>>,
     PathId(article): PathId<ArticleId>,
     ScrollQuery(after, size): ScrollQuery<MemberId>,
 ) -> Result<Response, ApiError> {

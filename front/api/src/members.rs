@@ -13,7 +13,7 @@ use crate::openapi::{
     BadRequest, Conflict, Forbidden, IdText, Internal, NotFound, NotJson, TooLarge, Unauthorized, Unavailable,
     Unprocessable,
 };
-use crate::state::Shared;
+use crate::state::{MemberCalls, Shared};
 use crate::{ApiError, reply};
 
 /// A name and the password that goes with it.
@@ -104,7 +104,10 @@ pub(crate) struct RoleChange {
         (status = 503, response = Unavailable),
     ),
 )]
-pub(crate) async fn register(State(api): State<Shared>, body: Json<NameAndPassword>) -> Result<Response, ApiError> {
+pub(crate) async fn register(
+    State(api): State<Shared<MemberCalls>>,
+    body: Json<NameAndPassword>,
+) -> Result<Response, ApiError> {
     let Member { member_id, name, .. } = api.members.register(&body.value.name, &body.value.password).await?;
     reply::created(&format!("/api/v1/members/{member_id}"), None, &Registered { member_id, name })
 }
@@ -123,7 +126,7 @@ pub(crate) async fn register(State(api): State<Shared>, body: Json<NameAndPasswo
     ),
 )]
 pub(crate) async fn me(
-    State(api): State<Shared>,
+    State(api): State<Shared<MemberCalls>>,
     Signed(session): Signed,
     seen: IfNoneMatch,
 ) -> Result<Response, ApiError> {
@@ -147,7 +150,7 @@ pub(crate) async fn me(
     ),
 )]
 pub(crate) async fn member(
-    State(api): State<Shared>,
+    State(api): State<Shared<MemberCalls>>,
     PathId(member): PathId<MemberId>,
     seen: IfNoneMatch,
 ) -> Result<Response, ApiError> {
@@ -174,7 +177,7 @@ pub(crate) async fn member(
     ),
 )]
 pub(crate) async fn set_role(
-    State(api): State<Shared>,
+    State(api): State<Shared<MemberCalls>>,
     PathId(member): PathId<MemberId>,
     Signed(session): Signed,
     body: Json<RoleChange>,

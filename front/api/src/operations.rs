@@ -9,7 +9,7 @@ use axum::routing::get;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::state::Shared;
+use crate::state::Operators;
 use crate::{ApiError, PartState, reply};
 
 /// The addresses, as the meters know them.
@@ -18,14 +18,14 @@ pub(crate) const ROUTES: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
 /// Whether the process can serve, part by part.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ReadyBody {
-    /// Whether every part does its work.
+    /// Whether the process serves calls; a part that is away need not keep it from that.
     ready: bool,
     /// Each part.
     parts: Vec<PartState>,
 }
 
 /// The three addresses.
-pub(crate) fn routes() -> Router<Shared> {
+pub(crate) fn routes() -> Router<Operators> {
     Router::new().route("/healthz", get(alive)).route("/readyz", get(ready)).route("/metrics", get(figures))
 }
 
@@ -35,14 +35,14 @@ pub(crate) async fn alive() -> &'static str {
     "ok"
 }
 
-/// The process and its parts are ready to serve.
+/// Whether the process is ready to serve, and how its parts are.
 #[utoipa::path(get, path = "/readyz", operation_id = "read_readiness", tag = "operations", responses(
-    (status = 200, description = "Every part does its work", body = ReadyBody),
-    (status = 503, description = "A part does not", body = ReadyBody),
+    (status = 200, description = "The process serves", body = ReadyBody),
+    (status = 503, description = "It cannot serve anything", body = ReadyBody),
 ))]
-pub(crate) async fn ready(State(api): State<Shared>) -> Result<Response, ApiError> {
+pub(crate) async fn ready(State(api): State<Operators>) -> Result<Response, ApiError> {
     let parts = api.readiness.parts().await;
-    let ready = parts.iter().all(|part| part.ok);
+    let ready = api.readiness.can_serve(&parts);
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let mut response = reply::json(status, &ReadyBody { ready, parts })?;
     if !ready {
@@ -55,7 +55,7 @@ pub(crate) async fn ready(State(api): State<Shared>) -> Result<Response, ApiErro
 #[utoipa::path(get, path = "/metrics", operation_id = "read_metrics", tag = "operations", responses(
     (status = 200, description = "Figures in Prometheus' text format", body = String),
 ))]
-pub(crate) async fn figures(State(api): State<Shared>) -> Response {
+pub(crate) async fn figures(State(api): State<Operators>) -> Response {
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     ([(header::CONTENT_TYPE, kind)], (api.metrics)()).into_response()
 }

@@ -1,4 +1,5 @@
-//! Puts the routes together and the gate in front of them.
+//! Puts the routes together and the gate in front of them. The description is always whole, also where a process serves
+//! only some of the calls.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,9 +7,11 @@ use std::time::Duration;
 use axum::Router;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{MethodFilter, MethodRouter, get, on};
 use bytes::Bytes;
 use utoipa::OpenApi;
+use utoipa::openapi::OpenApi as Description;
+use utoipa::openapi::path::PathItem;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use utoipa_swagger_ui::{Config, SwaggerUi};
@@ -16,9 +19,10 @@ use utoipa_swagger_ui::{Config, SwaggerUi};
 use crate::gate::Gate;
 use crate::meters::Meters;
 use crate::openapi::ApiDoc;
-use crate::state::Shared;
+use crate::state::{Operators, Served, Shared};
 use crate::{
-    ApiError, ApiState, articles, boards, comments, hot_articles, likes, members, operations, sessions, views,
+    ApiError, ApiLimits, ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, ReadCalls, ViewCalls,
+    articles, boards, comments, hot_articles, likes, members, operations, sessions, views,
 };
 
 /// `/readyz` asks every part; a part that does not answer is not ready.
@@ -38,54 +42,134 @@ pub fn router(state: ApiState) -> Router {
 /// The same with pages for people beside it, behind the same gate. The pages must not have a fallback of their own.
 pub fn router_with_pages(state: ApiState, pages: Router) -> Router {
     let limits = state.limits.clone();
-    let (api, description) = api_routes().split_for_parts();
+    let operators = Operators { readiness: state.readiness.clone(), metrics: state.metrics.clone() };
+    let Assembly { router: api, description, .. } = assemble(state);
     let known = description.paths.paths.keys().cloned();
     let meters = Arc::new(Meters::new(known.chain(operations::ROUTES.map(str::to_owned))));
-    let state: Shared = Arc::new(state);
     let public = api
         .merge(docs(&description))
-        .with_state(state.clone())
         .merge(pages)
         .method_not_allowed_fallback(wrong_method)
         .fallback(no_such_address)
         .layer(Gate::new(limits.in_flight, limits.request_timeout, meters.clone()));
-    let operations = operations::routes().with_state(state).method_not_allowed_fallback(wrong_method).layer(Gate::new(
-        usize::MAX,
-        OPERATIONS_TIMEOUT,
-        meters,
-    ));
+    let operations = operations::routes()
+        .with_state(operators)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(Gate::new(usize::MAX, OPERATIONS_TIMEOUT, meters));
     public.merge(operations)
 }
 
-fn api_routes() -> OpenApiRouter<Shared> {
-    OpenApiRouter::with_openapi(ApiDoc::openapi())
+/// Routes and their description, growing by one group of calls at a time.
+struct Assembly {
+    sessions: Arc<madang_member::Sessions>,
+    limits: ApiLimits,
+    router: Router,
+    description: Description,
+}
+
+impl Assembly {
+    /// Adds the calls of a role: with what they need, or with an answer that says who serves them.
+    fn add<T: Send + Sync + 'static>(
+        mut self,
+        role: &'static str,
+        routes: OpenApiRouter<Shared<T>>,
+        calls: Option<T>,
+    ) -> Self {
+        let (routes, description) = routes.split_for_parts();
+        let served = match calls {
+            Some(calls) => {
+                let (sessions, limits) = (self.sessions.clone(), self.limits.clone());
+                routes.with_state(Arc::new(Served { sessions, limits, calls }))
+            }
+            None => elsewhere(role, &description),
+        };
+        self.router = self.router.merge(served);
+        self.description.merge(description);
+        self
+    }
+}
+
+fn assemble(state: ApiState) -> Assembly {
+    let ApiState { sessions, members, articles, read, comments, likes, views, hot, limits, .. } = state;
+    Assembly { sessions, limits, router: Router::new(), description: ApiDoc::openapi() }
+        .add("member", member_routes(), members)
+        .add("article", article_routes(), articles)
+        .add("article-read", read_routes(), read)
+        .add("comment", comment_routes(), comments)
+        .add("like", like_routes(), likes)
+        .add("view", view_routes(), views)
+        .add("hot-article", hot_routes(), hot)
+}
+
+fn member_routes() -> OpenApiRouter<Shared<MemberCalls>> {
+    OpenApiRouter::new()
         .routes(routes!(members::register))
         .routes(routes!(members::me))
         .routes(routes!(members::member))
         .routes(routes!(members::set_role))
         .routes(routes!(sessions::sign_in))
         .routes(routes!(sessions::sign_out))
+}
+
+fn article_routes() -> OpenApiRouter<Shared<ArticleCalls>> {
+    OpenApiRouter::new()
         .routes(routes!(boards::boards, boards::create))
         .routes(routes!(boards::board))
         .routes(routes!(boards::article_count))
-        .routes(routes!(articles::articles, articles::create))
-        .routes(routes!(articles::article, articles::edit, articles::delete))
-        .routes(routes!(hot_articles::days))
-        .routes(routes!(hot_articles::day))
+        .routes(routes!(articles::create))
+        .routes(routes!(articles::edit, articles::delete))
+}
+
+fn read_routes() -> OpenApiRouter<Shared<ReadCalls>> {
+    OpenApiRouter::new().routes(routes!(articles::articles)).routes(routes!(articles::article))
+}
+
+fn comment_routes() -> OpenApiRouter<Shared<CommentCalls>> {
+    OpenApiRouter::new()
         .routes(routes!(comments::comments, comments::create))
         .routes(routes!(comments::count))
         .routes(routes!(comments::comment, comments::delete))
-        .routes(routes!(likes::state, likes::like, likes::unlike))
-        .routes(routes!(likes::likers))
-        .routes(routes!(views::views, views::view))
+}
+
+fn like_routes() -> OpenApiRouter<Shared<LikeCalls>> {
+    OpenApiRouter::new().routes(routes!(likes::state, likes::like, likes::unlike)).routes(routes!(likes::likers))
+}
+
+fn view_routes() -> OpenApiRouter<Shared<ViewCalls>> {
+    OpenApiRouter::new().routes(routes!(views::views, views::view))
+}
+
+fn hot_routes() -> OpenApiRouter<Shared<HotCalls>> {
+    OpenApiRouter::new().routes(routes!(hot_articles::days)).routes(routes!(hot_articles::day))
+}
+
+/// The calls of a role that this process does not have.
+fn elsewhere(role: &'static str, description: &Description) -> Router {
+    let paths = description.paths.paths.iter();
+    paths.fold(Router::new(), |router, (path, item)| {
+        let methods = methods(item).into_iter().fold(MethodRouter::new(), |methods, method| {
+            methods.merge(on(method, async move || ApiError::ServedElsewhere(role).into_response()))
+        });
+        router.route(path, methods)
+    })
+}
+
+fn methods(item: &PathItem) -> Vec<MethodFilter> {
+    let taken = [
+        (MethodFilter::GET, item.get.is_some()),
+        (MethodFilter::POST, item.post.is_some()),
+        (MethodFilter::PUT, item.put.is_some()),
+        (MethodFilter::DELETE, item.delete.is_some()),
+    ];
+    taken.into_iter().filter(|(_, taken)| *taken).map(|(method, _)| method).collect()
 }
 
 /// `/openapi.json`, encoded once, and `/docs`, whose files are part of the binary.
-fn docs(description: &utoipa::openapi::OpenApi) -> Router<Shared> {
+fn docs(description: &Description) -> Router {
     let encoded = Bytes::from(serde_json::to_vec(description).unwrap_or_default());
     let kind = [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))];
     let description = Router::new().route("/openapi.json", get(async move || (kind, encoded.clone())));
-    let ui: Router<Shared> = SwaggerUi::new("/docs").config(Config::from("/openapi.json")).into();
+    let ui: Router = SwaggerUi::new("/docs").config(Config::from("/openapi.json")).into();
     let ui = ui.layer(axum::middleware::map_response(async |mut response: Response| {
         response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, DOCS_CSP);
         response
@@ -105,9 +189,23 @@ async fn wrong_method() -> Response {
 mod tests {
     use super::*;
 
+    /// As a process without any role describes itself, which is as any other does.
+    fn description() -> Description {
+        let groups = [
+            member_routes().into_openapi(),
+            article_routes().into_openapi(),
+            read_routes().into_openapi(),
+            comment_routes().into_openapi(),
+            like_routes().into_openapi(),
+            view_routes().into_openapi(),
+            hot_routes().into_openapi(),
+        ];
+        groups.into_iter().fold(ApiDoc::openapi(), Description::merge_from)
+    }
+
     #[test]
     fn every_operation_has_a_name_of_its_own() {
-        let description = serde_json::to_value(api_routes().split_for_parts().1).unwrap();
+        let description = serde_json::to_value(description()).unwrap();
         let paths = description["paths"].as_object().unwrap().values();
         let names = paths.flat_map(|path| path.as_object().unwrap().values().map(|call| call["operationId"].clone()));
         let mut names: Vec<_> = names.map(|name| name.as_str().unwrap().to_owned()).collect();
@@ -119,7 +217,6 @@ mod tests {
 
     #[test]
     fn the_description_changes_only_on_purpose() {
-        let (_, description) = api_routes().split_for_parts();
-        insta::assert_json_snapshot!("openapi", description);
+        insta::assert_json_snapshot!("openapi", description());
     }
 }

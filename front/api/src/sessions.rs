@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use crate::extract::{COOKIE_NAME, Json, Signed};
 use crate::members::{MemberBody, NameAndPassword};
 use crate::openapi::{BadRequest, Forbidden, Internal, NotJson, TooLarge, Unauthorized, Unavailable, Unprocessable};
-use crate::state::Shared;
+use crate::state::{MemberCalls, Shared};
 use crate::{ApiError, reply};
 
 /// A sign-in that succeeded.
@@ -42,7 +42,10 @@ pub(crate) struct SessionBody {
         (status = 503, response = Unavailable),
     ),
 )]
-pub(crate) async fn sign_in(State(api): State<Shared>, body: Json<NameAndPassword>) -> Result<Response, ApiError> {
+pub(crate) async fn sign_in(
+    State(api): State<Shared<MemberCalls>>,
+    body: Json<NameAndPassword>,
+) -> Result<Response, ApiError> {
     let SignedIn { token, expires_at, member } = api.members.sign_in(&body.value.name, &body.value.password).await?;
     let cookie = cookie(&token, expires_at, api.limits.cookies_secure)?;
     let body = SessionBody { token, expires_at, member: member.into() };
@@ -63,7 +66,10 @@ pub(crate) async fn sign_in(State(api): State<Shared>, body: Json<NameAndPasswor
         (status = 503, response = Unavailable),
     ),
 )]
-pub(crate) async fn sign_out(State(api): State<Shared>, Signed(session): Signed) -> Result<Response, ApiError> {
+pub(crate) async fn sign_out(
+    State(api): State<Shared<MemberCalls>>,
+    Signed(session): Signed,
+) -> Result<Response, ApiError> {
     api.members.sign_out(&session).await?;
     let mut response = reply::no_content();
     // The first moment of 1970 is over: browsers forget the cookie.

@@ -1,5 +1,7 @@
-//! What the handlers work with: the services, the limits, and what the process says about its own health.
+//! What the handlers work with: the services behind each group of calls, the limits, and what the process says about its
+//! own health. A process serves the calls of its roles, so every group may be absent.
 
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,32 +16,27 @@ use madang_view::{GuestKey, ViewService};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::TrustedProxies;
 use crate::rendered::Rendered;
 
-use crate::TrustedProxies;
-
-/// Everything a handler may need.
+/// Everything the calls of a process need. A group of calls that is absent is served by another process.
 pub struct ApiState {
-    /// Who asks: tokens and what was revoked, known in every process.
+    /// Knows whose a token is; every process does.
     pub sessions: Arc<Sessions>,
-    /// Members, signing in and out.
-    pub members: Arc<MemberService>,
-    /// Boards and articles.
-    pub articles: Arc<ArticleService>,
+    /// Members and sessions.
+    pub members: Option<MemberCalls>,
+    /// Boards, and writing articles.
+    pub articles: Option<ArticleCalls>,
+    /// Reading articles and their lists.
+    pub read: Option<ReadCalls>,
     /// Comments.
-    pub comments: Arc<CommentService>,
+    pub comments: Option<CommentCalls>,
     /// Likes.
-    pub likes: Arc<LikeService>,
+    pub likes: Option<LikeCalls>,
     /// Views.
-    pub views: Arc<ViewService>,
-    /// Reading: articles and lists with their counts.
-    pub read: Arc<ReadService>,
-    /// Answers of the last moment.
-    pub rendered: Rendered,
-    /// The hot articles of the last days.
-    pub hot: Arc<HotService>,
-    /// Turns a guest's address into somebody who can be counted once and not be recognised.
-    pub guests: GuestKey,
+    pub views: Option<ViewCalls>,
+    /// Hot articles.
+    pub hot: Option<HotCalls>,
     /// What `/readyz` reports.
     pub readiness: Arc<dyn Readiness>,
     /// Renders `/metrics` in Prometheus' text format.
@@ -48,8 +45,80 @@ pub struct ApiState {
     pub limits: ApiLimits,
 }
 
-/// The state as axum carries it: one reference to count per request instead of one for each part.
-pub(crate) type Shared = Arc<ApiState>;
+/// What calls about members work with.
+pub struct MemberCalls {
+    /// Members and sessions.
+    pub members: Arc<MemberService>,
+}
+
+/// What calls about boards and calls that write articles work with.
+pub struct ArticleCalls {
+    /// Boards and articles.
+    pub articles: Arc<ArticleService>,
+    /// The counts beside an article that was edited.
+    pub read: Arc<ReadService>,
+}
+
+/// What calls that read articles work with.
+pub struct ReadCalls {
+    /// Articles and lists with their counts.
+    pub read: Arc<ReadService>,
+    /// Answers of the last moment.
+    pub rendered: Rendered,
+}
+
+/// What calls about comments work with.
+pub struct CommentCalls {
+    /// Comments.
+    pub comments: Arc<CommentService>,
+}
+
+/// What calls about likes work with.
+pub struct LikeCalls {
+    /// Likes.
+    pub likes: Arc<LikeService>,
+}
+
+/// What calls about views work with.
+pub struct ViewCalls {
+    /// Views.
+    pub views: Arc<ViewService>,
+    /// Turns a guest's address into somebody who can be counted once and not be recognised.
+    pub guests: GuestKey,
+}
+
+/// What calls about hot articles work with.
+pub struct HotCalls {
+    /// The hot articles of the last days.
+    pub hot: Arc<HotService>,
+    /// Their titles.
+    pub read: Arc<ReadService>,
+}
+
+/// A group of calls with what all of them need, as axum carries it: one reference to count per request.
+pub(crate) type Shared<T> = Arc<Served<T>>;
+
+/// A group of calls that is served here.
+pub(crate) struct Served<T> {
+    pub(crate) sessions: Arc<Sessions>,
+    pub(crate) limits: ApiLimits,
+    pub(crate) calls: T,
+}
+
+impl<T> Deref for Served<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.calls
+    }
+}
+
+/// What the calls of operators work with.
+#[derive(Clone)]
+pub(crate) struct Operators {
+    pub(crate) readiness: Arc<dyn Readiness>,
+    pub(crate) metrics: Arc<dyn Fn() -> String + Send + Sync>,
+}
 
 /// What a request may cost, how careful its cookie is, and whose word about its origin counts.
 #[derive(Debug, Clone)]
@@ -83,6 +152,11 @@ impl Default for ApiLimits {
 pub trait Readiness: Send + Sync {
     /// Each part, with its state at this moment.
     async fn parts(&self) -> Vec<PartState>;
+
+    /// Whether a process whose parts are in this state should be sent requests. Unless told otherwise it needs them all.
+    fn can_serve(&self, parts: &[PartState]) -> bool {
+        parts.iter().all(|part| part.ok)
+    }
 }
 
 /// One part a process depends on.

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use crate::extract::{PathId, ViewedBy};
 use crate::openapi::{Forbidden, IdText, Internal, NotFound, Unauthorized, Unavailable};
-use crate::state::Shared;
+use crate::state::{Shared, ViewCalls};
 use crate::{ApiError, reply};
 
 /// What became of a view.
@@ -45,7 +45,7 @@ pub(crate) struct ViewCount {
     ),
 )]
 pub(crate) async fn view(
-    State(api): State<Shared>,
+    State(api): State<Shared<ViewCalls>>,
     PathId(article): PathId<ArticleId>,
     ViewedBy(viewer): ViewedBy,
 ) -> Result<Response, ApiError> {
@@ -64,7 +64,10 @@ pub(crate) async fn view(
         (status = 503, response = Unavailable),
     ),
 )]
-pub(crate) async fn views(State(api): State<Shared>, PathId(article): PathId<ArticleId>) -> Result<Response, ApiError> {
+pub(crate) async fn views(
+    State(api): State<Shared<ViewCalls>>,
+    PathId(article): PathId<ArticleId>,
+) -> Result<Response, ApiError> {
     let view_count = api.views.count(article).await?;
     reply::json(StatusCode::OK, &ViewCount { view_count })
 }

@@ -73,6 +73,7 @@ pub mod event_log;
 pub mod hot_store;
 pub mod inbox;
 pub mod like_store;
+pub mod live_views;
 pub mod member_store;
 pub mod membership;
 pub mod node_leases;

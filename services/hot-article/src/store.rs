@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use madang_kernel::{ArticleId, StoreError};
 use madang_messaging::{GroupId, Position};
 
-use crate::{Day, HotChange, HotItem, HotList};
+use crate::{Day, HotChange, HotItem, HotList, Tally};
 
 /// Articles of one ranking that can be asked for at most.
 pub const TOP_MAX: usize = 10_000;
@@ -67,6 +67,22 @@ pub trait HotStore: Send + Sync {
     async fn finalise(&self, day: Day) -> Result<bool, StoreError>;
     /// Whether the list of a day is final.
     async fn is_final(&self, day: Day) -> Result<bool, StoreError>;
+
+    /// What is known of articles of a day, in the order asked; nothing is known of one that no event spoke of. A ranking
+    /// kept beside the store follows by this. `None` when the store does not tell, and then none can be kept.
+    async fn tallies(&self, _day: Day, _articles: Vec<ArticleId>) -> Result<Option<Vec<Tally>>, StoreError> {
+        Ok(None)
+    }
+    /// What is known of up to `slice` articles of a day by id, after `after`; fewer only at the end. A ranking kept beside
+    /// the store is made anew from this. `None` when the store does not tell.
+    async fn tallies_after(
+        &self,
+        _day: Day,
+        _after: Option<ArticleId>,
+        _slice: usize,
+    ) -> Result<Option<Vec<(ArticleId, Tally)>>, StoreError> {
+        Ok(None)
+    }
 
     /// Forgets scores, lists and marks of the days before `day`, up to `slice` articles at once.
     async fn forget_before(&self, day: Day, slice: usize) -> Result<Forgotten, StoreError>;

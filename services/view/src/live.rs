@@ -21,6 +21,13 @@ pub struct LiveLimits {
     pub articles_max: usize,
 }
 
+impl LiveLimits {
+    /// Age from which on a view is due.
+    pub fn due_after_ms(&self) -> u64 {
+        self.write_back_ms.saturating_sub(WRITE_LEAD_MS)
+    }
+}
+
 impl Default for LiveLimits {
     fn default() -> Self {
         Self { write_back_views: 100, write_back_ms: 5_000, articles_max: 400_000 }
@@ -66,17 +73,22 @@ impl LiveCounts {
         self.counters.get(&article).map(|counter| counter.count)
     }
 
-    /// Makes an article live with what the store holds; changes nothing if it is. When too many are live, clean ones leave,
-    /// those viewed longest ago first.
-    pub fn insert(&mut self, article: ArticleId, stored: u64, now: Timestamp) -> Result<(), Full> {
-        if self.counters.contains_key(&article) {
-            return Ok(());
+    /// Makes an article live with what the store holds; if it is, the greater of both stays. When too many are live, clean
+    /// ones leave, those viewed longest ago first. The count now.
+    pub fn insert(&mut self, article: ArticleId, stored: u64, now: Timestamp) -> Result<u64, Full> {
+        if let Some(counter) = self.counters.get_mut(&article) {
+            counter.written = counter.written.max(stored);
+            counter.count = counter.count.max(stored);
+            if counter.count == counter.written {
+                self.dirty.remove(&article);
+            }
+            return Ok(counter.count);
         }
         if self.counters.len() >= self.limits.articles_max.max(1) {
             self.make_room()?;
         }
         self.counters.insert(article, Counter { count: stored, written: stored, viewed_at: now });
-        Ok(())
+        Ok(stored)
     }
 
     /// Counts a view; `None` if the article is not live.
@@ -141,7 +153,7 @@ impl LiveCounts {
     fn is_old(&self, since: Timestamp, now: Timestamp) -> bool {
         let age_ms = now.as_millis().saturating_sub(since.as_millis());
         // After the clock stepped back an age says nothing, so it counts as old.
-        age_ms < 0 || age_ms >= self.limits.write_back_ms.saturating_sub(WRITE_LEAD_MS) as i64
+        age_ms < 0 || age_ms >= self.limits.due_after_ms() as i64
     }
 
     /// Drops clean counts, a quarter of all that may be live, so that this is seldom done.

@@ -2,10 +2,13 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use jiff::tz::TimeZone;
 use madang_kernel::{ArticleId, ArticleLookup, Clock, Id, IdGenerator, ShardId, StoreError, Timestamp};
 use tokio::sync::{Mutex as AsyncMutex, Notify};
 
-use crate::{GuestKey, LiveCounts, SiteDay, StoredViews, ViewConfig, ViewStore, Viewer, Window, WriteBack};
+use crate::{
+    GuestKey, LiveView, LiveViews, MemoryLiveViews, SiteDay, StoredViews, ViewConfig, ViewStore, Viewer, WriteBack,
+};
 
 /// Counts written back, or looked up, in one call to the store: a slice of background work stays short.
 const SLICE_MAX: usize = 256;
@@ -17,7 +20,7 @@ const LOAD_ATTEMPTS: usize = 3;
 /// What became of a view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Viewed {
-    /// False when this viewer was counted within the last ten minutes.
+    /// False when this viewer was counted within the last ten minutes, or when nothing can be counted at the moment.
     pub counted: bool,
     /// Views of the article so far.
     pub view_count: u64,
@@ -41,14 +44,13 @@ pub enum ViewError {
     Store(#[from] StoreError),
 }
 
-/// Views of articles. One per process: live counts are its memory.
+/// Views of articles. One per process.
 pub struct ViewService {
     store: Arc<dyn ViewStore>,
     articles: Arc<dyn ArticleLookup>,
     ids: Arc<IdGenerator>,
     clock: Arc<dyn Clock>,
-    window: Window,
-    live: Mutex<LiveCounts>,
+    live: Arc<dyn LiveViews>,
     day: Mutex<SiteDay>,
     /// One load of an article at a time: a crowd on a cold article asks the store once.
     loading: Vec<AsyncMutex<()>>,
@@ -58,7 +60,8 @@ pub struct ViewService {
 }
 
 impl ViewService {
-    /// A service over a store. `key` scatters the window; guests are made with it by the caller.
+    /// A service over a store, with live counts in the memory of this process. `key` scatters the window; guests are made
+    /// with it by the caller.
     pub fn new(
         store: Arc<dyn ViewStore>,
         articles: Arc<dyn ArticleLookup>,
@@ -67,27 +70,52 @@ impl ViewService {
         key: &GuestKey,
         config: ViewConfig,
     ) -> Self {
+        let live = Arc::new(MemoryLiveViews::new(&config, key));
+        Self::over(store, articles, ids, clock, live, config.time_zone)
+    }
+
+    /// A service over a store and live counts; at the end of the day of `time_zone` everything is written back.
+    pub fn over(
+        store: Arc<dyn ViewStore>,
+        articles: Arc<dyn ArticleLookup>,
+        ids: Arc<IdGenerator>,
+        clock: Arc<dyn Clock>,
+        live: Arc<dyn LiveViews>,
+        time_zone: TimeZone,
+    ) -> Self {
         Self {
             store,
             articles,
             ids,
             clock,
-            window: Window::new(config.window_entries, key.window_seed()),
-            live: Mutex::new(LiveCounts::new(config.live)),
-            day: Mutex::new(SiteDay::new(config.time_zone)),
+            live,
+            day: Mutex::new(SiteDay::new(time_zone)),
             loading: (0..LOADING_LOCKS).map(|_| AsyncMutex::new(())).collect(),
             flushing: AsyncMutex::new(()),
             due: Notify::new(),
         }
     }
 
-    /// Counts a view, unless this viewer was counted within the last ten minutes.
+    /// Counts a view, unless this viewer was counted within the last ten minutes. Live counts that are away count nothing,
+    /// and then what is stored is told.
     pub async fn view(&self, article: ArticleId, viewer: Viewer) -> Result<Viewed, ViewError> {
         self.require_article(article).await?;
         for _ in 0..LOAD_ATTEMPTS {
-            self.load(article).await?;
-            if let Some(viewed) = self.count_view(article, viewer) {
-                return Ok(viewed);
+            let Some(live) = unless_away(self.live.view(article, viewer, self.clock.now()).await)? else {
+                return self.uncounted(article).await;
+            };
+            match live {
+                LiveView::Seen { count } => return Ok(Viewed { counted: false, view_count: count }),
+                LiveView::Counted { count, is_due } => {
+                    if is_due {
+                        self.due.notify_one();
+                    }
+                    return Ok(Viewed { counted: true, view_count: count });
+                }
+                LiveView::NotLive => {}
+            }
+            if self.load(article).await?.is_none() {
+                return self.uncounted(article).await;
             }
         }
         Err(crowded().into())
@@ -96,51 +124,48 @@ impl ViewService {
     /// Views of one article so far.
     pub async fn count(&self, article: ArticleId) -> Result<u64, ViewError> {
         self.require_article(article).await?;
-        if let Some(count) = self.live().count(article) {
+        if let Some(count) = self.live.at_hand(article) {
             return Ok(count);
         }
-        match self.store.find(article).await? {
-            // It may have become live meanwhile.
-            StoredViews::Count(stored) => Ok(self.live().count(article).unwrap_or(0).max(stored)),
-            StoredViews::Gone => Err(ViewError::NotFound),
+        if let Some(count) = unless_away(self.live.counts(&[article]).await)?.and_then(|counts| *counts.first()?) {
+            return Ok(count);
         }
+        let stored = self.stored(article).await?;
+        // It may have become live meanwhile.
+        Ok(self.live.at_hand(article).unwrap_or(0).max(stored))
     }
 
-    /// Views of an article that is live. Does not ask whether it exists.
+    /// Views of an article that is live in this process. Does not ask whether it exists.
     pub fn live_count(&self, article: ArticleId) -> Option<u64> {
-        self.live().count(article)
+        self.live.at_hand(article)
     }
 
     /// Views of many articles, in the order asked; `None` for those known to be deleted. Does not ask whether they exist.
     /// What is read becomes live, so that whoever asks again a moment later costs no query.
     pub async fn counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<u64>>, StoreError> {
-        let mut counts: Vec<_> = {
-            let live = self.live();
-            articles.iter().map(|article| live.count(*article)).collect()
-        };
+        let live = unless_away(self.live.counts(articles).await)?;
+        let mut counts = live.unwrap_or_else(|| vec![None; articles.len()]);
         let unknown: Vec<_> = (0..articles.len()).filter(|place| counts[*place].is_none()).collect();
         for places in unknown.chunks(SLICE_MAX) {
             let stored = self.store.find_many(places.iter().map(|place| articles[*place]).collect()).await?;
-            let now = self.clock.now();
-            let mut live = self.live();
-            for (place, stored) in places.iter().zip(stored) {
-                let StoredViews::Count(stored) = stored else { continue };
-                // Where every place is taken by what waits to be written, it is not remembered.
-                let _ = live.insert(articles[*place], stored, now);
-                counts[*place] = Some(live.count(articles[*place]).unwrap_or(0).max(stored));
+            let counted = places.iter().zip(stored).filter_map(|(place, stored)| match stored {
+                StoredViews::Count(stored) => Some((*place, (articles[*place], stored))),
+                StoredViews::Gone => None,
+            });
+            let (places, stored): (Vec<_>, Vec<_>) = counted.unzip();
+            // Where every place is taken by what waits to be written, it is not remembered.
+            let live = unless_away(self.live.insert(&stored, self.clock.now()).await)?.unwrap_or_default();
+            for (at, (place, (_, stored))) in places.into_iter().zip(stored).enumerate() {
+                counts[place] = Some(live.get(at).copied().flatten().unwrap_or(0).max(stored));
             }
         }
         Ok(counts)
     }
 
     /// Takes over counts that somebody else has just read from the store, so that whoever asks next costs no query.
-    pub fn remember(&self, stored: impl IntoIterator<Item = (ArticleId, u64)>) {
-        let now = self.clock.now();
-        let mut live = self.live();
-        for (article, stored) in stored {
-            // Where every place is taken by what waits to be written, it is not remembered.
-            let _ = live.insert(article, stored, now);
-        }
+    pub async fn remember(&self, stored: &[(ArticleId, u64)]) -> Result<(), StoreError> {
+        // Where every place is taken by what waits to be written, it is not remembered.
+        unless_away(self.live.insert(stored, self.clock.now()).await).map(drop)
     }
 
     /// Returns when an article has gathered enough views to be written back at once. The loop that drives
@@ -169,16 +194,15 @@ impl ViewService {
         flushed
     }
 
-    /// How many live articles have views that are not written yet.
+    /// Articles whose unwritten views would be lost with this process.
     pub fn unwritten(&self) -> usize {
-        self.live().unwritten()
+        self.live.unwritten()
     }
 
     /// An article was deleted: its views are gone, for good.
     pub async fn article_deleted(&self, article: ArticleId) -> Result<(), StoreError> {
         self.store.mark_article_gone(article).await?;
-        self.live().forget(article);
-        Ok(())
+        self.live.forget(article).await
     }
 
     /// Events of deletions were missed: asks after every article with a stored count.
@@ -200,46 +224,43 @@ impl ViewService {
         self.articles.facts(article).await?.map(drop).ok_or(ViewError::NotFound)
     }
 
-    /// Makes an article live, reading what is stored if it is not.
-    async fn load(&self, article: ArticleId) -> Result<(), ViewError> {
-        if self.live().count(article).is_some() {
-            return Ok(());
+    async fn stored(&self, article: ArticleId) -> Result<u64, ViewError> {
+        match self.store.find(article).await? {
+            StoredViews::Count(stored) => Ok(stored),
+            StoredViews::Gone => Err(ViewError::NotFound),
         }
-        let _alone = self.loading[article.raw() as u64 as usize % LOADING_LOCKS].lock().await;
-        if self.live().count(article).is_some() {
-            return Ok(());
-        }
-        let StoredViews::Count(stored) = self.store.find(article).await? else {
-            return Err(ViewError::NotFound);
-        };
-        let now = self.clock.now();
-        if self.live().insert(article, stored, now).is_ok() {
-            return Ok(());
-        }
-        // Everything waits to be written, so it is written now, and what is clean then gives way.
-        self.flush_all().await?;
-        self.live().insert(article, stored, now).map_err(|_| crowded().into())
     }
 
-    /// `None` when the article is no longer live. The window is asked last: it must remember only what is counted.
-    fn count_view(&self, article: ArticleId, viewer: Viewer) -> Option<Viewed> {
+    /// The answer to a view that cannot be counted.
+    async fn uncounted(&self, article: ArticleId) -> Result<Viewed, ViewError> {
+        Ok(Viewed { counted: false, view_count: self.stored(article).await? })
+    }
+
+    /// Makes an article live, reading what is stored if it is not; `None` when the live counts are away.
+    async fn load(&self, article: ArticleId) -> Result<Option<()>, ViewError> {
+        let _alone = self.loading[article.raw() as u64 as usize % LOADING_LOCKS].lock().await;
+        match unless_away(self.live.counts(&[article]).await)?.as_deref() {
+            None => return Ok(None),
+            Some([Some(_)]) => return Ok(Some(())),
+            Some(_) => {}
+        }
+        let stored = [(article, self.stored(article).await?)];
         let now = self.clock.now();
-        let mut live = self.live();
-        let view_count = live.count(article)?;
-        if !self.window.admit(viewer, article, now) {
-            return Some(Viewed { counted: false, view_count });
+        for has_made_room in [false, true] {
+            match unless_away(self.live.insert(&stored, now).await)?.as_deref() {
+                None => return Ok(None),
+                Some([Some(_)]) => return Ok(Some(())),
+                // Everything waits to be written, so it is written now, and what is clean then gives way.
+                Some(_) if !has_made_room => drop(self.flush_all().await?),
+                Some(_) => {}
+            }
         }
-        let added = live.add(article, now)?;
-        drop(live);
-        if added.is_due {
-            self.due.notify_one();
-        }
-        Some(Viewed { counted: true, view_count: added.count })
+        Err(crowded().into())
     }
 
     /// The caller holds `flushing`. A store that is away ends it; a defect of one count does not hold up the others.
     async fn write_back(&self, now: Timestamp, all: bool) -> Result<Flushed, StoreError> {
-        let due = self.live().due(now, all);
+        let due = self.live.due(now, all).await?;
         let mut flushed = Flushed::default();
         let mut defect = None;
         for slice in due.chunks(SLICE_MAX) {
@@ -263,7 +284,7 @@ impl ViewService {
     async fn write_slice(&self, slice: &[(ArticleId, u64)], taken_at: Timestamp) -> Result<usize, StoreError> {
         let backs = slice.iter().map(|(article, count)| self.back(*article, *count));
         let answers = self.store.write_back(backs.collect::<Result<_, _>>()?).await?;
-        self.live().note_written(&answers, taken_at);
+        self.live.note_written(&answers, taken_at).await?;
         Ok(answers.len())
     }
 
@@ -271,9 +292,14 @@ impl ViewService {
         let event_id = self.ids.next(ShardId::of_article_parts(article_id))?;
         Ok(WriteBack { article_id, view_count, event_id })
     }
+}
 
-    fn live(&self) -> MutexGuard<'_, LiveCounts> {
-        lock(&self.live)
+/// An answer of the live counts; `None` when they are away.
+fn unless_away<T>(answer: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
+    match answer {
+        Ok(found) => Ok(Some(found)),
+        Err(StoreError::Unavailable { .. }) => Ok(None),
+        Err(broken @ StoreError::Broken { .. }) => Err(broken),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use hmac::{Hmac, KeyInit, Mac};
-use madang_kernel::{Id, MemberId};
+use madang_kernel::{ArticleId, Id, MemberId};
 use sha2::Sha256;
 
 /// Bytes of a user agent that are told apart; what a client adds past them costs nothing.
@@ -55,6 +55,12 @@ impl GuestKey {
         Viewer(first_half(mac) | GUEST_BIT)
     }
 
+    /// Names a viewer's look at an article, for a window that others can see: neither can be read from it.
+    pub fn sighting(&self, viewer: Viewer, article: ArticleId) -> u128 {
+        let mac = self.mac.clone().chain_update(b"sighting").chain_update(viewer.0.to_be_bytes());
+        first_half(mac.chain_update(article.raw().to_be_bytes()))
+    }
+
     /// Makes places in the window unpredictable, so that nobody can push out a chosen viewer.
     pub(crate) fn window_seed(&self) -> u64 {
         first_half(self.mac.clone().chain_update(b"window")) as u64
@@ -94,6 +100,16 @@ mod tests {
     #[test]
     fn an_address_counts_once_through_either_kind_of_socket() {
         assert_eq!(guest(KEY, "192.0.2.1", "x"), guest(KEY, "::ffff:192.0.2.1", "x"));
+    }
+
+    #[test]
+    fn a_sighting_is_of_one_viewer_and_one_article_under_one_key() {
+        let (key, one) = (GuestKey::new(KEY), Viewer::member(MemberId::from_raw(1)));
+        let sighting = key.sighting(one, ArticleId::from_raw(2));
+        assert_eq!(sighting, GuestKey::new(KEY).sighting(one, ArticleId::from_raw(2)));
+        assert_ne!(sighting, key.sighting(one, ArticleId::from_raw(3)));
+        assert_ne!(sighting, key.sighting(Viewer::member(MemberId::from_raw(2)), ArticleId::from_raw(2)));
+        assert_ne!(sighting, GuestKey::new([8; 32]).sighting(one, ArticleId::from_raw(2)));
     }
 
     #[test]

@@ -9,14 +9,15 @@ const TEMPLATE: &str = include_str!("cluster.template.toml");
 /// How many logical shards there are, whatever the number of servers.
 const SHARDS: usize = 64;
 
-/// Fills the template in.
-pub(crate) fn render(endpoints: &Endpoints) -> Result<String> {
+/// Fills the template in; `secret` is what every key of the site is derived from.
+pub(crate) fn render(endpoints: &Endpoints, secret: &str) -> Result<String> {
     let parts = [&endpoints.mysql, &endpoints.redis, &endpoints.redis_cluster, &endpoints.kafka];
     ensure!(
         parts.iter().all(|part| !part.is_empty()),
         "the stack is not complete: `cargo xtask stack status` says more"
     );
     Ok(TEMPLATE
+        .replace("@secret@", &string(secret))
         .replace("@mysql@", &mysql(&endpoints.mysql))
         .replace("@redis@", &strings(&endpoints.redis))
         .replace("@redis_cluster@", &strings(&endpoints.redis_cluster))
@@ -48,6 +49,8 @@ fn string(text: &str) -> String {
 mod tests {
     use super::*;
 
+    const SECRET: &str = "0123456789abcdef0123456789abcdef";
+
     fn endpoints() -> Endpoints {
         Endpoints {
             mysql: vec!["mysql://root:a\"b@127.0.0.1:1".into(), "mysql://root:x@127.0.0.1:2".into()],
@@ -59,10 +62,11 @@ mod tests {
 
     #[test]
     fn the_configuration_is_toml_with_every_address_in_its_place() {
-        let text = render(&endpoints()).unwrap();
+        let text = render(&endpoints(), SECRET).unwrap();
         assert!(!text.contains('@') || text.lines().all(|line| !line.trim().starts_with('@')), "{text}");
         let table: toml::Table = text.parse().unwrap();
         let cluster = &table["cluster"];
+        assert_eq!(cluster["secret"].as_str(), Some(SECRET));
         assert_eq!(cluster["mysql"][0]["url"].as_str(), Some("mysql://root:a\"b@127.0.0.1:1"));
         assert_eq!(cluster["mysql"][0]["shards"].as_str(), Some("0-31"));
         assert_eq!(cluster["mysql"][1]["shards"].as_str(), Some("32-63"));
@@ -82,7 +86,7 @@ mod tests {
 
     #[test]
     fn half_a_stack_has_no_configuration() {
-        let error = render(&Endpoints { kafka: Vec::new(), ..endpoints() }).unwrap_err().to_string();
+        let error = render(&Endpoints { kafka: Vec::new(), ..endpoints() }, SECRET).unwrap_err().to_string();
         assert!(error.contains("not complete"), "{error}");
     }
 }

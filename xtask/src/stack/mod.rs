@@ -68,7 +68,9 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         Command::Down => run_down(&dir),
         Command::Status => run_status(&dir),
         Command::Config => {
-            print!("{}", config::render(&Stack::find(&dir)?.endpoints())?);
+            // Whoever prints it again has other keys, which sign everybody out.
+            let secret = secret::password()? + &secret::password()?;
+            print!("{}", config::render(&Stack::find(&dir)?.endpoints(), &secret)?);
             Ok(())
         }
         Command::Env => {

@@ -10,9 +10,9 @@ use madang_kernel::{ArticleId, BoardId, Id, StoreError};
 use crate::statement::Values;
 
 /// Blocks of about 1,000 articles.
-pub(super) const BLOCK: u8 = 1;
+pub(crate) const BLOCK: u8 = 1;
 /// Super-blocks of about 64,000.
-pub(super) const SUPER_BLOCK: u8 = 2;
+pub(crate) const SUPER_BLOCK: u8 = 2;
 
 /// A board whose counter is locked.
 pub(super) struct BoardTally {

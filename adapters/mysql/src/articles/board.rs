@@ -6,12 +6,12 @@ use madang_article::{BoardWithCount, CreateBoard, NewBoard};
 use madang_event::BoardCount;
 use madang_kernel::{BoardId, Created, Id, ShardId, StoreError};
 
-use super::once::{Earlier, Keys};
 use super::row;
 use crate::Mysql;
 use crate::db::transact;
 use crate::errors::SqlError;
 use crate::lane::Decision;
+use crate::once::{Earlier, Keys};
 use crate::statement::Values;
 use crate::transaction::{Tx, bytes};
 

@@ -7,14 +7,14 @@ use madang_article::events::{self, Removed};
 use madang_article::{Article, CreateArticle, DeleteArticle, DeleteOutcome, EditArticle, EditOutcome};
 use madang_event::Envelope;
 use madang_kernel::{ArticleId, BoardId, Clock, Created, Id, ShardId, StoreError, Timestamp};
-use madang_messaging::Message;
 
 use super::call::{Answer, Call};
 use super::load::{Loaded, load};
-use super::once::{Earlier, Keys};
 use super::{board, row};
 use crate::errors::SqlError;
 use crate::lane::{Decision, Fold};
+use crate::once::{Earlier, Keys};
+use crate::rows;
 use crate::statement::{Many, Values};
 use crate::transaction::{Tx, bytes};
 
@@ -46,7 +46,7 @@ impl Fold for ArticleFold {
     async fn decide(&self, tx: &mut Tx<'_>, calls: &[Call]) -> Result<Vec<Decision<Answer>>, SqlError> {
         let now = self.clock.now();
         let Loaded { boards, articles } = load(tx, calls).await?;
-        let keys = Keys::load(tx, calls, now).await?;
+        let keys = Keys::load(tx, calls.iter().filter_map(Call::once), now).await?;
         let held = articles.into_iter().map(|(id, article)| (id, Held::Stored(article))).collect();
         let mut replay = Replay { boards, held, keys, events: Vec::new(), now };
         let mut decisions = Vec::with_capacity(calls.len());
@@ -174,7 +174,7 @@ impl Replay {
         tx.set_many(&SET_BLOCKS, self.boards.values().flat_map(|board| board.changed_blocks()).collect()).await?;
         self.keys.write(tx).await?;
         for event in &self.events {
-            tx.report(message(event));
+            tx.report(rows::carrying(event, event.key.shard()));
         }
         Ok(())
     }
@@ -194,16 +194,4 @@ fn update(article: Article) -> Values {
     ];
     values.extend(row::key(article.article_id));
     values
-}
-
-fn message(envelope: &Envelope) -> Message {
-    Message {
-        event_id: envelope.event_id,
-        topic: envelope.event.topic().name().to_owned(),
-        key: envelope.key.to_string(),
-        shard: envelope.key.shard(),
-        occurred_at: envelope.occurred_at,
-        headers: Vec::new(),
-        payload: envelope.encode(),
-    }
 }

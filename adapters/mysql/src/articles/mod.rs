@@ -9,7 +9,6 @@ mod board;
 mod call;
 mod decide;
 mod load;
-mod once;
 mod page;
 mod row;
 
@@ -20,17 +19,12 @@ use madang_article::{
 };
 use madang_kernel::{ArticleId, BoardId, Created, Id, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp};
 
-use crate::Mysql;
-use crate::db::transact;
-use crate::errors::{PART, SqlError};
+use crate::errors::PART;
 use crate::lane::Lanes;
+use crate::{Mysql, once};
+pub(crate) use blocks::{BLOCK, SUPER_BLOCK};
 use call::{Answer, Call};
 use decide::ArticleFold;
-
-const PURGE_ONCE: &str = include_str!("../../sql/article/purge_once.sql");
-
-/// Answers to idempotency keys removed in one transaction.
-const PURGE_SLICE_ROWS: u64 = 500;
 
 /// Boards and articles in a service's databases. Clones share the lanes.
 #[derive(Clone)]
@@ -48,19 +42,7 @@ impl MysqlArticles {
 
     /// Forgets the answers to idempotency keys given before `before`, slice by slice; returns how many.
     pub async fn purge_once(&self, before: Timestamp) -> Result<u64, StoreError> {
-        let values = || vec![before.as_millis().into(), PURGE_SLICE_ROWS.into()];
-        let mut purged = 0;
-        for server in self.db.servers() {
-            loop {
-                let slice: Result<u64, SqlError> = transact!(self.db, server, |tx| tx.write(PURGE_ONCE, values()));
-                let slice = slice?;
-                purged += slice;
-                if slice < PURGE_SLICE_ROWS {
-                    break;
-                }
-            }
-        }
-        Ok(purged)
+        once::purge(&self.db, before).await
     }
 }
 

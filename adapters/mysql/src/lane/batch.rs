@@ -1,18 +1,21 @@
 //! One batch from its calls to their answers, with everything that may go wrong on the way.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use madang_kernel::StoreError;
 use madang_messaging::Message;
 use mysql_async::TxOpts;
+use tokio::sync::mpsc;
 use tokio::time::timeout;
 
+use super::answer::{Answers, Unanswered};
 use super::commit::{self, LaneConn, Lookup};
 use super::queue::Waiting;
 use super::{Decision, Fold};
-use crate::db::{self, CommitHook};
+use crate::db;
 use crate::errors::{PART, SqlError};
+use crate::hooks::Hooks;
 use crate::retry::Retry;
 use crate::server::Server;
 use crate::transaction::Tx;
@@ -34,7 +37,7 @@ pub(super) struct Batches<F: Fold> {
 #[derive(Clone)]
 pub(super) struct LaneDb {
     ages: Arc<dyn Fn() -> mysql_async::Value + Send + Sync>,
-    on_commit: CommitHook,
+    hooks: Hooks,
 }
 
 /// Why a batch did not commit.
@@ -59,47 +62,54 @@ impl<F: Fold> Clone for Batches<F> {
 
 impl<F: Fold> Batches<F> {
     pub(super) fn new(db: &Mysql, server: Arc<Server>, fold: Arc<F>) -> Self {
-        Self { db: LaneDb { ages: db.ages(), on_commit: db.commit_hook() }, server, fold }
+        Self { db: LaneDb { ages: db.ages(), hooks: db.hooks().clone() }, server, fold }
     }
 
-    /// Commits what waits and answers everybody.
-    pub(super) async fn run(&self, connection: &mut Option<LaneConn>, waiting: Vec<Waiting<F>>) {
+    /// Commits what waits, and answers everybody or leaves that to `unanswered`, where a hook comes first.
+    pub(super) async fn run(
+        &self,
+        connection: &mut Option<LaneConn>,
+        waiting: Vec<Waiting<F>>,
+        unanswered: &mpsc::Sender<Unanswered<F>>,
+    ) {
         metrics::histogram!(metric::BATCH_CALLS).record(waiting.len() as f64);
         let (calls, replies): (Vec<_>, Vec<_>) = waiting.into_iter().map(|w| (w.call, w.reply)).unzip();
-        let decisions = self.decide(connection, &calls).await;
-        for (reply, decision) in replies.into_iter().zip(decisions) {
-            // Who no longer waits has no use for the answer.
-            let _ = reply.send(decision);
+        let Committed { decisions, messages } = self.decide(connection, &calls).await;
+        let answers = Answers { decisions, replies };
+        let Some(hook) = self.db.hooks.to_wait_for(&messages) else { return answers.send() };
+        // Whoever takes them ends after this, so there is somebody.
+        if let Err(mpsc::error::SendError(left)) = unanswered.send(Unanswered { answers, messages, hook }).await {
+            left.answers.send();
         }
     }
 
     /// Decides all calls together; where an error is not of the whole, one by one.
-    async fn decide(&self, connection: &mut Option<LaneConn>, calls: &[F::Call]) -> Vec<Decision<F::Answer>> {
+    async fn decide(&self, connection: &mut Option<LaneConn>, calls: &[F::Call]) -> Committed<F> {
         let error = match self.committed(connection, calls).await {
-            Ok(decisions) => return decisions,
+            Ok(committed) => return committed,
             Err(error) => error,
         };
         if calls.len() == 1 || !error.is_of_one_call() {
-            return calls.iter().map(|_| Err(error.answer())).collect();
+            let decisions = calls.iter().map(|_| Err(error.answer())).collect();
+            return Committed { decisions, messages: Vec::new() };
         }
         metrics::counter!(metric::ONE_BY_ONE).increment(1);
         tracing::warn!(calls = calls.len(), "a batch failed and runs one by one: {error}");
-        let mut decisions = Vec::with_capacity(calls.len());
+        let mut all = Committed { decisions: Vec::with_capacity(calls.len()), messages: Vec::new() };
         for call in calls {
             match self.committed(connection, std::slice::from_ref(call)).await {
-                Ok(alone) => decisions.extend(alone),
-                Err(error) => decisions.push(Err(error.answer())),
+                Ok(alone) => {
+                    all.decisions.extend(alone.decisions);
+                    all.messages.extend(alone.messages);
+                }
+                Err(error) => all.decisions.push(Err(error.answer())),
             }
         }
-        decisions
+        all
     }
 
     /// Runs one transaction until it is committed or it is certain that it was not.
-    async fn committed(
-        &self,
-        connection: &mut Option<LaneConn>,
-        calls: &[F::Call],
-    ) -> Result<Vec<Decision<F::Answer>>, Failed> {
+    async fn committed(&self, connection: &mut Option<LaneConn>, calls: &[F::Call]) -> Result<Committed<F>, Failed> {
         let mut retry = Retry::new();
         loop {
             let mut lane = match connection.take() {
@@ -120,11 +130,7 @@ impl<F: Fold> Batches<F> {
     }
 
     /// One transaction. Tells beside its outcome whether the connection can be used again.
-    async fn attempt(
-        &self,
-        lane: &mut LaneConn,
-        calls: &[F::Call],
-    ) -> (Result<Vec<Decision<F::Answer>>, Failed>, bool) {
+    async fn attempt(&self, lane: &mut LaneConn, calls: &[F::Call]) -> (Result<Committed<F>, Failed>, bool) {
         let number = lane.next_number();
         let lane_id = lane.lane_id();
         let connection_id = lane.conn.id();
@@ -146,11 +152,11 @@ impl<F: Fold> Batches<F> {
             }
             Err(_) => return (Err(SqlError::Away("a batch took too long".to_owned()).into()), false),
         };
-        let Decided { decisions, reports, wrote } = decided;
+        let Decided { decided, wrote } = decided;
         if !wrote {
             // Rows that were made only to be locked go with it.
             tx.roll_back().await;
-            return (Ok(decisions), true);
+            return (Ok(decided), true);
         }
         let ended = timeout(Duration::from_millis(COMMIT_MAX_MS), tx.commit()).await;
         let (committed, usable) = match ended {
@@ -159,7 +165,11 @@ impl<F: Fold> Batches<F> {
             Ok(Err(error)) if !error.is_away() => (Err(error.into()), true),
             _ => (self.look_up(lane_id, number, connection_id).await, false),
         };
-        (committed.map(|()| self.after_commit(decisions, reports)), usable)
+        let told = committed.map(|()| {
+            self.db.hooks.committed(&decided.messages);
+            decided
+        });
+        (told, usable)
     }
 
     async fn statements(
@@ -172,12 +182,12 @@ impl<F: Fold> Batches<F> {
         let decisions = self.fold.decide(tx, calls).await?;
         debug_assert_eq!(decisions.len(), calls.len());
         let wrote = tx.wrote();
-        let reports = tx.take_reports();
+        let messages = tx.take_reports();
         if wrote {
-            outbox::insert(tx, &reports, (self.db.ages)()).await?;
+            outbox::insert(tx, &messages, (self.db.ages)()).await?;
             commit::mark(tx, lane_id, number, (self.db.ages)()).await?;
         }
-        Ok(Decided { decisions, reports, wrote })
+        Ok(Decided { decided: Committed { decisions, messages }, wrote })
     }
 
     async fn look_up(&self, lane_id: u64, number: u64, connection_id: u32) -> Result<(), Failed> {
@@ -188,23 +198,18 @@ impl<F: Fold> Batches<F> {
             Lookup::Unknown => Err(Failed::Unknown),
         }
     }
-
-    fn after_commit(&self, decisions: Vec<Decision<F::Answer>>, reports: Vec<Message>) -> Vec<Decision<F::Answer>> {
-        if !reports.is_empty() {
-            let hook = self.db.on_commit.read().unwrap_or_else(PoisonError::into_inner).clone();
-            if let Some(hook) = hook {
-                hook(reports);
-            }
-        }
-        decisions
-    }
 }
 
 /// A batch before its COMMIT.
 struct Decided<F: Fold> {
-    decisions: Vec<Decision<F::Answer>>,
-    reports: Vec<Message>,
+    decided: Committed<F>,
     wrote: bool,
+}
+
+/// What a batch came to, with the messages that were committed with it.
+struct Committed<F: Fold> {
+    decisions: Vec<Decision<F::Answer>>,
+    messages: Vec<Message>,
 }
 
 /// A row that a batch had not seen may be any call's, so the calls are told apart first; a single call looks again.

@@ -3,21 +3,26 @@
 //! Each service has a few lanes on each server, and a shard keeps its lane: so what one process commits to a shard has one
 //! order, and its batches never wait for one another's locks. A batch is decided in memory between a read and a write of
 //! many rows. An error that is nobody's in particular runs it again as a whole; one that is somebody's runs the calls one
-//! by one, so that only the bad one fails. A COMMIT without a reply is looked up by its number ([`commit`]).
+//! by one, so that only the bad one fails. A COMMIT without a reply is looked up by its number ([`commit`]). Where something
+//! follows a commit that callers wait for, the lane goes on meanwhile ([`answer`]).
 
+mod answer;
 mod batch;
 mod commit;
 mod queue;
 
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use madang_kernel::{ShardId, ShardMap, StoreError};
 use madang_messaging::{OnError, Stop};
+use tokio::sync::mpsc;
 
 use crate::Mysql;
 use crate::errors::SqlError;
 use crate::transaction::Tx;
+use answer::{UNANSWERED_BATCHES_MAX, answer};
 use batch::Batches;
 use queue::Queue;
 
@@ -51,19 +56,30 @@ pub(crate) struct Lanes<F: Fold> {
     map: ShardMap,
     /// By server, then by lane.
     queues: Arc<[Vec<Arc<Queue<F>>>]>,
+    /// Where calls are not folded, they take turns over the lanes of their server.
+    turns: Option<Arc<AtomicUsize>>,
 }
 
 impl<F: Fold> Clone for Lanes<F> {
     fn clone(&self) -> Self {
-        Self { map: self.map.clone(), queues: Arc::clone(&self.queues) }
+        Self { map: self.map.clone(), queues: Arc::clone(&self.queues), turns: self.turns.clone() }
     }
 }
 
 impl<F: Fold> Lanes<F> {
     /// Starts the lanes; they run until the store closes.
     pub(crate) fn start(db: &Mysql, fold: F) -> Self {
+        Self::start_with(db, fold, db.options().batch_calls_max.max(1), None)
+    }
+
+    /// Starts lanes in which every call is a transaction of its own, and calls of one shard contend with one another: what
+    /// folding is compared with.
+    pub(crate) fn start_unfolded(db: &Mysql, fold: F) -> Self {
+        Self::start_with(db, fold, 1, Some(Arc::default()))
+    }
+
+    fn start_with(db: &Mysql, fold: F, calls_max: usize, turns: Option<Arc<AtomicUsize>>) -> Self {
         let fold = Arc::new(fold);
-        let calls_max = db.options().batch_calls_max.max(1);
         let mut queues = Vec::new();
         for server in db.servers() {
             let lanes = (0..db.options().lanes()).map(|_| {
@@ -82,14 +98,18 @@ impl<F: Fold> Lanes<F> {
             });
             queues.push(lanes.collect());
         }
-        Self { map: db.map().clone(), queues: queues.into() }
+        Self { map: db.map().clone(), queues: queues.into(), turns }
     }
 
     /// Puts a call into its lane and waits for its answer.
     pub(crate) async fn call(&self, call: F::Call) -> Result<F::Answer, StoreError> {
         let shard = F::shard(&call);
         let lanes = &self.queues[usize::from(self.map.server(shard).0)];
-        lanes[usize::from(shard.number()) % lanes.len()].call(call).await
+        let turn = match &self.turns {
+            None => usize::from(shard.number()),
+            Some(turns) => turns.fetch_add(1, Ordering::Relaxed),
+        };
+        lanes[turn % lanes.len()].call(call).await
     }
 }
 
@@ -99,9 +119,13 @@ async fn run<F: Fold>(
     calls_max: usize,
     stop: Stop,
 ) -> Result<(), Infallible> {
-    let mut connection = None;
-    while let Some(waiting) = queue.next(calls_max, &stop).await {
-        batches.run(&mut connection, waiting).await;
-    }
+    let (unanswered, answering) = mpsc::channel(UNANSWERED_BATCHES_MAX);
+    let committing = async move {
+        let mut connection = None;
+        while let Some(waiting) = queue.next(calls_max, &stop).await {
+            batches.run(&mut connection, waiting, &unanswered).await;
+        }
+    };
+    tokio::join!(committing, answer(answering));
     Ok(())
 }

@@ -11,6 +11,7 @@ use madang_messaging::Message;
 use super::call::{Answer, Call, Change, NewRow};
 use crate::errors::SqlError;
 use crate::lane::{Decision, Fold};
+use crate::rows;
 use crate::statement::{Many, Values};
 use crate::transaction::{Tx, bytes};
 
@@ -26,7 +27,7 @@ const CLEAN_UP: &str = include_str!("../../sql/like/clean_up.sql");
 const TAKE_FROM_COUNT: &str = include_str!("../../sql/like/take_from_count.sql");
 
 /// Where the likes of an article are, in the order of the primary keys.
-type Place = (u8, ArticleId);
+pub(super) type Place = (u8, ArticleId);
 
 /// Decides the calls of a batch.
 pub(super) struct LikeFold {
@@ -85,11 +86,11 @@ impl Fold for LikeFold {
     }
 }
 
-fn place(article: ArticleId) -> Place {
+pub(super) fn place(article: ArticleId) -> Place {
     (ShardId::of_article_parts(article).number(), article)
 }
 
-fn key((shard, article): &Place) -> Values {
+pub(super) fn key((shard, article): &Place) -> Values {
     vec![(*shard).into(), article.raw().into()]
 }
 
@@ -132,7 +133,7 @@ async fn existing(tx: &mut Tx<'_>, calls: &[Call]) -> Result<HashMap<ArticleId, 
     Ok(likers)
 }
 
-fn pair((place, member): &(Place, MemberId)) -> Values {
+pub(super) fn pair((place, member): &(Place, MemberId)) -> Values {
     let mut values = key(place);
     values.push(member.raw().into());
     values
@@ -224,17 +225,8 @@ fn row(place: &Place, member: MemberId, row: &NewRow) -> Values {
     values
 }
 
-fn report(article: ArticleId, change: Replayed, event_id: EventId, now: Timestamp) -> Message {
-    let envelope = events::changed(article, change, event_id, now);
-    Message {
-        event_id,
-        topic: envelope.event.topic().name().to_owned(),
-        key: article.to_string(),
-        shard: ShardId::of_article_parts(article),
-        occurred_at: now,
-        headers: Vec::new(),
-        payload: envelope.encode(),
-    }
+pub(super) fn report(article: ArticleId, change: Replayed, event_id: EventId, now: Timestamp) -> Message {
+    rows::carrying(&events::changed(article, change, event_id, now), ShardId::of_article_parts(article))
 }
 
 async fn clean_up(tx: &mut Tx<'_>, article: ArticleId, slice: usize) -> Result<CleanedUp, SqlError> {

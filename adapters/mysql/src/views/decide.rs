@@ -9,6 +9,7 @@ use madang_view::{StoredViews, WriteBack, WrittenBack, events};
 
 use crate::errors::SqlError;
 use crate::lane::{Decision, Fold};
+use crate::rows;
 use crate::statement::{Many, Values};
 use crate::transaction::Tx;
 
@@ -138,15 +139,7 @@ fn write_back(tx: &mut Tx<'_>, counts: &mut BTreeMap<Place, Counted>, back: Writ
 
 fn report(back: WriteBack, version: u64, now: Timestamp) -> Message {
     let envelope = events::viewed(back, version, now);
-    Message {
-        event_id: envelope.event_id,
-        topic: envelope.event.topic().name().to_owned(),
-        key: envelope.key.to_string(),
-        shard: ShardId::of_article_parts(envelope.key),
-        occurred_at: now,
-        headers: Vec::new(),
-        payload: envelope.encode(),
-    }
+    rows::carrying(&envelope, ShardId::of_article_parts(envelope.key))
 }
 
 /// Counts, marks, and the end of counts that are gone or were made only to be locked.

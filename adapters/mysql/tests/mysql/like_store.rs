@@ -7,21 +7,26 @@ use madang_conformance::like_store::LikeStoreHarness;
 use madang_kernel::{ArticleId, Id};
 use madang_like::LikeStore;
 use madang_messaging::Message;
-use madang_mysql::{MysqlLikes, Service};
+use madang_mysql::{Counting, MysqlLikes, Service};
 
 use crate::support::{TestDb, Topology};
 
-struct Harness<T> {
-    test: TestDb,
-    likes: MysqlLikes,
-    topology: PhantomData<T>,
+/// A way of counting under test.
+trait Way: Send + Sync + 'static {
+    const COUNTING: Counting;
 }
 
-impl<T: Topology> LikeStoreHarness for Harness<T> {
+struct Harness<T, W> {
+    test: TestDb,
+    likes: MysqlLikes,
+    stamped: PhantomData<(T, W)>,
+}
+
+impl<T: Topology, W: Way> LikeStoreHarness for Harness<T, W> {
     async fn fresh() -> Self {
         let test = TestDb::fresh::<T>(Service::Like).await;
-        let likes = MysqlLikes::new(test.db.clone());
-        Self { test, likes, topology: PhantomData }
+        let likes = MysqlLikes::counting(test.db.clone(), W::COUNTING);
+        Self { test, likes, stamped: PhantomData }
     }
 
     fn store(&self) -> Arc<dyn LikeStore> {
@@ -48,4 +53,22 @@ impl<T: Topology> LikeStoreHarness for Harness<T> {
     }
 }
 
-on_one_and_two_servers!(madang_conformance::like_store_suite, Harness);
+macro_rules! stamped {
+    ($module:ident, $counting:ident) => {
+        mod $module {
+            pub(super) struct Kept;
+
+            impl super::Way for Kept {
+                const COUNTING: madang_mysql::Counting = madang_mysql::Counting::$counting;
+            }
+
+            type Harness<T> = super::Harness<T, Kept>;
+            on_one_and_two_servers!(madang_conformance::like_store_suite, Harness);
+        }
+    };
+}
+
+stamped!(grouped, Grouped);
+stamped!(in_place, UpdateInPlace);
+stamped!(for_update, SelectForUpdate);
+stamped!(optimistic, Optimistic);

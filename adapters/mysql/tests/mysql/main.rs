@@ -5,7 +5,12 @@
 #[macro_use]
 mod support;
 
+mod after_commit;
 mod article_store;
+mod check;
+mod comment_store;
+mod folded_comments;
+mod hot_store;
 mod inbox;
 mod lanes;
 mod like_store;

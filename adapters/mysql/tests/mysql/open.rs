@@ -1,8 +1,14 @@
 //! Opening: databases are made once, and refused under another topology.
 
-use crate::support::{TestDb, TwoServers};
-use madang_mysql::{Mysql, OpenError, Service};
+use madang_event::Writer;
+use madang_kernel::{ArticleId, EventId, Id, MemberId, ShardId, StoreError, Timestamp};
+use madang_like::{Like, LikeOutcome, LikeStore};
+use madang_mysql::{Mysql, MysqlLikes, MysqlOptions, OpenError, Service};
+use mysql_async::prelude::Queryable;
 use tokio::task::JoinSet;
+
+use crate::proxy::Proxy;
+use crate::support::{TestDb, TwoServers, connect, eventually, servers};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn another_shard_map_is_refused_and_says_why() {
@@ -39,17 +45,91 @@ async fn processes_may_start_together_on_empty_servers() {
         started.unwrap();
     }
     for server in 0..2 {
-        let mut conn = crate::support::connect(&test.options.servers[server].url, None).await;
+        let mut conn = connect(&test.options.servers[server].url, None).await;
         let drop = format!("DROP DATABASE `{}`", Service::Member.database(&test.options.database_prefix));
-        mysql_async::prelude::Queryable::query_drop(&mut conn, drop).await.unwrap();
+        conn.query_drop(drop).await.unwrap();
     }
 }
 
+fn like(article_id: ArticleId) -> Like {
+    let member = Writer { member_id: MemberId::from_raw(1), name: "m".into() };
+    let (created_at, event_id) = (Timestamp::from_millis(1), EventId::from_raw(article_id.raw()));
+    Like { article_id, member, created_at, event_id }
+}
+
+/// An article whose likes are on a server of two.
+fn article_on(server: usize) -> ArticleId {
+    let mut ids = (1..).map(ArticleId::from_raw);
+    ids.find(|id| usize::from(ShardId::of_article_parts(*id).number()) / 32 == server).unwrap()
+}
+
+/// Databases that are not there yet, on two servers, the second at an address of its own choice.
+async fn with_second_at(port: u16) -> (TestDb, MysqlOptions) {
+    let test = TestDb::fresh::<TwoServers>(Service::Like).await;
+    for server in 0..2 {
+        let mut conn = connect(&test.options.servers[server].url, None).await;
+        conn.query_drop(format!("DROP DATABASE `{}`", test.database())).await.unwrap();
+    }
+    let mut options = test.options.clone();
+    let (credentials, _) = options.servers[1].url.rsplit_once('@').unwrap();
+    options.servers[1].url = format!("{credentials}@127.0.0.1:{port}");
+    (test, options)
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_that_is_not_there_is_named() {
+async fn a_server_that_comes_late_is_set_up_before_it_is_used() {
+    let (proxy, _) = Proxy::start(&servers()[1]).await;
+    let port = proxy.port();
+    drop(proxy);
+    let (test, options) = with_second_at(port).await;
+    let db = Mysql::open(&options, Service::Like, test.clock.clone()).await.unwrap();
+    let likes = MysqlLikes::new(db.clone());
+    assert!(matches!(likes.like(like(article_on(0))).await, Ok(LikeOutcome::Done(_))), "this one is there");
+    let refused = likes.like(like(article_on(1))).await;
+    assert!(matches!(refused, Err(StoreError::Unavailable { .. })), "{refused:?}");
+    let refused = likes.state(article_on(1), None).await;
+    assert!(matches!(refused, Err(StoreError::Unavailable { .. })), "{refused:?}");
+    let _proxy = Proxy::start_at(port, &servers()[1]).await;
+    eventually("the server that came is used", async || likes.like(like(article_on(1))).await.is_ok()).await;
+    assert_eq!(test.rows::<i64>("SELECT COUNT(*) FROM article_like").await, [1, 1]);
+    db.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_late_server_of_another_topology_stays_unavailable() {
+    let test = TestDb::fresh::<TwoServers>(Service::Like).await;
+    let (proxy, through) = Proxy::start(&servers()[0]).await;
+    let port = proxy.port();
+    drop(proxy);
+    // The first server, set up as the first, appears where the second should be.
+    let mut options = test.options.clone();
+    options.servers[1].url = through;
+    let db = Mysql::open(&options, Service::Like, test.clock.clone()).await.unwrap();
+    let likes = MysqlLikes::new(db.clone());
+    let _proxy = Proxy::start_at(port, &servers()[0]).await;
+    eventually("it is found to be another", async || {
+        let refused = likes.like(like(article_on(1))).await;
+        refused.is_err_and(|error| error.to_string().contains("was set up as server 0"))
+    })
+    .await;
+    assert!(likes.like(like(article_on(0))).await.is_ok(), "the others go on");
+    db.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_start_without_any_server_succeeds_and_one_with_a_wrong_password_does_not() {
     let test = TestDb::fresh::<TwoServers>(Service::Like).await;
     let mut options = test.options.clone();
-    options.servers[1].url = "mysql://nobody:nothing@127.0.0.1:1".into();
+    for server in &mut options.servers {
+        server.url = "mysql://nobody:nothing@127.0.0.1:1".into();
+    }
+    let db = Mysql::open(&options, Service::Like, test.clock.clone()).await.unwrap();
+    let refused = MysqlLikes::new(db.clone()).state(article_on(0), None).await;
+    assert!(matches!(refused, Err(StoreError::Unavailable { .. })), "{refused:?}");
+    db.close().await;
+    let mut options = test.options.clone();
+    let (_, address) = options.servers[1].url.rsplit_once('@').unwrap();
+    options.servers[1].url = format!("mysql://nobody:nothing@{address}");
     let refused = Mysql::open(&options, Service::Like, test.clock.clone()).await.err().unwrap();
     assert!(matches!(refused, OpenError::Server { server: 1, .. }), "{refused}");
 }

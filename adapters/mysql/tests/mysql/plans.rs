@@ -13,8 +13,16 @@ use crate::support::{OneServer, TestDb};
 
 /// Statements that read a whole table on purpose, with the reason.
 const SCANS: &[(&str, &str)] = &[
+    ("article/check_boards.sql", "there are as many as boards"),
+    ("hot/check_list_days.sql", "there are as many lists as days that are kept"),
+    ("inbox/size.sql", "the count is the figure asked for"),
+    ("member/revocations_size.sql", "the count is the figure asked for"),
+    ("once/size.sql", "the count is the figure asked for"),
+    ("outbox/size.sql", "the count is the figure asked for"),
     ("article/board_counts.sql", "there are as many as boards"),
     ("dead_letter/count.sql", "a person looks after the letters, so there are few"),
+    ("hot/days.sql", "there are as many as days that are kept"),
+    ("outbox/unsent_before.sql", "a look at what waits, which is little unless the broker is away"),
     ("outbox/backlog.sql", "the count is the figure asked for"),
     ("outbox/free_due_keys.sql", "there are as many parked keys as keys in trouble"),
     ("outbox/parked.sql", "there are as many parked keys as keys in trouble"),
@@ -26,7 +34,9 @@ const TAIL_MARK: &str = "-- after the rows\n";
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_statement_uses_the_index_it_names() {
     let mut failures = Vec::new();
-    for service in [Service::Member, Service::Article, Service::Like, Service::View] {
+    for service in
+        [Service::Member, Service::Article, Service::Comment, Service::Like, Service::View, Service::HotArticle]
+    {
         let test = TestDb::fresh::<OneServer>(service).await;
         fill(&test, service).await;
         let mut conn = test.connect(0).await;
@@ -71,6 +81,31 @@ async fn a_page_deep_in_a_board_reads_little_more_than_itself() {
     assert!(read <= 2 * 31 + 5, "a step read {read} rows");
     let read = rows_read(&mut conn, &explained("article/newest.sql", &["1", "100"])).await;
     assert!(read <= 105, "the newest read {read} rows");
+    conn.disconnect().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn comments_are_read_from_the_cursor_on_and_a_last_descendant_in_one_step() {
+    let test = TestDb::fresh::<OneServer>(Service::Comment).await;
+    fill(&test, Service::Comment).await;
+    let mut conn = test.connect(0).await;
+    for (name, values, rows_max) in [
+        ("comment/last_descendants.sql", &["0", "1", "''", "'{'"][..], 4),
+        ("comment/last_descendants.sql", &["0", "1", "'01999'", "'02001'"], 4),
+        ("comment/scroll_tree.sql", &["1", "'02000'", "0", "31"], 2 * 31 + 5),
+        ("comment/scroll_group.sql", &["1", "1", "2000", "31"], 2 * 31 + 5),
+        ("comment/scroll_after_group.sql", &["1", "1", "31"], 2 * 31 + 5),
+        ("comment/page_tree.sql", &["1", "30", "100"], 130 + 2 * 30 + 10),
+        ("comment/page_two_level.sql", &["1", "30", "100"], 130 + 2 * 30 + 10),
+        ("comment/replies.sql", &["1", "1", "1", "9"], 12),
+        ("comment/counted_articles.sql", &["2000", "30"], 35),
+        // Two articles have comments; a step over all of one's.
+        ("comment/commented_articles.sql", &["0", "30"], 10),
+    ] {
+        let (head, row, _, tail) = parts(&text_of(name));
+        let read = rows_read(&mut conn, &fill_in(&uncommented(&format!("{head}{row}{tail}")), values)).await;
+        assert!(read <= rows_max, "{name} read {read} rows");
+    }
     conn.disconnect().await.unwrap();
 }
 
@@ -145,6 +180,34 @@ async fn fill(test: &TestDb, service: Service) {
                 format!(
                     "INSERT INTO once_answer (shard, member_id, scope, once_key, fingerprint, answer, answered_at) VALUES {}",
                     rows(&|n| format!("({}, {n}, 's', 'k', REPEAT('f', 32), 'a', {n})", n % 64))
+                ),
+            ]),
+            Service::Comment => insert.extend([
+                format!(
+                    "INSERT INTO comment (shard, comment_id, article_id, parent_id, depth, deleted, created_at, path, writer_id, writer_name, content) VALUES {}",
+                    rows(&|n| {
+                        let path = if n % 8 == 0 { "NULL".into() } else { format!("'{n:05}'") };
+                        format!("(1, {n}, {}, {}, 1, 0, 1, {path}, 1, 'w', 'c')", 1 + n % 8 / 7, 1 + n % 2)
+                    })
+                ),
+                format!(
+                    "INSERT INTO article_comment_count (shard, article_id, comment_count, row_count, version, greatest_id) VALUES {}",
+                    rows(&|n| format!("({}, {n}, 1, 1, 1, 1)", n % 64))
+                ),
+                format!(
+                    "INSERT INTO comment_article_gone (shard, article_id) VALUES {}",
+                    rows(&|n| format!("({}, {n})", n % 64))
+                ),
+            ]),
+            Service::HotArticle => insert.extend([
+                format!(
+                    "INSERT INTO hot_score (shard, day, article_id, like_count, like_version, comment_count, comment_version, view_count, view_version, deleted, falling_score) VALUES {}",
+                    rows(&|n| format!("({}, {}, {n}, 1, 1, 1, 1, 1, 1, 0, -6)", n % 4, n % 4 + 1))
+                ),
+                format!("INSERT INTO hot_day (shard, day) VALUES {}", rows(&|n| format!("({}, {n})", n % 64))),
+                format!(
+                    "INSERT INTO hot_final (shard, day, place, article_id, score, like_count, comment_count, view_count) VALUES {}",
+                    rows(&|n| format!("({}, {}, {}, {n}, 6, 1, 1, 1)", n % 64, n / 20, n % 20))
                 ),
             ]),
             Service::View => insert.extend([
@@ -237,7 +300,8 @@ fn fill_in(text: &str, values: &[&str]) -> String {
 }
 
 /// Columns that hold texts; a number compared with one of them would use no index.
-const TEXTS: [&str; 8] = ["message_key", "group_name", "scope", "once_key", "slug", "name_key", "service", "instance"];
+const TEXTS: [&str; 9] =
+    ["path", "message_key", "group_name", "scope", "once_key", "slug", "name_key", "service", "instance"];
 
 /// Placeholders as values of the columns that they are compared with.
 fn literal(sql: &str) -> String {
@@ -275,8 +339,10 @@ fn parts(text: &str) -> (String, String, String, String) {
 fn service_of(name: &str) -> Service {
     match name.split('/').next().unwrap() {
         "member" | "lease" | "membership" => Service::Member,
-        "article" => Service::Article,
+        "article" | "once" => Service::Article,
+        "comment" => Service::Comment,
         "view" => Service::View,
+        "hot" => Service::HotArticle,
         _ => Service::Like,
     }
 }

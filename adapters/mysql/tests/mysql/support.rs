@@ -150,6 +150,48 @@ impl TestDb {
         differences
     }
 
+    /// Counters of comments that differ from their rows, and replies to nothing.
+    pub(crate) async fn comment_differences(&self) -> Vec<String> {
+        let counted = "SELECT c.article_id, c.comment_count, c.row_count, COUNT(m.content), COUNT(m.comment_id)
+                       FROM article_comment_count c LEFT JOIN comment m ON m.article_id = c.article_id
+                       GROUP BY c.shard, c.article_id
+                       HAVING c.comment_count <> COUNT(m.content) OR c.row_count <> COUNT(m.comment_id)";
+        let uncounted = "SELECT m.article_id, -1, -1, 0, COUNT(*) FROM comment m
+                         WHERE NOT EXISTS (SELECT 1 FROM article_comment_count c WHERE c.article_id = m.article_id)
+                           AND NOT EXISTS (SELECT 1 FROM comment_article_gone g WHERE g.article_id = m.article_id)
+                         GROUP BY m.article_id";
+        let of_gone = "SELECT c.article_id, c.comment_count, -1, -1, -1 FROM article_comment_count c
+                       JOIN comment_article_gone g ON g.article_id = c.article_id";
+        let orphans = "SELECT m.article_id, m.comment_id, m.parent_id, -1, -1 FROM comment m
+                       LEFT JOIN comment p ON p.comment_id = m.parent_id AND p.article_id = m.article_id
+                       WHERE p.comment_id IS NULL
+                         AND NOT EXISTS (SELECT 1 FROM comment_article_gone g WHERE g.article_id = m.article_id)";
+        let mut differences = Vec::new();
+        for sql in [counted, uncounted, of_gone, orphans] {
+            let rows: Vec<(i64, i64, i64, i64, i64)> = self.rows(sql).await;
+            differences.extend(rows.iter().map(|row| format!("{row:?}")));
+        }
+        differences
+    }
+
+    /// Scores that differ from their counts, and lists without a mark.
+    pub(crate) async fn hot_differences(&self) -> Vec<String> {
+        let scores = "SELECT day, article_id, falling_score FROM hot_score
+                      WHERE CAST(-falling_score AS UNSIGNED) <> IF(deleted, 0, 3 * like_count + 2 * comment_count + view_count)";
+        let unmarked =
+            "SELECT DISTINCT f.day, 0, 0 FROM hot_final f JOIN hot_day d ON d.shard = f.shard AND d.day = f.day
+                        WHERE d.finalised_at IS NULL";
+        let gone = "SELECT f.day, f.article_id, f.place FROM hot_final f
+                    LEFT JOIN hot_score s ON s.shard = f.shard AND s.day = f.day AND s.article_id = f.article_id
+                    WHERE s.deleted IS NULL OR s.deleted = 1";
+        let mut differences = Vec::new();
+        for sql in [scores, unmarked, gone] {
+            let rows: Vec<(i64, i64, i64)> = self.rows(sql).await;
+            differences.extend(rows.iter().map(|row| format!("{row:?}")));
+        }
+        differences
+    }
+
     /// Rows of a query on every server, one server after another.
     pub(crate) async fn rows<T>(&self, sql: &str) -> Vec<T>
     where
@@ -168,6 +210,15 @@ impl TestDb {
 pub(crate) async fn connect(url: &str, database: Option<&str>) -> Conn {
     let opts = OptsBuilder::from_opts(Opts::from_url(url).unwrap()).prefer_socket(false).db_name(database);
     Conn::new(opts).await.unwrap()
+}
+
+/// Waits until something is so, and fails when it has not become so in good time.
+pub(crate) async fn eventually(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while !is_so().await {
+        assert!(std::time::Instant::now() < deadline, "in vain: {what}");
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
 }
 
 /// A test that fails leaves no databases either.

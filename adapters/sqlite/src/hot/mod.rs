@@ -7,7 +7,9 @@ mod row;
 mod upkeep;
 
 use async_trait::async_trait;
-use madang_hot_article::{Day, Forgotten, HotApplied, HotChange, HotItem, HotList, HotStore, Offsets, RankingSlice};
+use madang_hot_article::{
+    Day, Forgotten, HotApplied, HotChange, HotItem, HotList, HotStore, Offsets, RankingSlice, Tally,
+};
 use madang_kernel::{ArticleId, StoreError};
 
 use crate::errors::sql_error;
@@ -57,6 +59,19 @@ impl HotStore for SqliteHot {
 
     async fn is_final(&self, day: Day) -> Result<bool, StoreError> {
         self.db.read(move |tx| list::is_final(tx, day)).await
+    }
+
+    async fn tallies(&self, day: Day, articles: Vec<ArticleId>) -> Result<Option<Vec<Tally>>, StoreError> {
+        self.db.read(move |tx| row::tallies(tx, day, &articles).map(Some)).await
+    }
+
+    async fn tallies_after(
+        &self,
+        day: Day,
+        after: Option<ArticleId>,
+        slice: usize,
+    ) -> Result<Option<Vec<(ArticleId, Tally)>>, StoreError> {
+        self.db.read(move |tx| row::tallies_after(tx, day, after, slice).map(Some).map_err(sql_error)).await
     }
 
     async fn forget_before(&self, day: Day, slice: usize) -> Result<Forgotten, StoreError> {

@@ -7,6 +7,7 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, Row};
 use crate::errors::{PART, sql_error};
 
 const FIND: &str = include_str!("../../sql/hot/find.sql");
+const TALLIES_AFTER: &str = include_str!("../../sql/hot/tallies_after.sql");
 const STORE: &str = include_str!("../../sql/hot/store.sql");
 
 /// How many columns [`tally`] reads.
@@ -59,6 +60,25 @@ impl<'tx> Rows<'tx> {
         ]);
         stored.map(|_| ()).map_err(sql_error)
     }
+}
+
+/// What is known of articles of a day, in the order asked.
+pub(super) fn tallies(tx: &Connection, day: Day, articles: &[ArticleId]) -> Result<Vec<Tally>, StoreError> {
+    let mut rows = Rows::open(tx)?;
+    articles.iter().map(|article| Ok(rows.find(day, *article)?.unwrap_or_default())).collect()
+}
+
+/// What is known of the articles of a day after one of them.
+pub(super) fn tallies_after(
+    tx: &Connection,
+    day: Day,
+    after: Option<ArticleId>,
+    slice: usize,
+) -> rusqlite::Result<Vec<(ArticleId, Tally)>> {
+    let after = after.map_or(i64::MIN, Id::raw);
+    let read = |row: &Row<'_>| Ok((ArticleId::from_raw(row.get(COUNT_COLUMNS)?), tally(row)?));
+    let mut statement = tx.prepare_cached(TALLIES_AFTER)?;
+    statement.query_map([day.number(), after, slice.max(1) as i64], read)?.collect()
 }
 
 /// A column that holds no negative number.

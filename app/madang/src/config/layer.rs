@@ -21,9 +21,32 @@ pub(super) fn known_keys() -> &'static Vec<String> {
     &KEYS
 }
 
+/// The section of the servers, which only the file can hold as a whole.
+pub(super) const CLUSTER: &str = "cluster";
+/// What of it may be set elsewhere too: by `MADANG_CLUSTER_...` and `--set cluster....`.
+pub(super) const CLUSTER_KEYS: [&str; 6] = [
+    "cluster.name",
+    "cluster.secret",
+    "cluster.secret_file",
+    "cluster.node_lease_ms",
+    "cluster.mysql_connections_max",
+    "cluster.internal.listen",
+];
+/// Those of them that are numbers.
+const CLUSTER_NUMBERS: [&str; 2] = ["cluster.node_lease_ms", "cluster.mysql_connections_max"];
+
+/// The setting of an environment variable, whose name has no dots.
+pub(super) fn key_of_variable(name: &str) -> Option<&'static str> {
+    let all = KEYS.iter().map(String::as_str).chain(CLUSTER_KEYS);
+    all.into_iter().find(|key| key.replace('.', "_") == name)
+}
+
 /// A value from the environment or a flag, read as what the setting is: text stays text, whatever it looks like.
 pub(super) fn typed(key: &str, text: &str) -> Value {
     match DEFAULTS.get(key) {
+        None if CLUSTER_NUMBERS.contains(&key) => {
+            text.parse().unwrap_or_else(|never: std::convert::Infallible| match never {})
+        }
         Some(Value::String(..)) | None => Value::from(text),
         Some(_) => text.parse().unwrap_or_else(|never: std::convert::Infallible| match never {}),
     }
@@ -76,9 +99,16 @@ impl Layer {
         Self { origin, values }
     }
 
-    /// A single setting found at `origin`.
+    /// A single setting found at `origin`; dots lead into sections.
     pub(super) fn one(origin: String, key: &str, value: Value) -> Self {
-        Self::new(origin, Dict::from([(key.to_owned(), value)]))
+        let values = match key.split_once('.') {
+            None => Dict::from([(key.to_owned(), value)]),
+            Some((section, rest)) => {
+                let inner = Self::one(String::new(), rest, value).values;
+                Dict::from([(section.to_owned(), Value::from(inner))])
+            }
+        };
+        Self::new(origin, values)
     }
 
     /// What holds when nothing is set.

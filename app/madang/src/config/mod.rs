@@ -1,5 +1,6 @@
 //! Configuration: defaults, then the TOML file, then the environment, then flags. A wrong value says which and where from.
 
+mod cluster;
 mod layer;
 mod settings;
 
@@ -7,8 +8,12 @@ use std::path::{Path, PathBuf};
 
 use figment::Figment;
 use figment::value::Value;
-use layer::{Layer, known_keys, typed};
+use layer::{CLUSTER, CLUSTER_KEYS, Layer, key_of_variable, known_keys, typed};
 
+pub use cluster::{
+    ClusterSettings, InternalSettings, KafkaSettings, MysqlSettings, RedisMode, RedisSettings, SECRET_BYTES_MIN,
+    Secret, ServerUrl,
+};
 pub use settings::{LogFormat, Settings, Switch};
 
 /// What every name in the environment starts with.
@@ -82,14 +87,14 @@ impl Config {
         let mut ignored_environment = Vec::new();
         for (name, value) in &sources.environment {
             let Some(key) = name.strip_prefix(ENVIRONMENT_PREFIX).map(str::to_ascii_lowercase) else { continue };
-            if known_keys().contains(&key) {
-                figment = figment.merge(Layer::one(format!("environment variable {name}"), &key, typed(&key, value)));
+            if let Some(key) = key_of_variable(&key) {
+                figment = figment.merge(Layer::one(format!("environment variable {name}"), key, typed(key, value)));
             } else if !OTHER_ENVIRONMENT.iter().any(|other| name.starts_with(other)) {
                 ignored_environment.push(name.clone());
             }
         }
         for (key, value, flag) in &sources.flags {
-            if !known_keys().contains(key) {
+            if !known_keys().contains(key) && !CLUSTER_KEYS.contains(&key.as_str()) {
                 return Err(unknown(format!("flag {flag}"), key));
             }
             figment = figment.merge(Layer::one(format!("flag {flag}"), key, typed(key, value)));
@@ -113,6 +118,11 @@ impl Config {
             };
             text.push_str(&format!("{key} = {shown}  # {origin}\n"));
         }
+        if let Some(cluster) = &self.settings.cluster {
+            let shown = std::collections::BTreeMap::from([(CLUSTER, cluster.hidden())]);
+            let shown = toml::to_string(&shown).unwrap_or_default();
+            text.push_str(&format!("\n# {}\n{shown}", self.origin(CLUSTER)));
+        }
         text
     }
 
@@ -132,7 +142,7 @@ fn file_layer(path: &Path) -> Result<Layer, ConfigError> {
     let table: figment::value::Dict = toml::from_str(&text)
         .map_err(|error| ConfigError::NotToml { path: path.to_owned(), message: error.to_string() })?;
     let origin = path.display().to_string();
-    match table.keys().find(|key| !known_keys().contains(key)) {
+    match table.keys().find(|key| !known_keys().contains(key) && *key != CLUSTER) {
         Some(key) => Err(unknown(origin, key)),
         None => Ok(Layer::new(origin, table)),
     }
@@ -227,6 +237,38 @@ mod tests {
         let message = failure(&Sources { environment, ..Sources::default() });
         assert!(message.contains("`readers`") && message.contains("cook"), "{message}");
         assert!(message.contains("`trusted_proxies`") && message.contains("\"localhost\""), "{message}");
+    }
+
+    const CLUSTER_FILE: &str = "[cluster]\nsecret = \"0123456789abcdef0123456789abcdef\"\n[[cluster.mysql]]\n\
+        url = \"mysql://a:b@h:1\"\nshards = \"0-63\"\n[cluster.redis]\nurls = [\"redis://h:2\"]\n[cluster.kafka]\n\
+        bootstrap = [\"h:3\"]\n";
+
+    #[test]
+    fn a_section_of_servers_makes_a_cluster_and_its_secrets_are_hidden() {
+        let (_keep, file) = file(CLUSTER_FILE);
+        let environment = environment(&[("MADANG_CLUSTER_NAME", "forum")]);
+        let flags =
+            vec![("cluster.internal.listen".to_owned(), "127.0.0.1:9".to_owned(), "--set cluster...".to_owned())];
+        let config = Config::load(&Sources { file, environment, flags }).unwrap();
+        let cluster = config.settings.cluster.as_ref().unwrap();
+        assert_eq!((cluster.name.as_str(), cluster.internal.listen.as_str()), ("forum", "127.0.0.1:9"));
+        let shown = config.describe();
+        assert!(shown.contains("[cluster.redis]") && !shown.contains("0123456789abcdef"), "{shown}");
+        shown.parse::<toml::Table>().unwrap();
+    }
+
+    #[test]
+    fn an_unknown_key_of_the_servers_is_named() {
+        let (_keep, file) = file(&CLUSTER_FILE.replace("bootstrap", "boostrap"));
+        let message = failure(&Sources { file, ..Sources::default() });
+        assert!(message.contains("cluster.kafka") && message.contains("boostrap"), "{message}");
+    }
+
+    #[test]
+    fn a_name_of_a_cluster_without_its_servers_says_what_is_missing() {
+        let environment = environment(&[("MADANG_CLUSTER_NAME", "forum")]);
+        let message = failure(&Sources { environment, ..Sources::default() });
+        assert!(message.contains("cluster") && message.contains("mysql"), "{message}");
     }
 
     #[test]

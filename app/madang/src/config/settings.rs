@@ -7,6 +7,8 @@ use madang_api::TrustedProxies;
 use madang_comment::{DEPTH_LIMIT, DepthMax};
 use serde::{Deserialize, Serialize};
 
+use super::cluster::ClusterSettings;
+
 /// What an operator may set. A key is the same in the TOML file, as `MADANG_<KEY>` and as `--set key=value`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -73,6 +75,9 @@ pub struct Settings {
     pub admin_name: String,
     /// Their password.
     pub admin_password: String,
+    /// The servers of a cluster; absent on the embedded composition.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<ClusterSettings>,
 }
 
 /// How log lines look.
@@ -132,6 +137,7 @@ impl Default for Settings {
             drain_timeout_ms: 15_000,
             admin_name: String::new(),
             admin_password: String::new(),
+            cluster: None,
         }
     }
 }
@@ -179,8 +185,10 @@ impl Settings {
             problems
                 .push(("trusted_proxies", format!("must list addresses and networks, separated by commas: {error}")));
         }
-        if let Err(error) = self.roles.parse::<crate::roles::Roles>() {
-            problems.push(("roles", error.to_string()));
+        match (self.roles.parse::<crate::roles::Roles>(), &self.cluster) {
+            (Err(error), _) => problems.push(("roles", error.to_string())),
+            (Ok(roles), Some(cluster)) => problems.extend(cluster.problems(&roles)),
+            (Ok(_), None) => {}
         }
         if let Err(error) = tracing_subscriber::EnvFilter::builder().parse(&self.log_level) {
             problems.push(("log_level", error.to_string()));

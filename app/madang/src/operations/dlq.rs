@@ -1,9 +1,7 @@
 //! `madang dlq`: look at messages that were given up, and send them on their way again.
 
 use anyhow::bail;
-use madang_messaging::{
-    DeadLetter, DeadLetterId, DeadLetters as _, Ladder, Moment, Replayed, header, replay as replay_one,
-};
+use madang_messaging::{DeadLetter, DeadLetterId, Ladder, Moment, Replayed, header, replay as replay_one};
 
 use crate::report::Report;
 use crate::site::Site;
@@ -58,7 +56,9 @@ pub(super) async fn replay(site: &Site, id: Option<String>, dry_run: bool, repor
         None => every_id(site).await?,
     };
     for id in &ids {
-        match replay_one(&site.dead_letters, &site.log, &Ladder::default(), id, dry_run, now(site)).await {
+        match replay_one(site.dead_letters.as_ref(), site.log.as_ref(), &Ladder::default(), id, dry_run, now(site))
+            .await
+        {
             Ok(Replayed::WouldPublish(topic)) => report.text(format!("{id}: would be published to {topic}")).await?,
             Ok(Replayed::Published(topic)) => report.text(format!("{id}: published to {topic}")).await?,
             Err(error) => {

@@ -7,14 +7,16 @@ use crate::site::Site;
 
 /// One line a group: how far it is behind, and whether it rests.
 pub(super) async fn list(site: &Site, report: &Report) -> anyhow::Result<u8> {
-    for lag in site.log.lag().await? {
-        let group = lag.group.as_str();
+    for progress in site.backing.groups().await? {
+        let group = progress.name.as_str();
         let state = match site.groups.pause_of(group) {
             Some(pause) if pause.is_paused() => "paused",
             Some(_) => "running",
+            None if site.backing.is_shared() => "",
             None => "not running",
         };
-        report.text(format!("{group}: {state}, {}", crate::lag::in_words(&lag))).await?;
+        let state = if state.is_empty() { String::new() } else { format!("{state}, ") };
+        report.text(format!("{group}: {state}{}", progress.words)).await?;
     }
     Ok(0)
 }
@@ -23,6 +25,11 @@ pub(super) async fn list(site: &Site, report: &Report) -> anyhow::Result<u8> {
 pub(super) async fn set_paused(site: &Site, group: &str, paused: bool, report: &Report) -> anyhow::Result<u8> {
     let Some(pause) = site.groups.pause_of(group) else {
         match site.groups.names() {
+            _ if site.backing.is_shared() => {
+                bail!(
+                    "a group of a cluster rests when the processes of its role are stopped: the log keeps its messages"
+                )
+            }
             names if names.is_empty() => bail!("no server runs on this data directory, so no group does"),
             names => bail!("there is no group {group:?} in this server; its groups are {}", names.join(", ")),
         }

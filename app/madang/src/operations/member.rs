@@ -7,7 +7,7 @@ use crate::site::Site;
 
 /// Registers a member with a role.
 pub(super) async fn create(site: &Site, name: &str, password: &str, role: Role, report: &Report) -> anyhow::Result<u8> {
-    let member = site.members.register_with_role(name, password, role).await?;
+    let member = site.services.members()?.register_with_role(name, password, role).await?;
     report.text(format!("created member {} ({}) with id {}", member.name, word(role), member.member_id)).await?;
     Ok(0)
 }

@@ -5,12 +5,13 @@ use crate::site::Site;
 
 /// Drops the query model; readers bring it back from the owners.
 pub(super) async fn read_model(site: &Site, report: &Report) -> anyhow::Result<u8> {
-    if site.groups.names().is_empty() {
+    if !site.backing.holds_query_model(site) {
         report.text("no server runs; the query model is in a server's memory and starts empty").await?;
         return Ok(0);
     }
-    let size = site.read.report_size().await?;
-    site.read.clear().await?;
+    let read = site.services.read()?;
+    let size = read.report_size().await?;
+    read.clear().await?;
     report
         .text(format!(
             "dropped {} articles and {} board lists ({} bytes); each comes back from its owners when it is read",
@@ -22,7 +23,7 @@ pub(super) async fn read_model(site: &Site, report: &Report) -> anyhow::Result<u
 
 /// Computes the ranking anew from the counts it is made of.
 pub(super) async fn hot(site: &Site, report: &Report) -> anyhow::Result<u8> {
-    let rebuilt = site.hot.rebuild().await?;
+    let rebuilt = site.services.hot()?.rebuild().await?;
     report.text(format!("computed {} scores anew; {} were wrong", rebuilt.looked_at, rebuilt.corrected)).await?;
     Ok(0)
 }

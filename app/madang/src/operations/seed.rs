@@ -1,6 +1,7 @@
 //! `madang seed`: fills a site for load tests, with enough calls in flight that commits are shared.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
@@ -9,7 +10,6 @@ use madang_article::{Article, ArticleError, ArticleStore, BoardDraft, CommentMod
 use madang_event::Writer;
 use madang_kernel::{Actor, ArticleId, BoardId, EventId, Id as _, MemberId, Role, StoreError};
 use madang_member::SignedIn;
-use madang_sqlite::SqliteArticles;
 
 use super::seed_text::SeedTexts;
 use crate::report::Report;
@@ -46,10 +46,7 @@ pub(super) async fn seed(site: &Site, beside_people: bool, amounts: Amounts, rep
     if amounts.articles == 0 {
         return Ok(0);
     }
-    let store = match beside_people {
-        true => SqliteArticles::in_background(site.database.clone()),
-        false => SqliteArticles::new(site.database.clone()),
-    };
+    let store = site.backing.seed_store(beside_people)?;
     let seeding = Seeding { site, store, boards, members, texts: SeedTexts::new() };
     let started = Instant::now();
     seeding.articles(amounts.articles, report).await?;
@@ -62,8 +59,9 @@ pub(super) async fn seed(site: &Site, beside_people: bool, amounts: Amounts, rep
 async fn boards(site: &Site, amounts: &Amounts, report: &Report) -> anyhow::Result<Vec<BoardId>> {
     // Boards do not record who made them, so nobody has to be registered for this.
     let internal = Actor { member_id: MemberId::from_raw(1), name: "seed".to_owned(), role: Role::Admin };
+    let articles = site.services.articles()?;
     let mut known: HashMap<String, BoardId> =
-        site.articles.boards().await?.into_iter().map(|known| (known.board.slug, known.board.board_id)).collect();
+        articles.boards().await?.into_iter().map(|known| (known.board.slug, known.board.board_id)).collect();
     let wanted: Vec<(String, String)> = match &amounts.board {
         Some(slug) => vec![(slug.clone(), slug.clone())],
         None => {
@@ -78,7 +76,7 @@ async fn boards(site: &Site, amounts: &Amounts, report: &Report) -> anyhow::Resu
             continue;
         }
         let draft = BoardDraft { slug: slug.clone(), title, comment_mode: CommentMode::TwoLevel };
-        match site.articles.create_board(&internal, draft, None).await {
+        match articles.create_board(&internal, draft, None).await {
             Ok(created) => boards.push(created.board.board_id),
             Err(ArticleError::SlugTaken) => bail!("somebody made the board {slug} meanwhile; run the command again"),
             Err(error) => return Err(error).with_context(|| format!("board {slug}")),
@@ -101,7 +99,7 @@ async fn members(site: &Site, count: u64, report: &Report) -> anyhow::Result<Vec
             break;
         }
         let step = missing.min(MEMBERS_STEP);
-        for SignedIn { token, member, .. } in site.members.seed("seed_", first, step).await? {
+        for SignedIn { token, member, .. } in site.services.members()?.seed("seed_", first, step).await? {
             report.token(format!("{} {token}", member.member_id)).await?;
             writers.push(Writer { member_id: member.member_id, name: member.name });
         }
@@ -117,7 +115,7 @@ async fn members(site: &Site, count: u64, report: &Report) -> anyhow::Result<Vec
 
 struct Seeding<'a> {
     site: &'a Site,
-    store: SqliteArticles,
+    store: Arc<dyn ArticleStore>,
     boards: Vec<BoardId>,
     members: Vec<Writer>,
     texts: SeedTexts,

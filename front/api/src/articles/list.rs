@@ -11,7 +11,7 @@ use super::body::SummaryBody;
 use crate::extract::{ListQuery, PathId};
 use crate::openapi::{BadRequest, IdText, Internal, NotFound, Unavailable, Unprocessable};
 use crate::rendered::Asked;
-use crate::state::Shared;
+use crate::state::{ReadCalls, Shared};
 use crate::{ApiError, reply};
 
 /// A numbered page.
@@ -69,7 +69,7 @@ pub(crate) enum ArticleList<'a> {
     ),
 )]
 pub(crate) async fn articles(
-    State(api): State<Shared>,
+    State(api): State<Shared<ReadCalls>>,
     PathId(board): PathId<BoardId>,
     query: ListQuery,
 ) -> Result<Response, ApiError> {

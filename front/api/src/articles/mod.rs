@@ -16,7 +16,7 @@ use crate::openapi::{
     Unprocessable,
 };
 use crate::rendered::Asked;
-use crate::state::Shared;
+use crate::state::{ArticleCalls, ReadCalls, Shared};
 use crate::{ApiError, reply};
 
 const REASON_CHARS_MAX: usize = 500;
@@ -50,7 +50,7 @@ const NO_VERSION: u64 = 0;
     ),
 )]
 pub(crate) async fn create(
-    State(api): State<Shared>,
+    State(api): State<Shared<ArticleCalls>>,
     PathId(board): PathId<BoardId>,
     Signed(session): Signed,
     key: IdempotencyKey,
@@ -78,7 +78,7 @@ pub(crate) async fn create(
     ),
 )]
 pub(crate) async fn article(
-    State(api): State<Shared>,
+    State(api): State<Shared<ReadCalls>>,
     PathId(article): PathId<ArticleId>,
     seen: IfNoneMatch,
 ) -> Result<Response, ApiError> {
@@ -116,7 +116,7 @@ pub(crate) async fn article(
     ),
 )]
 pub(crate) async fn edit(
-    State(api): State<Shared>,
+    State(api): State<Shared<ArticleCalls>>,
     PathId(article): PathId<ArticleId>,
     Signed(session): Signed,
     versions: IfMatch,
@@ -151,7 +151,7 @@ pub(crate) async fn edit(
     ),
 )]
 pub(crate) async fn delete(
-    State(api): State<Shared>,
+    State(api): State<Shared<ArticleCalls>>,
     PathId(article): PathId<ArticleId>,
     Signed(session): Signed,
     OptionalJson(deletion): OptionalJson<Deletion>,
@@ -165,7 +165,7 @@ pub(crate) async fn delete(
 }
 
 /// The version the edit expects. Of several, the present one if it is among them: the edit itself checks it again.
-async fn expected_version(api: &Shared, article: ArticleId, versions: &IfMatch) -> Result<Option<u64>, ApiError> {
+async fn expected_version(api: &ArticleCalls, article: ArticleId, versions: &IfMatch) -> Result<Option<u64>, ApiError> {
     match versions {
         IfMatch::Any => Ok(None),
         IfMatch::Versions(versions) => match versions.as_slice() {

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use super::body::CommentBody;
 use crate::extract::{CommentPlace, ListQuery, PathId};
 use crate::openapi::{BadRequest, IdText, Internal, NotFound, Unavailable, Unprocessable};
-use crate::state::Shared;
+use crate::state::{CommentCalls, Shared};
 use crate::{ApiError, reply};
 
 /// A numbered page.
@@ -68,7 +68,7 @@ pub(crate) enum CommentList {
     ),
 )]
 pub(crate) async fn comments(
-    State(api): State<Shared>,
+    State(api): State<Shared<CommentCalls>>,
     PathId(article): PathId<ArticleId>,
     query: ListQuery<CommentPlace>,
 ) -> Result<Response, ApiError> {

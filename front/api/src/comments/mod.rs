@@ -16,7 +16,7 @@ use crate::openapi::{
     BadRequest, Conflict, Forbidden, IdText, Internal, NotFound, NotJson, TooLarge, Unauthorized, Unavailable,
     Unprocessable,
 };
-use crate::state::Shared;
+use crate::state::{CommentCalls, Shared};
 use crate::{ApiError, reply};
 
 /// Comment on an article, or reply to one of its comments.
@@ -47,7 +47,7 @@ use crate::{ApiError, reply};
     ),
 )]
 pub(crate) async fn create(
-    State(api): State<Shared>,
+    State(api): State<Shared<CommentCalls>>,
     PathId(article): PathId<ArticleId>,
     Signed(session): Signed,
     key: IdempotencyKey,
@@ -70,7 +70,10 @@ pub(crate) async fn create(
         (status = 503, response = Unavailable),
     ),
 )]
-pub(crate) async fn count(State(api): State<Shared>, PathId(article): PathId<ArticleId>) -> Result<Response, ApiError> {
+pub(crate) async fn count(
+    State(api): State<Shared<CommentCalls>>,
+    PathId(article): PathId<ArticleId>,
+) -> Result<Response, ApiError> {
     let count = api.comments.count(article).await?.comment_count;
     reply::json(StatusCode::OK, &Count { count })
 }
@@ -91,7 +94,7 @@ pub(crate) async fn count(State(api): State<Shared>, PathId(article): PathId<Art
     ),
 )]
 pub(crate) async fn comment(
-    State(api): State<Shared>,
+    State(api): State<Shared<CommentCalls>>,
     PathId(comment): PathId<CommentId>,
     seen: IfNoneMatch,
 ) -> Result<Response, ApiError> {
@@ -114,7 +117,7 @@ pub(crate) async fn comment(
     ),
 )]
 pub(crate) async fn delete(
-    State(api): State<Shared>,
+    State(api): State<Shared<CommentCalls>>,
     PathId(comment): PathId<CommentId>,
     Signed(session): Signed,
 ) -> Result<Response, ApiError> {

@@ -14,7 +14,7 @@ const FORWARDED_FOR: &str = "x-forwarded-for";
 pub(crate) struct Peer(pub(crate) IpAddr);
 
 /// The client's address. A router that is not served by our accept loop knows no peers: all its clients are one.
-pub(super) fn address(parts: &Parts, api: &Shared) -> IpAddr {
+pub(super) fn address<T>(parts: &Parts, api: &Shared<T>) -> IpAddr {
     let peer = parts.extensions.get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0);
     let forwarded = parts.headers.get_all(FORWARDED_FOR).iter().map(|value| value.as_bytes());
     api.limits.trusted_proxies.client(peer, forwarded)

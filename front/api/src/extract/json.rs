@@ -21,10 +21,10 @@ pub(crate) struct Json<T> {
     pub(crate) bytes: Bytes,
 }
 
-impl<T: DeserializeOwned> FromRequest<Shared> for Json<T> {
+impl<T: DeserializeOwned, C: Send + Sync> FromRequest<Shared<C>> for Json<T> {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, api: &Shared) -> Result<Self, ApiError> {
+    async fn from_request(request: Request, api: &Shared<C>) -> Result<Self, ApiError> {
         let labelled = is_json(request.headers());
         let bytes = body::read(request, api.limits.body_bytes).await?;
         if !labelled {
@@ -37,10 +37,10 @@ impl<T: DeserializeOwned> FromRequest<Shared> for Json<T> {
 /// A JSON object, or no body at all.
 pub(crate) struct OptionalJson<T>(pub(crate) Option<T>);
 
-impl<T: DeserializeOwned> FromRequest<Shared> for OptionalJson<T> {
+impl<T: DeserializeOwned, C: Send + Sync> FromRequest<Shared<C>> for OptionalJson<T> {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, api: &Shared) -> Result<Self, ApiError> {
+    async fn from_request(request: Request, api: &Shared<C>) -> Result<Self, ApiError> {
         let labelled = is_json(request.headers());
         let bytes = body::read(request, api.limits.body_bytes).await?;
         match (bytes.is_empty(), labelled) {

@@ -15,10 +15,10 @@ pub(crate) const COOKIE_NAME: &str = "madang_session";
 /// A signed-in member.
 pub(crate) struct Signed(pub(crate) Session);
 
-impl FromRequestParts<Shared> for Signed {
+impl<T: Send + Sync> FromRequestParts<Shared<T>> for Signed {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, api: &Shared) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, api: &Shared<T>) -> Result<Self, ApiError> {
         let session = session(parts, api)?.ok_or(ApiError::NotSignedIn("sign in first: POST /api/v1/sessions"))?;
         Ok(Self(session))
     }
@@ -28,16 +28,16 @@ impl FromRequestParts<Shared> for Signed {
 /// signed in, and an answer meant for guests would be wrong for them without saying so.
 pub(crate) struct Visitor(pub(crate) Option<Session>);
 
-impl FromRequestParts<Shared> for Visitor {
+impl<T: Send + Sync> FromRequestParts<Shared<T>> for Visitor {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, api: &Shared) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, api: &Shared<T>) -> Result<Self, ApiError> {
         Ok(Self(session(parts, api)?))
     }
 }
 
 /// Whose token the request carries, if it carries one.
-pub(super) fn session(parts: &Parts, api: &Shared) -> Result<Option<Session>, ApiError> {
+pub(super) fn session<T>(parts: &Parts, api: &Shared<T>) -> Result<Option<Session>, ApiError> {
     // A request that names a token means that token: a bad one does not fall back to the cookie.
     if let Some(value) = parts.headers.get(header::AUTHORIZATION) {
         let token = value.to_str().ok().and_then(bearer);

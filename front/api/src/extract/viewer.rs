@@ -7,16 +7,16 @@ use madang_view::Viewer;
 
 use super::{client, session};
 use crate::ApiError;
-use crate::state::Shared;
+use crate::state::{Shared, ViewCalls};
 
 /// Whoever counts as one viewer. A session cookie sent by another site's page is refused as for any write: taken for a
 /// guest, the member would count twice.
 pub(crate) struct ViewedBy(pub(crate) Viewer);
 
-impl FromRequestParts<Shared> for ViewedBy {
+impl FromRequestParts<Shared<ViewCalls>> for ViewedBy {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, api: &Shared) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, api: &Shared<ViewCalls>) -> Result<Self, ApiError> {
         if let Some(session) = session::session(parts, api)? {
             return Ok(Self(Viewer::member(session.actor.member_id)));
         }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
-use madang_api::{ApiLimits, ApiState};
+use madang_api::{
+    ApiLimits, ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, ReadCalls, ViewCalls,
+};
 use madang_article::ArticleService;
 use madang_comment::{CommentService, DepthMax};
 use madang_hot_article::{HotService, SiteDays};
@@ -67,15 +69,13 @@ impl BoardSite {
         let admin = format!("Bearer {}", members.sign_in("root", PASSWORD).await.unwrap().token);
         let router = madang_api::router(ApiState {
             sessions: members.sessions(),
-            members: members.clone(),
-            articles,
-            comments,
-            likes,
-            views,
-            read,
-            rendered: madang_api::Rendered::default(),
-            hot: Arc::new(hot),
-            guests,
+            members: Some(MemberCalls { members: members.clone() }),
+            articles: Some(ArticleCalls { articles, read: read.clone() }),
+            read: Some(ReadCalls { read: read.clone(), rendered: madang_api::Rendered::default() }),
+            comments: Some(CommentCalls { comments }),
+            likes: Some(LikeCalls { likes }),
+            views: Some(ViewCalls { views, guests }),
+            hot: Some(HotCalls { hot: Arc::new(hot), read }),
             readiness: Arc::new(Store::Away),
             metrics: Arc::new(String::new),
             limits: ApiLimits::default(),

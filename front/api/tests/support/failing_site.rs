@@ -6,7 +6,10 @@ use std::time::Duration;
 use super::read_side::read_side;
 use async_trait::async_trait;
 use axum::Router;
-use madang_api::{ApiLimits, ApiState, PartState, Readiness};
+use madang_api::{
+    ApiLimits, ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, PartState, ReadCalls, Readiness,
+    ViewCalls,
+};
 use madang_article::{
     Article, ArticleService, ArticleStore, ArticleSummary, BoardWithCount, CreateArticle, CreateBoard, DeleteArticle,
     DeleteOutcome, EditArticle, EditOutcome, NewBoard, NewestArticles,
@@ -44,11 +47,32 @@ impl Store {
 
 /// A site over a failing store.
 pub(crate) fn site(store: Store, limits: ApiLimits) -> Router {
+    madang_api::router(state(store, limits))
+}
+
+/// The same in a process that has not these roles.
+pub(crate) fn site_without(store: Store, roles: &[&str]) -> Router {
+    let mut state = state(store, limits());
+    for role in roles {
+        match *role {
+            "member" => state.members = None,
+            "article" => state.articles = None,
+            "article-read" => state.read = None,
+            "comment" => state.comments = None,
+            "like" => state.likes = None,
+            "view" => state.views = None,
+            other => panic!("no such role: {other}"),
+        }
+    }
+    madang_api::router(state)
+}
+
+fn state(store: Store, limits: ApiLimits) -> ApiState {
     let clock = Arc::new(SystemClock);
     let lease = NodeLease { node: NodeId(1), from_ms: 0, until_ms: i64::MAX };
     let ids = Arc::new(IdGenerator::new(clock.clone(), lease));
     let options = MemberOptions { hash_memory_kib: 8, hash_passes: 1, ..MemberOptions::default() };
-    let members = MemberService::new(Arc::new(store), ids.clone(), clock.clone(), [7; 32], options);
+    let members = Arc::new(MemberService::new(Arc::new(store), ids.clone(), clock.clone(), [7; 32], options));
     let store = Arc::new(store);
     let articles = Arc::new(ArticleService::new(store.clone(), ids.clone(), clock.clone()));
     let comments = CommentService::new(store.clone(), articles.clone(), ids.clone(), clock.clone(), DepthMax::DEFAULT);
@@ -59,21 +83,19 @@ pub(crate) fn site(store: Store, limits: ApiLimits) -> Router {
     let views = Arc::new(views);
     let (read, _) = read_side(articles.clone(), comments.clone(), likes.clone(), views.clone());
     let days = SiteDays::new(jiff::tz::TimeZone::UTC);
-    madang_api::router(ApiState {
+    ApiState {
         sessions: members.sessions(),
-        members: Arc::new(members),
-        articles,
-        comments,
-        likes,
-        views,
-        read,
-        rendered: madang_api::Rendered::default(),
-        hot: Arc::new(HotService::new(store.clone(), clock, days, store.clone())),
-        guests,
+        members: Some(MemberCalls { members }),
+        articles: Some(ArticleCalls { articles, read: read.clone() }),
+        read: Some(ReadCalls { read: read.clone(), rendered: madang_api::Rendered::default() }),
+        comments: Some(CommentCalls { comments }),
+        likes: Some(LikeCalls { likes }),
+        views: Some(ViewCalls { views, guests }),
+        hot: Some(HotCalls { hot: Arc::new(HotService::new(store.clone(), clock, days, store.clone())), read }),
         readiness: store,
         metrics: Arc::new(|| "madang_up 1\n".to_owned()),
         limits,
-    })
+    }
 }
 
 /// The limits, with time-outs short enough for tests that wait for none.

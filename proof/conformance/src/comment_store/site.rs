@@ -9,11 +9,14 @@ use madang_comment::{
 };
 use madang_event::{Envelope, Writer};
 use madang_kernel::{
-    ArticleId, CommentId, CommentMode, Created, EventId, Id, MemberId, Once, PageNumber, PageSize, Timestamp,
+    ArticleId, CommentId, CommentMode, Created, EventId, Id, MemberId, Once, PageNumber, PageSize, ShardId, Timestamp,
 };
 
 use super::CommentStoreHarness;
 
+/// Where an id has its time, and where its shard.
+const TIME_SHIFT: u32 = 22;
+const SHARD_SHIFT: u32 = 16;
 /// Ids drawn for one comment at most.
 const ATTEMPTS_MAX: usize = 1_000;
 
@@ -98,8 +101,10 @@ impl<H: CommentStoreHarness> Site<H> {
         assert_eq!(self.harness.differences().await, Vec::<String>::new());
     }
 
+    /// Grows with time, and carries the shard of the article's parts, as every id of a comment and its events does.
     fn next_id(&self) -> i64 {
-        self.next.fetch_add(1, Ordering::Relaxed)
+        let shard = i64::from(ShardId::of_article_parts(self.article).number());
+        self.next.fetch_add(1, Ordering::Relaxed) << TIME_SHIFT | shard << SHARD_SHIFT
     }
 }
 

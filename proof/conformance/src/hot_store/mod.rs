@@ -6,6 +6,7 @@ mod randomized;
 mod recount;
 mod scoring;
 mod site;
+mod tallies;
 mod traffic;
 mod upkeep;
 
@@ -18,6 +19,7 @@ use madang_messaging::GroupId;
 use finality::*;
 use randomized::*;
 use scoring::*;
+use tallies::*;
 use upkeep::*;
 
 /// An adapter under test, with what the port alone does not show.
@@ -59,6 +61,8 @@ listed_suite! {
     a_day_without_scores_has_an_empty_final_list,
     lists_come_in_the_order_asked,
     counts_that_race_the_end_are_in_the_list_or_nowhere,
+    a_store_that_tells_tallies_tells_them_as_they_are,
+    tallies_of_a_day_come_in_slices,
     old_days_are_forgotten_in_slices,
     a_rebuild_corrects_every_score,
     a_rebuild_of_a_sound_ranking_changes_nothing,

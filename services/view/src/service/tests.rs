@@ -18,6 +18,7 @@ struct Site {
     store: Arc<MemoryViews>,
     articles: Arc<MemorySite>,
     clock: Arc<ManualClock>,
+    live: Arc<MemoryLiveViews>,
     views: Arc<ViewService>,
 }
 
@@ -33,8 +34,10 @@ impl Site {
         let ids = Arc::new(IdGenerator::new(clock.clone(), lease));
         let config = ViewConfig { window_entries: 1 << 16, live, ..ViewConfig::default() };
         let key = GuestKey::new([1; 32]);
-        let views = ViewService::new(store.clone(), articles.clone(), ids, clock.clone(), &key, config);
-        Self { store, articles, clock, views: Arc::new(views) }
+        let live = Arc::new(MemoryLiveViews::new(&config, &key));
+        let (clocked, over) = (clock.clone(), live.clone());
+        let views = ViewService::over(store.clone(), articles.clone(), ids, clocked, over, config.time_zone);
+        Self { store, articles, clock, live, views: Arc::new(views) }
     }
 
     async fn view(&self, article: i64, member: i64) -> Result<Viewed, ViewError> {
@@ -168,7 +171,7 @@ async fn more_articles_than_may_be_live_lose_no_view() {
             assert_eq!(site.view(article, member).await.unwrap(), counted(member as u64));
         }
     }
-    assert!(site.views.live().live() <= 8);
+    assert!(site.live.live() <= 8);
     site.views.flush_all().await.unwrap();
     assert!((1..=50).all(|article| site.store.stored(id(article)) == StoredViews::Count(3)));
 }

@@ -7,20 +7,25 @@ use madang_kernel::{Id, ONCE_KEPT_MS, Once, ShardId, StoreError, Timestamp};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::call::Call;
+use crate::Mysql;
+use crate::db::transact;
 use crate::errors::SqlError;
 use crate::statement::{Many, Values};
 use crate::transaction::{Tx, bytes};
 
-static FIND: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/article/find_once.sql")));
-static FORGET: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/article/forget_once.sql")));
-static REMEMBER: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/article/remember_once.sql")));
+static FIND: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../sql/once/find.sql")));
+static FORGET: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../sql/once/forget.sql")));
+static REMEMBER: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../sql/once/remember.sql")));
 
+const PURGE: &str = include_str!("../sql/once/purge.sql");
+
+/// Answers removed in one transaction.
+const PURGE_SLICE_ROWS: u64 = 500;
 /// The table in which an answer is kept.
 const TABLE: &str = "once_answer";
 
 /// What is known of a key.
-pub(super) enum Earlier<T> {
+pub(crate) enum Earlier<T> {
     /// Nothing, or it was too long ago.
     None,
     /// The same request was answered with this.
@@ -30,7 +35,7 @@ pub(super) enum Earlier<T> {
 }
 
 /// The keys of a batch: what was answered before, and what is answered now.
-pub(super) struct Keys {
+pub(crate) struct Keys {
     known: HashMap<Key, Known>,
     now: Timestamp,
 }
@@ -70,10 +75,13 @@ impl Key {
 }
 
 impl Keys {
-    /// Reads what was answered to the keys of the calls.
-    pub(super) async fn load(tx: &mut Tx<'_>, calls: &[Call], now: Timestamp) -> Result<Self, SqlError> {
-        let shards: HashMap<Key, ShardId> =
-            calls.iter().filter_map(Call::once).map(|(shard, once)| (Key::of(once), shard)).collect();
+    /// Reads what was answered to some keys, each with the shard on which its answer is kept.
+    pub(crate) async fn load<'k>(
+        tx: &mut Tx<'_>,
+        keys: impl Iterator<Item = (ShardId, &'k Once)>,
+        now: Timestamp,
+    ) -> Result<Self, SqlError> {
+        let shards: HashMap<Key, ShardId> = keys.map(|(shard, once)| (Key::of(once), shard)).collect();
         let keys = shards.iter().map(|(key, shard)| key.values(*shard)).collect();
         let mut known = HashMap::new();
         for mut cells in tx.read_many(&FIND, keys).await? {
@@ -87,7 +95,7 @@ impl Keys {
     }
 
     /// What a key was answered with, by this batch or before.
-    pub(super) fn earlier<T: DeserializeOwned>(&self, once: Option<&Once>) -> Result<Earlier<T>, StoreError> {
+    pub(crate) fn earlier<T: DeserializeOwned>(&self, once: Option<&Once>) -> Result<Earlier<T>, StoreError> {
         let Some(once) = once else { return Ok(Earlier::None) };
         match self.known.get(&Key::of(once)) {
             Some(known) if self.is_expired(known) => Ok(Earlier::None),
@@ -99,8 +107,13 @@ impl Keys {
         }
     }
 
+    /// The answers that are known, where they can be read.
+    pub(crate) fn answers<T: DeserializeOwned>(&self) -> impl Iterator<Item = T> {
+        self.known.values().filter_map(|known| serde_json::from_slice(&known.answer).ok())
+    }
+
     /// Keeps an answer under its key.
-    pub(super) fn remember<T: Serialize>(
+    pub(crate) fn remember<T: Serialize>(
         &mut self,
         shard: ShardId,
         once: Option<&Once>,
@@ -117,7 +130,7 @@ impl Keys {
     }
 
     /// Writes the answers of this batch.
-    pub(super) async fn write(self, tx: &mut Tx<'_>) -> Result<(), SqlError> {
+    pub(crate) async fn write(self, tx: &mut Tx<'_>) -> Result<(), SqlError> {
         let mut written: Vec<_> = self.known.into_iter().filter(|(_, known)| known.written.is_some()).collect();
         written.sort_by(|(one, _), (other, _)| one.cmp(other));
         let expired = written.iter().filter(|(_, known)| known.written == Some(Written::OverExpired));
@@ -133,4 +146,21 @@ impl Keys {
     fn is_expired(&self, known: &Known) -> bool {
         self.now.as_millis() - known.answered_at >= ONCE_KEPT_MS
     }
+}
+
+/// Forgets the answers given before `before`, slice by slice; returns how many.
+pub(crate) async fn purge(db: &Mysql, before: Timestamp) -> Result<u64, StoreError> {
+    let values = || vec![before.as_millis().into(), PURGE_SLICE_ROWS.into()];
+    let mut purged = 0;
+    for server in db.servers() {
+        loop {
+            let slice: Result<u64, SqlError> = transact!(db, server, |tx| tx.write(PURGE, values()));
+            let slice = slice?;
+            purged += slice;
+            if slice < PURGE_SLICE_ROWS {
+                break;
+            }
+        }
+    }
+    Ok(purged)
 }

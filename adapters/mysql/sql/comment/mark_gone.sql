@@ -1,0 +1,7 @@
+-- Uses: primary key of comment_article_gone.
+INSERT INTO comment_article_gone (shard, article_id)
+VALUES
+-- rows, joined by ,
+(?, ?)
+-- after the rows
+ON DUPLICATE KEY UPDATE shard = VALUES(shard)

@@ -1,0 +1,3 @@
+-- Uses: primary key of hot_day.
+DELETE FROM hot_day
+WHERE shard = ? AND day = ?

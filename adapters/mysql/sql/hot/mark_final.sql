@@ -1,0 +1,4 @@
+-- Uses: primary key of hot_day.
+UPDATE hot_day
+SET finalised_at = ?
+WHERE shard = ? AND day = ?

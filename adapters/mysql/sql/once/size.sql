@@ -1,0 +1,3 @@
+-- Counts all rows. A whole scan.
+SELECT COUNT(*)
+FROM once_answer

@@ -1,0 +1,162 @@
+//! Boards: each counter and both levels of blocks against the rows, in one walk over a board's ids within one snapshot.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use madang_kernel::{BoardId, Id, StoreError};
+
+use super::{CheckFinding, Run};
+use crate::articles::{BLOCK, SUPER_BLOCK};
+use crate::db::snapshot;
+use crate::errors::SqlError;
+use crate::server::Server;
+use crate::transaction::Tx;
+
+const COUNTERS: &str = include_str!("../../sql/article/check_boards.sql");
+const BLOCKS: &str = include_str!("../../sql/article/check_blocks.sql");
+const IDS: &str = include_str!("../../sql/article/check_ids.sql");
+const NEXT_BOARD: &str = include_str!("../../sql/article/check_next_board.sql");
+const DIRECTORY: &str = include_str!("../../sql/article/boards.sql");
+
+/// Ids read at a time.
+const IDS_SLICE: u64 = 10_000;
+
+/// Compares every board of every server.
+pub(super) async fn compare(run: &mut Run<'_>) -> Result<(), StoreError> {
+    let mut boards = Vec::new();
+    for server in run.db.servers() {
+        let counted = counted_boards(run, server).await?;
+        stray_articles(run, server, &counted).await?;
+        boards.extend(counted.into_iter().map(|board| (server.clone(), board)));
+    }
+    run.parts(boards.len());
+    let known: BTreeSet<BoardId> = boards.iter().map(|(_, board)| *board).collect();
+    for board in directory(run).await? {
+        if !known.contains(&board) {
+            run.found(CheckFinding::NoCounter { board_id: board });
+        }
+    }
+    for (server, board) in boards {
+        let compared: Result<Compared, SqlError> = snapshot!(run.db, server, |tx| compare_board(&mut tx, board));
+        let compared = compared?;
+        run.report.boards += 1;
+        run.report.articles += compared.articles;
+        compared.findings.into_iter().for_each(|finding| run.found(finding));
+        run.part_done();
+    }
+    Ok(())
+}
+
+async fn counted_boards(run: &Run<'_>, server: &Server) -> Result<BTreeSet<BoardId>, StoreError> {
+    let mut boards = BTreeSet::new();
+    for mut cells in run.db.read(server, COUNTERS, Vec::new()).await? {
+        boards.insert(BoardId::from_raw(cells.next()?));
+    }
+    Ok(boards)
+}
+
+async fn directory(run: &Run<'_>) -> Result<Vec<BoardId>, StoreError> {
+    let home = run.db.server_of(madang_kernel::ShardId::HOME);
+    let mut boards = Vec::new();
+    for mut cells in run.db.read(home, DIRECTORY, Vec::new()).await? {
+        boards.push(BoardId::from_raw(cells.next()?));
+    }
+    Ok(boards)
+}
+
+/// Steps from board to board in the index of the articles.
+async fn stray_articles(run: &mut Run<'_>, server: &Server, counted: &BTreeSet<BoardId>) -> Result<(), StoreError> {
+    let mut after = i64::MIN;
+    while let Some(mut cells) = run.db.read(server, NEXT_BOARD, vec![after.into()]).await?.pop() {
+        after = cells.next()?;
+        let board_id = BoardId::from_raw(after);
+        if !counted.contains(&board_id) {
+            run.found(CheckFinding::StrayArticles { board_id });
+        }
+    }
+    Ok(())
+}
+
+struct Compared {
+    articles: u64,
+    findings: Vec<CheckFinding>,
+}
+
+/// The blocks of one level by where they start: what they say, and the rows found in each.
+#[derive(Default)]
+struct Level {
+    blocks: BTreeMap<i64, (u64, u64)>,
+    before_first: u64,
+}
+
+async fn compare_board(tx: &mut Tx<'_>, board: BoardId) -> Result<Compared, SqlError> {
+    let mut compared = Compared { articles: 0, findings: Vec::new() };
+    let counter = tx.read(COUNTERS, Vec::new()).await?.into_iter().find_map(|mut cells| {
+        let id: i64 = cells.next().ok()?;
+        (id == board.raw()).then_some(cells)
+    });
+    let Some(mut counter) = counter else { return Ok(compared) };
+    let (counted, version, known): (u64, u64, i64) = (counter.next()?, counter.next()?, counter.next()?);
+    let mut levels = levels(tx, board).await?;
+    let mut greatest = 0;
+    loop {
+        let slice = tx.read(IDS, vec![board.raw().into(), greatest.into(), IDS_SLICE.into()]).await?;
+        let is_last = (slice.len() as u64) < IDS_SLICE;
+        for mut cells in slice {
+            greatest = cells.next()?;
+            compared.articles += 1;
+            levels.values_mut().for_each(|level| level.add(greatest));
+        }
+        if is_last {
+            break;
+        }
+    }
+    let rows = compared.articles;
+    let board_id = board;
+    if counted != rows {
+        compared.findings.push(CheckFinding::BoardCount { board_id, counted, rows });
+    }
+    if version < counted {
+        compared.findings.push(CheckFinding::CountVersion { board_id, counted, version });
+    }
+    if known < greatest {
+        compared.findings.push(CheckFinding::GreatestId { board_id, known, greatest });
+    }
+    compare_levels(board_id, &levels, &mut compared.findings);
+    Ok(compared)
+}
+
+async fn levels(tx: &mut Tx<'_>, board: BoardId) -> Result<BTreeMap<u8, Level>, SqlError> {
+    let mut levels = BTreeMap::from([(BLOCK, Level::default()), (SUPER_BLOCK, Level::default())]);
+    for mut cells in tx.read(BLOCKS, vec![board.shard().number().into(), board.raw().into()]).await? {
+        let (level, first_id, counted): (u8, i64, u64) = (cells.next()?, cells.next()?, cells.next()?);
+        levels.entry(level).or_default().blocks.insert(first_id, (counted, 0));
+    }
+    Ok(levels)
+}
+
+fn compare_levels(board_id: BoardId, levels: &BTreeMap<u8, Level>, findings: &mut Vec<CheckFinding>) {
+    for (level, Level { blocks, before_first }) in levels {
+        let level = *level;
+        if *before_first > 0 {
+            findings.push(CheckFinding::Uncounted { board_id, level, rows: *before_first });
+        }
+        for (first_id, (counted, rows)) in blocks.iter().filter(|(_, (counted, rows))| counted != rows) {
+            let (first_id, counted, rows) = (*first_id, *counted, *rows);
+            findings.push(CheckFinding::Block { board_id, level, first_id, counted, rows });
+        }
+    }
+    let starts = |level: u8| levels.get(&level).map(|level| &level.blocks);
+    if let (Some(blocks), Some(super_blocks)) = (starts(BLOCK), starts(SUPER_BLOCK)) {
+        let lost = super_blocks.keys().filter(|first_id| !blocks.contains_key(first_id));
+        findings.extend(lost.map(|first_id| CheckFinding::Boundary { board_id, first_id: *first_id }));
+    }
+}
+
+impl Level {
+    fn add(&mut self, article: i64) {
+        match self.blocks.range_mut(..=article).next_back() {
+            Some((_, (_, rows))) => *rows += 1,
+            None => self.before_first += 1,
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! What callers want of the comments of an article, and what they get.
+
+use madang_comment::{CreateComment, CreateOutcome, DeleteComment, DeleteOutcome};
+use madang_kernel::{ArticleId, CommentId, Id, Once, ShardId};
+
+/// One call.
+pub(super) enum Call {
+    Create(Box<CreateComment>),
+    Delete(DeleteComment),
+    /// The article is deleted.
+    MarkGone(ArticleId),
+    /// Up to so many comments of a deleted article go.
+    CleanUp(ArticleId, u32),
+}
+
+/// The answer, each for its kind of call.
+pub(super) enum Answer {
+    Created(CreateOutcome),
+    Deleted(DeleteOutcome),
+    Marked,
+    CleanedUp(u32),
+}
+
+impl Call {
+    pub(super) fn shard(&self) -> ShardId {
+        match self {
+            Self::Delete(delete) => delete.comment_id.shard(),
+            Self::Create(new) => ShardId::of_article_parts(new.article_id),
+            Self::MarkGone(article) | Self::CleanUp(article, _) => ShardId::of_article_parts(*article),
+        }
+    }
+
+    /// The article, where the call names it.
+    pub(super) fn article(&self) -> Option<ArticleId> {
+        match self {
+            Self::Create(new) => Some(new.article_id),
+            Self::MarkGone(article) | Self::CleanUp(article, _) => Some(*article),
+            Self::Delete(_) => None,
+        }
+    }
+
+    /// The comment to delete.
+    pub(super) fn deletes(&self) -> Option<CommentId> {
+        match self {
+            Self::Delete(delete) => Some(delete.comment_id),
+            _ => None,
+        }
+    }
+
+    /// The comment to create.
+    pub(super) fn creates(&self) -> Option<&CreateComment> {
+        match self {
+            Self::Create(new) => Some(new),
+            _ => None,
+        }
+    }
+
+    /// The idempotency key, with the shard on which its answer is kept.
+    pub(super) fn once(&self) -> Option<(ShardId, &Once)> {
+        Some((self.shard(), self.creates()?.once.as_ref()?))
+    }
+}

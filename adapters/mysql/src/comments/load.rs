@@ -1,0 +1,169 @@
+//! What a batch reads before it is decided: counters under their locks, the comments it is about with the marks above them,
+//! and what tells the place of each new one.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::LazyLock;
+
+use madang_comment::{Comment, CommentCount, CommentPath, CreateComment};
+use madang_kernel::{ArticleId, CommentId, CommentMode, Id, ShardId, Timestamp};
+
+use super::call::Call;
+use super::row;
+use crate::errors::SqlError;
+use crate::once::Keys;
+use crate::statement::{Many, STATEMENT_ROWS_MAX, Values};
+use crate::transaction::{Tx, bytes};
+
+static ARTICLES_OF: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/articles_of.sql")));
+static LOCK_COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/lock_counts.sql")));
+static LOCKED_COUNTS: LazyLock<Many> =
+    LazyLock::new(|| Many::parse(include_str!("../../sql/comment/locked_counts.sql")));
+static FIND_MANY: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/find_many.sql")));
+static REPLIES: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/replies.sql")));
+static LAST_DESCENDANTS: LazyLock<Many> =
+    LazyLock::new(|| Many::parse(include_str!("../../sql/comment/last_descendants.sql")));
+
+/// An article whose counter is locked.
+pub(super) struct Tally {
+    pub(super) count: CommentCount,
+    /// The greatest comment id that the article has seen.
+    pub(super) greatest_id: i64,
+    pub(super) is_gone: bool,
+}
+
+/// Everything that the calls of a batch are decided by.
+pub(super) struct Loaded {
+    pub(super) articles: BTreeMap<ArticleId, Tally>,
+    pub(super) comments: HashMap<CommentId, Comment>,
+    /// Replies of the comments that may go: all of them, or more than the batch can remove.
+    pub(super) replies: HashMap<CommentId, HashSet<CommentId>>,
+    /// The greatest path below each path that gets a reply.
+    pub(super) last: HashMap<(ArticleId, CommentPath), CommentPath>,
+    pub(super) keys: Keys,
+}
+
+/// Locks the counters of all articles that the calls are about, in key order, then reads what is under the locks.
+pub(super) async fn load(tx: &mut Tx<'_>, calls: &[Call], now: Timestamp) -> Result<Loaded, SqlError> {
+    let deleted: BTreeSet<CommentId> = calls.iter().filter_map(Call::deletes).collect();
+    let mut wanted: BTreeSet<ArticleId> = calls.iter().filter_map(Call::article).collect();
+    for mut cells in tx.read_many(&ARTICLES_OF, keys(&deleted)).await? {
+        let _: i64 = cells.next()?;
+        wanted.insert(ArticleId::from_raw(cells.next()?));
+    }
+    let articles = lock(tx, wanted).await?;
+    let keys = Keys::load(tx, calls.iter().filter_map(Call::once), now).await?;
+    let mut comments = HashMap::new();
+    let parents = calls.iter().filter_map(|call| call.creates()?.parent_id);
+    let answered = keys.answers::<Comment>().map(|comment| comment.comment_id);
+    let named: BTreeSet<CommentId> = deleted.iter().copied().chain(parents).chain(answered).collect();
+    add(tx, &mut comments, named).await?;
+    let may_go = add_marks_above(tx, &mut comments, &deleted).await?;
+    let replies = replies(tx, &may_go, deleted.len()).await?;
+    let last = last_descendants(tx, &comments, calls).await?;
+    Ok(Loaded { articles, comments, replies, last, keys })
+}
+
+fn keys<'i>(comments: impl IntoIterator<Item = &'i CommentId>) -> Vec<Values> {
+    comments.into_iter().map(|comment| row::key(*comment)).collect()
+}
+
+async fn lock(tx: &mut Tx<'_>, wanted: BTreeSet<ArticleId>) -> Result<BTreeMap<ArticleId, Tally>, SqlError> {
+    let mut places: Vec<(u8, ArticleId)> =
+        wanted.into_iter().map(|article| (ShardId::of_article_parts(article).number(), article)).collect();
+    places.sort_unstable();
+    let keys: Vec<Values> = places.iter().map(|(_, article)| row::article_key(*article)).collect();
+    tx.touch_many(&LOCK_COUNTS, keys.clone()).await?;
+    let mut articles = BTreeMap::new();
+    for mut cells in tx.read_many(&LOCKED_COUNTS, keys).await? {
+        let article = ArticleId::from_raw(cells.next()?);
+        let count = CommentCount { comment_count: cells.next()?, row_count: cells.next()?, version: cells.next()? };
+        articles.insert(article, Tally { count, greatest_id: cells.next()?, is_gone: cells.next()? });
+    }
+    Ok(articles)
+}
+
+async fn add(
+    tx: &mut Tx<'_>,
+    comments: &mut HashMap<CommentId, Comment>,
+    wanted: BTreeSet<CommentId>,
+) -> Result<(), SqlError> {
+    for cells in tx.read_many(&FIND_MANY, keys(&wanted)).await? {
+        let comment = row::comment(cells)?;
+        comments.insert(comment.comment_id, comment);
+    }
+    Ok(())
+}
+
+/// Reads what is above the comments to delete for as long as it consists of marks, level by level, at most as often as a
+/// tree is deep. Returns the comments that may go: those to delete, and the marks.
+async fn add_marks_above(
+    tx: &mut Tx<'_>,
+    comments: &mut HashMap<CommentId, Comment>,
+    deleted: &BTreeSet<CommentId>,
+) -> Result<HashMap<CommentId, ArticleId>, SqlError> {
+    let mut may_go = HashMap::new();
+    let mut level: BTreeSet<CommentId> = deleted.clone();
+    while !level.is_empty() {
+        let here = level.iter().filter_map(|id| comments.get(id));
+        let going: Vec<&Comment> =
+            here.filter(|comment| comment.deleted || deleted.contains(&comment.comment_id)).collect();
+        may_go.extend(going.iter().map(|comment| (comment.comment_id, comment.article_id)));
+        let above: BTreeSet<CommentId> = going.iter().filter_map(|comment| comment.parent_id).collect();
+        let unknown = above.iter().copied().filter(|id| !comments.contains_key(id)).collect();
+        add(tx, comments, unknown).await?;
+        level = above.into_iter().filter(|id| !may_go.contains_key(id)).collect();
+    }
+    Ok(may_go)
+}
+
+/// Each deletion takes at most one reply from a comment, so one reply more than there are deletions tells enough.
+async fn replies(
+    tx: &mut Tx<'_>,
+    may_go: &HashMap<CommentId, ArticleId>,
+    deletions: usize,
+) -> Result<HashMap<CommentId, HashSet<CommentId>>, SqlError> {
+    let mut replies: HashMap<CommentId, HashSet<CommentId>> = HashMap::new();
+    let key = |(comment, article): (&CommentId, &ArticleId)| {
+        vec![article.raw().into(), comment.raw().into(), comment.raw().into(), (deletions + 1).into()]
+    };
+    for mut cells in tx.read_many(&REPLIES, may_go.iter().map(key).collect()).await? {
+        let parent = CommentId::from_raw(cells.next()?);
+        replies.entry(parent).or_default().insert(CommentId::from_raw(cells.next()?));
+    }
+    Ok(replies)
+}
+
+async fn last_descendants(
+    tx: &mut Tx<'_>,
+    comments: &HashMap<CommentId, Comment>,
+    calls: &[Call],
+) -> Result<HashMap<(ArticleId, CommentPath), CommentPath>, SqlError> {
+    let asked = calls.iter().filter_map(Call::creates).filter_map(|new| place_above(comments, new));
+    let asked: Vec<(ArticleId, CommentPath)> = asked.collect::<HashSet<_>>().into_iter().collect();
+    let mut last = HashMap::new();
+    // The number tells who asked, so each statement's list of keys starts anew.
+    for places in asked.chunks(STATEMENT_ROWS_MAX) {
+        let key = |(number, (article, above)): (usize, &(ArticleId, CommentPath))| {
+            vec![number.into(), article.raw().into(), bytes(above.as_str()), bytes(above.end_of_descendants())]
+        };
+        for mut cells in tx.read_many(&LAST_DESCENDANTS, places.iter().enumerate().map(key).collect()).await? {
+            let number: usize = cells.next()?;
+            let path = row::path(&cells.next::<String>()?)?;
+            let place = places.get(number).ok_or_else(|| SqlError::defect("an answer to nobody"))?;
+            last.insert(place.clone(), path);
+        }
+    }
+    Ok(last)
+}
+
+/// The path under which a tree's new comment comes; `None` where there is none, or its parent is no stored comment.
+fn place_above(comments: &HashMap<CommentId, Comment>, new: &CreateComment) -> Option<(ArticleId, CommentPath)> {
+    if new.mode != CommentMode::Tree {
+        return None;
+    }
+    let above = match new.parent_id {
+        None => CommentPath::of_article(),
+        Some(parent) => comments.get(&parent)?.path.clone()?,
+    };
+    Some((new.article_id, above))
+}

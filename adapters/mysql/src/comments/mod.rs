@@ -1,0 +1,120 @@
+//! Comments on MySQL: what many callers want of an article is decided in one transaction, each answered as if alone.
+
+mod call;
+mod decide;
+mod load;
+mod read;
+mod replay;
+mod row;
+
+use async_trait::async_trait;
+use madang_comment::{
+    Comment, CommentCount, CommentCursor, CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome,
+};
+use madang_kernel::{
+    ArticleId, CommentId, CommentMode, Id, Page, PageNumber, PageSize, Scroll, ShardId, StoreError, Timestamp,
+};
+
+use crate::errors::PART;
+use crate::lane::Lanes;
+use crate::{Mysql, once};
+use call::{Answer, Call};
+use decide::CommentFold;
+
+/// Comments in a service's databases. Clones share the lanes.
+#[derive(Clone)]
+pub struct MysqlComments {
+    db: Mysql,
+    lanes: Lanes<CommentFold>,
+}
+
+impl MysqlComments {
+    /// The store in `db`; starts its lanes.
+    pub fn new(db: Mysql) -> Self {
+        let lanes = Lanes::start(&db, CommentFold::new(db.clock().clone()));
+        Self { db, lanes }
+    }
+
+    /// Forgets the answers to idempotency keys given before `before`, slice by slice; returns how many.
+    pub async fn purge_once(&self, before: Timestamp) -> Result<u64, StoreError> {
+        once::purge(&self.db, before).await
+    }
+}
+
+/// An answer to another call: cannot be, as each call is decided by its kind.
+fn crossed() -> StoreError {
+    StoreError::broken(PART, "a call was answered as another")
+}
+
+#[async_trait]
+impl CommentStore for MysqlComments {
+    async fn create(&self, new: CreateComment) -> Result<CreateOutcome, StoreError> {
+        let (comment, article) = (new.comment_id, new.article_id);
+        if comment.shard() != ShardId::of_article_parts(article) {
+            let reason = format!("comment {comment} does not carry the shard of the parts of article {article}");
+            return Err(StoreError::broken(PART, reason));
+        }
+        match self.lanes.call(Call::Create(Box::new(new))).await? {
+            Answer::Created(outcome) => Ok(outcome),
+            _ => Err(crossed()),
+        }
+    }
+
+    async fn delete(&self, delete: DeleteComment) -> Result<DeleteOutcome, StoreError> {
+        match self.lanes.call(Call::Delete(delete)).await? {
+            Answer::Deleted(outcome) => Ok(outcome),
+            _ => Err(crossed()),
+        }
+    }
+
+    async fn find(&self, comment: CommentId) -> Result<Option<Comment>, StoreError> {
+        read::find(&self.db, comment).await
+    }
+
+    async fn page(
+        &self,
+        article: ArticleId,
+        mode: CommentMode,
+        page: PageNumber,
+        size: PageSize,
+    ) -> Result<Page<Comment>, StoreError> {
+        read::page(&self.db, article, mode, page, size).await
+    }
+
+    async fn scroll(
+        &self,
+        article: ArticleId,
+        mode: CommentMode,
+        after: Option<CommentCursor>,
+        size: PageSize,
+    ) -> Result<Scroll<Comment, CommentCursor>, StoreError> {
+        read::scroll(&self.db, article, mode, after, size).await
+    }
+
+    async fn count(&self, article: ArticleId) -> Result<CommentCount, StoreError> {
+        read::count(&self.db, article).await
+    }
+
+    /// Of one moment on each server.
+    async fn counts(&self, articles: Vec<ArticleId>) -> Result<Vec<Option<CommentCount>>, StoreError> {
+        read::counts(&self.db, &articles).await
+    }
+
+    async fn mark_article_gone(&self, article: ArticleId) -> Result<(), StoreError> {
+        match self.lanes.call(Call::MarkGone(article)).await? {
+            Answer::Marked => Ok(()),
+            _ => Err(crossed()),
+        }
+    }
+
+    async fn clean_up(&self, article: ArticleId, slice_rows: u32) -> Result<u32, StoreError> {
+        match self.lanes.call(Call::CleanUp(article, slice_rows)).await? {
+            Answer::CleanedUp(removed) => Ok(removed),
+            _ => Err(crossed()),
+        }
+    }
+
+    async fn counted_articles(&self, after: Option<ArticleId>, size: PageSize) -> Result<Vec<ArticleId>, StoreError> {
+        read::counted_articles(&self.db, after, size).await
+    }
+}

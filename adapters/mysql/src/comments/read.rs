@@ -1,0 +1,184 @@
+//! Reads of comments. Those of an article that is gone are not there, whether they are cleaned up already or not.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::LazyLock;
+
+use madang_comment::{Comment, CommentCount, CommentCursor};
+use madang_kernel::{
+    ArticleId, CommentId, CommentMode, Id, Page, PageNumber, PageSize, Scroll, ServerIndex, ShardId, StoreError,
+    known_count,
+};
+
+use super::row;
+use crate::Mysql;
+use crate::db::snapshot;
+use crate::errors::SqlError;
+use crate::statement::{Many, Values};
+use crate::transaction::{Cells, Tx, bytes};
+
+static COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/counts.sql")));
+static GONE: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/gone.sql")));
+const FIND: &str = include_str!("../../sql/comment/find.sql");
+const PAGE_TWO_LEVEL: &str = include_str!("../../sql/comment/page_two_level.sql");
+const PAGE_TREE: &str = include_str!("../../sql/comment/page_tree.sql");
+const SCROLL_GROUP: &str = include_str!("../../sql/comment/scroll_group.sql");
+const SCROLL_AFTER_GROUP: &str = include_str!("../../sql/comment/scroll_after_group.sql");
+const SCROLL_TREE: &str = include_str!("../../sql/comment/scroll_tree.sql");
+const COUNTED_ARTICLES: &str = include_str!("../../sql/comment/counted_articles.sql");
+const COMMENTED_ARTICLES: &str = include_str!("../../sql/comment/commented_articles.sql");
+
+/// One comment, or its mark.
+pub(super) async fn find(db: &Mysql, comment: CommentId) -> Result<Option<Comment>, StoreError> {
+    let mut found = db.read(db.server_of(comment.shard()), FIND, row::key(comment)).await?;
+    Ok(found.pop().map(row::comment).transpose()?)
+}
+
+/// A page and the count beside it, of one moment.
+pub(super) async fn page(
+    db: &Mysql,
+    article: ArticleId,
+    mode: CommentMode,
+    page: PageNumber,
+    size: PageSize,
+) -> Result<Page<Comment>, StoreError> {
+    let offset = page.offset(size);
+    let server = db.server_of(ShardId::of_article_parts(article));
+    let read: Result<(u64, Vec<Comment>), SqlError> =
+        snapshot!(db, server, |tx| page_in(&mut tx, article, mode, offset, size));
+    let (rows, items) = read?;
+    Ok(Page { items, known_count: known_count(rows, page, size) })
+}
+
+async fn page_in(
+    tx: &mut Tx<'_>,
+    article: ArticleId,
+    mode: CommentMode,
+    offset: u64,
+    size: PageSize,
+) -> Result<(u64, Vec<Comment>), SqlError> {
+    // The counts of an article go in the transaction that marks it as gone.
+    let mut found = tx.read_many(&COUNTS, vec![row::article_key(article)]).await?;
+    let rows = found.pop().map(counted).transpose()?.map_or(0, |(_, count)| count.row_count);
+    // Past the end there is nothing to look for, however far past it is.
+    if offset >= rows {
+        return Ok((rows, Vec::new()));
+    }
+    let sql = match mode {
+        CommentMode::TwoLevel => PAGE_TWO_LEVEL,
+        CommentMode::Tree => PAGE_TREE,
+    };
+    Ok((rows, comments(tx, sql, vec![article.raw().into(), size.get().into(), offset.into()]).await?))
+}
+
+/// The comments after `after`, or the first.
+pub(super) async fn scroll(
+    db: &Mysql,
+    article: ArticleId,
+    mode: CommentMode,
+    after: Option<CommentCursor>,
+    size: PageSize,
+) -> Result<Scroll<Comment, CommentCursor>, StoreError> {
+    let server = db.server_of(ShardId::of_article_parts(article));
+    let items: Result<Vec<Comment>, SqlError> =
+        snapshot!(db, server, |tx| scroll_in(&mut tx, article, mode, after.as_ref(), size));
+    Ok(Scroll::from_surplus(items?, size, CommentCursor::after))
+}
+
+async fn scroll_in(
+    tx: &mut Tx<'_>,
+    article: ArticleId,
+    mode: CommentMode,
+    after: Option<&CommentCursor>,
+    size: PageSize,
+) -> Result<Vec<Comment>, SqlError> {
+    if !tx.read_many(&GONE, vec![row::article_key(article)]).await?.is_empty() {
+        return Ok(Vec::new());
+    }
+    // One more than asked for tells whether there are others.
+    let limit = size.get() as usize + 1;
+    let id = article.raw();
+    if mode == CommentMode::Tree {
+        let (path, comment) = match after {
+            Some(CommentCursor::Tree { path, comment_id }) => (path.as_str(), comment_id.raw()),
+            _ => ("", 0),
+        };
+        return comments(tx, SCROLL_TREE, vec![id.into(), bytes(path), comment.into(), limit.into()]).await;
+    }
+    let (parent, comment) = match after {
+        Some(CommentCursor::TwoLevel { parent_id, comment_id }) => (parent_id.raw(), comment_id.raw()),
+        _ => (0, 0),
+    };
+    let mut items = comments(tx, SCROLL_GROUP, vec![id.into(), parent.into(), comment.into(), limit.into()]).await?;
+    let left = limit - items.len();
+    if left > 0 {
+        items.extend(comments(tx, SCROLL_AFTER_GROUP, vec![id.into(), parent.into(), left.into()]).await?);
+    }
+    Ok(items)
+}
+
+async fn comments(tx: &mut Tx<'_>, sql: &'static str, values: Values) -> Result<Vec<Comment>, SqlError> {
+    tx.read(sql, values).await?.into_iter().map(row::comment).collect()
+}
+
+/// The count of one article; zeros when nobody has commented.
+pub(super) async fn count(db: &Mysql, article: ArticleId) -> Result<CommentCount, StoreError> {
+    let server = db.server_of(ShardId::of_article_parts(article));
+    let mut found = db.read(server, COUNTS.sql(1), row::article_key(article)).await?;
+    Ok(found.pop().map(counted).transpose()?.map_or_else(CommentCount::default, |(_, count)| count))
+}
+
+/// Columns: article, comments, rows, version.
+fn counted(mut cells: Cells) -> Result<(ArticleId, CommentCount), SqlError> {
+    let article = ArticleId::from_raw(cells.next()?);
+    Ok((article, CommentCount { comment_count: cells.next()?, row_count: cells.next()?, version: cells.next()? }))
+}
+
+/// The counters in the order asked; `None` for an article that is gone.
+pub(super) async fn counts(db: &Mysql, articles: &[ArticleId]) -> Result<Vec<Option<CommentCount>>, StoreError> {
+    let mut by_server: HashMap<ServerIndex, Vec<Values>> = HashMap::new();
+    for article in articles {
+        let server = db.map().server(ShardId::of_article_parts(*article));
+        by_server.entry(server).or_default().push(row::article_key(*article));
+    }
+    let mut found: HashMap<ArticleId, CommentCount> = HashMap::with_capacity(articles.len());
+    let mut gone: HashSet<ArticleId> = HashSet::new();
+    for (server, keys) in by_server {
+        let read: Result<(HashMap<_, _>, HashSet<_>), SqlError> =
+            snapshot!(db, db.server(server), |tx| counts_on(&mut tx, &keys));
+        let (counts, ended) = read?;
+        found.extend(counts);
+        gone.extend(ended);
+    }
+    let one = |article: &ArticleId| (!gone.contains(article)).then(|| found.get(article).copied().unwrap_or_default());
+    Ok(articles.iter().map(one).collect())
+}
+
+async fn counts_on(
+    tx: &mut Tx<'_>,
+    keys: &[Values],
+) -> Result<(HashMap<ArticleId, CommentCount>, HashSet<ArticleId>), SqlError> {
+    let counts = tx.read_many(&COUNTS, keys.to_vec()).await?.into_iter().map(counted).collect::<Result<_, _>>()?;
+    let mut gone = HashSet::new();
+    for mut cells in tx.read_many(&GONE, keys.to_vec()).await? {
+        gone.insert(ArticleId::from_raw(cells.next()?));
+    }
+    Ok((counts, gone))
+}
+
+/// Each server tells its next ones, by counters and by rows; the first of them all are the answer.
+pub(super) async fn counted_articles(
+    db: &Mysql,
+    after: Option<ArticleId>,
+    size: PageSize,
+) -> Result<Vec<ArticleId>, StoreError> {
+    let after = after.map_or(0, ArticleId::raw);
+    let mut articles = BTreeSet::new();
+    for server in db.servers() {
+        for sql in [COUNTED_ARTICLES, COMMENTED_ARTICLES] {
+            for mut cells in db.read(server, sql, vec![after.into(), size.get().into()]).await? {
+                articles.insert(ArticleId::from_raw(cells.next().map_err(StoreError::from)?));
+            }
+        }
+    }
+    Ok(articles.into_iter().take(size.get() as usize).collect())
+}

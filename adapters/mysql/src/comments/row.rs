@@ -1,0 +1,65 @@
+//! Rows of comments, as values and back.
+
+use madang_comment::{Comment, CommentPath};
+use madang_event::Writer;
+use madang_kernel::{ArticleId, CommentId, Id, MemberId, ShardId, Timestamp};
+use mysql_async::Value;
+
+use crate::errors::SqlError;
+use crate::statement::Values;
+use crate::transaction::{Cells, bytes};
+
+/// Columns: id, article, parent, depth, deleted, created, path, writer, writer's name, content.
+pub(super) fn comment(mut cells: Cells) -> Result<Comment, SqlError> {
+    let comment_id = CommentId::from_raw(cells.next()?);
+    let article_id = ArticleId::from_raw(cells.next()?);
+    let parent_id = CommentId::from_raw(cells.next()?);
+    let (depth, deleted, created_at) = (cells.next()?, cells.next()?, Timestamp::from_millis(cells.next()?));
+    let path = cells.next::<Option<String>>()?.map(|text| path(&text)).transpose()?;
+    let (writer_id, name): (Option<i64>, Option<String>) = (cells.next()?, cells.next()?);
+    let writer = writer_id.zip(name).map(|(id, name)| Writer { member_id: MemberId::from_raw(id), name });
+    Ok(Comment {
+        comment_id,
+        article_id,
+        parent_id: (parent_id != comment_id).then_some(parent_id),
+        depth,
+        path,
+        content: cells.next()?,
+        deleted,
+        writer,
+        created_at,
+    })
+}
+
+/// A path as it is stored.
+pub(super) fn path(text: &str) -> Result<CommentPath, SqlError> {
+    text.parse().map_err(|error| SqlError::defect(format!("\"{text}\": {error}")))
+}
+
+/// A comment as its columns take it.
+pub(super) fn values(comment: &Comment) -> Values {
+    let text = |text: Option<&str>| text.map_or(Value::NULL, bytes);
+    vec![
+        comment.comment_id.shard().number().into(),
+        comment.comment_id.raw().into(),
+        comment.article_id.raw().into(),
+        comment.parent_id.unwrap_or(comment.comment_id).raw().into(),
+        comment.depth.into(),
+        comment.deleted.into(),
+        comment.created_at.as_millis().into(),
+        text(comment.path.as_ref().map(CommentPath::as_str)),
+        comment.writer.as_ref().map(|writer| writer.member_id.raw()).into(),
+        text(comment.writer.as_ref().map(|writer| writer.name.as_str())),
+        text(comment.content.as_deref()),
+    ]
+}
+
+/// The primary key of a comment.
+pub(super) fn key(comment: CommentId) -> Values {
+    vec![comment.shard().number().into(), comment.raw().into()]
+}
+
+/// The primary key of an article's counter, and of its mark.
+pub(super) fn article_key(article: ArticleId) -> Values {
+    vec![ShardId::of_article_parts(article).number().into(), article.raw().into()]
+}

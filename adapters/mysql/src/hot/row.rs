@@ -1,0 +1,63 @@
+//! A tally as columns, and back; and where a day is.
+
+use madang_hot_article::{Counts, Day, HotItem, Reading, Tally};
+use madang_kernel::{ArticleId, Id, ShardId};
+
+use crate::errors::SqlError;
+use crate::statement::Values;
+use crate::transaction::Cells;
+
+/// The shard that holds all rows of a day: days are spread as the parts of articles are.
+pub(crate) fn shard_of(day: Day) -> ShardId {
+    ShardId::of_article_parts(ArticleId::from_raw(day.number()))
+}
+
+/// The primary key of a day, and what leads every other key.
+pub(crate) fn key(day: Day) -> Values {
+    vec![shard_of(day).number().into(), day.number().into()]
+}
+
+/// The primary key of an article's score.
+pub(super) fn article_key(day: Day, article: ArticleId) -> Values {
+    let mut values = key(day);
+    values.push(article.raw().into());
+    values
+}
+
+/// Columns: article, then three counts, each with its version, and whether the article is gone.
+pub(crate) fn tally(cells: &mut Cells) -> Result<(ArticleId, Tally), SqlError> {
+    let article = ArticleId::from_raw(cells.next()?);
+    let mut reading = || Ok::<_, SqlError>(Reading::new(cells.next()?, cells.next()?));
+    let counts = Counts { likes: reading()?, comments: reading()?, views: reading()? };
+    Ok((article, if cells.next()? { Tally::Gone } else { Tally::Live(counts) }))
+}
+
+/// An article's row.
+pub(super) fn values(day: Day, article: ArticleId, tally: Tally) -> Values {
+    let (Counts { likes, comments, views }, deleted) = match tally {
+        Tally::Live(counts) => (counts, false),
+        Tally::Gone => (Counts::default(), true),
+    };
+    let mut values = article_key(day, article);
+    for reading in [likes, comments, views] {
+        values.extend([reading.count().into(), reading.version().into()]);
+    }
+    values.extend([deleted.into(), falling_score(tally).into()]);
+    values
+}
+
+/// The score below zero. Counts are bounded, so that every score has its negative.
+pub(crate) fn falling_score(tally: Tally) -> i64 {
+    -tally.score().cast_signed()
+}
+
+/// Columns: article, score, likes, comments, views.
+pub(super) fn item(mut cells: Cells) -> Result<HotItem, SqlError> {
+    Ok(HotItem {
+        article_id: ArticleId::from_raw(cells.next()?),
+        score: cells.next()?,
+        like_count: cells.next()?,
+        comment_count: cells.next()?,
+        view_count: cells.next()?,
+    })
+}

@@ -1,0 +1,39 @@
+//! Whether the servers answer, for who tells operators.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use madang_kernel::StoreError;
+use mysql_async::prelude::Queryable;
+use tokio::time::timeout;
+
+use crate::Mysql;
+use crate::errors::SqlError;
+use crate::server::Server;
+
+/// How long a server may take to answer.
+const PING_MAX_MS: u64 = 2_000;
+
+impl Mysql {
+    /// Asks every server, in the order of the configuration.
+    pub async fn ping(&self) -> Vec<Result<(), StoreError>> {
+        let asked = self.servers().iter().map(|server| async move {
+            let answer = timeout(Duration::from_millis(PING_MAX_MS), self.ping_one(server)).await;
+            let late = || Err(SqlError::Away(format!("no answer within {PING_MAX_MS} ms")));
+            answer.unwrap_or_else(|_| late()).map_err(StoreError::from)
+        });
+        join_all(asked).await
+    }
+
+    async fn ping_one(&self, server: &Server) -> Result<(), SqlError> {
+        // A pooled connection may be one that its server has closed: a new one tells more.
+        let mut attempts_left = self.read_attempts();
+        loop {
+            attempts_left -= 1;
+            match server.pooled().await?.ping().await {
+                Err(_) if attempts_left > 0 => {}
+                answer => return Ok(answer?),
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! What follows a commit: callers wait for it, the lane does not, and it comes in commit order.
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use madang_event::{Envelope, Writer};
+use madang_kernel::{ArticleId, EventId, Id, MemberId, Timestamp};
+use madang_like::{Like, LikeOutcome, LikeStore};
+use madang_messaging::Message;
+use madang_mysql::{AfterCommit, MysqlLikes, Service};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use crate::support::{OneServer, TestDb, eventually};
+
+fn like(member: i64) -> Like {
+    Like {
+        article_id: ArticleId::from_raw(77 << 22),
+        member: Writer { member_id: MemberId::from_raw(member), name: "m".into() },
+        created_at: Timestamp::from_millis(1_750_000_000_000),
+        event_id: EventId::from_raw(member),
+    }
+}
+
+/// Notes the versions it hears of, each time once it is let through.
+struct Gate {
+    permits: Semaphore,
+    heard: Mutex<Vec<u64>>,
+}
+
+impl Gate {
+    fn closed() -> Arc<Self> {
+        Arc::new(Self { permits: Semaphore::new(0), heard: Mutex::default() })
+    }
+
+    fn heard(&self) -> Vec<u64> {
+        self.heard.lock().unwrap().clone()
+    }
+}
+
+#[async_trait]
+impl AfterCommit for Gate {
+    async fn committed(&self, messages: &[Message]) {
+        self.permits.acquire().await.unwrap().forget();
+        let versions = messages.iter().map(|message| Envelope::decode(&message.payload).unwrap().version);
+        self.heard.lock().unwrap().extend(versions);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn callers_are_answered_after_the_hook_of_their_batch_in_commit_order() {
+    let test = TestDb::fresh::<OneServer>(Service::Like).await;
+    let gate = Gate::closed();
+    gate.permits.add_permits(1_000);
+    test.db.after_commit(gate.clone());
+    let likes = MysqlLikes::new(test.db.clone());
+    let mut tasks = JoinSet::new();
+    for member in 1..=50 {
+        let (likes, gate) = (likes.clone(), Arc::clone(&gate));
+        tasks.spawn(async move {
+            let LikeOutcome::Done(answer) = likes.like(like(member)).await.unwrap() else { panic!("gone") };
+            assert!(gate.heard().contains(&answer.committed.version), "heard of before it was answered");
+        });
+    }
+    tasks.join_all().await;
+    let heard = gate.heard();
+    assert_eq!(heard, (1..=heard.len() as u64).collect::<Vec<_>>());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_lane_commits_on_while_a_hook_is_under_way() {
+    let test = TestDb::fresh::<OneServer>(Service::Like).await;
+    let gate = Gate::closed();
+    test.db.after_commit(gate.clone());
+    let told: Arc<Mutex<usize>> = Arc::default();
+    let counts = Arc::clone(&told);
+    test.db.on_commit(move |messages| *counts.lock().unwrap() += messages.len());
+    let likes = MysqlLikes::new(test.db.clone());
+    let mut calls = JoinSet::new();
+    for member in 1..=3 {
+        let likes = likes.clone();
+        calls.spawn(async move { likes.like(like(member)).await });
+        // Each in a batch of its own: the next call comes once this one is committed.
+        eventually("committed though the first hook has not ended", async || {
+            test.rows::<i64>("SELECT COUNT(*) FROM article_like").await == [member]
+        })
+        .await;
+    }
+    assert_eq!(*told.lock().unwrap(), 3, "who does not wait is told at once");
+    assert!(calls.try_join_next().is_none(), "nobody is answered before their hook");
+    gate.permits.add_permits(3);
+    for call in calls.join_all().await {
+        call.unwrap();
+    }
+    assert_eq!(gate.heard(), [1, 2, 3]);
+}
+
+/// Falls over at the first thing it hears.
+struct Falls;
+
+#[async_trait]
+impl AfterCommit for Falls {
+    async fn committed(&self, _messages: &[Message]) {
+        panic!("told to");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hook_that_panics_takes_no_answer_with_it() {
+    let test = TestDb::fresh::<OneServer>(Service::Like).await;
+    test.db.after_commit(Arc::new(Falls));
+    let likes = MysqlLikes::new(test.db.clone());
+    for member in 1..=3 {
+        let LikeOutcome::Done(answer) = likes.like(like(member)).await.unwrap() else { panic!("gone") };
+        assert_eq!(answer.state.like_count, member.cast_unsigned());
+    }
+}

@@ -1,0 +1,410 @@
+//! The connection: one multiplexed one to a server, or one to each node of a cluster. Every call has a time-out. What is
+//! away fails at once for a moment instead of gathering callers, and is then tried again by whoever comes next.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use madang_kernel::StoreError;
+use redis::aio::{ConnectionLike, MultiplexedConnection};
+use redis::cluster::ClusterClient;
+use redis::cluster_async::ClusterConnection;
+use redis::cluster_routing::{Route, RoutingInfo, SingleNodeRoutingInfo, SlotAddr};
+use redis::{AsyncConnectionConfig, Client, IntoConnectionInfo, Pipeline, RedisResult, Value};
+use tokio::sync::Mutex as AsyncMutex;
+use tokio::time::Instant;
+use tracing::{info, warn};
+
+use crate::call::{Call, Tag};
+use crate::errors::{Failure, Meaning, meaning};
+use crate::{Mode, OptionsError, RedisOptions};
+
+/// How long a part that failed is left alone.
+const REST_MS: u64 = 200;
+/// A cluster connection that answered nothing for so long is made anew, whatever it believes of its nodes.
+const ANEW_AFTER_MS: u64 = 2_000;
+/// Calls that may wait in a connection's queue before further ones wait to get in.
+const QUEUE_MAX: usize = 1_024;
+/// Commands sent in one pipeline.
+const PIPELINE_MAX: usize = 512;
+/// Redirections and reconnections inside a cluster call; its time-out bounds them anyway.
+const CLUSTER_RETRIES: u32 = 3;
+/// Parts of a cluster that rest on their own: a node that is away does not keep callers from the others.
+const PARTS: usize = 64;
+
+/// Redis, as every adapter of this crate uses it. Cloning shares the connection.
+#[derive(Clone)]
+pub struct Redis {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    options: RedisOptions,
+    target: Target,
+    link: Mutex<Option<(u64, Link)>>,
+    /// Whoever holds it connects; the others fail at once.
+    connecting: AsyncMutex<u64>,
+    started: Instant,
+    parts: Vec<Part>,
+    /// When the connection was last given up.
+    given_up_at: AtomicU64,
+}
+
+/// What is known of one part. Moments are milliseconds since `started`.
+#[derive(Default)]
+struct Part {
+    rests_until: AtomicU64,
+    /// 0 while it answers.
+    silent_since: AtomicU64,
+}
+
+enum Target {
+    Single(Box<Client>),
+    Cluster(Box<ClusterClient>),
+}
+
+#[derive(Clone)]
+enum Link {
+    Single(MultiplexedConnection),
+    Cluster(ClusterConnection),
+}
+
+impl std::fmt::Debug for Redis {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Redis").field(&self.inner.options).finish()
+    }
+}
+
+impl Redis {
+    /// Connects, or succeeds without: a server that is away now is tried again by the calls that need it. Only options
+    /// that can never work are an error.
+    pub async fn connect(options: &RedisOptions) -> Result<Self, OptionsError> {
+        options.check()?;
+        let parts = if options.mode == Mode::Cluster { PARTS } else { 1 };
+        let inner = Inner {
+            target: target(options)?,
+            options: options.clone(),
+            link: Mutex::new(None),
+            connecting: AsyncMutex::new(0),
+            started: Instant::now(),
+            parts: (0..parts).map(|_| Part::default()).collect(),
+            given_up_at: AtomicU64::new(0),
+        };
+        let redis = Self { inner: Arc::new(inner) };
+        if let Err(failure) = redis.inner.link().await {
+            warn!("redis cannot be reached yet: {failure}");
+        }
+        Ok(redis)
+    }
+
+    /// Whether Redis answers.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        self.run(vec![Call::command(Tag::new("ping"), "PING")]).await?;
+        Ok(())
+    }
+
+    /// A key of a tag under this site's prefix.
+    pub(crate) fn key(&self, tag: &Tag, name: &str) -> String {
+        let prefix = &self.inner.options.prefix;
+        let mut key = String::with_capacity(prefix.len() + tag.as_str().len() + name.len() + 1);
+        key.push_str(prefix);
+        key.push(':');
+        key.push_str(tag.as_str());
+        key.push_str(name);
+        key
+    }
+
+    /// Asks one thing.
+    pub(crate) async fn ask(&self, call: Call) -> Result<Value, Failure> {
+        self.run(vec![call]).await?.pop().ok_or_else(|| Failure::reply("none"))
+    }
+
+    /// Asks many things at once, in one round trip to each node, and answers in order. Calls of one tag run in the order
+    /// given. The first failure is the failure of all, though others may have happened.
+    pub(crate) async fn run(&self, calls: Vec<Call>) -> Result<Vec<Value>, Failure> {
+        if calls.is_empty() {
+            return Ok(Vec::new());
+        }
+        let parts: Vec<usize> = calls.iter().map(|call| self.inner.part(&call.tag)).collect();
+        if let Some(part) = parts.iter().find(|part| self.inner.rests(**part)) {
+            return Err(Failure::Away(format!("part {part} did not answer a moment ago")));
+        }
+        let (number, link) = self.inner.link().await?;
+        let mut answers = self.inner.send(&link, &calls).await;
+        let unknown: Vec<usize> = (0..calls.len()).filter(|place| is_unknown_script(&answers[*place])).collect();
+        if !unknown.is_empty() {
+            let texts: Vec<Call> = unknown.iter().filter_map(|place| calls[*place].with_text()).collect();
+            let again = self.inner.send(&link, &texts).await;
+            for (place, answer) in unknown.into_iter().zip(again) {
+                answers[place] = answer;
+            }
+        }
+        let mut values = Vec::with_capacity(answers.len());
+        let mut failure = None;
+        for (answer, part) in answers.into_iter().zip(parts) {
+            match answer.and_then(Value::extract_error) {
+                Ok(value) => {
+                    self.inner.answered(part);
+                    values.push(value);
+                }
+                Err(error) => failure = failure.or(Some(self.inner.failed(&error, number, part))),
+            }
+        }
+        failure.map_or(Ok(values), Err)
+    }
+}
+
+fn is_unknown_script(answer: &RedisResult<Value>) -> bool {
+    let error = match answer {
+        Ok(Value::ServerError(error)) => error.clone().into(),
+        Ok(_) => return false,
+        Err(error) => error.clone(),
+    };
+    meaning(&error) == Meaning::UnknownScript
+}
+
+impl Inner {
+    fn now_ms(&self) -> u64 {
+        // Never 0, which says "nothing".
+        self.started.elapsed().as_millis() as u64 + 1
+    }
+
+    fn part(&self, tag: &Tag) -> usize {
+        match self.parts.len() {
+            1 => 0,
+            // Nodes hold ranges of slots, so neighbours are likely to share one.
+            parts => usize::from(slot(tag)) * parts / usize::from(SLOTS),
+        }
+    }
+
+    fn rests(&self, part: usize) -> bool {
+        self.parts[part].rests_until.load(Ordering::Relaxed) > self.now_ms()
+    }
+
+    fn link_now(&self) -> MutexGuard<'_, Option<(u64, Link)>> {
+        self.link.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The connection that stands, or a new one.
+    async fn link(&self) -> Result<(u64, Link), Failure> {
+        if let Some(link) = self.link_now().clone() {
+            return Ok(link);
+        }
+        let Ok(mut number) = self.connecting.try_lock() else {
+            return Err(Failure::Away("is being connected to".to_owned()));
+        };
+        if let Some(link) = self.link_now().clone() {
+            return Ok(link);
+        }
+        match self.connect().await {
+            Ok(link) => {
+                *number += 1;
+                let link = (*number, link);
+                *self.link_now() = Some(link.clone());
+                Ok(link)
+            }
+            Err(reason) => {
+                let until = self.now_ms() + REST_MS;
+                self.parts.iter().for_each(|part| part.rests_until.store(until, Ordering::Relaxed));
+                Err(Failure::Away(reason))
+            }
+        }
+    }
+
+    async fn connect(&self) -> Result<Link, String> {
+        let limit = Duration::from_millis(self.options.connect_timeout_ms.max(1));
+        let connect = async {
+            match &self.target {
+                Target::Single(client) => {
+                    let config = AsyncConnectionConfig::new()
+                        .set_connection_timeout(Some(limit))
+                        .set_response_timeout(Some(self.response_timeout()))
+                        .set_pipeline_buffer_size(QUEUE_MAX);
+                    client.get_multiplexed_async_connection_with_config(&config).await.map(Link::Single)
+                }
+                Target::Cluster(client) => client.get_async_connection().await.map(Link::Cluster),
+            }
+        };
+        match tokio::time::timeout(limit, Box::pin(connect)).await {
+            Ok(connected) => connected.map_err(|error| error.to_string()),
+            Err(_) => Err(format!("no connection within {limit:?}")),
+        }
+    }
+
+    fn response_timeout(&self) -> Duration {
+        Duration::from_millis(self.options.response_timeout_ms.max(1))
+    }
+
+    async fn send(&self, link: &Link, calls: &[Call]) -> Vec<RedisResult<Value>> {
+        match link {
+            Link::Single(connection) => {
+                let slices = calls.chunks(PIPELINE_MAX).map(|slice| {
+                    let mut connection = connection.clone();
+                    async move {
+                        if let [call] = slice {
+                            return vec![self.in_time(connection.req_packed_command(&call.cmd)).await];
+                        }
+                        let pipeline = pipeline(slice);
+                        spread(
+                            self.in_time(connection.req_packed_commands(&pipeline, 0, slice.len())).await,
+                            slice.len(),
+                        )
+                    }
+                });
+                join_all(slices).await.into_iter().flatten().collect()
+            }
+            Link::Cluster(connection) => self.send_by_tags(connection, calls).await,
+        }
+    }
+
+    /// One pipeline a tag, all at once: those of one node share its connection.
+    async fn send_by_tags(&self, connection: &ClusterConnection, calls: &[Call]) -> Vec<RedisResult<Value>> {
+        let mut places: Vec<usize> = (0..calls.len()).collect();
+        places.sort_by(|a, b| calls[*a].tag.cmp(&calls[*b].tag));
+        let groups =
+            places.chunk_by(|a, b| calls[*a].tag == calls[*b].tag).flat_map(|group| group.chunks(PIPELINE_MAX));
+        let sent = groups.map(|group| {
+            let mut connection = connection.clone();
+            let route =
+                SingleNodeRoutingInfo::SpecificNode(Route::with_key(calls[group[0]].tag.as_str(), SlotAddr::Master));
+            async move {
+                let answers = if let [place] = group {
+                    let routing = RoutingInfo::SingleNode(route);
+                    vec![self.in_time(connection.route_command(calls[*place].cmd.clone(), routing)).await]
+                } else {
+                    let pipeline = pipeline(group.iter().map(|place| &calls[*place]));
+                    let answers = connection.route_pipeline(pipeline, 0, group.len(), route);
+                    spread(self.in_time(answers).await, group.len())
+                };
+                group.iter().copied().zip(answers).collect::<Vec<_>>()
+            }
+        });
+        let mut answers: Vec<_> = join_all(sent).await.into_iter().flatten().collect();
+        answers.sort_by_key(|(place, _)| *place);
+        answers.into_iter().map(|(_, answer)| answer).collect()
+    }
+
+    /// Includes the time in the connection's own queue.
+    async fn in_time<T>(&self, answer: impl Future<Output = RedisResult<T>>) -> RedisResult<T> {
+        match tokio::time::timeout(self.response_timeout(), Box::pin(answer)).await {
+            Ok(answer) => answer,
+            Err(_) => Err(std::io::Error::from(std::io::ErrorKind::TimedOut).into()),
+        }
+    }
+
+    fn answered(&self, part: usize) {
+        let silent_since = &self.parts[part].silent_since;
+        // Looked at first, because everybody comes by here.
+        if silent_since.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        let since = silent_since.swap(0, Ordering::Relaxed);
+        if since > 0 {
+            info!(part, "redis answers again after {} ms", self.now_ms().saturating_sub(since));
+        }
+    }
+
+    /// Notes a failure of a call on the connection of that number.
+    fn failed(&self, error: &redis::RedisError, number: u64, part: usize) -> Failure {
+        let what = meaning(error);
+        if matches!(what, Meaning::Defect | Meaning::UnknownScript) {
+            return Failure::Defect(error.to_string());
+        }
+        let now = self.now_ms();
+        let Part { rests_until, silent_since } = &self.parts[part];
+        rests_until.store(now + REST_MS, Ordering::Relaxed);
+        let since = match silent_since.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => {
+                warn!(part, "redis does not answer: {error}");
+                now
+            }
+            Err(since) => since,
+        };
+        let is_spent = match self.target {
+            Target::Single(_) => what == Meaning::Lost,
+            // It mends itself, node by node, unless it does not.
+            Target::Cluster(_) => {
+                let long_ago = now.saturating_sub(ANEW_AFTER_MS);
+                since <= long_ago && self.given_up_at.load(Ordering::Relaxed) <= long_ago
+            }
+        };
+        let mut link = self.link_now();
+        if is_spent && link.as_ref().is_some_and(|(standing, _)| *standing == number) {
+            *link = None;
+            self.given_up_at.store(now, Ordering::Relaxed);
+        }
+        drop(link);
+        Failure::Away(error.to_string())
+    }
+}
+
+fn pipeline<'a>(calls: impl IntoIterator<Item = &'a Call>) -> Pipeline {
+    let mut pipeline = Pipeline::new();
+    for call in calls {
+        pipeline.add_command(call.cmd.clone());
+    }
+    pipeline
+}
+
+/// An answer to each command of a pipeline, also when there is one failure for all.
+fn spread(answers: RedisResult<Vec<Value>>, count: usize) -> Vec<RedisResult<Value>> {
+    match answers {
+        Ok(values) if values.len() == count => values.into_iter().map(Ok).collect(),
+        Ok(_) => vec![Err((redis::ErrorKind::Parse, "a pipeline with another number of answers").into()); count],
+        Err(error) => vec![Err(error); count],
+    }
+}
+
+fn target(options: &RedisOptions) -> Result<Target, OptionsError> {
+    let invalid = |place, error: &redis::RedisError| OptionsError::Url { place, reason: error.category().to_owned() };
+    let mut infos = Vec::with_capacity(options.urls.len());
+    for (place, url) in (1..).zip(&options.urls) {
+        infos.push(url.as_str().into_connection_info().map_err(|error| invalid(place, &error))?);
+    }
+    match options.mode {
+        Mode::Single => {
+            let info = infos.remove(0);
+            Client::open(info).map(|client| Target::Single(Box::new(client))).map_err(|error| invalid(1, &error))
+        }
+        Mode::Cluster => {
+            let limit = Duration::from_millis(options.response_timeout_ms.max(1));
+            let builder = ClusterClient::builder(infos)
+                .retries(CLUSTER_RETRIES)
+                .min_retry_wait(1)
+                .max_retry_wait(REST_MS)
+                .connection_timeout(Duration::from_millis(options.connect_timeout_ms.max(1)))
+                .response_timeout(limit)
+                .overall_response_timeout(Some(limit));
+            builder.build().map(|client| Target::Cluster(Box::new(client))).map_err(|error| invalid(1, &error))
+        }
+    }
+}
+
+/// Slots of a cluster.
+const SLOTS: u16 = 16_384;
+
+/// The slot of a tag: CRC-16/XMODEM of what stands between the braces.
+fn slot(tag: &Tag) -> u16 {
+    let group = tag.as_str().trim_start_matches('{').trim_end_matches('}');
+    let crc = group.bytes().fold(0_u16, |mut crc, byte| {
+        crc ^= u16::from(byte) << 8;
+        for _ in 0..8 {
+            crc = if crc & 0x8000 == 0 { crc << 1 } else { crc << 1 ^ 0x1021 };
+        }
+        crc
+    });
+    crc % SLOTS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_are_those_of_redis() {
+        for (group, expected) in [("123456789", 0x31c3), ("foo", 12_182), ("bar", 5_061)] {
+            assert_eq!(slot(&Tag::new(group)), expected % SLOTS, "{group}");
+        }
+    }
+}

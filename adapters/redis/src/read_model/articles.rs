@@ -1,0 +1,294 @@
+//! Calls about articles, one a tag, and what their answers mean.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use madang_article_read::{
+    ABSENT_KEPT_MS, Change, ENTRY_KEPT_MS, Entry, Filled, Freshness, Look, STALE_MAX_MS, Ticket, freshness,
+};
+use madang_kernel::{ArticleId, Id, ShardId, Timestamp};
+use redis::Value;
+
+use super::entry;
+use super::keys::{Keys, Kind};
+use super::{ABANDON, EXPECT};
+use crate::Redis;
+use crate::call::{Call, Script};
+use crate::errors::Failure;
+use crate::reply;
+
+/// Keys stay a little longer than anybody believes them: the moment inside decides, the expiry only cleans up.
+pub(super) const KEPT_TTL_MS: i64 = ENTRY_KEPT_MS + STALE_MAX_MS + 60_000;
+/// The same for absences.
+pub(super) const ABSENT_TTL_MS: i64 = ABSENT_KEPT_MS + 60_000;
+/// A placeholder older than this belongs to a process that died.
+pub(super) const PLACEHOLDER_TTL_MS: i64 = 60_000;
+/// For how long it is remembered that an event of a young article was let go.
+pub(super) const MARK_TTL_MS: i64 = 60_000;
+/// Changes in one script, so that no script runs long.
+const SCRIPT_CHANGES_MAX: usize = 100;
+/// Bytes in one script; one text may be more.
+const SCRIPT_BYTES_MAX: usize = 256 * 1024;
+
+const FIELDS: [&str; 10] = ["e", "x", "u", "d", "v", "t", "c", "cv", "l", "lv"];
+
+static FILL: LazyLock<Script> = LazyLock::new(|| {
+    Script::new(concat!(
+        include_str!("../../lua/read_model/common.lua"),
+        include_str!("../../lua/read_model/entry.lua"),
+        include_str!("../../lua/read_model/fill.lua")
+    ))
+});
+static MERGE: LazyLock<Script> = LazyLock::new(|| {
+    Script::new(concat!(
+        include_str!("../../lua/read_model/common.lua"),
+        include_str!("../../lua/read_model/entry.lua"),
+        include_str!("../../lua/read_model/merge.lua")
+    ))
+});
+
+/// Places of articles in a question, by shard.
+fn by_shard(articles: impl Iterator<Item = ArticleId>) -> BTreeMap<u8, Vec<usize>> {
+    let mut shards: BTreeMap<u8, Vec<usize>> = BTreeMap::new();
+    for (place, article) in articles.enumerate() {
+        shards.entry(ShardId::of_article_parts(article).number()).or_default().push(place);
+    }
+    shards
+}
+
+/// Looks at many articles in one round trip to each node.
+pub(super) async fn find(redis: &Redis, articles: &[ArticleId], now: Timestamp) -> Result<Vec<Look>, Failure> {
+    let mut looks = vec![Look::Miss; articles.len()];
+    let shards = by_shard(articles.iter().copied());
+    let mut calls = Vec::with_capacity(articles.len() + shards.len());
+    for places in shards.values() {
+        let keys = Keys::of_article(redis, articles[places[0]]);
+        calls.push(Call::command(keys.tag.clone(), "GET").arg(keys.epoch()));
+        calls.extend(places.iter().map(|place| held(&keys, articles[*place])));
+    }
+    let mut answers = redis.run(calls).await?.into_iter();
+    for places in shards.values() {
+        let epoch = answers.next().ok_or_else(|| Failure::reply("too little"))?;
+        for place in places {
+            let answer = answers.next().ok_or_else(|| Failure::reply("too little"))?;
+            looks[*place] = look(&epoch, &answer, now)?;
+        }
+    }
+    Ok(looks)
+}
+
+/// Everything that is known of the articles of a shard, whatever its time; absences left out.
+pub(super) async fn all(
+    redis: &Redis,
+    keys: &Keys,
+    articles: &[ArticleId],
+) -> Result<Vec<(ArticleId, Entry)>, Failure> {
+    let mut calls = vec![Call::command(keys.tag.clone(), "GET").arg(keys.epoch())];
+    calls.extend(articles.iter().map(|article| held(keys, *article)));
+    let answers = redis.run(calls).await?;
+    let Some((epoch, answers)) = answers.split_first() else { return Ok(Vec::new()) };
+    let mut entries = Vec::with_capacity(answers.len());
+    for (article, answer) in articles.iter().zip(answers) {
+        let fields = reply::items(answer)?;
+        if is_there(epoch, fields)? && fields[1] == Value::Nil {
+            entries.push((*article, entry::entry(&fields[3..], None)?));
+        }
+    }
+    Ok(entries)
+}
+
+fn held(keys: &Keys, article: ArticleId) -> Call {
+    Call::command(keys.tag.clone(), "HMGET").arg(keys.one(Kind::Article, article)).arg(&FIELDS)
+}
+
+fn is_there(epoch: &Value, fields: &[Value]) -> Result<bool, Failure> {
+    if fields.len() != FIELDS.len() {
+        return Err(Failure::reply("an article with other fields"));
+    }
+    Ok(match reply::text(&fields[0])? {
+        None => false,
+        Some(found) => found == reply::text(epoch)?.unwrap_or_default(),
+    })
+}
+
+fn look(epoch: &Value, answer: &Value, now: Timestamp) -> Result<Look, Failure> {
+    let fields = reply::items(answer)?;
+    if !is_there(epoch, fields)? {
+        return Ok(Look::Miss);
+    }
+    let until = Timestamp::from_millis(reply::millis(&fields[2])?);
+    if fields[1] != Value::Nil {
+        return Ok(match freshness(until, ABSENT_KEPT_MS, now) {
+            Freshness::Fresh => Look::Absent,
+            Freshness::Stale | Freshness::Over => Look::Miss,
+        });
+    }
+    let is_stale = match freshness(until, ENTRY_KEPT_MS, now) {
+        Freshness::Fresh => false,
+        Freshness::Stale => true,
+        Freshness::Over => return Ok(Look::Miss),
+    };
+    Ok(Look::Found { entry: entry::entry(&fields[3..], None)?, is_stale })
+}
+
+/// Places placeholders.
+pub(super) async fn expect(redis: &Redis, ticket: Ticket, articles: &[ArticleId]) -> Result<(), Failure> {
+    let calls = by_shard(articles.iter().copied()).into_values().map(|places| {
+        let keys = Keys::of_article(redis, articles[places[0]]);
+        let placeholder = |place: &usize| keys.one(Kind::ArticlePlaceholder, articles[*place]);
+        let mut touched = vec![keys.epoch(), keys.index(Kind::ArticlePlaceholder)];
+        touched.extend(places.iter().map(placeholder));
+        let mut call = Call::script(keys.tag, &EXPECT, &touched).arg(ticket.0).arg(PLACEHOLDER_TTL_MS);
+        places.iter().for_each(|place| call.push(articles[*place].raw()));
+        call
+    });
+    redis.run(calls.collect()).await.map(drop)
+}
+
+/// Takes placeholders away.
+pub(super) async fn abandon(redis: &Redis, ticket: Ticket, articles: &[ArticleId]) -> Result<(), Failure> {
+    let calls = by_shard(articles.iter().copied()).into_values().map(|places| {
+        let keys = Keys::of_article(redis, articles[places[0]]);
+        let placeholder = |place: &usize| keys.one(Kind::ArticlePlaceholder, articles[*place]);
+        let mut touched = vec![keys.index(Kind::ArticlePlaceholder)];
+        touched.extend(places.iter().map(placeholder));
+        let mut call = Call::script(keys.tag, &ABANDON, &touched).arg(ticket.0);
+        places.iter().for_each(|place| call.push(articles[*place].raw()));
+        call
+    });
+    redis.run(calls.collect()).await.map(drop)
+}
+
+/// Fills placeholders.
+pub(super) async fn fill(
+    redis: &Redis,
+    ticket: Ticket,
+    told: &[(ArticleId, Option<Entry>)],
+    now: Timestamp,
+) -> Result<Vec<Filled<Entry>>, Failure> {
+    let shards = by_shard(told.iter().map(|(article, _)| *article));
+    let mut groups = Vec::with_capacity(shards.len());
+    for places in shards.into_values() {
+        let weight = |place: &usize| told[*place].1.as_ref().map_or(0, entry::weight_bytes);
+        groups.extend(slices(places, weight));
+    }
+    let calls = groups.iter().map(|places| fill_call(redis, ticket, told, places, now)).collect::<Result<_, _>>()?;
+    let answers = redis.run(calls).await?;
+    let mut filled = vec![Filled::Again; told.len()];
+    for (places, answer) in groups.iter().zip(&answers) {
+        for (place, answer) in places.iter().zip(reply::items(answer)?) {
+            filled[*place] = match answer {
+                Value::Int(0) => Filled::Again,
+                Value::Int(_) => Filled::Kept(None),
+                kept => {
+                    let text = told[*place].1.as_ref().and_then(Entry::live);
+                    Filled::Kept(Some(entry::entry(reply::items(kept)?, text)?))
+                }
+            };
+        }
+    }
+    Ok(filled)
+}
+
+fn fill_call(
+    redis: &Redis,
+    ticket: Ticket,
+    told: &[(ArticleId, Option<Entry>)],
+    places: &[usize],
+    now: Timestamp,
+) -> Result<Call, Failure> {
+    let keys = Keys::of_article(redis, told[places[0]].0);
+    let mut touched = vec![keys.epoch(), keys.index(Kind::Article), keys.index(Kind::ArticlePlaceholder)];
+    for place in places {
+        let article = told[*place].0;
+        touched.extend([keys.one(Kind::ArticlePlaceholder, article), keys.one(Kind::Article, article)]);
+    }
+    let mut call = Call::script(keys.tag, &FILL, &touched)
+        .arg(ticket.0)
+        .arg(until(now, ENTRY_KEPT_MS))
+        .arg(KEPT_TTL_MS)
+        .arg(until(now, ABSENT_KEPT_MS))
+        .arg(ABSENT_TTL_MS);
+    let nothing = Entry::default();
+    for place in places {
+        let (article, entry) = &told[*place];
+        call.push(article.raw());
+        call.push(u8::from(entry.is_some()));
+        entry::push(&mut call, entry.as_ref().unwrap_or(&nothing))?;
+    }
+    Ok(call)
+}
+
+/// What becomes of an event of an article that is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Otherwise {
+    /// It is let go.
+    LetGo,
+    /// It is let go, and that is remembered for a while: a creation that is put in later would lack it.
+    Mark,
+    /// The article is put in.
+    Put,
+}
+
+/// Merges changes.
+pub(super) async fn merge(redis: &Redis, changes: &[(&Change, Otherwise)], now: Timestamp) -> Result<(), Failure> {
+    let mut calls = Vec::new();
+    for places in by_shard(changes.iter().map(|(change, _)| change.article_id)).into_values() {
+        for slice in slices(places, |place| entry::weight_bytes(&changes[*place].0.entry)) {
+            calls.push(merge_call(redis, changes, &slice, now)?);
+        }
+    }
+    redis.run(calls).await.map(drop)
+}
+
+fn merge_call(
+    redis: &Redis,
+    changes: &[(&Change, Otherwise)],
+    places: &[usize],
+    now: Timestamp,
+) -> Result<Call, Failure> {
+    let keys = Keys::of_article(redis, changes[places[0]].0.article_id);
+    let mut touched = vec![keys.epoch(), keys.index(Kind::Article)];
+    for place in places {
+        let article = changes[*place].0.article_id;
+        touched.extend([Kind::ArticlePlaceholder, Kind::Article, Kind::Mark].map(|kind| keys.one(kind, article)));
+    }
+    let mut call =
+        Call::script(keys.tag, &MERGE, &touched).arg(until(now, ENTRY_KEPT_MS)).arg(KEPT_TTL_MS).arg(MARK_TTL_MS);
+    for place in places {
+        let (change, otherwise) = &changes[*place];
+        call.push(change.article_id.raw());
+        call.push(match otherwise {
+            Otherwise::LetGo => "",
+            Otherwise::Mark => "mark",
+            Otherwise::Put => "put",
+        });
+        entry::push(&mut call, &change.entry)?;
+    }
+    Ok(call)
+}
+
+/// Cuts places into what one script takes.
+fn slices(places: Vec<usize>, weight_bytes: impl Fn(&usize) -> usize) -> Vec<Vec<usize>> {
+    let mut slices = vec![Vec::new()];
+    let mut bytes = 0;
+    for place in places {
+        let weight = weight_bytes(&place);
+        if let Some(last) = slices.last_mut() {
+            let is_full = last.len() >= SCRIPT_CHANGES_MAX || bytes + weight > SCRIPT_BYTES_MAX;
+            if is_full && !last.is_empty() {
+                slices.push(vec![place]);
+                bytes = weight;
+            } else {
+                last.push(place);
+                bytes += weight;
+            }
+        }
+    }
+    slices
+}
+
+/// The end of something kept from now on, in milliseconds.
+pub(super) fn until(now: Timestamp, kept_ms: i64) -> i64 {
+    now.as_millis().saturating_add(kept_ms)
+}

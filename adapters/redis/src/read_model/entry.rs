@@ -1,0 +1,125 @@
+//! An article as seven fields of a hash, and back.
+
+use std::sync::Arc;
+
+use madang_article_read::{ArticleGroup, ArticleHead, ArticleText, Count, Entry};
+use madang_event::Writer;
+use madang_kernel::{ArticleId, BoardId, Id, MemberId, Timestamp};
+use redis::Value;
+use serde::{Deserialize, Serialize};
+
+use crate::call::Call;
+use crate::errors::Failure;
+use crate::reply;
+
+/// A text as it is stored. Names are short because every article carries them.
+#[derive(Serialize)]
+struct Stored<'a> {
+    a: i64,
+    b: i64,
+    t: &'a str,
+    w: i64,
+    n: &'a str,
+    c: i64,
+    m: i64,
+    s: &'a str,
+    h: &'a str,
+}
+
+/// As [`Stored`], read: texts with escapes cannot be borrowed.
+#[derive(Deserialize)]
+struct Read {
+    a: i64,
+    b: i64,
+    t: String,
+    w: i64,
+    n: String,
+    c: i64,
+    m: i64,
+    s: String,
+    h: String,
+}
+
+/// Adds the fields of an entry to a call; groups that nobody told are empty.
+pub(super) fn push(call: &mut Call, entry: &Entry) -> Result<(), Failure> {
+    match &entry.article {
+        None => ["", "", ""].iter().for_each(|empty| call.push(empty)),
+        Some(ArticleGroup::Deleted { version }) => {
+            call.push("1");
+            call.push(version);
+            call.push("");
+        }
+        Some(ArticleGroup::Live(text)) => {
+            call.push("0");
+            call.push(text.head.version);
+            call.push(written(text)?);
+        }
+    }
+    for count in [entry.comments, entry.likes] {
+        match count {
+            None => ["", ""].iter().for_each(|empty| call.push(empty)),
+            Some(Count { count, version }) => {
+                call.push(count);
+                call.push(version);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// About how many bytes an entry takes in a call.
+pub(super) fn weight_bytes(entry: &Entry) -> usize {
+    64 + entry.live().map_or(0, |text| text.weight_bytes())
+}
+
+/// Reads the fields; `told` is the text where the server left it out because it is the same.
+pub(super) fn entry(fields: &[Value], told: Option<&Arc<ArticleText>>) -> Result<Entry, Failure> {
+    let [deleted, version, text, comments, comment_version, likes, like_version] = fields else {
+        return Err(Failure::reply("an article with other fields"));
+    };
+    let article = match (reply::text(deleted)?, reply::number(version)?, text) {
+        (None, _, _) => None,
+        (Some("1"), Some(version), _) => Some(ArticleGroup::Deleted { version }),
+        (Some(_), Some(version), Value::BulkString(bytes)) => Some(ArticleGroup::Live(Arc::new(read(bytes, version)?))),
+        (Some(_), Some(_), Value::Nil) => {
+            Some(ArticleGroup::Live(Arc::clone(told.ok_or_else(|| Failure::reply("an article without its text"))?)))
+        }
+        _ => return Err(Failure::reply("an article without its version")),
+    };
+    let count = |count, version| -> Result<Option<Count>, Failure> {
+        let (count, version) = (reply::number(count)?, reply::number(version)?);
+        Ok(count.zip(version).map(|(count, version)| Count { count, version }))
+    };
+    Ok(Entry { article, comments: count(comments, comment_version)?, likes: count(likes, like_version)? })
+}
+
+fn written(text: &ArticleText) -> Result<Vec<u8>, Failure> {
+    let ArticleText { head, content, content_html } = text;
+    let stored = Stored {
+        a: head.article_id.raw(),
+        b: head.board_id.raw(),
+        t: &head.title,
+        w: head.writer.member_id.raw(),
+        n: &head.writer.name,
+        c: head.created_at.as_millis(),
+        m: head.modified_at.as_millis(),
+        s: content,
+        h: content_html,
+    };
+    serde_json::to_vec(&stored).map_err(|error| Failure::Defect(error.to_string()))
+}
+
+fn read(bytes: &[u8], version: u64) -> Result<ArticleText, Failure> {
+    let Read { a, b, t, w, n, c, m, s, h } =
+        serde_json::from_slice(bytes).map_err(|error| Failure::Defect(format!("a stored text: {error}")))?;
+    let head = ArticleHead {
+        article_id: ArticleId::from_raw(a),
+        board_id: BoardId::from_raw(b),
+        title: t,
+        writer: Writer { member_id: MemberId::from_raw(w), name: n },
+        created_at: Timestamp::from_millis(c),
+        modified_at: Timestamp::from_millis(m),
+        version,
+    };
+    Ok(ArticleText { head, content: s, content_html: h })
+}

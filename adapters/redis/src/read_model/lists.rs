@@ -1,0 +1,259 @@
+//! Calls about lists of boards, one key a board, and what their answers mean.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::{Arc, LazyLock};
+
+use madang_article_read::{
+    ABSENT_KEPT_MS, BoardChange, BoardList, ENTRY_KEPT_MS, Filled, FilledList, Freshness, LIST_MAX, ListLook, Newest,
+    Presence, Step, Ticket, Window, freshness,
+};
+use madang_event::BoardCount;
+use madang_kernel::{ArticleId, BoardId, Id, Timestamp};
+use redis::Value;
+
+use super::articles::{ABSENT_TTL_MS, KEPT_TTL_MS, PLACEHOLDER_TTL_MS, until};
+use super::keys::{Keys, Kind};
+use super::{ABANDON, EXPECT};
+use crate::Redis;
+use crate::call::{Call, Script};
+use crate::errors::Failure;
+use crate::reply;
+
+/// Changes that may come while a list is rebuilt; past it, the rebuild starts anew.
+const CHANGES_MAX: usize = 4_000;
+/// A list that deletions have thinned out below this, and that does not reach the board's end, is worth a refresh.
+const THIN: u64 = LIST_MAX as u64 / 2;
+/// Changes in one script, so that no script runs long.
+const SCRIPT_CHANGES_MAX: usize = 200;
+/// Digits of an id in a list.
+const WIDTH: usize = 16;
+
+static MERGE: LazyLock<Script> = LazyLock::new(|| {
+    Script::new(concat!(
+        include_str!("../../lua/read_model/common.lua"),
+        include_str!("../../lua/read_model/list.lua"),
+        include_str!("../../lua/read_model/merge_lists.lua")
+    ))
+});
+static FILL: LazyLock<Script> = LazyLock::new(|| {
+    Script::new(concat!(
+        include_str!("../../lua/read_model/common.lua"),
+        include_str!("../../lua/read_model/list.lua"),
+        include_str!("../../lua/read_model/fill_list.lua")
+    ))
+});
+static WINDOW: LazyLock<Script> = LazyLock::new(|| {
+    Script::new(concat!(
+        include_str!("../../lua/read_model/common.lua"),
+        include_str!("../../lua/read_model/list.lua"),
+        include_str!("../../lua/read_model/window.lua")
+    ))
+});
+
+/// Looks at a window.
+pub(super) async fn look(redis: &Redis, board: BoardId, window: Window, now: Timestamp) -> Result<ListLook, Failure> {
+    let keys = Keys::of_board(redis, board);
+    let touched = [keys.epoch(), keys.one(Kind::List, board)];
+    let call = Call::script(keys.tag, &WINDOW, &touched);
+    let call = match window {
+        Window::Page(page, size) => {
+            // Past every list a page is as empty as past the last.
+            call.arg("page").arg(page.offset(size).min(LIST_MAX as u64 + 1)).arg(size.get())
+        }
+        // One more than is shown tells that the list goes on.
+        Window::Before(before, size) => call.arg("before").arg(before.map(hex).unwrap_or_default()).arg(size.get() + 1),
+    };
+    let answer = redis.ask(call).await?;
+    let fields = match &answer {
+        Value::Int(_) => return Ok(ListLook::Miss),
+        held => reply::items(held)?,
+    };
+    match fields {
+        [until] => Ok(match freshness(Timestamp::from_millis(reply::millis(until)?), ABSENT_KEPT_MS, now) {
+            Freshness::Fresh => ListLook::Absent,
+            Freshness::Stale | Freshness::Over => ListLook::Miss,
+        }),
+        [until, floor, count, length, ids] => {
+            let is_stale = match freshness(Timestamp::from_millis(reply::millis(until)?), ENTRY_KEPT_MS, now) {
+                Freshness::Fresh => false,
+                Freshness::Stale => true,
+                Freshness::Over => return Ok(ListLook::Miss),
+            };
+            let is_all = reply::text(floor)?.unwrap_or_default().is_empty();
+            let length = reply::count(length)?;
+            let step = step(window, is_all, length, ids_of(ids)?, reply::count(count)?);
+            Ok(ListLook::Found { step, is_stale: is_stale || (!is_all && length < THIN) })
+        }
+        _ => Err(Failure::reply("a list with other fields")),
+    }
+}
+
+/// The same decisions as [`BoardList::look`], on a slice of the list.
+fn step(window: Window, is_all: bool, length: u64, mut ids: Vec<ArticleId>, count: u64) -> Step {
+    match window {
+        Window::Page(page, size) => {
+            let end = page.offset(size).min(length).saturating_add(u64::from(size.get()));
+            if !is_all && end > length {
+                return Step::Outside;
+            }
+            Step::Inside { ids, next: None, count }
+        }
+        Window::Before(_, size) => {
+            let wanted = size.get() as usize;
+            if ids.len() > wanted {
+                ids.truncate(wanted);
+                return Step::Inside { next: ids.last().copied(), ids, count };
+            }
+            if is_all { Step::Inside { ids, next: None, count } } else { Step::Outside }
+        }
+    }
+}
+
+/// Places a placeholder.
+pub(super) async fn expect(redis: &Redis, ticket: Ticket, board: BoardId) -> Result<(), Failure> {
+    let keys = Keys::of_board(redis, board);
+    let touched = [keys.epoch(), keys.index(Kind::ListPlaceholder), keys.one(Kind::ListPlaceholder, board)];
+    let call = Call::script(keys.tag, &EXPECT, &touched).arg(ticket.0).arg(PLACEHOLDER_TTL_MS).arg(board.raw());
+    redis.ask(call).await.map(drop)
+}
+
+/// Takes a placeholder away.
+pub(super) async fn abandon(redis: &Redis, ticket: Ticket, board: BoardId) -> Result<(), Failure> {
+    let keys = Keys::of_board(redis, board);
+    let touched = [keys.index(Kind::ListPlaceholder), keys.one(Kind::ListPlaceholder, board)];
+    redis.ask(Call::script(keys.tag, &ABANDON, &touched).arg(ticket.0).arg(board.raw())).await.map(drop)
+}
+
+/// Fills a placeholder.
+pub(super) async fn fill(
+    redis: &Redis,
+    ticket: Ticket,
+    board: BoardId,
+    told: Option<Newest>,
+    now: Timestamp,
+) -> Result<FilledList, Failure> {
+    let keys = Keys::of_board(redis, board);
+    let touched = [
+        keys.epoch(),
+        keys.index(Kind::List),
+        keys.index(Kind::ListPlaceholder),
+        keys.one(Kind::List, board),
+        keys.one(Kind::ListPlaceholder, board),
+    ];
+    let (kept_ms, ttl_ms) = if told.is_some() { (ENTRY_KEPT_MS, KEPT_TTL_MS) } else { (ABSENT_KEPT_MS, ABSENT_TTL_MS) };
+    let mut call = Call::script(keys.tag, &FILL, &touched)
+        .arg(ticket.0)
+        .arg(board.raw())
+        .arg(u8::from(told.is_some()))
+        .arg(until(now, kept_ms))
+        .arg(ttl_ms)
+        .arg(KEPT_TTL_MS)
+        .arg(LIST_MAX);
+    if let Some(newest) = told {
+        let (ids, floor) = written(&newest);
+        call = call.arg(ids).arg(floor).arg(newest.count.article_count).arg(newest.count.version);
+    }
+    match redis.ask(call).await? {
+        Value::Int(0) => Ok(Filled::Again),
+        Value::Int(_) => Ok(Filled::Kept(None)),
+        Value::Array(fields) => match &fields[..] {
+            [ids, floor, count, version] => {
+                let count = BoardCount { article_count: reply::count(count)?, version: reply::count(version)? };
+                let is_all = reply::text(floor)?.unwrap_or_default().is_empty();
+                Ok(Filled::Kept(Some(Arc::new(BoardList::of(Newest { ids: ids_of(ids)?, is_all, count })))))
+            }
+            _ => Err(Failure::reply("a list with other fields")),
+        },
+        _ => Err(Failure::reply("no list")),
+    }
+}
+
+/// The ids and the floor of a list that the owner told.
+fn written(newest: &Newest) -> (String, String) {
+    let mut ids = newest.ids.clone();
+    ids.sort_unstable_by(|a, b| b.cmp(a));
+    ids.dedup();
+    let is_cut = ids.len() > LIST_MAX;
+    ids.truncate(LIST_MAX);
+    let floor = match (newest.is_all && !is_cut, ids.last()) {
+        (true, _) => String::new(),
+        (false, Some(last)) => hex(*last),
+        // A list of nothing that is not all covers nothing: its floor lies above every id.
+        (false, None) => hex(ArticleId::from_raw(i64::MAX)),
+    };
+    (
+        ids.into_iter().fold(String::new(), |mut all, id| {
+            let _ = write!(all, "{:016x}", id.raw());
+            all
+        }),
+        floor,
+    )
+}
+
+/// What a candidate or an event says of a list.
+pub(super) struct ListChange {
+    pub(super) board: BoardId,
+    pub(super) article: ArticleId,
+    pub(super) presence: Presence,
+    /// `None` when a candidate turned out to be gone.
+    pub(super) count: Option<BoardCount>,
+}
+
+impl From<BoardChange> for ListChange {
+    fn from(change: BoardChange) -> Self {
+        let BoardChange { board_id, article_id, presence, count } = change;
+        Self { board: board_id, article: article_id, presence, count: Some(count) }
+    }
+}
+
+/// Merges changes, those of one board together and in order.
+pub(super) async fn merge(redis: &Redis, changes: Vec<ListChange>) -> Result<(), Failure> {
+    let mut boards: BTreeMap<(u8, BoardId), Vec<ListChange>> = BTreeMap::new();
+    for change in changes {
+        boards.entry((change.board.shard().number(), change.board)).or_default().push(change);
+    }
+    let calls = boards.iter().flat_map(|((_, board), changes)| {
+        let slices = changes.chunks(SCRIPT_CHANGES_MAX);
+        slices.map(|slice| merge_call(redis, *board, slice))
+    });
+    redis.run(calls.collect()).await.map(drop)
+}
+
+fn merge_call(redis: &Redis, board: BoardId, changes: &[ListChange]) -> Call {
+    let keys = Keys::of_board(redis, board);
+    let touched =
+        [keys.epoch(), keys.index(Kind::List), keys.one(Kind::List, board), keys.one(Kind::ListPlaceholder, board)];
+    let mut call =
+        Call::script(keys.tag, &MERGE, &touched).arg(LIST_MAX).arg(CHANGES_MAX).arg(board.raw()).arg(changes.len());
+    for change in changes {
+        call.push(hex(change.article));
+        call.push(match change.presence {
+            Presence::There => "there",
+            Presence::Gone => "gone",
+        });
+        match change.count {
+            Some(BoardCount { article_count, version }) => {
+                call.push(article_count);
+                call.push(version);
+            }
+            None => ["", ""].iter().for_each(|empty| call.push(empty)),
+        }
+    }
+    call
+}
+
+/// Sorts as the id does.
+fn hex(article: ArticleId) -> String {
+    format!("{:016x}", article.raw())
+}
+
+fn ids_of(value: &Value) -> Result<Vec<ArticleId>, Failure> {
+    let ids = reply::text(value)?.unwrap_or_default();
+    if ids.len() % WIDTH != 0 || !ids.is_ascii() {
+        return Err(Failure::reply("ids that are cut off"));
+    }
+    let id = |at: usize| i64::from_str_radix(&ids[at..at + WIDTH], 16).map(ArticleId::from_raw);
+    let found: Result<_, _> = (0..ids.len()).step_by(WIDTH).map(id).collect();
+    found.map_err(|_| Failure::reply("ids that are no numbers"))
+}

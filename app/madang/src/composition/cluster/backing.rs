@@ -1,0 +1,133 @@
+//! What stands behind the ports of a site on servers: databases, Redis and Kafka, with the relays between them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use async_trait::async_trait;
+use madang_api::PartState;
+use madang_article::ArticleStore;
+use madang_http::HttpPeers;
+use madang_kernel::{ONCE_KEPT_MS, Timestamp};
+use madang_member::MemberStore as _;
+use madang_messaging::{ConsumerConfig, InstanceId, Membership, OnError, Outage};
+use madang_mysql::{MysqlArticles, MysqlComments, MysqlMembers, MysqlViews};
+use madang_redis::RedisReadModel;
+
+use super::health::{self, Lags, MYSQL, REDIS};
+use super::servers::Servers;
+use super::{carriers, check, topics};
+use crate::config::Settings;
+use crate::consumers;
+use crate::report::Report;
+use crate::roles::Role;
+use crate::site::{Backing, GroupProgress, Site, Stages};
+use crate::upkeep::warn_on_error;
+
+/// How long the log may take to end: to send what it has, and to leave its groups.
+const LOG_CLOSE_MAX: Duration = Duration::from_secs(3);
+
+/// Servers, and what this process is among others.
+pub(super) struct Cluster {
+    pub(super) servers: Servers,
+    pub(super) instance: InstanceId,
+    pub(super) membership: Arc<dyn Membership>,
+    pub(super) model: Arc<RedisReadModel>,
+    pub(super) peers: Arc<HttpPeers>,
+    pub(super) members: Option<Arc<MysqlMembers>>,
+    pub(super) articles: Option<Arc<MysqlArticles>>,
+    pub(super) comments: Option<Arc<MysqlComments>>,
+    pub(super) views: Option<Arc<MysqlViews>>,
+    pub(super) lags: Lags,
+}
+
+#[async_trait]
+impl Backing for Cluster {
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    fn start(&self, site: &Site, stages: &Stages<'_>) {
+        for database in self.servers.databases.iter().filter(|(service, _)| carriers::has_outbox(*service)) {
+            carriers::start(database, &self.instance, &self.membership, &self.model, site, stages);
+        }
+        let groups: Vec<_> = consumers::all().into_iter().filter(|group| is_of(group, site)).collect();
+        let (log, wanted) = (self.servers.log.clone(), groups.clone());
+        stages
+            .background
+            .spawn("topics", OnError::Restart, move |stop| topics::make(log.clone(), wanted.clone(), stop));
+        let (lags, log) = (self.lags.clone(), self.servers.log.clone());
+        stages
+            .background
+            .spawn("lags", OnError::Restart, move |stop| lags.clone().keep(log.clone(), groups.clone(), stop));
+    }
+
+    /// A group joins when a broker answers, and goes on where it stopped.
+    async fn prepare_group(&self, _group: &ConsumerConfig) -> Result<(), Outage> {
+        Ok(())
+    }
+
+    async fn parts(&self, site: &Site) -> Vec<PartState> {
+        let mut parts = health::servers(&self.servers).await;
+        parts.extend(self.peers.states().iter().map(health::peer));
+        parts.push(crate::readiness::ids(site));
+        for name in site.groups.names() {
+            let progress = self.lags.of(name).unwrap_or_else(|| "not yet looked at".to_owned());
+            let detail = site.groups.in_words(name, progress);
+            parts.push(PartState { name: format!("group {name}"), ok: true, detail });
+        }
+        parts
+    }
+
+    /// As long as one relational server answers, its shards are served; and what is in the query model is read without.
+    fn can_serve(&self, parts: &[PartState]) -> bool {
+        parts.iter().any(|part| part.ok && (part.name.starts_with(MYSQL) || part.name == REDIS))
+    }
+
+    async fn groups(&self) -> anyhow::Result<Vec<GroupProgress>> {
+        Ok(health::progress(&self.servers.log, &consumers::all()).await)
+    }
+
+    async fn forget_old(&self, site: &Site, _settings: &Settings) {
+        let now = site.clock.now();
+        let before = Timestamp::from_millis(now.as_millis() - ONCE_KEPT_MS);
+        if let Some(articles) = self.articles.as_ref().filter(|_| site.roles.has(Role::Article)) {
+            warn_on_error("forget idempotency keys of articles", articles.purge_once(before).await);
+        }
+        if let Some(comments) = self.comments.as_ref().filter(|_| site.roles.has(Role::Comment)) {
+            warn_on_error("forget idempotency keys of comments", comments.purge_once(before).await);
+        }
+        if let Some(members) = self.members.as_ref().filter(|_| site.roles.has(Role::Member)) {
+            warn_on_error("forget ended sessions", members.forget_expired(now).await);
+        }
+    }
+
+    fn holds_query_model(&self, _site: &Site) -> bool {
+        true
+    }
+
+    async fn check(&self, site: &Site, full: bool, report: &Report) -> anyhow::Result<usize> {
+        check::check(self, site, full, report).await
+    }
+
+    /// Folded with what people write: there is no lane behind theirs.
+    fn seed_store(&self, _beside_people: bool) -> anyhow::Result<Arc<dyn ArticleStore>> {
+        let store = self.articles.clone().context("this process has not the role article")?;
+        Ok(store)
+    }
+
+    async fn close(&self) {
+        if !self.servers.log.close(LOG_CLOSE_MAX).await {
+            tracing::warn!("the log did not end in time; its groups find out by themselves");
+        }
+        for (_, database) in &self.servers.databases {
+            database.close().await;
+        }
+        self.servers.member.close().await;
+    }
+}
+
+/// Whether this process runs a group.
+fn is_of(group: &ConsumerConfig, site: &Site) -> bool {
+    Role::ALL.into_iter().any(|role| role.name() == group.group.as_str() && site.roles.has(role))
+}

@@ -1,0 +1,105 @@
+//! The servers of a cluster as the settings name them: how each is reached, and the databases that this process's roles
+//! need. None of them has to be there at a start.
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use madang_kafka::{KafkaLog, KafkaOptions};
+use madang_kernel::Clock;
+use madang_mysql::{Mysql, MysqlOptions, ServerOptions, Service};
+use madang_redis::{Mode, Redis, RedisOptions};
+
+use crate::config::{ClusterSettings, RedisMode, ServerUrl};
+use crate::roles::{Role, Roles};
+
+/// The name under which the topics have no prefix of their own, because theirs is the same.
+const PLAIN_NAME: &str = "madang";
+
+/// Everything that is reached over the network, but the other processes.
+pub(super) struct Servers {
+    /// Members, revocations and node leases; every process leases its number there.
+    pub(super) member: Mysql,
+    /// The other databases that this process needs, by their service.
+    pub(super) databases: Vec<(Service, Mysql)>,
+    /// Hosts of the relational servers, by which people know them.
+    pub(super) mysql_hosts: Vec<String>,
+    /// Redis.
+    pub(super) redis: Redis,
+    /// Kafka.
+    pub(super) log: KafkaLog,
+}
+
+impl Servers {
+    /// Reaches for all of them. Fails on what no waiting would mend.
+    pub(super) async fn reach(
+        settings: &ClusterSettings,
+        roles: &Roles,
+        clock: &Arc<dyn Clock>,
+    ) -> anyhow::Result<Self> {
+        let options = mysql_options(settings);
+        let open = async |service: Service| {
+            let opened = Mysql::open(&options, service, clock.clone()).await;
+            opened.with_context(|| format!("cannot open the databases of {}", service.name()))
+        };
+        let member = open(Service::Member).await?;
+        let mut databases = Vec::new();
+        for (role, service) in WITH_DATABASE {
+            if roles.runs(role) {
+                databases.push((service, open(service).await?));
+            }
+        }
+        let redis = Redis::connect(&redis_options(settings)).await.context("setting `cluster.redis`")?;
+        let log = KafkaLog::open(kafka_options(settings)).context("setting `cluster.kafka`")?;
+        let mysql_hosts = settings.mysql.iter().map(|server| server.url.host().to_owned()).collect();
+        Ok(Self { member, databases, mysql_hosts, redis, log })
+    }
+
+    /// The database of a service, where this process has it.
+    pub(super) fn database(&self, service: Service) -> Option<Mysql> {
+        self.databases.iter().find(|(found, _)| *found == service).map(|(_, database)| database.clone())
+    }
+}
+
+/// The roles with a database of their own, but for members, which every process opens.
+const WITH_DATABASE: [(Role, Service); 5] = [
+    (Role::Article, Service::Article),
+    (Role::Comment, Service::Comment),
+    (Role::Like, Service::Like),
+    (Role::View, Service::View),
+    (Role::HotArticle, Service::HotArticle),
+];
+
+fn mysql_options(settings: &ClusterSettings) -> MysqlOptions {
+    let server = |server: &crate::config::MysqlSettings| ServerOptions {
+        url: server.url.reveal().to_owned(),
+        shards: server.shards.clone(),
+    };
+    let servers = settings.mysql.iter().map(server).collect();
+    MysqlOptions {
+        database_prefix: settings.name.clone(),
+        connections_max: settings.mysql_connections_max,
+        ..MysqlOptions::new(servers)
+    }
+}
+
+fn redis_options(settings: &ClusterSettings) -> RedisOptions {
+    let urls: Vec<String> = settings.redis.urls.iter().map(|url: &ServerUrl| url.reveal().to_owned()).collect();
+    let mode = match settings.redis.mode {
+        RedisMode::Single => Mode::Single,
+        RedisMode::Cluster => Mode::Cluster,
+    };
+    RedisOptions { mode, prefix: settings.name.clone(), ..RedisOptions::cluster(urls) }
+}
+
+fn kafka_options(settings: &ClusterSettings) -> KafkaOptions {
+    let kafka = &settings.kafka;
+    let prefix = if settings.name == PLAIN_NAME { String::new() } else { format!("{}.", settings.name) };
+    let security = kafka.security.iter().map(|(key, value)| (key.clone(), value.reveal().to_owned())).collect();
+    KafkaOptions {
+        prefix,
+        partitions: kafka.partitions,
+        replication: kafka.replication,
+        security,
+        ..KafkaOptions::new(kafka.bootstrap.join(","))
+    }
+}

@@ -1,0 +1,51 @@
+//! Makes the topics of the site, and those of this process's groups with their ladders, once a broker answers.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use madang_kafka::{ConnectError, KafkaLog};
+use madang_messaging::{ConsumerConfig, Stop};
+use tracing::{error, info, warn};
+
+/// Between two attempts.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// Tries until every topic is there. A topic that the broker refuses, or that somebody made differently, is said once and
+/// tried on: whoever mends it need not start anything again.
+pub(super) async fn make(log: KafkaLog, groups: Vec<ConsumerConfig>, stop: Stop) -> Result<(), Infallible> {
+    let mut said = String::new();
+    loop {
+        let reason = match tokio::select! {
+            () = stop.cancelled() => return Ok(()),
+            made = make_all(&log, &groups) => made,
+        } {
+            Ok(()) => {
+                if !said.is_empty() {
+                    info!("every topic is there now");
+                }
+                return Ok(());
+            }
+            Err(error) => error,
+        };
+        let words = reason.to_string();
+        if said != words {
+            match reason {
+                ConnectError::Outage(_) => warn!("topics are not made yet: {words}"),
+                _ => error!("topics cannot be made: {words}"),
+            }
+            said = words;
+        }
+        tokio::select! {
+            () = stop.cancelled() => return Ok(()),
+            () = tokio::time::sleep(AGAIN) => {}
+        }
+    }
+}
+
+async fn make_all(log: &KafkaLog, groups: &[ConsumerConfig]) -> Result<(), ConnectError> {
+    log.ensure_topics().await?;
+    for group in groups {
+        log.prepare(group).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,38 @@
+//! The composition root: which adapters stand behind the ports of a site. The only place that knows.
+
+mod cluster;
+mod embedded;
+mod embedded_check;
+
+use std::time::Duration;
+
+use anyhow::bail;
+use madang_member::MemberOptions;
+
+use crate::config::Settings;
+use crate::data_directory::DataDirectory;
+use crate::roles::Roles;
+use crate::site::Site;
+
+/// Opens a site: in the data directory, or on the servers of the settings.
+pub async fn open(settings: &Settings, roles: Roles, data: Option<&DataDirectory>) -> anyhow::Result<Site> {
+    match (&settings.cluster, data) {
+        (Some(cluster), _) => cluster::open(settings, cluster, roles).await,
+        (None, Some(data)) => embedded::open(settings, roles, data).await,
+        (None, None) => bail!("a site without [cluster] needs a data directory"),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn member_options(settings: &Settings) -> MemberOptions {
+    MemberOptions {
+        session_ttl: Duration::from_secs(settings.session_ttl_s),
+        hash_memory_kib: settings.hash_memory_kib,
+        hash_passes: settings.hash_passes,
+        hash_concurrency: settings.hash_concurrency,
+        hash_queue: settings.hash_queue,
+    }
+}

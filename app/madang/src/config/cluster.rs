@@ -1,0 +1,304 @@
+//! The section `[cluster]`: where the servers are, what is shared with the other processes, and where those are. Without
+//! the section a site is embedded: one process, one data directory.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::roles::{Role, Roles};
+
+/// The shortest secret that keys may be derived from, in bytes.
+pub const SECRET_BYTES_MIN: usize = 32;
+/// The longest name of a cluster; databases, topics and keys start with it.
+const NAME_CHARS_MAX: usize = 32;
+/// What is shown in place of a secret.
+pub(super) const HIDDEN: &str = "(hidden)";
+
+/// Where the servers are, and the other processes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClusterSettings {
+    /// What the names of databases, Redis keys and Kafka topics start with.
+    #[serde(default = "default_name")]
+    pub name: String,
+    /// What every key of the site is derived from; the same in all processes. Or see `secret_file`.
+    #[serde(default, skip_serializing_if = "Secret::is_empty")]
+    pub secret: Secret,
+    /// The file that holds the secret, for its owner only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret_file: Option<PathBuf>,
+    /// How long a node number is leased: a database that is away for less stops no id.
+    #[serde(default = "default_node_lease_ms")]
+    pub node_lease_ms: u64,
+    /// Connections that this process holds at most to one relational server for one service.
+    #[serde(default = "default_mysql_connections_max")]
+    pub mysql_connections_max: usize,
+    /// The relational servers, in an order that never changes.
+    pub mysql: Vec<MysqlSettings>,
+    /// Redis.
+    pub redis: RedisSettings,
+    /// Kafka.
+    pub kafka: KafkaSettings,
+    /// Where other processes reach this one.
+    #[serde(default)]
+    pub internal: InternalSettings,
+    /// Where processes with the roles that this one has not are reached, by role.
+    #[serde(default)]
+    pub peers: BTreeMap<String, Vec<String>>,
+}
+
+/// One relational server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MysqlSettings {
+    /// `mysql://user:password@host:port`.
+    pub url: ServerUrl,
+    /// The logical shards on it, as a range such as `0-31`.
+    pub shards: String,
+}
+
+/// How Redis is reached.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RedisSettings {
+    /// `single` or `cluster`.
+    #[serde(default)]
+    pub mode: RedisMode,
+    /// One server, or nodes of a Redis Cluster to ask first.
+    pub urls: Vec<ServerUrl>,
+}
+
+/// One server, or a Redis Cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RedisMode {
+    /// One server.
+    #[default]
+    Single,
+    /// A Redis Cluster.
+    Cluster,
+}
+
+/// How Kafka is reached.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KafkaSettings {
+    /// Brokers to ask first, as `host:port`.
+    pub bootstrap: Vec<String>,
+    /// Partitions of every topic; cannot be changed later.
+    #[serde(default = "default_partitions")]
+    pub partitions: u32,
+    /// Copies of every partition.
+    #[serde(default = "default_replication")]
+    pub replication: u16,
+    /// librdkafka's own settings that start with `security.`, `ssl.` or `sasl.`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub security: BTreeMap<String, Secret>,
+}
+
+/// The internal listener.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InternalSettings {
+    /// Where it listens; nothing when empty, which is enough where one process has all roles.
+    #[serde(default)]
+    pub listen: String,
+}
+
+/// Text that is never shown.
+#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Secret(String);
+
+impl Secret {
+    /// The secret itself.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(HIDDEN)
+    }
+}
+
+/// The address of a server, whose password is never shown.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ServerUrl(String);
+
+impl ServerUrl {
+    /// The address itself.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// Host and port, by which people know it.
+    pub fn host(&self) -> &str {
+        let after_scheme = self.0.split_once("://").map_or(self.0.as_str(), |(_, rest)| rest);
+        let host = after_scheme.rsplit_once('@').map_or(after_scheme, |(_, host)| host);
+        host.split('/').next().unwrap_or(host)
+    }
+
+    fn shown(&self) -> String {
+        let (scheme, _) = self.0.split_once("://").unwrap_or_default();
+        match self.0.contains('@') {
+            true => format!("{scheme}://{HIDDEN}@{}", self.host()),
+            false => self.0.clone(),
+        }
+    }
+}
+
+impl fmt::Debug for ServerUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown())
+    }
+}
+
+fn default_name() -> String {
+    "madang".to_owned()
+}
+
+fn default_node_lease_ms() -> u64 {
+    120_000
+}
+
+fn default_mysql_connections_max() -> usize {
+    12
+}
+
+fn default_partitions() -> u32 {
+    12
+}
+
+fn default_replication() -> u16 {
+    1
+}
+
+impl ClusterSettings {
+    /// The same with everything hidden that must not be seen.
+    pub(super) fn hidden(&self) -> Self {
+        let mut shown = self.clone();
+        if !shown.secret.is_empty() {
+            shown.secret = Secret(HIDDEN.to_owned());
+        }
+        let urls = shown.mysql.iter_mut().map(|server| &mut server.url).chain(&mut shown.redis.urls);
+        urls.for_each(|url| *url = ServerUrl(url.shown()));
+        shown.kafka.security.values_mut().for_each(|value| *value = Secret(HIDDEN.to_owned()));
+        shown
+    }
+
+    /// Everything that cannot work, as (setting, what it must be).
+    pub(super) fn problems(&self, roles: &Roles) -> Vec<(&'static str, String)> {
+        let mut problems = Vec::new();
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        if self.name.is_empty() || self.name.len() > NAME_CHARS_MAX || !self.name.chars().all(plain) {
+            let text = format!("must be 1 to {NAME_CHARS_MAX} of a-z, 0-9 and _, not {:?}", self.name);
+            problems.push(("cluster.name", text));
+        }
+        if self.secret.is_empty() == self.secret_file.is_none() {
+            problems.push(("cluster.secret", "or cluster.secret_file must be set, and not both".to_owned()));
+        }
+        if !self.secret.is_empty() && self.secret.reveal().len() < SECRET_BYTES_MIN {
+            problems.push(("cluster.secret", format!("must have at least {SECRET_BYTES_MIN} characters")));
+        }
+        if !(5_000..=3_600_000).contains(&self.node_lease_ms) {
+            let text = format!("must be between 5000 and 3600000, not {}", self.node_lease_ms);
+            problems.push(("cluster.node_lease_ms", text));
+        }
+        if !(6..=1_000).contains(&self.mysql_connections_max) {
+            let text = format!("must be between 6 and 1000, not {}", self.mysql_connections_max);
+            problems.push(("cluster.mysql_connections_max", text));
+        }
+        if self.mysql.is_empty() {
+            problems.push(("cluster.mysql", "must name at least one server: [[cluster.mysql]]".to_owned()));
+        }
+        if self.redis.urls.is_empty() || (self.redis.mode == RedisMode::Single && self.redis.urls.len() > 1) {
+            let text = "must name one server, or with mode = \"cluster\" one or more of its nodes".to_owned();
+            problems.push(("cluster.redis.urls", text));
+        }
+        if self.kafka.bootstrap.is_empty() {
+            problems.push(("cluster.kafka.bootstrap", "must name at least one broker as host:port".to_owned()));
+        }
+        problems.extend(self.peer_problems(roles).into_iter().map(|problem| ("cluster.peers", problem)));
+        problems
+    }
+
+    fn peer_problems(&self, roles: &Roles) -> Vec<String> {
+        let is_role = |name: &String| Role::ALL.iter().any(|role| role.name() == name);
+        let unknown = self.peers.keys().filter(|name| !is_role(name)).map(|name| format!("names no role: {name:?}"));
+        let is_url = |url: &str| url.starts_with("http://") && url.len() > "http://".len();
+        let wrong = self.peers.values().flatten().filter(|url| !is_url(url));
+        let wrong = wrong.map(|url| format!("must be addresses as http://host:port, not {url:?}"));
+        let missing = roles.asked_elsewhere().into_iter().filter(|role| self.peers_of(*role).is_empty());
+        let missing = missing.map(|role| {
+            let name = role.name();
+            format!("must say where the role {name} is, which this process asks and has not: {name} = [\"http://host:port\"]")
+        });
+        unknown.chain(wrong).chain(missing).collect()
+    }
+
+    /// Where processes with a role are.
+    pub fn peers_of(&self, role: Role) -> &[String] {
+        self.peers.get(role.name()).map_or(&[], Vec::as_slice)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(text: &str) -> ClusterSettings {
+        let whole = format!(
+            "secret = \"{}\"\n{text}\n[[mysql]]\nurl = \"mysql://root:pass@db:3306\"\nshards = \"0-63\"\n\
+             [redis]\nurls = [\"redis://:word@cache:6379\"]\n[kafka]\nbootstrap = [\"log:9092\"]\n",
+            "s".repeat(SECRET_BYTES_MIN)
+        );
+        toml::from_str(&whole).unwrap()
+    }
+
+    fn roles(text: &str) -> Roles {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn one_process_with_all_roles_needs_no_peers() {
+        assert_eq!(settings("").problems(&roles("all")), []);
+        assert_eq!(settings("").problems(&roles("web,member")), [], "pages run every use case themselves");
+    }
+
+    #[test]
+    fn a_process_says_whom_it_asks_and_does_not_know() {
+        let problems = settings("").problems(&roles("comment"));
+        let text = problems.iter().map(|(_, problem)| problem.as_str()).collect::<Vec<_>>().join("\n");
+        assert!(text.contains("role member") && text.contains("role article is"), "{text}");
+        assert!(!text.contains("role like"), "{text}");
+    }
+
+    #[test]
+    fn nothing_secret_is_shown() {
+        let settings = settings("");
+        let shown = format!("{}{settings:?}", toml::to_string(&settings.hidden()).unwrap());
+        for secret in ["pass", "word", "ssss"] {
+            assert!(!shown.contains(secret), "{shown}");
+        }
+        assert!(shown.contains("db:3306") && shown.contains("cache:6379"), "{shown}");
+        assert_eq!(settings.mysql[0].url.host(), "db:3306");
+    }
+
+    #[test]
+    fn a_short_secret_and_a_name_that_no_database_can_have_are_refused() {
+        let mut wrong = settings("name = \"Drop table\"");
+        wrong.secret = Secret("short".to_owned());
+        let keys: Vec<_> = wrong.problems(&roles("all")).into_iter().map(|(key, _)| key).collect();
+        assert_eq!(keys, ["cluster.name", "cluster.secret"]);
+    }
+}

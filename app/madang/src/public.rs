@@ -1,0 +1,72 @@
+//! The public face of a process: the calls and pages of its roles on one router.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use axum::Router;
+use madang_api::{
+    ApiLimits, ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, ReadCalls, Rendered, ViewCalls,
+};
+use madang_web::WebState;
+use metrics_exporter_prometheus::PrometheusHandle;
+
+use crate::config::Settings;
+use crate::readiness::SiteReadiness;
+use crate::roles::Role;
+use crate::site::Site;
+
+/// The router of a process.
+pub(crate) fn router(site: &Site, settings: &Settings, metrics: PrometheusHandle) -> anyhow::Result<Router> {
+    let api = calls(site, settings, metrics)?;
+    if !site.roles.has(Role::Web) {
+        return Ok(madang_api::router(api));
+    }
+    let services = &site.services;
+    let pages = WebState {
+        members: services.members()?.clone(),
+        articles: services.articles()?.clone(),
+        setup_token: Some(site.setup_token.clone()),
+    };
+    Ok(madang_api::router_with_pages(api, madang_web::router(pages)))
+}
+
+fn calls(site: &Site, settings: &Settings, metrics: PrometheusHandle) -> anyhow::Result<ApiState> {
+    let services = &site.services;
+    let read = || services.read.clone();
+    // Pages run the use cases of every role; their calls are still for the processes of those roles.
+    let of = |role: Role| site.roles.has(role);
+    Ok(ApiState {
+        sessions: services.sessions.clone(),
+        members: services.members.clone().filter(|_| of(Role::Member)).map(|members| MemberCalls { members }),
+        articles: services
+            .articles
+            .clone()
+            .zip(read())
+            .filter(|_| of(Role::Article))
+            .map(|(articles, read)| ArticleCalls { articles, read }),
+        read: read().filter(|_| of(Role::ArticleRead)).map(|read| ReadCalls { read, rendered: Rendered::default() }),
+        comments: services.comments.clone().filter(|_| of(Role::Comment)).map(|comments| CommentCalls { comments }),
+        likes: services.likes.clone().filter(|_| of(Role::Like)).map(|likes| LikeCalls { likes }),
+        views: services
+            .views
+            .clone()
+            .filter(|_| of(Role::View))
+            .map(|views| ViewCalls { views, guests: site.guests.clone() }),
+        hot: services
+            .hot
+            .clone()
+            .zip(read())
+            .filter(|_| of(Role::HotArticle))
+            .map(|(hot, read)| HotCalls { hot, read }),
+        readiness: Arc::new(SiteReadiness(site.clone())),
+        metrics: Arc::new(move || metrics.render()),
+        limits: ApiLimits {
+            body_bytes: settings.body_limit_bytes,
+            in_flight: settings.in_flight_max,
+            request_timeout: Duration::from_millis(settings.request_timeout_ms),
+            cookies_secure: settings.cookies_secure,
+            trusted_proxies: settings.trusted_proxies.parse().context("setting `trusted_proxies`")?,
+        },
+    })
+}

@@ -1,0 +1,21 @@
+//! The same binary on real servers: started with a configuration file, as one process or as many, spoken to over HTTP.
+//!
+//! Needs MADANG_TEST_MYSQL, MADANG_TEST_REDIS, MADANG_TEST_REDIS_CLUSTER and MADANG_TEST_KAFKA, which
+//! `cargo xtask stack env` prints. Without them everything here is left out, and says so.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod cluster;
+mod commands;
+#[path = "../e2e/http.rs"]
+#[allow(dead_code, reason = "shared with the suite of the embedded composition")]
+mod http;
+mod one_process;
+mod ports;
+mod process;
+mod routes;
+mod servers;
+mod site;
+mod split;
+mod starting;
+mod waiting;
