@@ -63,6 +63,7 @@ listed_suite! {
     the_count_beside_a_page_is_capped,
     scroll_excludes_its_cursor_and_ends,
     scroll_goes_on_from_a_deleted_cursor,
+    a_writers_articles_are_listed_newest_first_over_all_boards,
     boards_do_not_mix,
     late_small_ids_are_listed_and_counted,
     many_articles_come_in_the_order_asked,

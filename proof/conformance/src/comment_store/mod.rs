@@ -1,6 +1,7 @@
 //! What every [`CommentStore`] must do: one transaction a call, counts that equal rows, one event a change, and nothing
 //! left of an article that is gone.
 
+mod by_writer;
 mod concurrency;
 mod gone;
 mod model;
@@ -15,6 +16,7 @@ use madang_comment::CommentStore;
 use madang_kernel::ManualClock;
 use madang_messaging::Message;
 
+use by_writer::*;
 use concurrency::*;
 use gone::*;
 use model::*;
@@ -55,6 +57,7 @@ listed_suite! {
     concurrent_repliers_of_two_levels_are_all_counted,
     a_cursor_list_skips_and_repeats_nothing_while_others_write,
     counts_come_in_the_order_asked,
+    a_writers_comments_are_listed_newest_first,
     a_gone_article_takes_no_comment_and_shows_none,
     cleaning_up_goes_slice_by_slice_and_spares_the_living,
     comments_racing_the_deletion_leave_neither_row_nor_counter,
