@@ -6,15 +6,16 @@ use std::time::Duration;
 use anyhow::Context as _;
 use axum::Router;
 use madang_api::{
-    ApiLimits, ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, ReadCalls, Rendered, ViewCalls,
+    ApiLimits, ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, Limiter, MemberCalls, MemoryBuckets,
+    ModerationCalls, RateLimits, ReadCalls, Rendered, ViewCalls,
 };
 use madang_web::WebState;
 use metrics_exporter_prometheus::PrometheusHandle;
 
-use crate::config::Settings;
+use crate::config::{Settings, Switch};
 use crate::readiness::SiteReadiness;
 use crate::roles::Role;
-use crate::site::Site;
+use crate::site::{Services, Site};
 
 /// The router of a process.
 pub(crate) fn router(site: &Site, settings: &Settings, metrics: PrometheusHandle) -> anyhow::Result<Router> {
@@ -59,6 +60,7 @@ fn calls(site: &Site, settings: &Settings, metrics: PrometheusHandle) -> anyhow:
             .zip(read())
             .filter(|_| of(Role::HotArticle))
             .map(|(hot, read)| HotCalls { hot, read }),
+        moderation: moderation_calls(services).filter(|_| of(Role::Member) && of(Role::Article) && of(Role::Comment)),
         readiness: Arc::new(SiteReadiness(site.clone())),
         metrics: Arc::new(move || metrics.render()),
         limits: ApiLimits {
@@ -67,6 +69,18 @@ fn calls(site: &Site, settings: &Settings, metrics: PrometheusHandle) -> anyhow:
             request_timeout: Duration::from_millis(settings.request_timeout_ms),
             cookies_secure: settings.cookies_secure,
             trusted_proxies: settings.trusted_proxies.parse().context("setting `trusted_proxies`")?,
+            limiter: (settings.rate_limit == Switch::On)
+                .then(|| Limiter::new(RateLimits::default(), MemoryBuckets::default(), site.clock.clone())),
         },
+    })
+}
+
+/// Calls that reach into several services at once.
+fn moderation_calls(services: &Services) -> Option<ModerationCalls> {
+    Some(ModerationCalls {
+        moderation: services.moderation.clone()?,
+        members: services.members.clone()?,
+        articles: services.articles.clone()?,
+        comments: services.comments.clone()?,
     })
 }

@@ -13,7 +13,7 @@ use madang_comment::{CommentService, CommentStore};
 use madang_hot_article::{HotService, HotStore, SiteDays};
 use madang_kernel::{ArticleLookup, Clock, IdGenerator, NodeLeases};
 use madang_like::{LikeService, LikeStore};
-use madang_member::{MemberService, Sessions};
+use madang_member::{MemberService, Moderation, Sessions};
 use madang_messaging::{ConsumerConfig, DeadLetters, EventLog, OnError, Outage, Supervisor};
 use madang_view::{GuestKey, ViewService};
 
@@ -69,6 +69,8 @@ pub struct Services {
     pub sessions: Arc<Sessions>,
     /// Members and sessions.
     pub members: Option<Arc<MemberService>>,
+    /// Reports and the log of moderation, where members, articles and comments are all here.
+    pub moderation: Option<Arc<Moderation>>,
     /// Boards and articles.
     pub articles: Option<Arc<ArticleService>>,
     /// Comments.

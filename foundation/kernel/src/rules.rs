@@ -103,9 +103,10 @@ fn needs(action: Action) -> (Needs, &'static str) {
         Action::ReadReports => (Needs::Moderator, "only a moderator may read reports"),
         Action::ResolveReport => (Needs::Moderator, "only a moderator may settle a report"),
         Action::ReadLog => (Needs::Moderator, "only a moderator may read the log of moderation"),
-        Action::Suspend(role) => {
-            (Needs::Above(role), "a moderator may suspend members, an administrator also moderators, nobody administrators")
-        }
+        Action::Suspend(role) => (
+            Needs::Above(role),
+            "a moderator may suspend members, an administrator also moderators, nobody administrators",
+        ),
         Action::CreateBoard => (Needs::Admin, "only an administrator may create a board"),
         Action::GiveRole => (Needs::Admin, "only an administrator may give roles"),
         Action::AppointModerator => (Needs::Admin, "only an administrator may appoint moderators"),
@@ -129,8 +130,14 @@ mod tests {
     fn who(action: Action, own: bool) -> [bool; 5] {
         let about = About::on(BoardId::from_raw(HERE), own);
         let (member, site) = (Role::Member, Role::Moderator);
-        [actor(member, &[]), actor(member, &[HERE]), actor(member, &[ELSEWHERE]), actor(site, &[]), actor(Role::Admin, &[])]
-            .map(|actor| may(&actor, action, about).is_ok())
+        [
+            actor(member, &[]),
+            actor(member, &[HERE]),
+            actor(member, &[ELSEWHERE]),
+            actor(site, &[]),
+            actor(Role::Admin, &[]),
+        ]
+        .map(|actor| may(&actor, action, about).is_ok())
     }
 
     #[test]

@@ -131,7 +131,8 @@ async fn only_the_newest_state_of_a_member_is_polled<H: MemberStoreHarness>(harn
         changed(&store, 1, Change::Role(role)).await;
     }
     let (member_id, role) = (MemberId::from_raw(1), Role::Member);
-    let newest = Revocation::MemberChanged { member_id, role, standing: Standing { version: 5, ..Standing::default() } };
+    let newest =
+        Revocation::MemberChanged { member_id, role, standing: Standing { version: 5, ..Standing::default() } };
     assert_eq!(store.revocations(cursor, 10).await.unwrap().0.last(), Some(&newest));
     assert_eq!(store.revocations(RevocationCursor::default(), 10).await.unwrap().0.last(), Some(&newest));
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use madang_event::Writer;
 use madang_kernel::rules::{About, Action, Refused, may};
 use madang_kernel::{
-    Act, ActKind, Actor, ArticleId, BoardId, Clock, Created, Id, IdGenerator, Invalid, MemberId, Once, Page, PageNumber, PageSize, Reason,
-    Scroll, ShardId, StoreError,
+    Act, ActKind, Actor, ArticleId, BoardId, Clock, Created, Id, IdGenerator, Invalid, MemberId, Once, Page,
+    PageNumber, PageSize, Reason, Scroll, ShardId, StoreError,
 };
 
 use crate::known_articles::KnownArticles;

@@ -4,7 +4,8 @@
 use async_trait::async_trait;
 use madang_event::BoardCount;
 use madang_kernel::{
-    Act, ArticleId, BoardId, Created, EventId, MemberId, Once, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp,
+    Act, ArticleId, BoardId, Created, EventId, MemberId, Once, Page, PageNumber, PageSize, Scroll, StoreError,
+    Timestamp,
 };
 
 use crate::{Article, ArticleSummary, Board, BoardWithCount};

@@ -155,7 +155,10 @@ async fn author_and_moderators_change_an_article_and_nobody_else() {
     let article = site.service.create(&actor(7, Role::Member), board, draft("one"), None).await.unwrap().article_id;
     let stranger = actor(8, Role::Member);
     assert!(matches!(site.service.edit(&stranger, article, draft("x"), None).await, Err(ArticleError::Forbidden(_))));
-    assert!(matches!(site.service.delete(&stranger, article, Reason::default()).await, Err(ArticleError::Forbidden(_))));
+    assert!(matches!(
+        site.service.delete(&stranger, article, Reason::default()).await,
+        Err(ArticleError::Forbidden(_))
+    ));
 
     site.clock.advance(Duration::from_secs(5));
     let edited = site.service.edit(&actor(7, Role::Member), article, draft("*two*"), Some(1)).await.unwrap();

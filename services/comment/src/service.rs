@@ -5,8 +5,8 @@ use std::sync::Arc;
 use madang_event::Writer;
 use madang_kernel::rules::{About, Action, Refused, may};
 use madang_kernel::{
-    Act, ActKind, Actor, ArticleFacts, ArticleId, ArticleLookup, Clock, CommentId, Created, Id, IdGenerator, Invalid, MemberId,
-    Once, Page, PageNumber, PageSize, Reason, Scroll, ShardId, StoreError,
+    Act, ActKind, Actor, ArticleFacts, ArticleId, ArticleLookup, Clock, CommentId, Created, Id, IdGenerator, Invalid,
+    MemberId, Once, Page, PageNumber, PageSize, Reason, Scroll, ShardId, StoreError,
 };
 
 use crate::{
@@ -132,7 +132,12 @@ impl CommentService {
 
     /// Deletes a comment (author or moderator); a moderator's reason goes into the log of moderation. Returns the article's
     /// counts after it.
-    pub async fn delete(&self, actor: &Actor, comment: CommentId, reason: Reason) -> Result<CommentCount, CommentError> {
+    pub async fn delete(
+        &self,
+        actor: &Actor,
+        comment: CommentId,
+        reason: Reason,
+    ) -> Result<CommentCount, CommentError> {
         let (found, facts) = self.find(comment).await?;
         // Of a mark there is nothing left to delete, and nobody's name to compare with.
         let writer = found.writer.ok_or(NO_COMMENT)?;

@@ -4,8 +4,8 @@
 use async_trait::async_trait;
 use madang_event::Writer;
 use madang_kernel::{
-    Act, ArticleId, CommentId, CommentMode, Created, EventId, MemberId, Once, Page, PageNumber, PageSize, Scroll, StoreError,
-    Timestamp,
+    Act, ArticleId, CommentId, CommentMode, Created, EventId, MemberId, Once, Page, PageNumber, PageSize, Scroll,
+    StoreError, Timestamp,
 };
 
 use crate::{Comment, CommentCount, CommentCursor, DepthMax, Refusal};

@@ -16,7 +16,8 @@ use madang_comment::{
 use madang_event::{ArticleDeleted, BoardCount, Envelope, Event};
 use madang_kernel::{
     ActKind, Actor, ArticleFacts, ArticleId, ArticleLookup, BoardId, CommentId, CommentMode, EventId, ID_EPOCH_MS, Id,
-    IdGenerator, ManualClock, MemberId, NodeId, NodeLease, PageNumber, PageSize, Reason, Role, ShardId, StoreError, Timestamp,
+    IdGenerator, ManualClock, MemberId, NodeId, NodeLease, PageNumber, PageSize, Reason, Role, ShardId, StoreError,
+    Timestamp,
 };
 use madang_messaging::{Delivery, Handled, Handler, HandlerError, Message, Position};
 use memory::MemoryComments;
@@ -177,7 +178,10 @@ async fn a_mark_tells_nothing_and_is_not_deleted_again() {
     site.service.delete(&author, root.comment_id, Reason::default()).await.unwrap();
     let mark = site.service.get(root.comment_id).await.unwrap();
     assert_eq!((mark.deleted, mark.content, mark.writer), (true, None, None));
-    assert!(matches!(site.service.delete(&author, root.comment_id, Reason::default()).await, Err(CommentError::NotFound("comment"))));
+    assert!(matches!(
+        site.service.delete(&author, root.comment_id, Reason::default()).await,
+        Err(CommentError::NotFound("comment"))
+    ));
     assert!(matches!(site.reply(TREE, Some(&root)).await, Err(CommentError::Invalid(_))));
 }
 

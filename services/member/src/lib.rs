@@ -13,9 +13,9 @@ mod supervision;
 mod token;
 
 pub use model::Member;
+pub use moderation::{Moderation, ModerationStore, NewReport, ResolveReport};
 pub use name::{MemberName, NAME_MAX_CHARS, NAME_MIN_CHARS};
 pub use password::{PASSWORD_MAX_CHARS, PASSWORD_MIN_CHARS};
-pub use moderation::{Moderation, ModerationStore, NewReport, ResolveReport};
 pub use service::{MemberError, MemberOptions, MemberService, SignedIn};
 pub use sessions::{REVOCATIONS_PAGE, RevocationSource, Session, Sessions};
 pub use standing::{Change, ChangeRefused, MODERATES_MAX, MemberRecord, Standing};

@@ -116,7 +116,8 @@ mod tests {
     fn a_new_password_ends_the_sessions_of_the_old_one_but_for_the_one_that_changed_it() {
         let revocations = Revocations::default();
         let kept_session = Some(SessionId::from_raw(2));
-        revocations.apply([changed(Role::Member, Standing { version: 1, passwords: 1, kept_session, ..Standing::default() })]);
+        revocations
+            .apply([changed(Role::Member, Standing { version: 1, passwords: 1, kept_session, ..Standing::default() })]);
         let is_good = |session, passwords| revocations.actor(claims(session, passwords), NOW).is_some();
         assert!(is_good(2, 0) && !is_good(3, 0) && is_good(3, 1));
     }

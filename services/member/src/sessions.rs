@@ -66,7 +66,14 @@ impl Sessions {
     /// Sessions whose tokens are signed and verified with these keys; knows of no revocation until it is refreshed.
     pub fn new(source: Arc<dyn RevocationSource>, clock: Arc<dyn Clock>, keys: impl Into<SigningKeys>) -> Self {
         let (revocations, read) = (Revocations::default(), Mutex::default());
-        Self { source, clock, tokens: Tokens::new(&keys.into()), revocations, read, refreshed_ms: AtomicI64::new(NEVER) }
+        Self {
+            source,
+            clock,
+            tokens: Tokens::new(&keys.into()),
+            revocations,
+            read,
+            refreshed_ms: AtomicI64::new(NEVER),
+        }
     }
 
     /// Who sent this token; asks nobody.

@@ -199,7 +199,9 @@ mod tests {
     fn a_suspension_ends_by_itself_and_keeps_from_higher_roles_meanwhile() {
         let until = Timestamp::from_millis(2_000);
         let suspended = changed(Role::Member, &Change::Suspend { until, by: Role::Admin }, true).unwrap();
-        assert!(suspended.standing.is_suspended(Timestamp::from_millis(1_999)) && !suspended.standing.is_suspended(until));
+        assert!(
+            suspended.standing.is_suspended(Timestamp::from_millis(1_999)) && !suspended.standing.is_suspended(until)
+        );
         let promote = Change::Role(Role::Admin);
         assert_eq!(suspended.clone().changed(&promote, NOW, true).unwrap_err(), ChangeRefused::Suspended);
         assert!(suspended.changed(&promote, until, true).is_ok());

@@ -69,13 +69,8 @@ fn head() -> impl Strategy<Value = ArticleHead> {
 }
 
 fn standing() -> impl Strategy<Value = Standing> {
-    let parts = (
-        any::<u32>(),
-        option::of(moment()),
-        vec(id::<BoardId>(), 0..4),
-        any::<u32>(),
-        option::of(id::<SessionId>()),
-    );
+    let parts =
+        (any::<u32>(), option::of(moment()), vec(id::<BoardId>(), 0..4), any::<u32>(), option::of(id::<SessionId>()));
     parts.prop_map(|(version, suspended_until, moderates, passwords, kept_session)| Standing {
         version,
         suspended_until,
@@ -90,8 +85,11 @@ fn revocation() -> impl Strategy<Value = Revocation> {
     prop_oneof![
         (id::<SessionId>(), moment())
             .prop_map(|(session_id, expires_at)| Revocation::SessionEnded { session_id, expires_at }),
-        (id::<MemberId>(), role, standing())
-            .prop_map(|(member_id, role, standing)| Revocation::MemberChanged { member_id, role, standing }),
+        (id::<MemberId>(), role, standing()).prop_map(|(member_id, role, standing)| Revocation::MemberChanged {
+            member_id,
+            role,
+            standing
+        }),
     ]
 }
 

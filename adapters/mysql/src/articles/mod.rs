@@ -17,7 +17,9 @@ use madang_article::{
     Article, ArticleStore, ArticleSummary, BoardWithCount, CreateArticle, CreateBoard, DeleteArticle, DeleteOutcome,
     EditArticle, EditOutcome, NewBoard, NewestArticles,
 };
-use madang_kernel::{ArticleId, BoardId, Created, Id, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp};
+use madang_kernel::{
+    ArticleId, BoardId, Created, Id, MemberId, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp,
+};
 
 use crate::errors::PART;
 use crate::lane::Lanes;
@@ -121,5 +123,14 @@ impl ArticleStore for MysqlArticles {
         size: PageSize,
     ) -> Result<Scroll<ArticleSummary, ArticleId>, StoreError> {
         page::scroll(&self.db, board, before, size).await
+    }
+
+    async fn by_writer(
+        &self,
+        writer: MemberId,
+        before: Option<ArticleId>,
+        size: PageSize,
+    ) -> Result<Scroll<ArticleSummary, ArticleId>, StoreError> {
+        page::by_writer(&self.db, writer, before, size).await
     }
 }

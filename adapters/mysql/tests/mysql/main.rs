@@ -16,6 +16,7 @@ mod lanes;
 mod like_store;
 mod member_store;
 mod membership;
+mod moderation_store;
 mod node_leases;
 mod open;
 mod outbox;

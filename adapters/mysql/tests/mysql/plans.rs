@@ -338,7 +338,7 @@ fn parts(text: &str) -> (String, String, String, String) {
 
 fn service_of(name: &str) -> Service {
     match name.split('/').next().unwrap() {
-        "member" | "lease" | "membership" => Service::Member,
+        "member" | "lease" | "membership" | "moderation" => Service::Member,
         "article" | "once" => Service::Article,
         "comment" => Service::Comment,
         "view" => Service::View,

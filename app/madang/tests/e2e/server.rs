@@ -62,6 +62,8 @@ impl Start {
         clean(&mut command).args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(&self.data);
         // Real hashes, but the smallest: what is tested here is everything around them.
         command.args(["--set", "hash_memory_kib=8", "--set", "hash_passes=1"]).args(&self.arguments);
+        // Tests ask more often than people do; those about limits set it again.
+        command.env("MADANG_RATE_LIMIT", "off");
         command.envs(self.environment).stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("starts");
         let stdout = BufReader::new(child.stdout.take().expect("piped"));

@@ -4,7 +4,9 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use axum::http::request::Parts;
+use axum::http::{Extensions, HeaderMap};
 
+use crate::TrustedProxies;
 use crate::state::Shared;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
@@ -13,9 +15,14 @@ const FORWARDED_FOR: &str = "x-forwarded-for";
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Peer(pub(crate) IpAddr);
 
-/// The client's address. A router that is not served by our accept loop knows no peers: all its clients are one.
+/// The client's address.
 pub(super) fn address<T>(parts: &Parts, api: &Shared<T>) -> IpAddr {
-    let peer = parts.extensions.get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0);
-    let forwarded = parts.headers.get_all(FORWARDED_FOR).iter().map(|value| value.as_bytes());
-    api.limits.trusted_proxies.client(peer, forwarded)
+    client_of(&parts.extensions, &parts.headers, &api.limits.trusted_proxies)
+}
+
+/// The same before there are parts. A router that is not served by our accept loop knows no peers: all its clients are one.
+pub(crate) fn client_of(extensions: &Extensions, headers: &HeaderMap, trusted: &TrustedProxies) -> IpAddr {
+    let peer = extensions.get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0);
+    let forwarded = headers.get_all(FORWARDED_FOR).iter().map(|value| value.as_bytes());
+    trusted.client(peer, forwarded)
 }

@@ -6,9 +6,12 @@ use madang_article::{
     EditArticle, EditOutcome, NewBoard, NewestArticles,
 };
 use madang_kernel::{
-    ArticleId, BoardId, Created, MemberId, Page, PageNumber, PageSize, Role, Scroll, SessionId, StoreError, Timestamp,
+    ArticleId, BoardId, Created, MemberId, Page, PageNumber, PageSize, Scroll, SessionId, StoreError, Timestamp,
 };
-use madang_member::{CreateMember, Credentials, Member, MemberStore, NewMember, Revocation, RevocationCursor};
+use madang_member::{
+    ChangeMember, ChangeOutcome, CreateMember, Member, MemberRecord, MemberStore, NewMember, Revocation,
+    RevocationCursor,
+};
 
 /// Answers nothing.
 pub(crate) struct Away;
@@ -57,6 +60,14 @@ impl ArticleStore for Away {
     ) -> Result<Scroll<ArticleSummary, ArticleId>, StoreError> {
         fail()
     }
+    async fn by_writer(
+        &self,
+        _: MemberId,
+        _: Option<ArticleId>,
+        _: PageSize,
+    ) -> Result<Scroll<ArticleSummary, ArticleId>, StoreError> {
+        fail()
+    }
 }
 
 #[async_trait]
@@ -70,10 +81,10 @@ impl MemberStore for Away {
     async fn find(&self, _: MemberId) -> Result<Option<Member>, StoreError> {
         fail()
     }
-    async fn find_credentials(&self, _: &str) -> Result<Option<Credentials>, StoreError> {
+    async fn find_credentials(&self, _: &str) -> Result<Option<MemberRecord>, StoreError> {
         fail()
     }
-    async fn set_role(&self, _: MemberId, _: Role) -> Result<Option<Member>, StoreError> {
+    async fn change(&self, _: ChangeMember) -> Result<ChangeOutcome, StoreError> {
         fail()
     }
     async fn has_admin(&self) -> Result<bool, StoreError> {

@@ -11,7 +11,8 @@ use madang_article::{
 };
 use madang_event::BoardCount;
 use madang_kernel::{
-    Act, ArticleId, BoardId, Created, EventId, MemberId, Once, Page, PageNumber, PageSize, Scroll, StoreError, known_count,
+    Act, ArticleId, BoardId, Created, EventId, MemberId, Once, Page, PageNumber, PageSize, Scroll, StoreError,
+    known_count,
 };
 
 #[derive(Default)]

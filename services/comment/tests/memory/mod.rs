@@ -10,7 +10,8 @@ use madang_comment::{
     DeleteOutcome, Parent, Refusal, place,
 };
 use madang_kernel::{
-    Act, ArticleId, CommentId, CommentMode, Created, EventId, MemberId, Page, PageNumber, PageSize, Scroll, StoreError, known_count,
+    Act, ArticleId, CommentId, CommentMode, Created, EventId, MemberId, Page, PageNumber, PageSize, Scroll, StoreError,
+    known_count,
 };
 
 #[derive(Default)]
@@ -176,7 +177,9 @@ impl CommentStore for MemoryComments {
         let kept = self.kept();
         let newest_first = kept.comments.values().rev().filter(|comment| {
             let theirs = comment.writer.as_ref().is_some_and(|found| found.member_id == writer);
-            theirs && before.is_none_or(|before| comment.comment_id < before) && !kept.gone.contains(&comment.article_id)
+            theirs
+                && before.is_none_or(|before| comment.comment_id < before)
+                && !kept.gone.contains(&comment.article_id)
         });
         let items = newest_first.take(size.get() as usize + 1).cloned().collect();
         Ok(Scroll::from_surplus(items, size, |comment| comment.comment_id))

@@ -24,10 +24,10 @@ use madang_comment::{CommentService, DepthMax};
 use madang_hot_article::{HotService, SiteDays};
 use madang_kernel::{Clock, IdGenerator, NodeId, NodeLease, NodeLeases, StoreError, SystemClock};
 use madang_like::LikeService;
-use madang_member::MemberService;
+use madang_member::{MemberService, Moderation};
 use madang_messaging::InstanceId;
 use madang_mysql::{
-    MysqlArticles, MysqlComments, MysqlHot, MysqlLeases, MysqlLikes, MysqlMembers, MysqlViews, Service,
+    MysqlArticles, MysqlComments, MysqlHot, MysqlLeases, MysqlLikes, MysqlMembers, MysqlModeration, MysqlViews, Service,
 };
 use madang_redis::{RankedHot, RedisLiveViews, RedisMembership, RedisReadModel};
 use madang_view::{GuestKey, LiveLimits, ViewService};
@@ -88,7 +88,13 @@ pub(super) async fn open(settings: &Settings, cluster: &ClusterSettings, roles: 
         let zone = time_zone.clone();
         Arc::new(ViewService::over(store, lookup.clone(), ids.clone(), clock.clone(), live, zone))
     });
-    let mut services = Services { sessions, members, articles, comments, likes, views, read: None, hot: None };
+    let acting = of(Service::Article).zip(of(Service::Comment)).filter(|_| members.is_some());
+    let moderation = acting.map(|(articles, comments)| {
+        let store = MysqlModeration::new(servers.member.clone(), vec![articles, comments]);
+        Arc::new(Moderation::new(Arc::new(store), lookup.clone(), ids.clone(), clock.clone()))
+    });
+    let (read, hot) = (None, None);
+    let mut services = Services { sessions, members, moderation, articles, comments, likes, views, read, hot };
     let days = SiteDays::new(time_zone);
     let internal = peers::router(&services, member_store.clone(), &keys);
     let model = Arc::new(RedisReadModel::new(servers.redis.clone(), clock.clone()));
