@@ -126,7 +126,7 @@ impl Scene {
         let target = site.register(&format!("target_{number}"), Role::Member).await.0;
         let other_board = format!(r#"{{"slug":"other-{number}","title":"t","comment_mode":"tree"}}"#);
         let other_board =
-            last(&site.by(&site.admin, "POST /api/v1/boards", &other_board).await.assert(201).header("location"));
+            last(site.by(&site.admin, "POST /api/v1/boards", &other_board).await.assert(201).header("location"));
         let role = match sender {
             Sender::Moderator => Role::Moderator,
             Sender::Admin => Role::Admin,
