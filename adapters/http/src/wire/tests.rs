@@ -69,8 +69,10 @@ fn head() -> impl Strategy<Value = ArticleHead> {
 }
 
 fn standing() -> impl Strategy<Value = Standing> {
+    // An end that a person gave was read from a date, so it is one: up to the year 9999.
+    let until = (0_i64..253_000_000_000_000).prop_map(Timestamp::from_millis);
     let parts =
-        (any::<u32>(), option::of(moment()), vec(id::<BoardId>(), 0..4), any::<u32>(), option::of(id::<SessionId>()));
+        (any::<u32>(), option::of(until), vec(id::<BoardId>(), 0..4), any::<u32>(), option::of(id::<SessionId>()));
     parts.prop_map(|(version, suspended_until, moderates, passwords, kept_session)| Standing {
         version,
         suspended_until,
