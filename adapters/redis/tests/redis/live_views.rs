@@ -16,7 +16,8 @@ use madang_view::{
     GuestKey, LiveLimits, LiveView, LiveViews, StoredViews, ViewConfig, ViewService, ViewStore, Viewed, Viewer,
 };
 
-use crate::support::{OneServer, OwnServer, TestRedis, ThreeNodes, Topology, eventually};
+use crate::own_server::OwnServer;
+use crate::support::{OneServer, TestRedis, ThreeNodes, Topology, eventually};
 
 const NOW_MS: i64 = 1_800_000_000_000;
 
