@@ -1,5 +1,7 @@
 //! Servers of a test's own, which it may kill: one, or a small cluster.
 
+#![allow(dead_code, reason = "each test program uses a part of it")]
+
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 
