@@ -73,7 +73,10 @@ async fn boards_that_count_wrong_are_found() {
         ("UPDATE board_article_count SET article_count = 2", "board 1 counts 2 articles and has 3"),
         ("UPDATE board_article_count SET version = 2", "board 1 counts 3 articles after only 2 changes"),
         ("UPDATE board_article_count SET greatest_id = 2", "board 1 knows of ids up to 2 and has 3"),
-        ("UPDATE article_block SET article_count = 5 WHERE first_id = 3", "block 3 of level 1 counts 5 articles and has 1"),
+        (
+            "UPDATE article_block SET article_count = 5 WHERE first_id = 3",
+            "block 3 of level 1 counts 5 articles and has 1",
+        ),
         ("UPDATE article_block SET first_id = 2 WHERE level = 2", "has 1 articles before its first block of level 2"),
         ("DELETE FROM board_article_count", "board 1 has"),
         ("INSERT INTO board VALUES (0, 2, 'c', 'c', 'tree', 1)", "board 2 has no counter"),
@@ -108,7 +111,10 @@ async fn comments_that_are_counted_wrong_or_hang_in_the_air_are_found() {
                 format!("INSERT INTO comment_article_gone VALUES ({shard}, {ARTICLE})"),
                 "is gone and its comments are still counted",
             ),
-            ("UPDATE comment SET parent_id = 5 WHERE comment_id = 2".into(), "comment 2 replies to one that is not there"),
+            (
+                "UPDATE comment SET parent_id = 5 WHERE comment_id = 2".into(),
+                "comment 2 replies to one that is not there",
+            ),
         ],
     )
     .await;
@@ -168,7 +174,10 @@ async fn scores_and_lists_that_differ_are_found() {
     for (damage, expected) in [
         ("UPDATE hot_score SET falling_score = -7 WHERE article_id = 3", "has a score of 7 and counts 0"),
         ("UPDATE hot_day SET finalised_at = NULL", "the list of 20260301 is kept, and the day is not final"),
-        ("DELETE FROM hot_final WHERE article_id = 1", "place 1 of the list of 2026-03-01 is article 2, and by its scores article 1"),
+        (
+            "DELETE FROM hot_final WHERE article_id = 1",
+            "place 1 of the list of 2026-03-01 is article 2, and by its scores article 1",
+        ),
         ("UPDATE hot_final SET like_count = 1 WHERE article_id = 2", "place 2 of the list"),
     ] {
         let test = TestDb::fresh::<OneServer>(Service::HotArticle).await;
