@@ -69,7 +69,9 @@ impl Backing for Cluster {
     }
 
     async fn parts(&self, site: &Site) -> Vec<PartState> {
-        let mut parts = health::servers(&self.servers).await;
+        let servers = health::servers(&self.servers).await;
+        let mut parts = health::in_short(&servers, site.groups.names().len());
+        parts.extend(servers);
         parts.extend(self.peers.states().iter().map(health::peer));
         parts.push(crate::readiness::ids(site));
         for name in site.groups.names() {
