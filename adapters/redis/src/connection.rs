@@ -313,7 +313,11 @@ impl Inner {
         }
         let now = self.now_ms();
         let Part { rests_until, silent_since } = &self.parts[part];
-        rests_until.store(now + REST_MS, Ordering::Relaxed);
+        // A connection that was cut is made anew at once; if that fails, the part rests then.
+        let is_cut = self.parts.len() == 1 && what == Meaning::Lost && !error.is_timeout();
+        if !is_cut {
+            rests_until.store(now + REST_MS, Ordering::Relaxed);
+        }
         let since = match silent_since.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed) {
             Ok(_) => {
                 warn!(part, "redis does not answer: {error}");

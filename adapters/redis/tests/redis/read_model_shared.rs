@@ -147,6 +147,18 @@ async fn events_of_old_articles_that_nobody_reads_leave_nothing_behind() {
 }
 
 #[tokio::test]
+async fn versions_are_told_apart_where_a_double_cannot() {
+    let site = Site::fresh::<OneServer>().await;
+    let (one, first) = (article(100_000), 1 << 53);
+    let ticket = site.model.expect(&[one]).await.unwrap();
+    site.model.fill(ticket, vec![(one, told(one, first))]).await.unwrap();
+    for likes in [first + 1, u64::MAX] {
+        site.merge([liked(one, likes), liked(one, likes - 1)]).await;
+        assert_eq!(site.likes(one).await, Some(likes));
+    }
+}
+
+#[tokio::test]
 async fn another_process_hears_what_comes_during_a_rebuild() {
     let site = Site::fresh::<ThreeNodes>().await;
     let (here, there) = (article(100_000), site.another().await);
