@@ -24,6 +24,7 @@ mod retry;
 mod rows;
 mod server;
 mod statement;
+mod tls;
 mod transaction;
 mod views;
 
@@ -40,6 +41,6 @@ pub use likes::{Counting, MysqlLikes};
 pub use members::MysqlMembers;
 pub use membership::MysqlMembership;
 pub use open::OpenError;
-pub use options::{AgesBy, MysqlOptions, ServerOptions, Service};
+pub use options::{AgesBy, MysqlOptions, ServerOptions, Service, TlsOptions};
 pub use outbox::MysqlOutbox;
 pub use views::MysqlViews;
