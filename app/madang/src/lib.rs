@@ -15,6 +15,7 @@ pub mod keys;
 mod lag;
 mod lease;
 pub mod operations;
+mod pages;
 mod readiness;
 pub mod report;
 pub mod roles;

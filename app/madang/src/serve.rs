@@ -12,7 +12,7 @@ use madang_api::{ApiLimits, ApiState};
 use madang_kernel::Role;
 use madang_member::MemberError;
 use madang_messaging::{OnError, Stop, Supervisor};
-use madang_web::WebState;
+use madang_web::LiveHub;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::net::{TcpListener, UnixListener};
 use tracing::{info, warn};
@@ -25,7 +25,7 @@ use crate::readiness::SiteReadiness;
 use crate::roles::{self, Roles};
 use crate::signals::{Signal, Signals};
 use crate::site::Site;
-use crate::{consumers, hot, telemetry, upkeep, write_back};
+use crate::{consumers, hot, pages, telemetry, upkeep, write_back};
 
 /// How long background tasks and commands may take to notice that they should end.
 const BACKGROUND_STOP: Duration = Duration::from_secs(2);
@@ -101,10 +101,12 @@ impl Running {
             async move { read.run(stop).await }
         });
         // From here on people read their own writes: the model hears of a change before whoever made it is answered.
-        let (model, read) = (site.read_model.clone(), site.read.clone());
+        let (model, read, live) = (site.read_model.clone(), site.read.clone(), LiveHub::default());
+        let open_pages = live.clone();
         site.database.on_commit(Arc::new(move |events| {
             model.merge_committed(events);
             read.note_committed(events);
+            open_pages.publish(events);
         }));
         let consumers = Supervisor::new("consumers");
         consumers::start(&consumers, &site).await.context("cannot start the consumer groups")?;
@@ -114,8 +116,9 @@ impl Running {
         serve_commands(&commands, &site, data.path(), socket);
 
         let address = listener.local_addr()?;
-        let router = router(&site, settings, roles, metrics, setup_token.clone())?;
+        let router = router(&site, settings, roles, metrics, setup_token.clone(), live.clone())?;
         let http = Supervisor::new("http");
+        pages::end_streams(&http, live);
         serve_http(&http, listener, router, http_share(Duration::from_millis(settings.drain_timeout_ms)));
         announce(address, setup_token.as_deref(), roles.has(roles::Role::Web), data.path());
         Ok(Self { site, http, commands, consumers, background })
@@ -173,6 +176,7 @@ fn router(
     roles: &Roles,
     metrics: PrometheusHandle,
     setup_token: Option<Arc<str>>,
+    live: LiveHub,
 ) -> anyhow::Result<Router> {
     let api = ApiState {
         members: site.members.clone(),
@@ -197,7 +201,7 @@ fn router(
     if !roles.has(roles::Role::Web) {
         return Ok(madang_api::router(api));
     }
-    let pages = WebState { members: site.members.clone(), articles: site.articles.clone(), setup_token };
+    let pages = pages::state(site, settings, &api.limits, setup_token, live)?;
     Ok(madang_api::router_with_pages(api, madang_web::router(pages)))
 }
 

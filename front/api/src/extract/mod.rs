@@ -11,6 +11,7 @@ mod path_id;
 mod session;
 mod viewer;
 
+pub use client::client_address;
 pub(crate) use client::Peer;
 pub(crate) use condition::{IfMatch, IfNoneMatch};
 pub(crate) use json::{Json, OptionalJson};
