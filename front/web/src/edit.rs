@@ -11,20 +11,16 @@ use crate::error::{Refused, WebError};
 use crate::form::{Line, Problems};
 use crate::layout::{Page, token_field, whole};
 use crate::posted::Posted;
+use crate::reply;
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
 use crate::write::{ArticleForm, not_yet, show};
-use crate::reply;
 
 /// The longest reason, in characters.
 const REASON_CHARS_MAX: usize = 500;
 
 /// The form with the article in it.
-pub(crate) async fn form(
-    State(web): State<Shared>,
-    visit: Visit,
-    Path(id): Path<String>,
-) -> Result<Response, Refused> {
+pub(crate) async fn form(State(web): State<Shared>, visit: Visit, Path(id): Path<String>) -> Result<Response, Refused> {
     let found = changeable(&web, &visit, &id).await.map_err(|error| error.refuse(&web, &visit))?;
     let html = page(&web, &visit, &found, &found.title, &found.content, &Problems::default());
     Ok(reply::page(&visit, StatusCode::OK, html))
@@ -99,9 +95,7 @@ async fn change(
     let draft = ArticleDraft { title: title.to_owned(), content: content.to_owned() };
     match web.site.articles.edit(&session.actor, id, draft, version).await {
         Ok(_) => Ok(()),
-        Err(ArticleError::Invalid(invalid)) => {
-            Err(Ok((wrong, Problems::invalid(visit.preferences.lang, &invalid))))
-        }
+        Err(ArticleError::Invalid(invalid)) => Err(Ok((wrong, Problems::invalid(visit.preferences.lang, &invalid)))),
         Err(ArticleError::Changed) => Err(Ok((StatusCode::CONFLICT, Problems::of(visit.texts().changed_meanwhile)))),
         Err(other) => Err(Err(other.into())),
     }
@@ -148,7 +142,11 @@ fn show_delete(
     let path = format!("/articles/{}", found.article_id);
     let texts = (t.delete_article, t.delete_article_text);
     let asked = (!is_own).then_some(reason);
-    reply::page(visit, status, delete_page(web, visit, texts, &quoted, &format!("{path}/delete"), &path, asked, problems))
+    reply::page(
+        visit,
+        status,
+        delete_page(web, visit, texts, &quoted, &format!("{path}/delete"), &path, asked, problems),
+    )
 }
 
 /// The reason that a moderator gives; people need none for what is theirs.

@@ -120,10 +120,9 @@ impl From<ArticleError> for WebError {
             ArticleError::NotFound(_) => Self::NotFound,
             ArticleError::Forbidden(_) => Self::Forbidden,
             ArticleError::Store(error) => error.into(),
-            ArticleError::Invalid(_)
-            | ArticleError::Changed
-            | ArticleError::SlugTaken
-            | ArticleError::KeyReused => Self::NotUnderstood,
+            ArticleError::Invalid(_) | ArticleError::Changed | ArticleError::SlugTaken | ArticleError::KeyReused => {
+                Self::NotUnderstood
+            }
         }
     }
 }

@@ -126,5 +126,8 @@ fn xml(text: &str) -> String {
 
 /// The text without the characters that XML forbids.
 fn xml_text(text: &str) -> String {
-    text.chars().filter(|char| !char.is_control() || matches!(char, '\n' | '\t')).filter(|c| !matches!(c, '\u{fffe}' | '\u{ffff}')).collect()
+    text.chars()
+        .filter(|char| !char.is_control() || matches!(char, '\n' | '\t'))
+        .filter(|c| !matches!(c, '\u{fffe}' | '\u{ffff}'))
+        .collect()
 }

@@ -28,7 +28,8 @@ fn secret(session_cookie: &str) -> [u8; TOKEN_BYTES] {
     let key: [u8; 32] = sha2::Digest::finalize(<Sha256 as sha2::Digest>::new_with_prefix(session_cookie)).into();
     let mut block = [0; 64];
     block[..key.len()].copy_from_slice(&key);
-    let whole: [u8; 32] = Hmac::<Sha256>::new(&block.into()).chain_update(b"madang form").finalize().into_bytes().into();
+    let whole: [u8; 32] =
+        Hmac::<Sha256>::new(&block.into()).chain_update(b"madang form").finalize().into_bytes().into();
     let mut first = [0; TOKEN_BYTES];
     first.copy_from_slice(&whole[..TOKEN_BYTES]);
     first

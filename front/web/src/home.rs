@@ -29,7 +29,7 @@ pub(crate) async fn home(State(web): State<Shared>, mut visit: Visit) -> Result<
 }
 
 async fn content(web: &Web, visit: &Visit) -> Result<Markup, WebError> {
-    let boards = web.boards.all().await?;
+    let boards = web.site.articles.boards().await?;
     let today = hot::today(web).await?;
     Ok(view(visit, &boards, today.as_ref()))
 }

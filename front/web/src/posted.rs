@@ -98,7 +98,9 @@ mod tests {
         for path in ["/", "/b/general?page=2#x", "/articles/1"] {
             assert_eq!(local_path(path), path);
         }
-        for path in ["", "//evil", "/\\evil", "http://evil", "evil", "/a\r\nb", "/\t/evil", "/a\\b", "javascript:alert(1)"] {
+        for path in
+            ["", "//evil", "/\\evil", "http://evil", "evil", "/a\r\nb", "/\t/evil", "/a\\b", "javascript:alert(1)"]
+        {
             assert_eq!(local_path(path), "/", "{path:?}");
         }
     }

@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_list_tells_the_time_today_and_the_day_before() {
-        let clock = Arc::new(ManualClock::new(at("2026-11-15T16:00:00Z")));
+        let clock = Arc::new(ManualClock::at(at("2026-11-15T16:00:00Z")));
         let seoul = SiteTime::new(TimeZone::get("Asia/Seoul").unwrap(), clock);
         let shown = |moment| {
             let text = seoul.short(at(moment)).into_string();

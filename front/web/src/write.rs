@@ -106,14 +106,7 @@ async fn board(web: &Web, slug: &str) -> Result<BoardWithCount, WebError> {
     web.boards.by_slug(slug).await?.ok_or(WebError::NotFound)
 }
 
-fn page(
-    web: &Web,
-    visit: &Visit,
-    board: &BoardWithCount,
-    title: &str,
-    content: &str,
-    problems: &Problems,
-) -> String {
+fn page(web: &Web, visit: &Visit, board: &BoardWithCount, title: &str, content: &str, problems: &Problems) -> String {
     let (t, slug) = (visit.texts(), &board.board.slug);
     let form = ArticleForm {
         heading: t.write_article,
@@ -132,13 +125,8 @@ fn page(
 /// The page with the form, for writing and for editing.
 pub(crate) fn show(web: &Web, visit: &Visit, form: &ArticleForm<'_>) -> String {
     let t = visit.texts();
-    let title = Line {
-        name: "title",
-        label: t.title,
-        value: form.title,
-        max_chars: TITLE_MAX_CHARS,
-        ..Line::default()
-    };
+    let title =
+        Line { name: "title", label: t.title, value: form.title, max_chars: TITLE_MAX_CHARS, ..Line::default() };
     let main = html! {
         @if let Some(aside) = &form.aside { (aside) }
         h1 { (form.heading) }

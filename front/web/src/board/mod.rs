@@ -66,7 +66,9 @@ pub(crate) async fn board(
 }
 
 async fn content(web: &Web, visit: &Visit, slug: &str, part: &Part) -> Result<(BoardWithCount, Markup), WebError> {
-    let board = web.boards.by_slug(slug).await?.ok_or(WebError::NotFound)?;
+    let found = web.boards.by_slug(slug).await?.ok_or(WebError::NotFound)?;
+    // Asked for again, because its count is of this moment: whoever wrote an article finds it counted.
+    let board = web.site.articles.board(found.board.board_id).await?;
     let (id, size) = (board.board.board_id, PageSize::DEFAULT);
     let main = match part {
         Part::Page(page) => {

@@ -13,13 +13,7 @@ use crate::texts;
 use crate::visit::Visit;
 
 /// A numbered page.
-pub(super) fn paged(
-    web: &Web,
-    visit: &Visit,
-    board: &BoardWithCount,
-    items: &[ReadSummary],
-    pager: &Pager,
-) -> Markup {
+pub(super) fn paged(web: &Web, visit: &Visit, board: &BoardWithCount, items: &[ReadSummary], pager: &Pager) -> Markup {
     let t = visit.texts();
     let path = format!("/b/{}", board.board.slug);
     html! {

@@ -215,5 +215,9 @@ fn show_delete(
     let action = format!("/comments/{}/delete", found.comment_id);
     let back = format!("/articles/{}#c{}", found.article_id, found.comment_id);
     let texts = (t.delete_comment, t.delete_comment_text);
-    reply::page(visit, status, delete_page(web, visit, texts, &quoted, &action, &back, (!is_own).then_some(reason), problems))
+    reply::page(
+        visit,
+        status,
+        delete_page(web, visit, texts, &quoted, &action, &back, (!is_own).then_some(reason), problems),
+    )
 }
