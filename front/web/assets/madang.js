@@ -260,7 +260,7 @@ function endless() {
       const address = link.getAttribute("href");
       const page = await pageAt(address);
       const found = $$("#articles > tr", page).map((row) => document.adoptNode(row));
-      if (found[0]) { found[0].dataset.address = address; watch.observe(found[0]); }
+      if (found[0]) found[0].dataset.address = address;
       rows.append(...found);
       const next = $("#older", page);
       if (next) link.setAttribute("href", next.getAttribute("href"));
@@ -274,14 +274,20 @@ function endless() {
   link.addEventListener("click", (event) => { event.preventDefault(); load(); });
   const near = new IntersectionObserver((seen) => { if (seen.some((one) => one.isIntersecting)) load(); }, { rootMargin: "400px" });
   near.observe(link);
+  // The last step whose first row is above the middle is where one is.
   const first = location.pathname + location.search;
-  if (rows.firstElementChild) rows.firstElementChild.dataset.address = first;
-  const watch = new IntersectionObserver(() => {
+  let waiting = false;
+  const note = () => {
+    waiting = false;
     const marks = $$("#articles > tr[data-address]").filter((row) => row.getBoundingClientRect().top < innerHeight / 2);
     const address = marks.length ? marks[marks.length - 1].dataset.address : first;
     if (location.pathname + location.search !== address) history.replaceState(history.state, "", address);
-  }, { threshold: [0, 1], rootMargin: "0px 0px -50% 0px" });
-  if (rows.firstElementChild) watch.observe(rows.firstElementChild);
+  };
+  addEventListener("scroll", () => {
+    if (waiting) return;
+    waiting = true;
+    setTimeout(note, 150);
+  }, { passive: true });
 }
 
 // Live changes of an open article: counts change in place, new comments are announced quietly and shown on request.

@@ -138,7 +138,7 @@ pub(crate) fn show(web: &Web, visit: &Visit, form: &ArticleForm<'_>) -> String {
             @if let Some(version) = form.version { input type="hidden" name="version" value=(version); }
             (title.show(form.problems))
             div.beside {
-                (area("content", t.text, form.content, 16, CONTENT_MAX_CHARS, form.problems))
+                (area("content", t.text, form.content, 14, CONTENT_MAX_CHARS, form.problems))
                 section.preview #preview aria-label=(t.preview) hidden {
                     p.label aria-hidden="true" { (t.preview) }
                     div.text data-empty=(t.preview_empty) {}

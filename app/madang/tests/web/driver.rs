@@ -23,7 +23,7 @@ impl Driver {
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(program) = find("chromedriver") else { leave_out("there is no chromedriver") };
         let mut command = Command::new(program);
-        command.args(["--port=0", "--silent"]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.args(["--port=0"]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         // A group of its own, so that its browsers end with it.
         let mut child = command.process_group(0).spawn().expect("chromedriver starts");
         let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines().map_while(Result::ok);
