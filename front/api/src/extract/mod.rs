@@ -11,8 +11,8 @@ mod path_id;
 mod session;
 mod viewer;
 
-pub use client::client_address;
 pub(crate) use client::Peer;
+pub use client::client_address;
 pub(crate) use condition::{IfMatch, IfNoneMatch};
 pub(crate) use json::{Json, OptionalJson};
 pub(crate) use list_query::{CommentPlace, ListQuery, ScrollQuery};

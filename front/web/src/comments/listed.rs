@@ -35,11 +35,11 @@ impl Listed {
         let mut items: Vec<Placed> = Vec::with_capacity(comments.len());
         for comment in comments {
             let level = comment.depth.saturating_sub(above).max(1);
-            if level > LEVELS_SHOWN {
-                if let Some(last) = items.last_mut() {
-                    last.continues = true;
-                    continue;
-                }
+            if level > LEVELS_SHOWN
+                && let Some(last) = items.last_mut()
+            {
+                last.continues = true;
+                continue;
             }
             items.push(Placed { comment, level: level.min(LEVELS_SHOWN), continues: false });
         }
