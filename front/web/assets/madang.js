@@ -213,10 +213,13 @@ async function send(section, form) {
       $("textarea", form).value = "";
       form.elements.once.value = [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
     }
+    document.dispatchEvent(new Event("comment-placed"));
     if (inPlace) {
-      item.tabIndex = -1;
-      item.focus({ preventScroll: true });
-      item.scrollIntoView({ block: "nearest" });
+      // The stream may have been quicker, and put in its own copy.
+      const shown = document.getElementById(item.id);
+      shown.tabIndex = -1;
+      shown.focus({ preventScroll: true });
+      shown.scrollIntoView({ block: "nearest" });
     } else location.href = `/comments/${item.id.slice(1)}`;
   } catch {
     fail(section.dataset.failed);
@@ -302,6 +305,7 @@ function live() {
   let source, last = "", reload = false, known = Number(article.dataset.comments);
 
   const announce = () => {
+    for (const id of [...waiting]) if (document.getElementById("c" + id)) waiting.delete(id);
     const count = waiting.size;
     notice.hidden = !reload && count === 0;
     if (notice.hidden) return;
@@ -309,6 +313,7 @@ function live() {
     button.textContent = count === 0 ? section.dataset.show : count === 1 ? newOne : newMany.replace("#", count);
     say(button.textContent);
   };
+  document.addEventListener("comment-placed", announce);
   const fetched = async (id) => {
     const answer = await fetch(`/comments/${id}`, { headers: FRAGMENT });
     return answer.ok ? element(await answer.text()) : null;

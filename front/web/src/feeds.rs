@@ -38,11 +38,16 @@ struct Feed {
 /// The newest articles of a board.
 pub(crate) async fn board(
     State(web): State<Shared>,
-    visit: Visit,
+    mut visit: Visit,
     Path(slug): Path<String>,
 ) -> Result<Response, Refused> {
+    visit.here = format!("/b/{slug}/feed.atom");
+    let making = match web.kept.find(&visit, visit.here.clone(), web.site.read.generation()) {
+        Ok(feed) => return Ok(reply::kept(&visit, &feed)),
+        Err(making) => making,
+    };
     match of_board(&web, &slug).await {
-        Ok(feed) => Ok(reply::document(&visit, ATOM, atom(&web, &visit, &feed))),
+        Ok(feed) => Ok(reply::shared_document(&web, &visit, making, ATOM, atom(&web, &visit, &feed))),
         Err(error) => Err(error.refuse(&web, &visit)),
     }
 }

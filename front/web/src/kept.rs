@@ -44,6 +44,8 @@ pub(crate) struct KeptPage {
     pub(crate) html: Bytes,
     /// Its entity tag.
     pub(crate) tag: HeaderValue,
+    /// What kind of document it is.
+    pub(crate) kind: &'static str,
     gzip: OnceLock<Bytes>,
     generation: u64,
     made: Instant,
@@ -89,10 +91,10 @@ impl Kept {
     }
 
     /// Keeps a page for the next who asks; `None` when it is a member's.
-    pub(crate) fn keep(&self, making: Making, html: &str) -> Option<Arc<KeptPage>> {
+    pub(crate) fn keep(&self, making: Making, html: &str, kind: &'static str) -> Option<Arc<KeptPage>> {
         let (asked, generation) = making.0?;
         let html = Bytes::copy_from_slice(html.as_bytes());
-        let page = KeptPage { tag: tag(&html), html, gzip: OnceLock::new(), generation, made: Instant::now() };
+        let page = KeptPage { tag: tag(&html), html, kind, gzip: OnceLock::new(), generation, made: Instant::now() };
         let page = Arc::new(page);
         if page.html.len() <= PAGE_BYTES_MAX && self.is_asked_again(&asked) {
             self.pages.insert(asked, Arc::clone(&page));

@@ -15,7 +15,7 @@ const CSP: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; \
      base-uri 'none'; frame-ancestors 'none'",
 );
-const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
+const HTML: &str = "text/html; charset=utf-8";
 const GZIP: HeaderValue = HeaderValue::from_static("gzip");
 /// Kept by the browser alone, and checked with us before each use.
 const REVALIDATE: HeaderValue = HeaderValue::from_static("private, no-cache");
@@ -32,9 +32,14 @@ pub(crate) fn page(visit: &Visit, status: StatusCode, html: String) -> Response 
 
 /// A page that a guest shares with every other, or a member has to themselves.
 pub(crate) fn shared(web: &Web, visit: &Visit, making: Making, html: String) -> Response {
-    match web.kept.keep(making, &html) {
+    shared_document(web, visit, making, HTML, html)
+}
+
+/// The same for a document of another kind.
+pub(crate) fn shared_document(web: &Web, visit: &Visit, making: Making, kind: &'static str, text: String) -> Response {
+    match web.kept.keep(making, &text, kind) {
         Some(page) => kept(visit, &page),
-        None => page(visit, StatusCode::OK, html),
+        None => document(visit, kind, text),
     }
 }
 
@@ -50,7 +55,11 @@ pub(crate) fn kept(visit: &Visit, page: &KeptPage) -> Response {
     } else {
         dressed(page.html.clone(), false)
     };
-    response.headers_mut().insert(header::ETAG, page.tag.clone());
+    let headers = response.headers_mut();
+    headers.insert(header::ETAG, page.tag.clone());
+    if response.status() == StatusCode::OK {
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(page.kind));
+    }
     response
 }
 
@@ -82,7 +91,7 @@ pub(crate) fn see_other(path: &str) -> Response {
 fn dressed(body: Bytes, is_gzip: bool) -> Response {
     let mut response = Response::new(Body::from(body));
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HTML);
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(HTML));
     headers.insert(header::CONTENT_SECURITY_POLICY, CSP);
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));

@@ -112,10 +112,14 @@ async fn thread_of(web: &Web, article: ArticleId, root: CommentId) -> Result<Lis
     }
     let after = madang_comment::CommentCursor::after(&root).to_string();
     let below = web.site.comments.scroll(article, Some(&after), PageSize::new("limit", 100).unwrap_or(comments::STEP));
-    let below = below.await?.items.into_iter().take_while(|comment| is_below(comment, &root));
+    let below = below.await?;
+    // A thread that is longer than one step goes on in the whole list.
+    let is_longer = below.items.last().is_some_and(|last| is_below(last, &root));
+    let next = below.next.filter(|_| is_longer).map(|next| next.to_string());
+    let below = below.items.into_iter().take_while(|comment| is_below(comment, &root));
     let base = root.depth;
     let items: Vec<_> = std::iter::once(root.clone()).chain(below).collect();
-    Ok(Listed::new(items, None, false, Some(base)))
+    Ok(Listed::new(items, next, false, Some(base)))
 }
 
 fn is_below(comment: &Comment, root: &Comment) -> bool {
