@@ -270,8 +270,8 @@ function endless() {
       else { near.disconnect(); link.parentElement.remove(); }
       link.removeAttribute("aria-busy");
       busy = false;
-      // Still in sight: the observer tells of changes only.
-      if (next && link.getBoundingClientRect().top < innerHeight + 400) load();
+      // An observer tells of changes only, and the link may be in sight still or again: one who is new is told at once.
+      if (next) { near.unobserve(link); near.observe(link); }
     } catch { link.removeAttribute("aria-busy"); busy = false; }
   };
   link.addEventListener("click", (event) => { event.preventDefault(); load(); });
