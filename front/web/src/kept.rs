@@ -132,3 +132,51 @@ impl Weighter<Asked, Arc<KeptPage>> for ByBytes {
         OVERHEAD_BYTES + page.html.len() as u64 * 4 / 3
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(address: &str) -> Asked {
+        let preferences = Preferences::of(&axum::http::HeaderMap::new());
+        Asked { address: address.to_owned(), base: "http://board.example".to_owned(), preferences }
+    }
+
+    fn made(kept: &Kept, address: &str, html: &str) -> Arc<KeptPage> {
+        kept.keep(Making(Some((asked(address), 7))), html, "text/html").unwrap()
+    }
+
+    #[test]
+    fn a_kept_page_is_compressed_once_for_all_its_readers() {
+        let kept = Kept::default();
+        let page = made(&kept, "/", &"text ".repeat(1_000));
+        assert_eq!(page.gzip().as_ptr(), page.gzip().as_ptr());
+        assert!(page.gzip().len() < page.html.len() / 10);
+    }
+
+    #[test]
+    fn only_what_is_asked_for_again_is_kept() {
+        let kept = Kept::default();
+        made(&kept, "/", "once");
+        assert_eq!(kept.pages.len(), 0);
+        made(&kept, "/", "twice");
+        assert_eq!(kept.pages.get(&asked("/")).unwrap().html, "twice");
+    }
+
+    #[test]
+    fn many_pages_fill_no_memory() {
+        let kept = Kept::default();
+        let html = "x".repeat(100_000);
+        for number in 0..1_000 {
+            let address = format!("/{number}");
+            made(&kept, &address, &html);
+            made(&kept, &address, &html);
+        }
+        assert!(kept.pages.weight() <= BUDGET_BYTES);
+    }
+
+    #[test]
+    fn a_members_page_is_nobody_elses() {
+        assert!(Kept::default().keep(Making(None), "theirs", "text/html").is_none());
+    }
+}
