@@ -18,6 +18,7 @@ pub mod keys;
 mod lag;
 mod lease;
 pub mod operations;
+mod pages;
 mod public;
 mod readiness;
 pub mod report;

@@ -8,10 +8,10 @@ use axum::Router;
 use madang_api::{
     ApiLimits, ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, ReadCalls, Rendered, ViewCalls,
 };
-use madang_web::WebState;
 use metrics_exporter_prometheus::PrometheusHandle;
 
 use crate::config::Settings;
+use crate::pages;
 use crate::readiness::SiteReadiness;
 use crate::roles::Role;
 use crate::site::Site;
@@ -22,12 +22,7 @@ pub(crate) fn router(site: &Site, settings: &Settings, metrics: PrometheusHandle
     if !site.roles.has(Role::Web) {
         return Ok(madang_api::router(api));
     }
-    let services = &site.services;
-    let pages = WebState {
-        members: services.members()?.clone(),
-        articles: services.articles()?.clone(),
-        setup_token: Some(site.setup_token.clone()),
-    };
+    let pages = pages::state(site, settings, &api.limits)?;
     Ok(madang_api::router_with_pages(api, madang_web::router(pages)))
 }
 

@@ -16,6 +16,7 @@ use madang_like::{LikeService, LikeStore};
 use madang_member::{MemberService, Sessions};
 use madang_messaging::{ConsumerConfig, DeadLetters, EventLog, OnError, Outage, Supervisor};
 use madang_view::{GuestKey, ViewService};
+use madang_web::LiveHub;
 
 use crate::config::Settings;
 use crate::groups::Groups;
@@ -58,6 +59,8 @@ pub struct Site {
     pub lease_ms: i64,
     /// The host's clock.
     pub clock: Arc<dyn Clock>,
+    /// Tells open pages of what is committed here.
+    pub live: LiveHub,
     /// What stands behind the ports, for what is no port.
     pub backing: Arc<dyn Backing>,
 }
@@ -154,6 +157,21 @@ impl Services {
     /// Boards and articles, which this process may not run.
     pub fn articles(&self) -> anyhow::Result<&Arc<ArticleService>> {
         self.articles.as_ref().with_context(|| absent(Role::Article))
+    }
+
+    /// Comments, which this process may not run.
+    pub fn comments(&self) -> anyhow::Result<&Arc<CommentService>> {
+        self.comments.as_ref().with_context(|| absent(Role::Comment))
+    }
+
+    /// Likes, which this process may not run.
+    pub fn likes(&self) -> anyhow::Result<&Arc<LikeService>> {
+        self.likes.as_ref().with_context(|| absent(Role::Like))
+    }
+
+    /// Views, which this process may not run.
+    pub fn views(&self) -> anyhow::Result<&Arc<ViewService>> {
+        self.views.as_ref().with_context(|| absent(Role::View))
     }
 
     /// Reading, which this process may not run.

@@ -26,6 +26,7 @@ mod trusted_proxies;
 mod views;
 
 pub use error::ApiError;
+pub use extract::client_address;
 pub use rendered::Rendered;
 pub use router::{router, router_with_pages};
 pub use serve::serve;

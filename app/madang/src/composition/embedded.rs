@@ -22,6 +22,7 @@ use madang_sqlite::{
     SqliteViews,
 };
 use madang_view::{GuestKey, ViewConfig, ViewService};
+use madang_web::LiveHub;
 use tracing::info;
 
 use super::{embedded_check, hex, member_options};
@@ -135,6 +136,7 @@ pub(super) async fn open(settings: &Settings, roles: Roles, data: &DataDirectory
         leases,
         lease_ms: LEASE_MS,
         clock,
+        live: LiveHub::default(),
         backing: Arc::new(backing),
     })
 }
@@ -147,12 +149,13 @@ impl Backing for Embedded {
 
     /// From here on people read their own writes: the model hears of a change before whoever made it is answered.
     fn start(&self, site: &Site, _stages: &Stages<'_>) {
-        let (model, read) = (self.model.clone(), site.services.read.clone());
+        let (model, read, live) = (self.model.clone(), site.services.read.clone(), site.live.clone());
         self.database.on_commit(Arc::new(move |events| {
             model.merge_committed(events);
             if let Some(read) = &read {
                 read.note_committed(events);
             }
+            live.publish(events);
         }));
     }
 

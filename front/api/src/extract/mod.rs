@@ -12,6 +12,7 @@ mod session;
 mod viewer;
 
 pub(crate) use client::Peer;
+pub use client::client_address;
 pub(crate) use condition::{IfMatch, IfNoneMatch};
 pub(crate) use json::{Json, OptionalJson};
 pub(crate) use list_query::{CommentPlace, ListQuery, ScrollQuery};

@@ -33,7 +33,8 @@ pub(super) fn start(
     let outbox = Arc::new(MysqlOutbox::new(database.clone()));
     let shards = coordinator.assignment();
     let (relay, hand_over) = Relay::new(RelayConfig::default(), outbox, site.log.clone(), shards, clock);
-    let followed = Followed { relay: hand_over, model: model.clone(), read: site.services.read.clone() };
+    let followed =
+        Followed { relay: hand_over, model: model.clone(), live: site.live.clone(), read: site.services.read.clone() };
     database.after_commit(Arc::new(followed));
     stages.coordinators.spawn(name, OnError::Restart, move |stop| coordinator.clone().run(stop));
     stages.relays.spawn(name, OnError::Restart, move |stop| relay.clone().run(stop));

@@ -31,6 +31,7 @@ use madang_mysql::{
 };
 use madang_redis::{RankedHot, RedisLiveViews, RedisMembership, RedisReadModel};
 use madang_view::{GuestKey, LiveLimits, ViewService};
+use madang_web::LiveHub;
 use tracing::warn;
 
 use self::backing::Cluster;
@@ -137,6 +138,7 @@ pub(super) async fn open(settings: &Settings, cluster: &ClusterSettings, roles: 
         leases,
         lease_ms,
         clock,
+        live: LiveHub::default(),
         backing: Arc::new(backing),
     })
 }
