@@ -89,6 +89,9 @@ pub struct RedisSettings {
     pub mode: RedisMode,
     /// One server, or nodes of a Redis Cluster to ask first.
     pub urls: Vec<ServerUrl>,
+    /// How long a call waits for its answer; what takes longer counts as away.
+    #[serde(default = "default_response_timeout_ms")]
+    pub response_timeout_ms: u64,
 }
 
 /// One server, or a Redis Cluster.
@@ -196,6 +199,10 @@ fn default_mysql_connections_max() -> usize {
     12
 }
 
+fn default_response_timeout_ms() -> u64 {
+    500
+}
+
 fn default_partitions() -> u32 {
     12
 }
@@ -245,6 +252,10 @@ impl ClusterSettings {
         if self.redis.urls.is_empty() || (self.redis.mode == RedisMode::Single && self.redis.urls.len() > 1) {
             let text = "must name one server, or with mode = \"cluster\" one or more of its nodes".to_owned();
             problems.push(("cluster.redis.urls", text));
+        }
+        if !(10..=60_000).contains(&self.redis.response_timeout_ms) {
+            let text = format!("must be between 10 and 60000, not {}", self.redis.response_timeout_ms);
+            problems.push(("cluster.redis.response_timeout_ms", text));
         }
         if self.kafka.bootstrap.is_empty() {
             problems.push(("cluster.kafka.bootstrap", "must name at least one broker as host:port".to_owned()));

@@ -47,6 +47,8 @@ impl Servers {
         let brokers: Vec<&str> = self.kafka.split(',').collect();
         // Few partitions: every test has topics of its own, and a broker is to hold them all.
         text.push_str(&format!("[cluster.redis]\nmode = {mode:?}\nurls = {urls:?}\n"));
+        // A machine that is busy is no Redis that is away.
+        text.push_str("response_timeout_ms = 10000\n");
         text.push_str(&format!("[cluster.kafka]\nbootstrap = {brokers:?}\npartitions = 2\n"));
         text
     }
