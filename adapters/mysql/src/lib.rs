@@ -28,7 +28,7 @@ mod statement;
 mod transaction;
 mod views;
 
-pub use articles::MysqlArticles;
+pub use articles::{Announce, MysqlArticles};
 pub use check::{CheckFinding, CheckProgress, CheckReport, Sizes};
 pub use comments::MysqlComments;
 pub use db::Mysql;

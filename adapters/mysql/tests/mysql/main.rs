@@ -14,6 +14,7 @@ mod hot_store;
 mod inbox;
 mod lanes;
 mod like_store;
+mod many_articles;
 mod member_store;
 mod membership;
 mod node_leases;

@@ -10,7 +10,8 @@ use madang_event::{ArticleDeleted, ArticleLikes, ArticleState, BoardCount, Envel
 use madang_kernel::{ArticleId, BoardId, EventId, Id, ManualClock, MemberId, PageNumber, PageSize, ShardId, Timestamp};
 use madang_redis::RedisReadModel;
 
-use crate::support::{OneServer, OwnServer, TestRedis, ThreeNodes, Topology, eventually};
+use crate::own_server::OwnServer;
+use crate::support::{OneServer, TestRedis, ThreeNodes, Topology, eventually};
 
 const NOW_MS: i64 = 1_800_000_000_000;
 const ID_EPOCH_MS: i64 = 1_704_067_200_000;

@@ -18,4 +18,5 @@ mod servers;
 mod site;
 mod split;
 mod starting;
+mod two_processes;
 mod waiting;

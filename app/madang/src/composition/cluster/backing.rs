@@ -63,7 +63,8 @@ impl Backing for Cluster {
     }
 
     /// A group joins when a broker answers, and goes on where it stopped.
-    async fn prepare_group(&self, _group: &ConsumerConfig) -> Result<(), Outage> {
+    async fn prepare_groups(&self, groups: &[ConsumerConfig]) -> Result<(), Outage> {
+        topics::make_at_start(&self.servers.log, groups).await;
         Ok(())
     }
 
