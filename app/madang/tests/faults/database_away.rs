@@ -54,7 +54,7 @@ fn place(cluster: &Cluster, token: &str, is_of: impl Fn(ShardId) -> bool) -> Pla
 type Seen = (Instant, u16, Duration, String);
 
 /// Writes and reads in one place until told to stop.
-fn work(mut client: Client, place: &Place, token: &str, reads: bool, stop: &AtomicBool) -> Vec<Seen> {
+fn work(mut client: Client, place: &Place, token: &str, reads: Reads, stop: &AtomicBool) -> Vec<Seen> {
     let mut seen = Vec::new();
     for turn in 0.. {
         if stop.load(Ordering::Relaxed) {
@@ -69,8 +69,8 @@ fn work(mut client: Client, place: &Place, token: &str, reads: bool, stop: &Atom
             1 => ("PUT", format!("/api/v1/articles/{article}/like"), None),
             2 => ("POST", format!("/api/v1/articles/{article}/comments"), Some(json!({"content": "a word"}))),
             3 => ("DELETE", format!("/api/v1/articles/{article}/like"), None),
-            _ if reads && turn % 2 == 0 => ("GET", format!("/api/v1/articles/{article}"), None),
-            _ if reads => ("GET", format!("/api/v1/boards/{}/articles", place.board), None),
+            _ if reads == Reads::ListsToo && turn % 2 == 0 => ("GET", format!("/api/v1/boards/{}/articles", place.board), None),
+            _ if reads != Reads::Nothing => ("GET", format!("/api/v1/articles/{article}"), None),
             _ => continue,
         };
         let at = Instant::now();
