@@ -12,7 +12,7 @@ use crate::turns::{alone, is_long, last};
 use crate::waiting::eventually;
 
 /// An answer later than this is noticed.
-const ANSWER_MAX: Duration = Duration::from_secs(5);
+const ANSWER_MAX: Duration = Duration::from_secs(10);
 
 fn kafka_answers(cluster: &Cluster) -> bool {
     let ready = cluster.processes[0].get("/readyz").json(200);

@@ -8,7 +8,6 @@ use serde_json::json;
 
 use crate::client::{Client, Request};
 use crate::cluster::Cluster;
-use crate::load::fill;
 use crate::process::Process;
 use crate::servers::Servers;
 use crate::turns::{alone, last};
@@ -45,8 +44,8 @@ fn a_process_paused_past_its_lease_repeats_no_id() {
     }
     cluster.processes[0].spawn();
     cluster.processes[0].wait_until_up();
-    let (boards, tokens) = fill(&cluster, 1, 1);
-    let (board, token) = (&boards[0], &tokens[0]);
+    // Not by a command: that would take a number too, and give it back for the other process to take.
+    let (board, token) = (&cluster.board("talk", "two_level"), &cluster.member("ann"));
     let (paused, other) = cluster.processes.split_at_mut(1);
     let (paused, other) = (&paused[0], &mut other[0]);
     let mut ids = vec![write(paused, board, token).unwrap()];
