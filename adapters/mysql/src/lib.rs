@@ -25,6 +25,7 @@ mod retry;
 mod rows;
 mod server;
 mod statement;
+mod tls;
 mod transaction;
 mod views;
 
@@ -41,6 +42,6 @@ pub use likes::{Counting, MysqlLikes};
 pub use members::MysqlMembers;
 pub use membership::MysqlMembership;
 pub use open::OpenError;
-pub use options::{AgesBy, MysqlOptions, ServerOptions, Service};
+pub use options::{AgesBy, MysqlOptions, ServerOptions, Service, TlsOptions};
 pub use outbox::MysqlOutbox;
 pub use views::MysqlViews;

@@ -65,6 +65,9 @@ pub enum OpenError {
         /// What is wrong with it.
         reason: String,
     },
+    /// Connections cannot be encrypted as configured.
+    #[error("encrypted connections: {0}")]
+    Tls(String),
     /// The database was set up for another topology.
     #[error(
         "{database} on server {server} was set up as server {found_server} of the shard map \"{found}\", and the \

@@ -13,6 +13,7 @@ mod page;
 mod row;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use madang_article::{
@@ -29,6 +30,7 @@ use crate::{Mysql, once};
 pub use call::Announce;
 
 pub(crate) use blocks::{BLOCK, SUPER_BLOCK};
+use board::LastCounts;
 use call::{Answer, Call};
 use decide::ArticleFold;
 
@@ -40,13 +42,14 @@ const CREATE_MANY_MAX: usize = 4_096;
 pub struct MysqlArticles {
     db: Mysql,
     lanes: Lanes<ArticleFold>,
+    last_counts: Arc<LastCounts>,
 }
 
 impl MysqlArticles {
     /// The store in `db`; starts its lanes.
     pub fn new(db: Mysql) -> Self {
         let lanes = Lanes::start(&db, ArticleFold::new(db.clock().clone()));
-        Self { db, lanes }
+        Self { db, lanes, last_counts: Arc::default() }
     }
 
     /// Creates many articles, each with its counters and blocks, and with its event if `announce` says so. Keys in `once`
@@ -113,7 +116,7 @@ impl ArticleStore for MysqlArticles {
     }
 
     async fn boards(&self) -> Result<Vec<BoardWithCount>, StoreError> {
-        board::all(&self.db).await
+        board::all(&self.db, &self.last_counts).await
     }
 
     async fn find_board(&self, board: BoardId) -> Result<Option<BoardWithCount>, StoreError> {

@@ -22,5 +22,6 @@ mod open;
 mod outbox;
 mod plans;
 mod proxy;
+mod tls;
 mod two_processes;
 mod view_store;

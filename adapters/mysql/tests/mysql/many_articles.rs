@@ -9,6 +9,7 @@ use madang_mysql::{Announce, MysqlArticles, Service};
 use mysql_async::Conn;
 use mysql_async::prelude::Queryable;
 
+use crate::proxy::Proxy;
 use crate::support::{OneServer, TestDb, TwoServers};
 
 /// On shard 0.
@@ -83,6 +84,32 @@ async fn of_many_articles_all_are_created_or_none() {
     assert_eq!(test.rows::<i64>("SELECT COUNT(*) FROM article").await, [1]);
     assert_eq!(test.outbox().await.len(), 1);
     assert_eq!(test.article_differences().await, Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn boards_are_listed_while_the_server_of_some_is_away() {
+    let mut test = TestDb::fresh::<TwoServers>(Service::Article).await;
+    let direct = test.options.servers[1].url.clone();
+    let (proxy, through) = Proxy::start(&direct).await;
+    test.options.servers[1].url = through;
+    let db = test.another().await;
+    test.options.servers[1].url = direct;
+    let articles = MysqlArticles::new(db.clone());
+    for board in [BOARD, OTHER_BOARD] {
+        open_board(&articles, board).await;
+        articles.create(new(board, 10)).await.unwrap();
+    }
+    let counts = async || {
+        let boards = articles.boards().await?;
+        Ok::<_, StoreError>(boards.iter().map(|board| board.article_count).collect::<Vec<_>>())
+    };
+    assert_eq!(counts().await.unwrap(), [1, 1]);
+    drop(proxy);
+    articles.create(new(BOARD, 11)).await.unwrap();
+    assert_eq!(counts().await.unwrap(), [2, 1], "one as it is, the other as it was");
+    let refused = MysqlArticles::new(db.clone()).boards().await;
+    assert!(matches!(refused, Err(StoreError::Unavailable { .. })), "a count that nobody knows is not zero");
+    db.close().await;
 }
 
 /// Twice as many rows with each statement, and the blocks that such a board has.

@@ -43,6 +43,20 @@ async fn while_it_is_away_calls_fail_at_once_and_afterwards_they_work() {
 }
 
 #[tokio::test]
+async fn a_connection_that_is_cut_costs_the_calls_on_it_and_no_other() {
+    let mut server = OwnServer::not_running();
+    server.start().await;
+    let redis = Redis::connect(&server.options()).await.unwrap();
+    for _ in 0..5 {
+        redis.ping().await.unwrap();
+        server.kill();
+        server.start().await;
+        eventually("the loss is noticed", || async { redis.ping().await.is_err() }).await;
+        redis.ping().await.unwrap();
+    }
+}
+
+#[tokio::test]
 async fn a_server_that_hangs_is_given_up_in_time() {
     // A port that takes connections and says nothing.
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -58,6 +58,12 @@ impl OwnServer {
         .await;
     }
 
+    /// It takes connections, and answers nothing, until it is killed.
+    pub(crate) fn hang(&self) {
+        let pid = self.child.as_ref().unwrap().id().to_string();
+        assert!(Command::new("kill").args(["-STOP", &pid]).status().unwrap().success());
+    }
+
     /// `kill -9`: everything is lost.
     pub(crate) fn kill(&mut self) {
         if let Some(mut child) = self.child.take() {

@@ -16,8 +16,9 @@ const TAKEN_OVER: Duration = Duration::from_secs(40);
 /// The shards of a service that a process says it serves; it says so at every change.
 fn shards(process: &Process, service: &str) -> Option<u32> {
     let log = process.log();
-    let said = log.lines().filter(|line| line.contains("assignment changed") && line.contains(&format!("={service} ")));
-    let (_, number) = said.last()?.rsplit_once("shards=")?;
+    let of_service = format!("={service} ");
+    let mut said = log.lines().filter(|line| line.contains("assignment changed") && line.contains(&of_service));
+    let (_, number) = said.next_back()?.rsplit_once("shards=")?;
     number.trim().parse().ok()
 }
 
