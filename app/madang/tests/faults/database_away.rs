@@ -25,13 +25,37 @@ const ANSWER_MAX: Duration = Duration::from_secs(4);
 const GRACE: Duration = Duration::from_secs(2);
 /// How long a server may take to be served again.
 const BACK: Duration = Duration::from_secs(60);
-const ARTICLES: usize = 4;
+const ARTICLES: usize = 12;
 const PEOPLE: usize = 3;
 
 /// A board and articles of it that live, with all that belongs to them, on one server.
 struct Place {
     board: String,
     articles: Vec<String>,
+}
+
+/// A site with half of its shards on a server of the test's own.
+struct Site {
+    second: Relational,
+    cluster: Cluster,
+    tokens: Vec<String>,
+    /// On the server that stays.
+    near: Place,
+    /// On the other.
+    far: Place,
+}
+
+fn site() -> Site {
+    let mut servers = Servers::of_environment();
+    let second = Relational::start();
+    servers.mysql = vec![servers.mysql[0].clone(), second.url()];
+    let mut cluster = Cluster::prepared(&servers, &["all"]);
+    configure(&cluster, &format!("time_zone = {:?}", quiet_zone()));
+    cluster.start();
+    let (_, tokens) = fill(&cluster, 0, 2 * PEOPLE);
+    let near = place(&cluster, &tokens[0], |shard| shard.number() < SECOND);
+    let far = place(&cluster, &tokens[0], |shard| shard.number() >= SECOND);
+    Site { second, cluster, tokens, near, far }
 }
 
 fn place(cluster: &Cluster, token: &str, is_of: impl Fn(ShardId) -> bool) -> Place {
@@ -107,15 +131,7 @@ fn while_the_second_is_away(
     away: impl FnOnce(&mut Relational),
     back: impl FnOnce(&mut Relational),
 ) -> Outage {
-    let mut servers = Servers::of_environment();
-    let mut second = Relational::start();
-    servers.mysql = vec![servers.mysql[0].clone(), second.url()];
-    let mut cluster = Cluster::prepared(&servers, &["all"]);
-    configure(&cluster, &format!("time_zone = {:?}", quiet_zone()));
-    cluster.start();
-    let (_, tokens) = fill(&cluster, 0, 2 * PEOPLE);
-    let near = place(&cluster, &tokens[0], |shard| shard.number() < SECOND);
-    let far = place(&cluster, &tokens[0], |shard| shard.number() >= SECOND);
+    let Site { mut second, mut cluster, tokens, near, far } = site();
     let (stop, outage) = (AtomicBool::new(false), Duration::from_secs(if is_long() { 20 } else { 8 }));
     let (here, there, from, to) = std::thread::scope(|scope| {
         let person = |place, token: usize, reads: Reads| {
@@ -194,4 +210,37 @@ fn a_database_server_that_stands_still_holds_up_nobody_on_the_other() {
     // Whoever asked for its shards was kept waiting for a while, and told the truth.
     let others: Vec<_> = there.iter().filter(|(_, status, ..)| ![200, 201, 503].contains(status)).collect();
     assert!(others.is_empty(), "{others:?}");
+}
+
+#[test]
+fn what_is_in_no_cache_is_read_from_the_server_that_is_there() {
+    let _turn = alone();
+    let Site { mut second, mut cluster, near, far, .. } = site();
+    cluster.command(&["rebuild", "read-model"], "").expect(0);
+    cluster.stop();
+    second.kill();
+    cluster.start();
+    let process = &cluster.processes[0];
+    // All at once: loads are shared by then, failures must not be.
+    std::thread::scope(|scope| {
+        let readers = near.articles.iter().map(|article| (200, article));
+        let readers = readers.chain(far.articles.iter().map(|article| (503, article)));
+        let readers: Vec<_> = readers
+            .map(|(expected, article)| {
+                let path = format!("/api/v1/articles/{article}");
+                (expected, scope.spawn(move || process.get(&path)))
+            })
+            .collect();
+        for (expected, reader) in readers {
+            let answer = reader.join().unwrap();
+            assert_eq!(answer.status, expected, "{}", answer.text());
+        }
+    });
+    second.start_again();
+    for article in &far.articles {
+        within(BACK, "what was away is read again", || {
+            (cluster.get(&format!("/api/v1/articles/{article}")).status == 200).then_some(())
+        });
+    }
+    cluster.stop();
 }
