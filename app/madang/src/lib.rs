@@ -4,6 +4,7 @@
 //! a command reach a server that already holds the data directory.
 
 pub mod cli;
+mod complaint;
 pub mod composition;
 pub mod config;
 mod console;

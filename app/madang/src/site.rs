@@ -120,8 +120,8 @@ pub trait Backing: Send + Sync {
     fn is_shared(&self) -> bool;
     /// From here on commits are told to the query model and carried to the log.
     fn start(&self, site: &Site, stages: &Stages<'_>);
-    /// Makes a group ready to be run.
-    async fn prepare_group(&self, group: &ConsumerConfig) -> Result<(), Outage>;
+    /// Makes the groups of this process ready to be run.
+    async fn prepare_groups(&self, groups: &[ConsumerConfig]) -> Result<(), Outage>;
 
     /// The parts that requests need, as they are now.
     async fn parts(&self, site: &Site) -> Vec<PartState>;

@@ -157,8 +157,8 @@ impl Backing for Embedded {
     }
 
     /// The query model starts empty, so its group starts at the end of the log.
-    async fn prepare_group(&self, group: &ConsumerConfig) -> Result<(), Outage> {
-        if group.group.as_str() == READ_GROUP {
+    async fn prepare_groups(&self, groups: &[ConsumerConfig]) -> Result<(), Outage> {
+        for group in groups.iter().filter(|group| group.group.as_str() == READ_GROUP) {
             self.log.forget_group(&group.group).await?;
             self.log.register_group_at_head(&group.group, &group.topics).await?;
         }

@@ -37,6 +37,9 @@ pub struct ClusterSettings {
     pub mysql_connections_max: usize,
     /// The relational servers, in an order that never changes.
     pub mysql: Vec<MysqlSettings>,
+    /// How connections to them are encrypted; in the clear when absent. Needs a build with the feature `mysql-tls`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mysql_tls: Option<MysqlTlsSettings>,
     /// Redis.
     pub redis: RedisSettings,
     /// Kafka.
@@ -57,6 +60,24 @@ pub struct MysqlSettings {
     pub url: ServerUrl,
     /// The logical shards on it, as a range such as `0-31`.
     pub shards: String,
+}
+
+/// What is trusted of relational servers, and as whom this process comes.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct MysqlTlsSettings {
+    /// The authority that signs their certificates, as PEM; without it those that everybody trusts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ca_file: Option<PathBuf>,
+    /// A certificate to show to them, as PEM.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_cert_file: Option<PathBuf>,
+    /// Its key, as PEM.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_key_file: Option<PathBuf>,
+    /// The name that their certificates carry, where it is not the one in their addresses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_name: Option<String>,
 }
 
 /// How Redis is reached.

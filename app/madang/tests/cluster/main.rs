@@ -22,4 +22,5 @@ mod servers;
 mod site;
 mod split;
 mod starting;
+mod two_processes;
 mod waiting;

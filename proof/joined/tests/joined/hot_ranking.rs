@@ -8,8 +8,9 @@ use madang_messaging::GroupId;
 use madang_redis::{RankedHot, Redis, RedisOptions};
 
 use crate::hot_store::Scores;
+use crate::own_server::OwnServer;
 use crate::proxy::Proxy;
-use crate::support::{OneServer, OwnServer, TestRedis, ThreeNodes, eventually};
+use crate::support::{OneServer, TestRedis, ThreeNodes, eventually};
 
 fn day() -> Day {
     "2026-03-01".parse().unwrap()
