@@ -83,6 +83,17 @@ impl Embedded {
     /// The same, and starts it again on what is left.
     pub(crate) fn crash_and_restart(&mut self) {
         self.kill();
+        self.start_again();
+    }
+
+    /// Stops it the orderly way and starts it again.
+    pub(crate) fn restart(&mut self) {
+        let told = Command::new("kill").args(["-TERM", &self.pid().to_string()]).status();
+        assert!(told.expect("kill runs").success() && self.ended().success(), "exits with 0");
+        self.start_again();
+    }
+
+    fn start_again(&mut self) {
         let mut again = self.start.clone().start();
         again.directory = self.directory.take();
         *self = again;

@@ -65,6 +65,13 @@ impl Fleet {
         self.wait_until_ready();
     }
 
+    /// Stops every process the orderly way, and starts all of them again.
+    pub(crate) fn restart(&mut self) {
+        self.cluster.stop();
+        self.cluster.start();
+        self.wait_until_ready();
+    }
+
     /// Asks a process with a role itself, past the proxy.
     pub(crate) fn ask(&self, role: &str, path: &str) -> Answer {
         self.cluster.with_role(role).get(path)

@@ -213,6 +213,18 @@ impl TestServer {
         embedded.directory.take()
     }
 
+    /// Stops every process the orderly way, and starts all of them again.
+    pub(crate) fn restart(&mut self) {
+        match &mut self.runs {
+            Runs::Embedded(embedded) => {
+                embedded.restart();
+                self.address.clone_from(&embedded.address);
+            }
+            Runs::Own(fleet) => fleet.restart(),
+            Runs::Shared(_) => panic!("others are on this site"),
+        }
+    }
+
     /// Stops every process as a power cut would, and starts all of them on what is left.
     pub(crate) fn crash_and_restart(&mut self) {
         match &mut self.runs {

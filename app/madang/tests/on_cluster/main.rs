@@ -17,6 +17,8 @@ mod api_articles;
 mod api_boards;
 #[path = "../e2e/api_comments.rs"]
 mod api_comments;
+#[path = "../e2e/api_gone.rs"]
+mod api_gone;
 #[path = "../e2e/api_likes.rs"]
 mod api_likes;
 #[path = "../e2e/api_members.rs"]
@@ -27,20 +29,33 @@ mod api_once;
 mod api_protocol;
 #[path = "../e2e/api_views.rs"]
 mod api_views;
+#[path = "../e2e/cold_article.rs"]
+mod cold_article;
 #[path = "../e2e/command.rs"]
 mod command;
 #[path = "../e2e/composition.rs"]
 mod composition;
+#[path = "../e2e/database.rs"]
+mod database;
 #[path = "../e2e/embedded.rs"]
 mod embedded;
 #[path = "../e2e/fleet.rs"]
 mod fleet;
+#[path = "../e2e/hot_articles.rs"]
+mod hot_articles;
 #[path = "../e2e/http.rs"]
 mod http;
+#[path = "../e2e/own_writes.rs"]
+mod own_writes;
 #[path = "../e2e/people.rs"]
 mod people;
 #[path = "../e2e/server.rs"]
 mod server;
+#[path = "../e2e/site_day.rs"]
+mod site_day;
+#[path = "../e2e/truth.rs"]
+mod truth;
+
 #[path = "../cluster/cluster.rs"]
 mod cluster;
 #[path = "../cluster/nginx.rs"]
