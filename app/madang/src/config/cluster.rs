@@ -89,6 +89,12 @@ pub struct RedisSettings {
     pub mode: RedisMode,
     /// One server, or nodes of a Redis Cluster to ask first.
     pub urls: Vec<ServerUrl>,
+    /// How long a call waits for its answer before Redis counts as away.
+    #[serde(default = "default_response_timeout_ms")]
+    pub response_timeout_ms: u64,
+    /// How long a write waits for the query model to show it; past that the log brings it.
+    #[serde(default = "default_own_write_wait_ms")]
+    pub own_write_wait_ms: u64,
 }
 
 /// One server, or a Redis Cluster.
@@ -196,6 +202,14 @@ fn default_mysql_connections_max() -> usize {
     12
 }
 
+fn default_response_timeout_ms() -> u64 {
+    500
+}
+
+fn default_own_write_wait_ms() -> u64 {
+    madang_redis::COMMITTED_WAIT_MS
+}
+
 fn default_partitions() -> u32 {
     12
 }
@@ -245,6 +259,13 @@ impl ClusterSettings {
         if self.redis.urls.is_empty() || (self.redis.mode == RedisMode::Single && self.redis.urls.len() > 1) {
             let text = "must name one server, or with mode = \"cluster\" one or more of its nodes".to_owned();
             problems.push(("cluster.redis.urls", text));
+        }
+        let waits = [
+            ("cluster.redis.response_timeout_ms", self.redis.response_timeout_ms),
+            ("cluster.redis.own_write_wait_ms", self.redis.own_write_wait_ms),
+        ];
+        for (key, value) in waits.into_iter().filter(|(_, value)| !(1..=5_000).contains(value)) {
+            problems.push((key, format!("must be between 1 and 5000, not {value}")));
         }
         if self.kafka.bootstrap.is_empty() {
             problems.push(("cluster.kafka.bootstrap", "must name at least one broker as host:port".to_owned()));
@@ -321,5 +342,15 @@ mod tests {
         wrong.secret = Secret("short".to_owned());
         let keys: Vec<_> = wrong.problems(&roles("all")).into_iter().map(|(key, _)| key).collect();
         assert_eq!(keys, ["cluster.name", "cluster.secret"]);
+    }
+
+    #[test]
+    fn redis_is_waited_for_a_little_and_not_for_ever() {
+        let mut settings = settings("");
+        assert_eq!((settings.redis.response_timeout_ms, settings.redis.own_write_wait_ms), (500, 100));
+        settings.redis.response_timeout_ms = 0;
+        settings.redis.own_write_wait_ms = 5_001;
+        let keys: Vec<_> = settings.problems(&roles("all")).into_iter().map(|(key, _)| key).collect();
+        assert_eq!(keys, ["cluster.redis.response_timeout_ms", "cluster.redis.own_write_wait_ms"]);
     }
 }

@@ -8,6 +8,8 @@ pub(crate) struct Servers {
     pub(crate) mysql: Vec<String>,
     pub(crate) redis: RedisServers,
     pub(crate) kafka: String,
+    /// How long Redis is waited for, where that is not to matter.
+    pub(crate) redis_wait_ms: Option<u64>,
 }
 
 /// One Redis, or a Redis Cluster.
@@ -24,6 +26,7 @@ impl Servers {
             mysql: list("MADANG_TEST_MYSQL"),
             redis: RedisServers::Single(list("MADANG_TEST_REDIS").remove(0)),
             kafka: list("MADANG_TEST_KAFKA").join(","),
+            redis_wait_ms: None,
         }
     }
 
@@ -47,6 +50,9 @@ impl Servers {
         let brokers: Vec<&str> = self.kafka.split(',').collect();
         // Few partitions: every test has topics of its own, and a broker is to hold them all.
         text.push_str(&format!("[cluster.redis]\nmode = {mode:?}\nurls = {urls:?}\n"));
+        if let Some(wait) = self.redis_wait_ms {
+            text.push_str(&format!("response_timeout_ms = {wait}\nown_write_wait_ms = {wait}\n"));
+        }
         text.push_str(&format!("[cluster.kafka]\nbootstrap = {brokers:?}\npartitions = 2\n"));
         text
     }

@@ -35,7 +35,10 @@ impl Compose {
     pub(crate) fn list(&self, service: &str, key: &str) -> Vec<String> {
         let field = self.field(service, key);
         let words = field.as_vec().map(Vec::as_slice).unwrap_or_default();
-        words.iter().map(|word| word.as_str().unwrap_or_else(|| panic!("{key} of {service}: {word:?}")).into()).collect()
+        words
+            .iter()
+            .map(|word| word.as_str().unwrap_or_else(|| panic!("{key} of {service}: {word:?}")).into())
+            .collect()
     }
 
     /// A variable of a service.

@@ -9,7 +9,10 @@ fn a_member_registers_signs_in_and_signs_out() {
     let server = TestServer::shared();
     let (id, token) = server.member("준호_4");
     let me = server.call("GET", "/api/v1/members/me").token(&token).send().json(200);
-    assert_eq!((&me["member_id"], &me["name"], &me["role"]), (&json!(id), &json!(server.own("준호_4")), &json!("member")));
+    assert_eq!(
+        (&me["member_id"], &me["name"], &me["role"]),
+        (&json!(id), &json!(server.own("준호_4")), &json!("member"))
+    );
     let seen = server.get(&format!("/api/v1/members/{id}")).json(200);
     assert_eq!(seen["created_at"], me["created_at"]);
     assert_eq!(server.call("DELETE", "/api/v1/sessions/current").token(&token).send().status, 204);
@@ -72,7 +75,11 @@ fn a_name_belongs_to_one_member_however_it_is_written() {
         let body = json!({"name": name, "password": password});
         server.call("POST", "/api/v1/sessions").json(&body).send().problem(401, name)
     };
-    assert_eq!(wrong(&server.own("Ann_1"), "not her password"), wrong("nobody_here", "not her password"), "tells nothing");
+    assert_eq!(
+        wrong(&server.own("Ann_1"), "not her password"),
+        wrong("nobody_here", "not her password"),
+        "tells nothing"
+    );
 }
 
 #[test]

@@ -13,6 +13,9 @@ use crate::waiting::eventually;
 
 /// One process for each, in the composition of seven.
 const SEVEN: [&str; 7] = ["member", "article", "comment", "like", "view", "hot-article", "article-read"];
+/// On a busy machine an answer of Redis may take longer than a site would wait, which then goes on without: what that is
+/// like is tested elsewhere.
+const REDIS_WAIT_MS: u64 = 4_000;
 /// Whose word about an address is taken.
 const TRUSTED: &str = "trusted_proxies";
 
@@ -28,7 +31,8 @@ impl Fleet {
     pub(crate) fn start(composition: Composition, settings: &[(String, String)]) -> Self {
         let is_seven = composition == Composition::Seven;
         let roles: &[&str] = if is_seven { &SEVEN } else { &["all"] };
-        let mut cluster = Cluster::prepared(&Servers::of_environment(), roles);
+        let servers = Servers { redis_wait_ms: Some(REDIS_WAIT_MS), ..Servers::of_environment() };
+        let mut cluster = Cluster::prepared(&servers, roles);
         let trusted = settings.iter().find(|(key, _)| key == TRUSTED).map(|(_, value)| value.as_str());
         for process in &mut cluster.processes {
             settings.iter().for_each(|(key, value)| process.set(&format!("{key}={value}")));
@@ -79,7 +83,8 @@ impl Fleet {
 
     /// The last that each process said.
     pub(crate) fn tails(&self) -> String {
-        let tails = self.cluster.processes.iter().map(|process| format!("==> {}:\n{}\n", process.roles, process.tail()));
+        let tails =
+            self.cluster.processes.iter().map(|process| format!("==> {}:\n{}\n", process.roles, process.tail()));
         tails.chain(self.nginx.as_ref().map(|nginx| format!("==> nginx:\n{}\n", nginx.log()))).collect()
     }
 
