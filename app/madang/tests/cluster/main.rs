@@ -10,6 +10,7 @@ mod commands;
 #[path = "../e2e/http.rs"]
 #[allow(dead_code, reason = "shared with the suite of the embedded composition")]
 mod http;
+mod instances;
 #[allow(dead_code, reason = "shared with the suites of the HTTP contract")]
 mod nginx;
 mod one_process;
