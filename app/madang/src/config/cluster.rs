@@ -89,7 +89,7 @@ pub struct RedisSettings {
     pub mode: RedisMode,
     /// One server, or nodes of a Redis Cluster to ask first.
     pub urls: Vec<ServerUrl>,
-    /// How long a call waits for its answer before Redis counts as away.
+    /// How long a call waits for its answer; what takes longer counts as away.
     #[serde(default = "default_response_timeout_ms")]
     pub response_timeout_ms: u64,
     /// How long a write waits for the query model to show it; past that the log brings it.
@@ -260,12 +260,13 @@ impl ClusterSettings {
             let text = "must name one server, or with mode = \"cluster\" one or more of its nodes".to_owned();
             problems.push(("cluster.redis.urls", text));
         }
-        let waits = [
-            ("cluster.redis.response_timeout_ms", self.redis.response_timeout_ms),
-            ("cluster.redis.own_write_wait_ms", self.redis.own_write_wait_ms),
-        ];
-        for (key, value) in waits.into_iter().filter(|(_, value)| !(1..=5_000).contains(value)) {
-            problems.push((key, format!("must be between 1 and 5000, not {value}")));
+        if !(10..=60_000).contains(&self.redis.response_timeout_ms) {
+            let text = format!("must be between 10 and 60000, not {}", self.redis.response_timeout_ms);
+            problems.push(("cluster.redis.response_timeout_ms", text));
+        }
+        if !(1..=5_000).contains(&self.redis.own_write_wait_ms) {
+            let text = format!("must be between 1 and 5000, not {}", self.redis.own_write_wait_ms);
+            problems.push(("cluster.redis.own_write_wait_ms", text));
         }
         if self.kafka.bootstrap.is_empty() {
             problems.push(("cluster.kafka.bootstrap", "must name at least one broker as host:port".to_owned()));

@@ -42,11 +42,15 @@ fn what_is_written_in_one_is_read_in_the_other_at_once() {
         let id = article["article_id"].as_str().unwrap();
         let read = other.get(&format!("/api/v1/articles/{id}")).json(200);
         assert_eq!(read["title"], article["title"]);
-        let list = other.get(&format!("/api/v1/boards/{board}/articles")).json(200);
-        assert_eq!(list["items"][0]["article_id"], id, "it is the first of the list");
+        eventually("it is the first of the list", || {
+            let list = other.get(&format!("/api/v1/boards/{board}/articles")).json(200);
+            (list["items"][0]["article_id"] == id).then_some(())
+        });
         let path = format!("/api/v1/articles/{id}/like");
         other.call("PUT", &path).token(&ann).send().json(200);
-        assert_eq!(one.get(&format!("/api/v1/articles/{id}")).json(200)["like_count"], 1);
+        eventually("the like is read", || {
+            (one.get(&format!("/api/v1/articles/{id}")).json(200)["like_count"] == 1).then_some(())
+        });
     }
 }
 
@@ -73,9 +77,11 @@ fn a_process_that_is_killed_loses_nothing_that_it_acknowledged() {
     cluster.processes[0].kill();
     let survivor = &cluster.processes[1];
     let path = format!("/api/v1/boards/{board}/articles?page_size=100");
-    let list = survivor.get(&path).json(200);
-    assert_eq!(list["items"].as_array().unwrap().len(), articles.len());
-    assert!(list["items"].as_array().unwrap().iter().all(|item| item["like_count"] == 1), "{list}");
+    eventually("every article is there with its like", || {
+        let list = survivor.get(&path).json(200);
+        let items = list["items"].as_array()?;
+        (items.len() == articles.len() && items.iter().all(|item| item["like_count"] == 1)).then_some(())
+    });
     within(TAKEN_OVER, "the other serves every shard", || (shards(survivor, "article") == Some(64)).then_some(()));
     // What the dead one had not sent is found in the outbox, and reaches the scores.
     eventually("a check finds no difference and leaves nothing out", || {

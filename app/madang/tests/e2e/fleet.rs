@@ -13,9 +13,9 @@ use crate::waiting::eventually;
 
 /// One process for each, in the composition of seven.
 const SEVEN: [&str; 7] = ["member", "article", "comment", "like", "view", "hot-article", "article-read"];
-/// On a busy machine an answer of Redis may take longer than a site would wait, which then goes on without: what that is
-/// like is tested elsewhere.
-const REDIS_WAIT_MS: u64 = 4_000;
+/// On a busy machine Redis may take longer than a write would wait, which is then read a moment later: what that is like is
+/// tested elsewhere.
+const OWN_WRITE_WAIT_MS: u64 = 4_000;
 /// Whose word about an address is taken.
 const TRUSTED: &str = "trusted_proxies";
 
@@ -31,7 +31,7 @@ impl Fleet {
     pub(crate) fn start(composition: Composition, settings: &[(String, String)]) -> Self {
         let is_seven = composition == Composition::Seven;
         let roles: &[&str] = if is_seven { &SEVEN } else { &["all"] };
-        let servers = Servers { redis_wait_ms: Some(REDIS_WAIT_MS), ..Servers::of_environment() };
+        let servers = Servers { own_write_wait_ms: Some(OWN_WRITE_WAIT_MS), ..Servers::of_environment() };
         let mut cluster = Cluster::prepared(&servers, roles);
         let trusted = settings.iter().find(|(key, _)| key == TRUSTED).map(|(_, value)| value.as_str());
         for process in &mut cluster.processes {

@@ -94,12 +94,8 @@ fn redis_options(settings: &ClusterSettings) -> RedisOptions {
         RedisMode::Single => Mode::Single,
         RedisMode::Cluster => Mode::Cluster,
     };
-    RedisOptions {
-        mode,
-        prefix: settings.name.clone(),
-        response_timeout_ms: settings.redis.response_timeout_ms,
-        ..RedisOptions::cluster(urls)
-    }
+    let response_timeout_ms = settings.redis.response_timeout_ms;
+    RedisOptions { mode, prefix: settings.name.clone(), response_timeout_ms, ..RedisOptions::cluster(urls) }
 }
 
 fn kafka_options(settings: &ClusterSettings) -> KafkaOptions {
