@@ -92,6 +92,9 @@ pub struct RedisSettings {
     /// How long a call waits for its answer; what takes longer counts as away.
     #[serde(default = "default_response_timeout_ms")]
     pub response_timeout_ms: u64,
+    /// How long a write waits for the query model to show it; past that the log brings it.
+    #[serde(default = "default_own_write_wait_ms")]
+    pub own_write_wait_ms: u64,
 }
 
 /// One server, or a Redis Cluster.
@@ -203,6 +206,10 @@ fn default_response_timeout_ms() -> u64 {
     500
 }
 
+fn default_own_write_wait_ms() -> u64 {
+    madang_redis::COMMITTED_WAIT_MS
+}
+
 fn default_partitions() -> u32 {
     12
 }
@@ -256,6 +263,10 @@ impl ClusterSettings {
         if !(10..=60_000).contains(&self.redis.response_timeout_ms) {
             let text = format!("must be between 10 and 60000, not {}", self.redis.response_timeout_ms);
             problems.push(("cluster.redis.response_timeout_ms", text));
+        }
+        if !(1..=5_000).contains(&self.redis.own_write_wait_ms) {
+            let text = format!("must be between 1 and 5000, not {}", self.redis.own_write_wait_ms);
+            problems.push(("cluster.redis.own_write_wait_ms", text));
         }
         if self.kafka.bootstrap.is_empty() {
             problems.push(("cluster.kafka.bootstrap", "must name at least one broker as host:port".to_owned()));
@@ -332,5 +343,15 @@ mod tests {
         wrong.secret = Secret("short".to_owned());
         let keys: Vec<_> = wrong.problems(&roles("all")).into_iter().map(|(key, _)| key).collect();
         assert_eq!(keys, ["cluster.name", "cluster.secret"]);
+    }
+
+    #[test]
+    fn redis_is_waited_for_a_little_and_not_for_ever() {
+        let mut settings = settings("");
+        assert_eq!((settings.redis.response_timeout_ms, settings.redis.own_write_wait_ms), (500, 100));
+        settings.redis.response_timeout_ms = 0;
+        settings.redis.own_write_wait_ms = 5_001;
+        let keys: Vec<_> = settings.problems(&roles("all")).into_iter().map(|(key, _)| key).collect();
+        assert_eq!(keys, ["cluster.redis.response_timeout_ms", "cluster.redis.own_write_wait_ms"]);
     }
 }

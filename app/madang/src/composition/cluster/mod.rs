@@ -15,6 +15,7 @@ mod servers;
 mod topics;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use jiff::tz::TimeZone;
@@ -92,7 +93,9 @@ pub(super) async fn open(settings: &Settings, cluster: &ClusterSettings, roles: 
     let mut services = Services { sessions, members, articles, comments, likes, views, read: None, hot: None };
     let days = SiteDays::new(time_zone);
     let internal = peers::router(&services, member_store.clone(), &keys);
-    let model = Arc::new(RedisReadModel::new(servers.redis.clone(), clock.clone()));
+    let own_write_wait = Duration::from_millis(cluster.redis.own_write_wait_ms);
+    let model = RedisReadModel::new(servers.redis.clone(), clock.clone()).with_committed_wait(own_write_wait);
+    let model = Arc::new(model);
     let read_model: Arc<dyn ReadModel> = Arc::new(Dispensable(model.clone()));
     if roles.reads() {
         let owners = Arc::new(peers::owners(&services, &peers));
