@@ -67,6 +67,7 @@ impl TestSite {
             comments: comments.clone(),
             likes: likes.clone(),
             views: views.clone(),
+            together: None,
         };
         let read = Arc::new(ReadService::new(model.clone(), Arc::new(owners), clock.clone()));
         load_in_background(&read);
