@@ -36,6 +36,9 @@ Options:
 /// Asks the tests that run for a set time for their full length.
 const LONG: &str = "MADANG_TEST_LONG";
 
+/// How `cargo test` ends when tests failed; when it is interrupted, it ends otherwise.
+const TESTS_FAILED: i32 = 101;
+
 /// Runs every check and prints the total last.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let options = Options::parse(args)?;
@@ -94,8 +97,10 @@ fn follow(command: &Command, child: &mut Child, options: &Options, total: &mut T
     seen.iter().for_each(|line| total.add(line));
     let status = child.wait()?;
     if total.failed > 0 {
-        again::run(command, &seen, &told, total)?;
-        return Ok(());
+        if status.code() != Some(TESTS_FAILED) {
+            bail!("{} tests failed, and the run was ended", total.failed);
+        }
+        return again::run(command, &seen, &told, total);
     }
     workspace::succeeded(command, status).context("no test failed, but something did not compile or was killed")?;
     if total.passed == 0 && options.for_tests.is_empty() {

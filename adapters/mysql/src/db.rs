@@ -17,7 +17,7 @@ use crate::open::{OpenError, SetUp};
 use crate::server::Server;
 use crate::statement::Values;
 use crate::transaction::{Cells, Tx, positional};
-use crate::{AgesBy, MysqlOptions, Service};
+use crate::{AgesBy, MysqlOptions, Service, tls};
 
 const STORE_NOW: &str = include_str!("../sql/backbone/store_now.sql");
 
@@ -57,6 +57,7 @@ impl Mysql {
     /// set up; one that turns out to belong to another topology then stays unavailable, and the log says so.
     pub async fn open(options: &MysqlOptions, service: Service, clock: Arc<dyn Clock>) -> Result<Self, OpenError> {
         let map = options.shard_map()?;
+        tls::is_possible(options)?;
         let set_ups = (0..options.servers.len()).map(|index| SetUp::new(options, service, &map, index));
         let set_ups: Vec<SetUp> = set_ups.collect::<Result<_, _>>()?;
         // All of them are heard, so that a start refuses for the same reason each time.

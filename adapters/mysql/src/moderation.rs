@@ -1,6 +1,6 @@
 //! The log of moderation and what members report, on MySQL. Acts are written by whoever does what they tell of, in the same
-//! transaction and on the same server; a list asks every server of every database it was given. Reports are small global
-//! data, and live on the home shard of the members' database.
+//! transaction and on the same server; a list asks every server of a database. Reports are small global data, and live on
+//! the home shard of the members' database.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use madang_kernel::{
     Act, ActId, ActKind, ArticleId, BoardId, CommentId, Id, MemberId, PageSize, Report, ReportId, Reported, Resolution,
     Scroll, ShardId, StoreError, Timestamp,
 };
-use madang_member::{ModerationStore, NewReport, ResolveReport};
+use madang_member::{ActSource, ModerationStore, NewReport, ResolveReport};
 
 use crate::Mysql;
 use crate::db::transact;
@@ -19,23 +19,37 @@ use crate::transaction::{Cells, Tx, bytes};
 
 static INSERT_ACT: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../sql/moderation/insert_act.sql")));
 const ACTS: &str = include_str!("../sql/moderation/acts.sql");
+const ACTS_ON_BOARD: &str = include_str!("../sql/moderation/acts_on_board.sql");
 const INSERT_REPORT: &str = include_str!("../sql/moderation/insert_report.sql");
 const FIND_REPORT: &str = include_str!("../sql/moderation/find_report.sql");
 const FIND_REPORT_OF: &str = include_str!("../sql/moderation/find_report_of.sql");
 const REPORTS: &str = include_str!("../sql/moderation/reports.sql");
+const REPORTS_ON_BOARD: &str = include_str!("../sql/moderation/reports_on_board.sql");
 const RESOLVE: &str = include_str!("../sql/moderation/resolve.sql");
 
-/// Reports in the members' database, and the acts of all databases it knows.
+/// Reports and acts in the members' database.
 #[derive(Clone)]
 pub struct MysqlModeration {
     members: Mysql,
-    others: Vec<Mysql>,
+}
+
+/// The acts in a database of any service that writes some.
+#[derive(Clone)]
+pub struct MysqlActs {
+    db: Mysql,
 }
 
 impl MysqlModeration {
-    /// The store in the members' database; the others are the articles' and the comments'.
-    pub fn new(members: Mysql, others: Vec<Mysql>) -> Self {
-        Self { members, others }
+    /// The store in the members' database.
+    pub fn new(members: Mysql) -> Self {
+        Self { members }
+    }
+}
+
+impl MysqlActs {
+    /// The acts in `db`.
+    pub fn new(db: Mysql) -> Self {
+        Self { db }
     }
 }
 
@@ -58,12 +72,15 @@ impl ModerationStore for MysqlModeration {
     async fn reports(
         &self,
         open: bool,
+        board: Option<BoardId>,
         before: Option<ReportId>,
         size: PageSize,
     ) -> Result<Scroll<Report, ReportId>, StoreError> {
         let below = before.map_or(i64::MAX, Id::raw);
-        let values = vec![open.into(), below.into(), (size.get() + 1).into()];
-        let rows = self.members.read(self.members.server_of(ShardId::HOME), REPORTS, values).await?;
+        let mut values: Values = board.map(|board| board.raw().into()).into_iter().collect();
+        values.extend([open.into(), below.into(), (size.get() + 1).into()]);
+        let statement = if board.is_some() { REPORTS_ON_BOARD } else { REPORTS };
+        let rows = self.members.read(self.members.server_of(ShardId::HOME), statement, values).await?;
         let found = rows.into_iter().map(report_row).collect::<Result<Vec<_>, _>>()?;
         Ok(Scroll::from_surplus(found, size, |report| report.report_id))
     }
@@ -74,15 +91,36 @@ impl ModerationStore for MysqlModeration {
             transact!(self.members, home, |tx| resolve_report(&mut tx, &resolve));
         Ok(settled?)
     }
+}
 
-    async fn acts(&self, before: Option<ActId>, size: PageSize) -> Result<Scroll<Act, ActId>, StoreError> {
+#[async_trait]
+impl ActSource for MysqlModeration {
+    async fn acts(
+        &self,
+        board: Option<BoardId>,
+        before: Option<ActId>,
+        size: PageSize,
+    ) -> Result<Scroll<Act, ActId>, StoreError> {
+        MysqlActs::new(self.members.clone()).acts(board, before, size).await
+    }
+}
+
+#[async_trait]
+impl ActSource for MysqlActs {
+    async fn acts(
+        &self,
+        board: Option<BoardId>,
+        before: Option<ActId>,
+        size: PageSize,
+    ) -> Result<Scroll<Act, ActId>, StoreError> {
         let (below, surplus) = (before.map_or(i64::MAX, Id::raw), size.get() + 1);
+        let mut values: Values = board.map(|board| board.raw().into()).into_iter().collect();
+        values.extend([below.into(), surplus.into()]);
+        let statement = if board.is_some() { ACTS_ON_BOARD } else { ACTS };
         let mut acts = Vec::new();
-        for db in std::iter::once(&self.members).chain(&self.others) {
-            for server in db.servers() {
-                for cells in db.read(server, ACTS, vec![below.into(), surplus.into()]).await? {
-                    acts.push(act_row(cells).map_err(StoreError::from)?);
-                }
+        for server in self.db.servers() {
+            for cells in self.db.read(server, statement, values.clone()).await? {
+                acts.push(act_row(cells).map_err(StoreError::from)?);
             }
         }
         acts.sort_by_key(|act| std::cmp::Reverse(act.act_id));

@@ -65,6 +65,9 @@ pub enum OpenError {
         /// What is wrong with it.
         reason: String,
     },
+    /// Connections cannot be encrypted as configured.
+    #[error("encrypted connections: {0}")]
+    Tls(String),
     /// The database was set up for another topology.
     #[error(
         "{database} on server {server} was set up as server {found_server} of the shard map \"{found}\", and the \
@@ -171,15 +174,15 @@ impl SetUp {
     async fn run(&self) -> Result<(), Failed> {
         let mut conn = connect_without_database(&self.options, &self.options.servers[self.index].url)
             .await
-            .map_err(|error| self.failed(error))?;
+            .map_err(|error| self.failed(&error))?;
         // A name cannot be a parameter; this one was checked letter by letter.
         let create =
             format!("CREATE DATABASE IF NOT EXISTS `{}` DEFAULT CHARSET utf8mb4 COLLATE utf8mb4_bin", self.database);
-        conn.query_drop(create).await.map_err(|error| self.failed(error.into()))?;
+        conn.query_drop(create).await.map_err(|error| self.failed(&error.into()))?;
         // Taken on a connection of its own, which gives it back even if this process dies.
         let lock = format!("madang.{}", self.database);
         let taken: Option<Option<i64>> =
-            conn.exec_first(TAKE_LOCK, (&lock, MIGRATION_WAIT_S)).await.map_err(|error| self.failed(error.into()))?;
+            conn.exec_first(TAKE_LOCK, (&lock, MIGRATION_WAIT_S)).await.map_err(|error| self.failed(&error.into()))?;
         if taken.flatten() != Some(1) {
             return Err(Failed::Away("another process has been migrating for too long".to_owned()));
         }
@@ -196,9 +199,9 @@ impl SetUp {
     /// The first start writes the topology down; every later one must have the same.
     async fn compare(&self) -> Result<(), Failed> {
         let configured = written(&self.map);
-        let mut conn = self.server.pooled_for_set_up().await.map_err(|error| self.failed(error))?;
+        let mut conn = self.server.pooled_for_set_up().await.map_err(|error| self.failed(&error))?;
         let (found, found_server) =
-            stored(&mut conn, &configured, self.index).await.map_err(|error| self.failed(error))?;
+            stored(&mut conn, &configured, self.index).await.map_err(|error| self.failed(&error))?;
         if found == configured && usize::from(found_server) == self.index {
             return Ok(());
         }
@@ -206,10 +209,10 @@ impl SetUp {
         Err(Failed::Refused(OpenError::OtherTopology { server, database, found_server, found, configured }))
     }
 
-    fn failed(&self, error: SqlError) -> Failed {
+    fn failed(&self, error: &SqlError) -> Failed {
         match error {
             SqlError::Away(_) | SqlError::Conflict(_) => Failed::Away(error.to_string()),
-            SqlError::Duplicate(_) | SqlError::Defect(_) => self.refused(&error),
+            SqlError::Duplicate(_) | SqlError::Defect(_) => self.refused(error),
         }
     }
 

@@ -1,6 +1,7 @@
 //! What an operator says about the servers: where they are, which shards each holds, and how much of them we may use.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use madang_kernel::{ShardMap, ShardMapError};
 
@@ -38,6 +39,21 @@ pub struct MysqlOptions {
     pub lock_wait_s: u32,
     /// Which clock tells the age of rows, leases and instances.
     pub ages_by: AgesBy,
+    /// How connections are encrypted; `None` sends everything in the clear. Needs the feature `mysql-tls`.
+    pub tls: Option<TlsOptions>,
+}
+
+/// What is trusted, and as whom we come.
+#[derive(Debug, Clone, Default)]
+pub struct TlsOptions {
+    /// The authority that signs the servers' certificates, as PEM; without it those that everybody trusts.
+    pub ca_file: Option<PathBuf>,
+    /// A certificate to show to the servers, as PEM.
+    pub client_cert_file: Option<PathBuf>,
+    /// Its key, as PEM.
+    pub client_key_file: Option<PathBuf>,
+    /// The name that the servers' certificates carry, where it is not the one in their URLs.
+    pub server_name: Option<String>,
 }
 
 /// Which clock tells ages that several processes must agree on.
@@ -70,6 +86,7 @@ impl MysqlOptions {
             batch_calls_max: BATCH_CALLS_MAX,
             lock_wait_s: LOCK_WAIT_S,
             ages_by: AgesBy::default(),
+            tls: None,
         }
     }
 

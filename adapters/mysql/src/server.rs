@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use mysql_async::{Conn, Opts, OptsBuilder, Pool, PoolConstraints, PoolOpts, UrlError};
 
-use crate::MysqlOptions;
 use crate::errors::SqlError;
+use crate::{MysqlOptions, tls};
 
 /// How long a connection may take to be made or to come free.
 const CONNECT_MAX_MS: u64 = 2_000;
@@ -89,17 +89,16 @@ pub(crate) async fn connect_without_database(options: &MysqlOptions, url: &str) 
 /// What holds on every connection.
 fn session(options: &MysqlOptions, opts: Opts) -> OptsBuilder {
     let lock_wait_s = options.lock_wait_s.max(1);
-    OptsBuilder::from_opts(opts).prefer_socket(false).client_found_rows(true).stmt_cache_size(STATEMENTS_KEPT).setup(
-        vec![
-            "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED".to_owned(),
-            format!(
-                "SET SESSION sql_mode = 'STRICT_TRANS_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,\
+    let opts = tls::apply(options, OptsBuilder::from_opts(opts));
+    opts.prefer_socket(false).client_found_rows(true).stmt_cache_size(STATEMENTS_KEPT).setup(vec![
+        "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED".to_owned(),
+        format!(
+            "SET SESSION sql_mode = 'STRICT_TRANS_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,\
                  NO_ENGINE_SUBSTITUTION', time_zone = '+00:00', innodb_lock_wait_timeout = {lock_wait_s}, \
                  lock_wait_timeout = {METADATA_LOCK_WAIT_S}"
-            ),
-            "SET NAMES utf8mb4 COLLATE utf8mb4_bin".to_owned(),
-        ],
-    )
+        ),
+        "SET NAMES utf8mb4 COLLATE utf8mb4_bin".to_owned(),
+    ])
 }
 
 async fn in_time<F>(connecting: F) -> Result<Conn, SqlError>

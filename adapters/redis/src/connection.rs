@@ -18,6 +18,7 @@ use tracing::{info, warn};
 
 use crate::call::{Call, Tag};
 use crate::errors::{Failure, Meaning, meaning};
+use crate::slots::{SLOTS, slot};
 use crate::{Mode, OptionsError, RedisOptions};
 
 /// How long a part that failed is left alone.
@@ -313,7 +314,11 @@ impl Inner {
         }
         let now = self.now_ms();
         let Part { rests_until, silent_since } = &self.parts[part];
-        rests_until.store(now + REST_MS, Ordering::Relaxed);
+        // A connection that was cut is made anew at once; if that fails, the part rests then.
+        let is_cut = self.parts.len() == 1 && what == Meaning::Lost && !error.is_timeout();
+        if !is_cut {
+            rests_until.store(now + REST_MS, Ordering::Relaxed);
+        }
         let since = match silent_since.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed) {
             Ok(_) => {
                 warn!(part, "redis does not answer: {error}");
@@ -377,34 +382,6 @@ fn target(options: &RedisOptions) -> Result<Target, OptionsError> {
                 .response_timeout(limit)
                 .overall_response_timeout(Some(limit));
             builder.build().map(|client| Target::Cluster(Box::new(client))).map_err(|error| invalid(1, &error))
-        }
-    }
-}
-
-/// Slots of a cluster.
-const SLOTS: u16 = 16_384;
-
-/// The slot of a tag: CRC-16/XMODEM of what stands between the braces.
-fn slot(tag: &Tag) -> u16 {
-    let group = tag.as_str().trim_start_matches('{').trim_end_matches('}');
-    let crc = group.bytes().fold(0_u16, |mut crc, byte| {
-        crc ^= u16::from(byte) << 8;
-        for _ in 0..8 {
-            crc = if crc & 0x8000 == 0 { crc << 1 } else { crc << 1 ^ 0x1021 };
-        }
-        crc
-    });
-    crc % SLOTS
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn slots_are_those_of_redis() {
-        for (group, expected) in [("123456789", 0x31c3), ("foo", 12_182), ("bar", 5_061)] {
-            assert_eq!(slot(&Tag::new(group)), expected % SLOTS, "{group}");
         }
     }
 }

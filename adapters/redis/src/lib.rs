@@ -15,6 +15,7 @@ mod membership;
 mod options;
 mod read_model;
 mod reply;
+mod slots;
 
 pub use buckets::{Bucket, RedisBuckets, Taken};
 pub use connection::Redis;

@@ -85,6 +85,12 @@ impl RedisOptions {
             (Mode::Single, many @ 2..) => return Err(OptionsError::ManyUrls(many)),
             (Mode::Single | Mode::Cluster, _) => {}
         }
+        for (place, url) in (1..).zip(&self.urls) {
+            if !url.starts_with("redis://") {
+                let reason = "it must start with redis:// (TLS is not built in)".to_owned();
+                return Err(OptionsError::Url { place, reason });
+            }
+        }
         let is_fit = |byte: u8| byte.is_ascii_graphic() && byte != b'{' && byte != b'}';
         let fits = (1..=PREFIX_MAX_BYTES).contains(&self.prefix.len()) && self.prefix.bytes().all(is_fit);
         if fits { Ok(()) } else { Err(OptionsError::Prefix) }
@@ -132,8 +138,12 @@ mod tests {
     #[test]
     fn options_that_cannot_work_are_refused() {
         assert_eq!(RedisOptions::cluster(vec![]).check(), Err(OptionsError::NoUrl));
-        let two = RedisOptions { mode: Mode::Single, ..RedisOptions::cluster(vec!["a".into(), "b".into()]) };
+        let two =
+            RedisOptions { mode: Mode::Single, ..RedisOptions::cluster(vec!["redis://a".into(), "redis://b".into()]) };
         assert_eq!(two.check(), Err(OptionsError::ManyUrls(2)));
+        for url in ["rediss://h", "unix:///tmp/s", "h", ""] {
+            assert!(matches!(RedisOptions::single(url).check(), Err(OptionsError::Url { place: 1, .. })), "{url}");
+        }
         for prefix in ["", "a{b}", "a b", "é", &"x".repeat(65)] {
             let options = RedisOptions { prefix: prefix.to_owned(), ..RedisOptions::single("redis://h") };
             assert_eq!(options.check(), Err(OptionsError::Prefix), "{prefix}");

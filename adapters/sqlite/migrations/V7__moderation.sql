@@ -20,6 +20,8 @@ CREATE TABLE moderation_act (
     detail         TEXT    NOT NULL,
     reason         TEXT    NOT NULL
 ) STRICT;
+-- With the primary key behind it: (board_id, act_id).
+CREATE INDEX moderation_act_on_board ON moderation_act (board_id) WHERE board_id IS NOT NULL;
 CREATE TRIGGER moderation_act_is_not_changed BEFORE UPDATE ON moderation_act
 BEGIN
     SELECT RAISE(ABORT, 'the log of moderation is not changed');
@@ -49,3 +51,5 @@ CREATE TABLE report (
 CREATE UNIQUE INDEX report_once ON report (kind, subject, reporter_id);
 -- With the primary key behind it: (is_open, report_id).
 CREATE INDEX report_by_state ON report (is_open);
+-- And (board_id, is_open, report_id).
+CREATE INDEX report_on_board ON report (board_id, is_open);

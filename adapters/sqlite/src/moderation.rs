@@ -6,7 +6,7 @@ use madang_kernel::{
     Act, ActId, ActKind, ArticleId, BoardId, CommentId, Id, MemberId, PageSize, Report, ReportId, Reported, Resolution,
     Scroll, StoreError, Timestamp,
 };
-use madang_member::{ModerationStore, NewReport, ResolveReport};
+use madang_member::{ActSource, ModerationStore, NewReport, ResolveReport};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
@@ -15,10 +15,12 @@ use crate::{Lane, Sqlite};
 
 const INSERT_ACT: &str = include_str!("../sql/moderation/insert_act.sql");
 const ACTS: &str = include_str!("../sql/moderation/acts.sql");
+const ACTS_ON_BOARD: &str = include_str!("../sql/moderation/acts_on_board.sql");
 const INSERT_REPORT: &str = include_str!("../sql/moderation/insert_report.sql");
 const FIND_REPORT: &str = include_str!("../sql/moderation/find_report.sql");
 const FIND_REPORT_OF: &str = include_str!("../sql/moderation/find_report_of.sql");
 const REPORTS: &str = include_str!("../sql/moderation/reports.sql");
+const REPORTS_ON_BOARD: &str = include_str!("../sql/moderation/reports_on_board.sql");
 const RESOLVE: &str = include_str!("../sql/moderation/resolve.sql");
 
 /// Reports and acts in one SQLite file.
@@ -47,21 +49,38 @@ impl ModerationStore for SqliteModeration {
     async fn reports(
         &self,
         open: bool,
+        board: Option<BoardId>,
         before: Option<ReportId>,
         size: PageSize,
     ) -> Result<Scroll<Report, ReportId>, StoreError> {
-        let values = [i64::from(open), before.map_or(i64::MAX, Id::raw), surplus(size)];
-        let found = self.db.read(move |tx| many(tx, REPORTS, values, report_row)).await?;
+        let (open, below, surplus) = (i64::from(open), before.map_or(i64::MAX, Id::raw), surplus(size));
+        let found = self.db.read(move |tx| match board {
+            Some(board) => many(tx, REPORTS_ON_BOARD, [board.raw(), open, below, surplus], report_row),
+            None => many(tx, REPORTS, [open, below, surplus], report_row),
+        });
+        let found = found.await?;
         Ok(Scroll::from_surplus(found, size, |report| report.report_id))
     }
 
     async fn resolve(&self, resolve: ResolveReport) -> Result<Option<Report>, StoreError> {
         self.db.write(Lane::People, move |tx| resolve_report(tx, &resolve)).await
     }
+}
 
-    async fn acts(&self, before: Option<ActId>, size: PageSize) -> Result<Scroll<Act, ActId>, StoreError> {
-        let values = [before.map_or(i64::MAX, Id::raw), surplus(size)];
-        let found = self.db.read(move |tx| many(tx, ACTS, values, act_row)).await?;
+#[async_trait]
+impl ActSource for SqliteModeration {
+    async fn acts(
+        &self,
+        board: Option<BoardId>,
+        before: Option<ActId>,
+        size: PageSize,
+    ) -> Result<Scroll<Act, ActId>, StoreError> {
+        let (below, surplus) = (before.map_or(i64::MAX, Id::raw), surplus(size));
+        let found = self.db.read(move |tx| match board {
+            Some(board) => many(tx, ACTS_ON_BOARD, [board.raw(), below, surplus], act_row),
+            None => many(tx, ACTS, [below, surplus], act_row),
+        });
+        let found = found.await?;
         Ok(Scroll::from_surplus(found, size, |act| act.act_id))
     }
 }

@@ -27,8 +27,10 @@ const FOLDED_BATCH_MAX: usize = 2_048;
 
 /// Starts the groups of this process's roles.
 pub(crate) async fn start(supervisor: &Supervisor, site: &Site) -> Result<(), Outage> {
-    for (name, config, handler) in groups(site) {
-        site.backing.prepare_group(&config).await?;
+    let groups = groups(site);
+    let configs: Vec<_> = groups.iter().map(|(_, config, _)| config.clone()).collect();
+    site.backing.prepare_groups(&configs).await?;
+    for (name, config, handler) in groups {
         let consumer = Consumer::new(config, site.log.clone(), handler, site.clock.clone());
         site.groups.add(name, consumer.pause_handle());
         supervisor.spawn(name, OnError::Restart, move |stop| consumer.clone().run(stop));

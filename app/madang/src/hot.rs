@@ -7,7 +7,8 @@ use madang_hot_article::HotService;
 use madang_messaging::{OnError, Supervisor};
 use tracing::info;
 
-use crate::upkeep::{every, warn_on_error};
+use crate::complaint::Complaint;
+use crate::upkeep::every;
 
 /// The group that keeps the scores.
 pub(crate) const GROUP: &str = "hot-article";
@@ -17,14 +18,12 @@ const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// Ends days that are over, and forgets old ones.
 pub(crate) fn start(supervisor: &Supervisor, hot: Arc<HotService>) {
     supervisor.spawn("hot-days", OnError::Restart, move |stop| {
-        let hot = hot.clone();
-        every(LOOK_EVERY, stop, async move || match hot.finalise_due().await {
-            Ok(finished) => {
-                for day in finished.finalised {
-                    info!("the hot articles of {day} are final");
-                }
+        let (hot, mut complaint) = (hot.clone(), Complaint::about("end the days of the hot articles"));
+        every(LOOK_EVERY, stop, async move || {
+            let finished = complaint.hear(hot.finalise_due().await).unwrap_or_default();
+            for day in finished.finalised {
+                info!("the hot articles of {day} are final");
             }
-            failed => warn_on_error("end the days of the hot articles", failed),
         })
     });
 }

@@ -4,6 +4,7 @@
 //! a command reach a server that already holds the data directory.
 
 pub mod cli;
+mod complaint;
 pub mod composition;
 pub mod config;
 mod console;
@@ -17,6 +18,7 @@ pub mod keys;
 mod lag;
 mod lease;
 pub mod operations;
+mod pages;
 mod public;
 mod readiness;
 pub mod report;

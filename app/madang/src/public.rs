@@ -9,13 +9,13 @@ use madang_api::{
     ApiLimits, ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, Limiter, MemberCalls, MemoryBuckets,
     ModerationCalls, RateLimits, ReadCalls, Rendered, ViewCalls,
 };
-use madang_web::WebState;
 use metrics_exporter_prometheus::PrometheusHandle;
 
 use crate::config::{Settings, Switch};
+use crate::pages;
 use crate::readiness::SiteReadiness;
 use crate::roles::Role;
-use crate::site::{Services, Site};
+use crate::site::Site;
 
 /// The router of a process.
 pub(crate) fn router(site: &Site, settings: &Settings, metrics: PrometheusHandle) -> anyhow::Result<Router> {
@@ -23,12 +23,7 @@ pub(crate) fn router(site: &Site, settings: &Settings, metrics: PrometheusHandle
     if !site.roles.has(Role::Web) {
         return Ok(madang_api::router(api));
     }
-    let services = &site.services;
-    let pages = WebState {
-        members: services.members()?.clone(),
-        articles: services.articles()?.clone(),
-        setup_token: Some(site.setup_token.clone()),
-    };
+    let pages = pages::state(site, settings, &api.limits)?;
     Ok(madang_api::router_with_pages(api, madang_web::router(pages)))
 }
 
@@ -60,7 +55,11 @@ fn calls(site: &Site, settings: &Settings, metrics: PrometheusHandle) -> anyhow:
             .zip(read())
             .filter(|_| of(Role::HotArticle))
             .map(|(hot, read)| HotCalls { hot, read }),
-        moderation: moderation_calls(services).filter(|_| of(Role::Member) && of(Role::Article) && of(Role::Comment)),
+        moderation: services
+            .moderation
+            .clone()
+            .filter(|_| of(Role::Member))
+            .map(|moderation| ModerationCalls { moderation }),
         readiness: Arc::new(SiteReadiness(site.clone())),
         metrics: Arc::new(move || metrics.render()),
         limits: ApiLimits {
@@ -72,15 +71,5 @@ fn calls(site: &Site, settings: &Settings, metrics: PrometheusHandle) -> anyhow:
             limiter: (settings.rate_limit == Switch::On)
                 .then(|| Limiter::new(RateLimits::default(), MemoryBuckets::default(), site.clock.clone())),
         },
-    })
-}
-
-/// Calls that reach into several services at once.
-fn moderation_calls(services: &Services) -> Option<ModerationCalls> {
-    Some(ModerationCalls {
-        moderation: services.moderation.clone()?,
-        members: services.members.clone()?,
-        articles: services.articles.clone()?,
-        comments: services.comments.clone()?,
     })
 }

@@ -21,7 +21,7 @@ use crate::operations::Operations;
 use crate::roles::{Role, Roles};
 use crate::signals::{Signal, Signals};
 use crate::site::{Site, Stages};
-use crate::{composition, consumers, hot, public, telemetry, upkeep, write_back};
+use crate::{composition, consumers, hot, pages, public, telemetry, upkeep, write_back};
 
 /// How long background tasks and commands may take to notice that they should end.
 const BACKGROUND_STOP: Duration = Duration::from_secs(2);
@@ -129,6 +129,7 @@ impl Running {
         let address = listeners.public.local_addr()?;
         let router = public::router(&site, settings, metrics)?;
         let http = Supervisor::new("http");
+        pages::end_streams(&http, site.live.clone());
         serve_http(&http, listeners.public, router, http_share(settings));
         announce(address, administrator, &site, data);
         Ok(Self { site, http, internal, commands, consumers, coordinators, relays, background })

@@ -16,6 +16,7 @@ use madang_like::{LikeService, LikeStore};
 use madang_member::{MemberService, Moderation, Sessions};
 use madang_messaging::{ConsumerConfig, DeadLetters, EventLog, OnError, Outage, Supervisor};
 use madang_view::{GuestKey, ViewService};
+use madang_web::LiveHub;
 
 use crate::config::Settings;
 use crate::groups::Groups;
@@ -58,6 +59,8 @@ pub struct Site {
     pub lease_ms: i64,
     /// The host's clock.
     pub clock: Arc<dyn Clock>,
+    /// Tells open pages of what is committed here.
+    pub live: LiveHub,
     /// What stands behind the ports, for what is no port.
     pub backing: Arc<dyn Backing>,
 }
@@ -69,7 +72,7 @@ pub struct Services {
     pub sessions: Arc<Sessions>,
     /// Members and sessions.
     pub members: Option<Arc<MemberService>>,
-    /// Reports and the log of moderation, where members, articles and comments are all here.
+    /// Reports and the log of moderation, beside the members.
     pub moderation: Option<Arc<Moderation>>,
     /// Boards and articles.
     pub articles: Option<Arc<ArticleService>>,
@@ -122,8 +125,8 @@ pub trait Backing: Send + Sync {
     fn is_shared(&self) -> bool;
     /// From here on commits are told to the query model and carried to the log.
     fn start(&self, site: &Site, stages: &Stages<'_>);
-    /// Makes a group ready to be run.
-    async fn prepare_group(&self, group: &ConsumerConfig) -> Result<(), Outage>;
+    /// Makes the groups of this process ready to be run.
+    async fn prepare_groups(&self, groups: &[ConsumerConfig]) -> Result<(), Outage>;
 
     /// The parts that requests need, as they are now.
     async fn parts(&self, site: &Site) -> Vec<PartState>;
@@ -156,6 +159,21 @@ impl Services {
     /// Boards and articles, which this process may not run.
     pub fn articles(&self) -> anyhow::Result<&Arc<ArticleService>> {
         self.articles.as_ref().with_context(|| absent(Role::Article))
+    }
+
+    /// Comments, which this process may not run.
+    pub fn comments(&self) -> anyhow::Result<&Arc<CommentService>> {
+        self.comments.as_ref().with_context(|| absent(Role::Comment))
+    }
+
+    /// Likes, which this process may not run.
+    pub fn likes(&self) -> anyhow::Result<&Arc<LikeService>> {
+        self.likes.as_ref().with_context(|| absent(Role::Like))
+    }
+
+    /// Views, which this process may not run.
+    pub fn views(&self) -> anyhow::Result<&Arc<ViewService>> {
+        self.views.as_ref().with_context(|| absent(Role::View))
     }
 
     /// Reading, which this process may not run.

@@ -9,6 +9,7 @@ use madang_messaging::{OnError, Stop, Supervisor};
 use metrics_exporter_prometheus::PrometheusHandle;
 use tracing::warn;
 
+use crate::complaint::Complaint;
 use crate::config::Settings;
 use crate::site::Site;
 
@@ -21,8 +22,10 @@ const METRICS_UPKEEP: Duration = Duration::from_secs(5);
 pub(crate) fn start(supervisor: &Supervisor, site: &Site, settings: &Settings, metrics: PrometheusHandle) {
     let (sessions, poll) = (site.services.sessions.clone(), Duration::from_millis(settings.revocation_poll_ms));
     supervisor.spawn("revocations", OnError::Restart, move |stop| {
-        let sessions = sessions.clone();
-        every(poll, stop, async move || warn_on_error("read revocations", sessions.refresh().await))
+        let (sessions, mut complaint) = (sessions.clone(), Complaint::about("read revocations"));
+        every(poll, stop, async move || {
+            complaint.hear(sessions.refresh().await);
+        })
     });
 
     let interval = Duration::from_secs(settings.retention_interval_s);
@@ -34,8 +37,10 @@ pub(crate) fn start(supervisor: &Supervisor, site: &Site, settings: &Settings, m
 
     if let Some(read) = site.services.read.clone() {
         supervisor.spawn("read-model-size", OnError::Restart, move |stop| {
-            let read = read.clone();
-            every(METRICS_UPKEEP, stop, async move || warn_on_error("weigh the query model", read.report_size().await))
+            let (read, mut complaint) = (read.clone(), Complaint::about("weigh the query model"));
+            every(METRICS_UPKEEP, stop, async move || {
+                complaint.hear(read.report_size().await);
+            })
         });
     }
 

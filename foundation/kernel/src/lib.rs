@@ -21,7 +21,7 @@ pub use id::{ActId, ArticleId, BoardId, CommentId, EventId, Id, IdParseError, Me
 pub use id::{ID_EPOCH_MS, NODE_BITS, NODES, SEQUENCE_BITS, SHARD_BITS, TIME_BITS};
 pub use id_generator::{IdGenerator, LeaseEnded};
 pub use lease::{NodeId, NodeLease, NodeLeases};
-pub use lookup::{ArticleFacts, ArticleLookup, CommentMode};
+pub use lookup::{ArticleFacts, ArticleLookup, BoardLookup, CommentLookup, CommentMode};
 pub use moderation::{Act, ActKind, REASON_MAX_CHARS, Reason, Report, Reported, Resolution};
 pub use once::{Created, ONCE_KEPT_MS, Once};
 pub use paging::{Page, PageNumber, PageSize, Scroll, known_count};

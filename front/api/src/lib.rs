@@ -29,6 +29,7 @@ mod trusted_proxies;
 mod views;
 
 pub use error::ApiError;
+pub use extract::client_address;
 pub use limits::{Bucket, Buckets, Limiter, MemoryBuckets, RateLimits, Taken};
 pub use rendered::Rendered;
 pub use router::{router, router_with_pages};

@@ -5,10 +5,10 @@ mod body;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use madang_kernel::{ActId, ArticleId, BoardId, CommentId, ReportId, Reported};
+use madang_kernel::{ArticleId, CommentId, ReportId, Reported};
 
 use self::body::{ActBody, Log, NewReport, ReportBody, ReportList, Settlement};
-use crate::extract::{Json, ModeratorPath, OptionalJson, PathId, ReportQuery, ScrollQuery, Signed};
+use crate::extract::{ActQuery, Json, ModeratorPath, OptionalJson, PathId, ReportQuery, Signed};
 use crate::openapi::{
     BadRequest, Conflict, Forbidden, IdText, Internal, NotFound, NotJson, TooLarge, TooMany, Unauthorized, Unavailable,
     Unprocessable,
@@ -41,8 +41,7 @@ pub(crate) async fn report_article(
     Signed(session): Signed,
     body: Json<NewReport>,
 ) -> Result<Response, ApiError> {
-    let reported = Reported::Article(article);
-    let report = api.moderation.report(&session.actor, reported, article, &body.value.reason).await?;
+    let report = api.moderation.report(&session.actor, Reported::Article(article), &body.value.reason).await?;
     created(report.ok_or(ApiError::NotFound("article"))?)
 }
 
@@ -71,12 +70,7 @@ pub(crate) async fn report_comment(
     Signed(session): Signed,
     body: Json<NewReport>,
 ) -> Result<Response, ApiError> {
-    let found = api.comments.get(comment).await?;
-    if found.deleted {
-        return Err(ApiError::NotFound("comment"));
-    }
-    let reported = Reported::Comment(comment);
-    let report = api.moderation.report(&session.actor, reported, found.article_id, &body.value.reason).await?;
+    let report = api.moderation.report(&session.actor, Reported::Comment(comment), &body.value.reason).await?;
     created(report.ok_or(ApiError::NotFound("comment"))?)
 }
 
@@ -85,11 +79,12 @@ fn created(report: madang_kernel::Report) -> Result<Response, ApiError> {
     reply::created(&location, None, &ReportBody::from(report))
 }
 
-/// What was reported, newest first (moderators).
+/// What was reported, newest first (moderators of the site; with `board_id` also those of the board).
 #[utoipa::path(
     get, path = "/api/v1/reports", operation_id = "list_reports", tag = "moderation", security(("bearer" = []), ("cookie" = [])),
     params(
         ("open" = Option<bool>, Query, description = "False for those that are settled; open ones when left out"),
+        ("board_id" = Option<IdText>, Query, description = "Only those on this board; moderators of a board must name it"),
         ("before" = Option<IdText>, Query, description = "Only reports before this one: `next` of the step before"),
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 100, description = "Reports in a step; 30 when left out"),
     ),
@@ -107,9 +102,9 @@ fn created(report: madang_kernel::Report) -> Result<Response, ApiError> {
 pub(crate) async fn reports(
     State(api): State<Shared<ModerationCalls>>,
     Signed(session): Signed,
-    ReportQuery { open, before, size }: ReportQuery,
+    ReportQuery { open, board, before, size }: ReportQuery,
 ) -> Result<Response, ApiError> {
-    let found = api.moderation.reports(&session.actor, open, before, size).await?;
+    let found = api.moderation.reports(&session.actor, open, board, before, size).await?;
     let items = found.items.into_iter().map(ReportBody::from).collect();
     reply::json(StatusCode::OK, &ReportList { items, next: found.next })
 }
@@ -144,11 +139,12 @@ pub(crate) async fn resolve(
     reply::json(StatusCode::OK, &ReportBody::from(settled.ok_or(ApiError::NotFound("report"))?))
 }
 
-/// What moderators did, newest first (moderators). No call changes it.
+/// What moderators did, newest first (moderators of the site; with `board_id` also those of the board). No call changes it.
 #[utoipa::path(
     get, path = "/api/v1/moderation/log", operation_id = "read_moderation_log", tag = "moderation",
     security(("bearer" = []), ("cookie" = [])),
     params(
+        ("board_id" = Option<IdText>, Query, description = "Only those on this board; moderators of a board must name it"),
         ("before" = Option<IdText>, Query, description = "Only acts before this one: `next` of the step before"),
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 100, description = "Acts in a step; 30 when left out"),
     ),
@@ -166,9 +162,9 @@ pub(crate) async fn resolve(
 pub(crate) async fn log(
     State(api): State<Shared<ModerationCalls>>,
     Signed(session): Signed,
-    ScrollQuery(before, size): ScrollQuery<ActId>,
+    ActQuery { board, before, size }: ActQuery,
 ) -> Result<Response, ApiError> {
-    let found = api.moderation.log(&session.actor, before, size).await?;
+    let found = api.moderation.log(&session.actor, board, before, size).await?;
     let items = found.items.into_iter().map(ActBody::from).collect();
     reply::json(StatusCode::OK, &Log { items, next: found.next })
 }
@@ -194,8 +190,7 @@ pub(crate) async fn appoint(
     ModeratorPath(board, member): ModeratorPath,
     Signed(session): Signed,
 ) -> Result<Response, ApiError> {
-    known_board(&api, board).await?;
-    api.members.appoint(&session.actor, board, member).await?;
+    api.moderation.appoint(&session.actor, board, member).await?.ok_or(ApiError::NotFound("board"))?;
     Ok(reply::no_content())
 }
 
@@ -219,12 +214,6 @@ pub(crate) async fn dismiss(
     ModeratorPath(board, member): ModeratorPath,
     Signed(session): Signed,
 ) -> Result<Response, ApiError> {
-    known_board(&api, board).await?;
-    api.members.dismiss(&session.actor, board, member).await?;
+    api.moderation.dismiss(&session.actor, board, member).await?.ok_or(ApiError::NotFound("board"))?;
     Ok(reply::no_content())
-}
-
-async fn known_board(api: &ModerationCalls, board: BoardId) -> Result<(), ApiError> {
-    api.articles.board(board).await?;
-    Ok(())
 }

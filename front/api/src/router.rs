@@ -101,7 +101,7 @@ fn assemble(state: ApiState) -> Assembly {
         .add("like", like_routes(), likes)
         .add("view", view_routes(), views)
         .add("hot-article", hot_routes(), hot)
-        .add("member, article and comment at once", moderation_routes(), moderation)
+        .add("member", moderation_routes(), moderation)
 }
 
 fn member_routes() -> OpenApiRouter<Shared<MemberCalls>> {

@@ -53,16 +53,10 @@ pub struct MemberCalls {
     pub members: Arc<MemberService>,
 }
 
-/// What calls about moderation work with: they reach into several services, so they are served where all of them are.
+/// What calls about moderation work with; they are served where members are.
 pub struct ModerationCalls {
-    /// Reports and the log.
+    /// Reports, moderators of boards, and the log.
     pub moderation: Arc<Moderation>,
-    /// Who moderates what.
-    pub members: Arc<MemberService>,
-    /// Which boards there are.
-    pub articles: Arc<ArticleService>,
-    /// Which comments there are.
-    pub comments: Arc<CommentService>,
 }
 
 /// What calls about boards and calls that write articles work with.

@@ -1,44 +1,64 @@
-//! The front page: which boards there are, and where to go from here.
-
-use std::fmt::Write as _;
+//! The front page: which boards there are, and what is hot today.
 
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::response::Response;
-use madang_article::{ArticleError, BoardWithCount};
+use madang_article::BoardWithCount;
+use maud::{Markup, html};
 
-use crate::WebState;
-use crate::page::{Escaped, page, unavailable};
+use crate::error::{Refused, WebError};
+use crate::hot::{HotDay, ranked};
+use crate::layout::{Page, SITE_NAME, whole};
+use crate::state::{Shared, Web};
+use crate::visit::Visit;
+use crate::{hot, reply, texts};
 
 /// The front page.
-pub(crate) async fn home(State(web): State<WebState>) -> Response {
-    match web.articles.boards().await {
-        Ok(boards) => page(StatusCode::OK, "Boards", &list(&boards)),
-        Err(error) => {
-            log(&error);
-            unavailable()
+pub(crate) async fn home(State(web): State<Shared>, mut visit: Visit) -> Result<Response, Refused> {
+    visit.here = "/".to_owned();
+    let making = match web.kept.find(&visit, visit.here.clone(), web.site.read.generation()) {
+        Ok(page) => return Ok(reply::kept(&visit, &page)),
+        Err(making) => making,
+    };
+    let main = match content(&web, &visit).await {
+        Ok(main) => main,
+        Err(error) => return Err(error.refuse(&web, &visit)),
+    };
+    let page = Page { title: SITE_NAME, main, canonical: Some("/".to_owned()), ..Page::default() };
+    let html = whole(&web, &visit, &page);
+    Ok(reply::shared(&web, &visit, making, html))
+}
+
+async fn content(web: &Web, visit: &Visit) -> Result<Markup, WebError> {
+    let boards = web.site.articles.boards().await?;
+    let today = hot::today(web).await?;
+    Ok(view(visit, &boards, today.as_ref()))
+}
+
+fn view(visit: &Visit, boards: &[BoardWithCount], today: Option<&HotDay>) -> Markup {
+    let t = visit.texts();
+    html! {
+        h1.vh { (SITE_NAME) }
+        div.columns {
+            section aria-labelledby="boards" {
+                h2 #boards { (t.boards) }
+                @if boards.is_empty() { p.empty { (t.no_boards) } }
+                ul.boards {
+                    @for BoardWithCount { board, article_count } in boards {
+                        li {
+                            a href={ "/b/" (board.slug) } { bdi { (board.title) } }
+                            span.quiet { (texts::articles(visit.preferences.lang, *article_count)) }
+                        }
+                    }
+                }
+            }
+            section aria-labelledby="hot-today" {
+                h2 #hot-today { (t.hot_today) }
+                @match today {
+                    Some(day) if !day.items.is_empty() => (ranked(visit, day)),
+                    _ => p.empty { (t.hot_empty_today) },
+                }
+                p.more { a href="/hot" { (t.hot_all) } }
+            }
         }
     }
-}
-
-fn list(boards: &[BoardWithCount]) -> String {
-    let mut html = String::from("<ul>\n");
-    for BoardWithCount { board, article_count } in boards {
-        let (id, title) = (board.board_id, Escaped(&board.title));
-        // Writing to a String cannot fail.
-        let _ = writeln!(
-            html,
-            "<li><a href=\"/api/v1/boards/{id}/articles\">{title}</a> <small>{article_count} articles</small></li>"
-        );
-    }
-    html.push_str(
-        "</ul>\n<p>The pages for reading and writing come later; everything works through the API today: \
-         <a href=\"/docs\">browse it</a>, or read <a href=\"/openapi.json\">its description</a>. \
-         The README shows how to register, sign in and write a first article.</p>",
-    );
-    html
-}
-
-fn log(error: &ArticleError) {
-    tracing::error!("the front page cannot list the boards: {error}");
 }

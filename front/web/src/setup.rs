@@ -2,118 +2,120 @@
 
 use std::sync::Arc;
 
-use axum::extract::rejection::{FormRejection, QueryRejection};
-use axum::extract::{Form, Query, State};
-use axum::http::StatusCode;
+use axum::Extension;
+use axum::extract::State;
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use madang_kernel::Role;
-use madang_member::{MemberError, MemberService};
+use maud::html;
 use serde::Deserialize;
 use tokio::sync::Mutex;
 
-use crate::WebState;
-use crate::page::{Escaped, notice, page, unavailable};
+use crate::error::{Refused, WebError};
+use crate::form::Problems;
+use crate::layout::{Page, whole};
+use crate::posted::Posted;
+use crate::query::Asks;
+use crate::reply;
+use crate::sign_up::{fields, refused};
+use crate::state::{Shared, Web};
+use crate::visit::Visit;
 
-/// What the set-up works with.
-#[derive(Clone)]
-pub(crate) struct SetupState {
-    members: Arc<MemberService>,
-    token: Option<Arc<str>>,
-    /// One set-up at a time: two that both find no administrator would both become one.
-    turn: Arc<Mutex<()>>,
-}
-
-impl SetupState {
-    /// The set-up of a site.
-    pub(crate) fn new(web: &WebState) -> Self {
-        Self { members: web.members.clone(), token: web.setup_token.clone(), turn: Arc::default() }
-    }
-
-    /// Why the set-up is closed to this token, if it is.
-    async fn closed_to(&self, token: &str) -> Option<Response> {
-        let known = self.token.as_deref().is_some_and(|expected| is_same_secret(expected, token));
-        if !known {
-            return Some(notice(
-                StatusCode::NOT_FOUND,
-                "Not found",
-                "There is no set-up under this address. The right link is printed when the server starts.",
-            ));
-        }
-        match self.members.has_admin().await {
-            Ok(false) => None,
-            Ok(true) => Some(notice(
-                StatusCode::GONE,
-                "Already set up",
-                "This site has its administrator. Roles are given by administrators from now on.",
-            )),
-            Err(error) => Some(failed(&error)),
-        }
-    }
-}
+/// One set-up at a time: two that both find no administrator would both become one.
+#[derive(Clone, Default)]
+pub(crate) struct SetupTurn(Arc<Mutex<()>>);
 
 /// The link.
-#[derive(Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 pub(crate) struct Link {
     #[serde(default)]
     token: String,
 }
 
-/// The form.
-#[derive(Deserialize)]
-pub(crate) struct Submission {
-    token: String,
-    name: String,
-    password: String,
-}
-
 /// Shows the form.
-pub(crate) async fn form(State(setup): State<SetupState>, link: Result<Query<Link>, QueryRejection>) -> Response {
-    let token = link.map(|Query(link)| link.token).unwrap_or_default();
-    match setup.closed_to(&token).await {
-        Some(closed) => closed,
-        None => show(StatusCode::OK, &token, "", None),
+pub(crate) async fn form(
+    State(web): State<Shared>,
+    mut visit: Visit,
+    Asks(Link { token }): Asks<Link>,
+) -> Result<Response, Refused> {
+    // The address holds the token, which no form but this one may carry on.
+    visit.here = "/".to_owned();
+    match closed_to(&web, &visit, &token).await? {
+        Some(closed) => Ok(closed),
+        None => Ok(show(&web, &visit, StatusCode::OK, &token, "", &Problems::default())),
     }
 }
 
 /// Registers the administrator.
-pub(crate) async fn submit(State(setup): State<SetupState>, form: Result<Form<Submission>, FormRejection>) -> Response {
-    let Submission { token, name, password } = match form {
-        Ok(Form(form)) => form,
-        Err(rejection) => return notice(rejection.status(), "Not understood", "Please fill in the form again."),
-    };
-    let _turn = setup.turn.lock().await;
-    if let Some(closed) = setup.closed_to(&token).await {
-        return closed;
+pub(crate) async fn submit(
+    State(web): State<Shared>,
+    Extension(turn): Extension<SetupTurn>,
+    posted: Posted,
+) -> Result<Response, Refused> {
+    let (visit, token) = (&posted.visit, posted.fields.text("token"));
+    let (name, password) = (posted.fields.text("name"), posted.fields.text("password"));
+    let _turn = turn.0.lock().await;
+    if let Some(closed) = closed_to(&web, visit, token).await? {
+        return Ok(closed);
     }
-    let again = |status, message: &str| show(status, &token, &name, Some(message));
-    match setup.members.register_with_role(&name, &password, Role::Admin).await {
-        Ok(member) => {
-            let text = format!("{} is the administrator of this site. Sign in through the API.", member.name);
-            notice(StatusCode::CREATED, "Set up", &text)
+    match web.site.members.register_with_role(name, password, Role::Admin).await {
+        Ok(_) => {
+            let t = visit.texts();
+            Ok(notice(&web, visit, StatusCode::CREATED, t.set_up, t.set_up_done))
         }
-        Err(MemberError::Invalid(invalid)) => again(StatusCode::UNPROCESSABLE_ENTITY, &invalid.to_string()),
-        Err(error @ MemberError::NameTaken) => again(StatusCode::CONFLICT, &error.to_string()),
-        Err(error) => failed(&error),
+        Err(error) => {
+            let (status, problems) = refused(visit, error).map_err(|error| error.refuse(&web, visit))?;
+            Ok(show(&web, visit, status, token, name, &problems))
+        }
     }
 }
 
-fn show(status: StatusCode, token: &str, name: &str, problem: Option<&str>) -> Response {
-    let problem = problem.map(|text| format!("<p role=\"alert\">{}</p>\n", Escaped(text))).unwrap_or_default();
-    let (token, name) = (Escaped(token), Escaped(name));
-    let main = format!(
-        "<p>Choose the name and the password of this site's first administrator.</p>\n{problem}\
-         <form method=\"post\" action=\"/setup\">\n<input type=\"hidden\" name=\"token\" value=\"{token}\">\n\
-         <label>Name <input name=\"name\" value=\"{name}\" required minlength=\"2\" maxlength=\"32\" \
-         autocomplete=\"username\"></label>\n\
-         <label>Password <input name=\"password\" type=\"password\" required minlength=\"8\" maxlength=\"128\" \
-         autocomplete=\"new-password\"></label>\n<button>Become administrator</button>\n</form>"
-    );
-    page(status, "Set up", &main)
+/// Why the set-up is closed to this token, if it is.
+async fn closed_to(web: &Web, visit: &Visit, token: &str) -> Result<Option<Response>, Refused> {
+    let t = visit.texts();
+    let known = web.site.setup_token.as_deref().is_some_and(|expected| is_same_secret(expected, token));
+    if !known {
+        return Ok(Some(notice(web, visit, StatusCode::NOT_FOUND, t.not_found, t.no_set_up)));
+    }
+    match web.site.members.has_admin().await {
+        Ok(false) => Ok(None),
+        Ok(true) => Ok(Some(notice(web, visit, StatusCode::GONE, t.already_set_up, t.set_up_over))),
+        Err(error) => Err(WebError::from(error).refuse(web, visit)),
+    }
 }
 
-fn failed(error: &MemberError) -> Response {
-    tracing::error!("the set-up failed: {error}");
-    unavailable()
+fn show(web: &Web, visit: &Visit, status: StatusCode, token: &str, name: &str, problems: &Problems) -> Response {
+    let t = visit.texts();
+    let main = html! {
+        h1 { (t.set_up) }
+        p.lead { (t.set_up_text) }
+        form.write.narrow method="post" action="/setup" {
+            (problems.summary(visit))
+            input type="hidden" name="token" value=(token);
+            (fields(visit, name, problems))
+            p.buttons { button.button.strong { (t.become_admin) } }
+        }
+    };
+    let page = Page { title: t.set_up, main, is_listed: false, ..Page::default() };
+    secret(reply::page(visit, status, whole(web, visit, &page)))
+}
+
+fn notice(web: &Web, visit: &Visit, status: StatusCode, title: &str, text: &str) -> Response {
+    let main = html! {
+        h1 { (title) }
+        p.lead { (text) }
+        @if status == StatusCode::CREATED { p { a.button.strong href="/sign-in" { (visit.texts().sign_in) } } }
+    };
+    let page = Page { title, main, is_listed: false, ..Page::default() };
+    secret(reply::page(visit, status, whole(web, visit, &page)))
+}
+
+/// The token stands in the address: it must not travel on, nor stay behind.
+fn secret(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
 }
 
 /// Compares without telling, by the time it takes, how much of a guess was right.

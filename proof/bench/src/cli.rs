@@ -73,6 +73,10 @@ pub(crate) struct Options {
     /// Keeps the databases of the run below this folder; should be a real disk. The system's temporary folder if not given.
     #[arg(long, value_name = "DIR")]
     pub(crate) scratch: Option<PathBuf>,
+    /// Measures a site on the servers of this configuration (`cargo xtask stack config`), under a name of its own, which
+    /// stays there; for `read-lag` only.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cluster: Option<PathBuf>,
 }
 
 impl Options {
@@ -89,7 +93,10 @@ impl Options {
 
     /// What to measure, in a fixed order.
     pub(crate) fn scenarios(&self) -> Vec<Scenario> {
-        let wanted = |scenario: &Scenario| self.scenarios.is_empty() || self.scenarios.contains(scenario);
+        let all = |scenario: &Scenario| self.cluster.is_none() || *scenario == Scenario::ReadLag;
+        let wanted = |scenario: &Scenario| {
+            if self.scenarios.is_empty() { all(scenario) } else { self.scenarios.contains(scenario) }
+        };
         Scenario::value_variants().iter().copied().filter(wanted).collect()
     }
 
@@ -130,6 +137,11 @@ mod tests {
     fn everything_is_measured_unless_something_is_named() {
         assert_eq!(options(&[]).scenarios().len(), Scenario::value_variants().len());
         assert_eq!(options(&["startup", "get-article"]).scenarios(), [Scenario::GetArticle, Scenario::Startup]);
+    }
+
+    #[test]
+    fn on_a_cluster_only_the_way_through_its_log_is_measured() {
+        assert_eq!(options(&["--cluster", "cluster.toml"]).scenarios(), [Scenario::ReadLag]);
     }
 
     #[test]

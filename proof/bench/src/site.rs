@@ -29,6 +29,10 @@ const CATCH_UP_LOOK: Duration = Duration::from_millis(200);
 pub(crate) struct Scratch {
     folder: TempDir,
     binary: PathBuf,
+    /// The configuration of the servers to measure on, instead of data directories.
+    cluster: Option<PathBuf>,
+    /// Distinguishes the sites of this run from those of others on the same servers.
+    run: String,
 }
 
 impl Scratch {
@@ -47,7 +51,24 @@ impl Scratch {
         };
         let folder = folder.context("cannot make a folder for the databases")?;
         eprintln!("Measuring {} with databases in {}", binary.display(), folder.path().display());
-        Ok(Self { folder, binary })
+        let run = format!("bench{}", SystemClock.now().as_millis());
+        Ok(Self { folder, binary, cluster: options.cluster.clone(), run })
+    }
+
+    /// Whether sites are on servers.
+    pub(crate) fn is_on_cluster(&self) -> bool {
+        self.cluster.is_some()
+    }
+
+    /// The binary with a subcommand, told where the site of this data directory is.
+    fn command(&self, subcommand: &str, data: &Path) -> Command {
+        let mut command = Command::new(&self.binary);
+        command.arg(subcommand);
+        match &self.cluster {
+            None => command.arg("--data").arg(data),
+            Some(file) => command.arg("--config").arg(file).args(["--set", &format!("cluster.name={}", self.run)]),
+        };
+        command
     }
 
     /// An empty folder of this name.
@@ -80,9 +101,9 @@ impl Scratch {
     }
 
     fn seed(&self, data: &Path, tokens: &Path, articles: u32, members: u32) -> Result<()> {
-        let mut seed = Command::new(&self.binary);
-        seed.args(["seed", "--boards", "1", "--articles", &articles.to_string(), "--members", &members.to_string()]);
-        seed.arg("--tokens").arg(tokens).arg("--data").arg(data);
+        let mut seed = self.command("seed", data);
+        seed.args(["--boards", "1", "--articles", &articles.to_string(), "--members", &members.to_string()]);
+        seed.arg("--tokens").arg(tokens);
         // Standard output is kept for the table.
         let status =
             seed.stdin(Stdio::null()).stdout(std::io::stderr()).status().context("cannot start `madang seed`")?;
@@ -145,8 +166,8 @@ impl Site<'_> {
     }
 
     fn command(&self) -> Command {
-        let mut serve = Command::new(&self.scratch.binary);
-        serve.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(&self.data).env("MADANG_RATE_LIMIT", "off");
+        let mut serve = self.scratch.command("serve", &self.data);
+        serve.args(["--listen", "127.0.0.1:0"]).env("MADANG_RATE_LIMIT", "off");
         serve
     }
 }

@@ -27,6 +27,7 @@ listed_suite! {
     a_report_is_found_as_it_was_made,
     a_reporter_reports_one_thing_once,
     reports_are_listed_newest_first_by_their_state,
+    what_is_reported_on_a_board_is_listed_by_itself,
     a_report_is_settled_once_with_its_act,
     a_change_of_a_member_and_its_act_commit_together,
 }
@@ -64,6 +65,24 @@ async fn reports_are_listed_newest_first_by_their_state<H: ModerationStoreHarnes
     }
 }
 
+async fn what_is_reported_on_a_board_is_listed_by_itself<H: ModerationStoreHarness>(harness: H) {
+    let store = harness.store();
+    for id in 1..=6 {
+        let board_id = BoardId::from_raw(5 + id % 2);
+        store.report(NewReport { report: Report { board_id, ..report(id, comment(100 + id), 3) } }).await.unwrap();
+    }
+    store.resolve(resolve(4, 1_000)).await.unwrap();
+    let on = async |board: i64, open: bool, before: Option<i64>| {
+        let (board, before) = (Some(BoardId::from_raw(board)), before.map(ReportId::from_raw));
+        let found = store.reports(open, board, before, size(2)).await.unwrap();
+        found.items.iter().map(|report| report.report_id.raw()).collect::<Vec<_>>()
+    };
+    assert_eq!(on(5, true, None).await, [6, 2]);
+    assert_eq!(on(5, false, None).await, [4]);
+    assert_eq!((on(6, true, None).await, on(6, true, Some(3)).await), (vec![5, 3], vec![1]));
+    assert!(on(7, true, None).await.is_empty());
+}
+
 async fn a_report_is_settled_once_with_its_act<H: ModerationStoreHarness>(harness: H) {
     let store = harness.store();
     let open = report(1, comment(9), 3);
@@ -73,7 +92,7 @@ async fn a_report_is_settled_once_with_its_act<H: ModerationStoreHarness>(harnes
     assert_eq!(settled, Report { resolution: Some(first.resolution.clone()), ..open });
     assert_eq!(store.resolve(resolve(1, 501)).await.unwrap(), Some(settled), "it stays as it was settled");
     assert_eq!(store.resolve(resolve(99, 502)).await.unwrap(), None);
-    let acts = store.acts(None, size(10)).await.unwrap();
+    let acts = store.acts(None, None, size(10)).await.unwrap();
     assert_eq!((acts.items, acts.next), (vec![first.act], None));
 }
 
@@ -96,8 +115,11 @@ async fn a_change_of_a_member_and_its_act_commit_together<H: ModerationStoreHarn
     }
     let refused = with(Change::Role(Role::Member), act(800, ActKind::RoleGiven, 1));
     assert!(matches!(members.change(refused).await.unwrap(), ChangeOutcome::Refused(_)));
-    let first = store.acts(None, size(3)).await.unwrap();
-    let rest = store.acts(first.next, size(3)).await.unwrap();
+    let first = store.acts(None, None, size(3)).await.unwrap();
+    let rest = store.acts(None, first.next, size(3)).await.unwrap();
+    let third = Some(BoardId::from_raw(3));
+    assert_eq!(store.acts(third, None, size(3)).await.unwrap().items, [expected[2].clone()], "those of one board");
+    assert_eq!(store.acts(third, Some(expected[2].act_id), size(3)).await.unwrap().items, []);
     assert_eq!(([first.items, rest.items].concat(), rest.next), (expected, None), "what was refused is not told");
 }
 
@@ -108,7 +130,7 @@ fn with(change: Change, act: Act) -> ChangeMember {
 async fn listed(store: &Arc<dyn ModerationStore>, open: bool, step: u32) -> Vec<i64> {
     let (mut listed, mut before) = (Vec::new(), None);
     loop {
-        let found = store.reports(open, before, size(step)).await.unwrap();
+        let found = store.reports(open, None, before, size(step)).await.unwrap();
         listed.extend(found.items.iter().map(|report| report.report_id.raw()));
         before = found.next;
         if before.is_none() {

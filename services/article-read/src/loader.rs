@@ -2,13 +2,13 @@
 //! are loaded together. The loop belongs to a supervisor, so a reader who goes away cancels nothing.
 
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::hash::Hash;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use futures_util::future::FutureExt;
+use futures_util::future::{FutureExt, join_all};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use madang_kernel::StoreError;
 use madang_messaging::Stop;
@@ -30,6 +30,11 @@ pub trait Source<K, V>: Send + Sync {
     /// The values of keys, one each, in the order asked. Called for keys that were asked for a moment ago: one that has
     /// been loaded meanwhile need not be loaded again.
     async fn load(&self, keys: &[K]) -> Result<Vec<V>, StoreError>;
+
+    /// Where the value of a key is kept: when a part is away, keys of one place fail together, and others need not.
+    fn place(&self, _key: &K) -> u32 {
+        0
+    }
 }
 
 /// The readers' side.
@@ -162,11 +167,26 @@ where
                 }
                 loaded
             }
-            Err(error) => {
-                let failed = Failed::of(error);
-                keys.into_iter().map(|key| (key, Err(failed.clone()))).collect()
-            }
+            Err(error) => self.load_by_place(keys, error).await,
         }
+    }
+
+    /// Keys of several places that failed together, once more and each place by itself: what is away may be one of them.
+    async fn load_by_place(&self, keys: Vec<K>, error: StoreError) -> Vec<(K, Result<V, Failed>)> {
+        let mut places: BTreeMap<u32, Vec<K>> = BTreeMap::new();
+        for key in keys {
+            places.entry(self.source.place(&key)).or_default().push(key);
+        }
+        if places.len() <= 1 {
+            return all_failed(places.into_values().flatten().collect(), &Failed::of(error));
+        }
+        let loads = places.into_values().map(|keys| async {
+            match self.attempt(&keys).await {
+                Ok(values) => keys.into_iter().zip(values.into_iter().map(Ok)).collect(),
+                Err(error) => all_failed(keys, &Failed::of(error)),
+            }
+        });
+        join_all(loads).await.into_iter().flatten().collect()
     }
 
     /// As many values as keys, or an error; a panic is a defect like any other.
@@ -254,6 +274,10 @@ impl<K: Copy + Eq + Hash, V> InHand<K, V> {
             }
         }
     }
+}
+
+fn all_failed<K, V>(keys: Vec<K>, failed: &Failed) -> Vec<(K, Result<V, Failed>)> {
+    keys.into_iter().map(|key| (key, Err(failed.clone()))).collect()
 }
 
 impl Failed {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use madang_kernel::{ArticleId, BoardId, PageSize, StoreError};
+use madang_kernel::{ArticleId, BoardId, Id as _, PageSize, ShardId, StoreError};
 
 use crate::loader::Source;
 use crate::meters::{Kind, Meter, Meters};
@@ -101,6 +101,11 @@ impl Source<ArticleId, Option<Entry>> for EntrySource {
             false => Err(contradicted()),
         }
     }
+
+    /// The text is where the board is, the counts where the parts of the article are.
+    fn place(&self, article: &ArticleId) -> u32 {
+        u32::from(article.shard().number()) << 8 | u32::from(ShardId::of_article_parts(*article).number())
+    }
 }
 
 /// What a load of a list brought.
@@ -159,6 +164,10 @@ impl Source<BoardId, LoadedList> for ListSource {
             lists.push(self.rebuild(*board).await?);
         }
         Ok(lists)
+    }
+
+    fn place(&self, board: &BoardId) -> u32 {
+        board.shard().number().into()
     }
 }
 

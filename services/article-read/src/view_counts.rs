@@ -5,7 +5,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use madang_kernel::{ArticleId, Clock, Id, StoreError, Timestamp};
+use madang_kernel::{ArticleId, Clock, Id, ShardId, StoreError, Timestamp};
 use quick_cache::unsync::Cache;
 
 use crate::Owners;
@@ -168,6 +168,10 @@ impl Source<ArticleId, Option<u64>> for ViewSource {
             false => told.next().flatten(),
         });
         Ok(counts.collect())
+    }
+
+    fn place(&self, article: &ArticleId) -> u32 {
+        ShardId::of_article_parts(*article).number().into()
     }
 }
 

@@ -13,7 +13,7 @@ mod supervision;
 mod token;
 
 pub use model::Member;
-pub use moderation::{Moderation, ModerationStore, NewReport, ResolveReport};
+pub use moderation::{ActSource, Moderated, Moderation, ModerationStore, NewReport, ResolveReport};
 pub use name::{MemberName, NAME_MAX_CHARS, NAME_MIN_CHARS};
 pub use password::{PASSWORD_MAX_CHARS, PASSWORD_MIN_CHARS};
 pub use service::{MemberError, MemberOptions, MemberService, SignedIn};

@@ -22,7 +22,7 @@ pub(crate) fn ask(server: &Server) -> Result<String> {
         Part::Mysql => mariadb(server.port),
         Part::Redis | Part::RedisCluster => redis(server.port),
         Part::Kafka => kafka(server.port).map(|_| server.version.clone()),
-        Part::Nginx => bail!("nginx is started by the tests"),
+        Part::Nginx | Part::Browser => bail!("{} is started by the tests", server.part.name()),
     };
     answer.map_err(plainly)
 }
@@ -36,7 +36,7 @@ pub(crate) fn ask_with_peers(server: &Server, brokers: usize) -> Result<String> 
             ensure!(known >= brokers, "it knows {known} of {brokers} brokers");
             Ok(server.version.clone())
         }
-        Part::Mysql | Part::Redis | Part::Nginx => ask(server),
+        Part::Mysql | Part::Redis | Part::Nginx | Part::Browser => ask(server),
     }
 }
 

@@ -11,6 +11,7 @@ pub(crate) enum Part {
     RedisCluster,
     Kafka,
     Nginx,
+    Browser,
 }
 
 /// A command that must be there, and the Debian package that brings it.
@@ -26,7 +27,8 @@ const fn need(command: &'static str, package: &'static str) -> Need {
 
 impl Part {
     /// Every part, in the order in which people list them.
-    pub(crate) const ALL: [Self; 5] = [Self::Mysql, Self::Redis, Self::RedisCluster, Self::Kafka, Self::Nginx];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Mysql, Self::Redis, Self::RedisCluster, Self::Kafka, Self::Nginx, Self::Browser];
 
     /// The name in progress lines.
     pub(crate) fn name(self) -> &'static str {
@@ -36,19 +38,20 @@ impl Part {
             Self::RedisCluster => "redis-cluster",
             Self::Kafka => "kafka",
             Self::Nginx => "nginx",
+            Self::Browser => "browser",
         }
     }
 
     /// The variable by which tests find it, and by which a developer names servers of their own.
     ///
-    /// nginx has none: tests start it themselves, with a configuration of their own.
+    /// nginx and the browser have none: tests start them themselves.
     pub(crate) fn variable(self) -> Option<&'static str> {
         match self {
             Self::Mysql => Some("MADANG_TEST_MYSQL"),
             Self::Redis => Some("MADANG_TEST_REDIS"),
             Self::RedisCluster => Some("MADANG_TEST_REDIS_CLUSTER"),
             Self::Kafka => Some("MADANG_TEST_KAFKA"),
-            Self::Nginx => None,
+            Self::Nginx | Self::Browser => None,
         }
     }
 
@@ -60,6 +63,7 @@ impl Part {
             Self::RedisCluster => "suites on Redis Cluster",
             Self::Kafka => "suites on Kafka",
             Self::Nginx => "suites through nginx",
+            Self::Browser => "suites in a browser",
         }
     }
 
@@ -69,11 +73,13 @@ impl Part {
         const REDIS: &[Need] = &[need("redis-server", "redis-server"), need("redis-cli", "redis-tools")];
         const KAFKA: &[Need] = &[need("java", "default-jre-headless"), need("mvn", "maven")];
         const NGINX: &[Need] = &[need("nginx", "nginx-light")];
+        const BROWSER: &[Need] = &[need("chromium", "chromium"), need("chromedriver", "chromium-driver")];
         match self {
             Self::Mysql => MYSQL,
             Self::Redis | Self::RedisCluster => REDIS,
             Self::Kafka => KAFKA,
             Self::Nginx => NGINX,
+            Self::Browser => BROWSER,
         }
     }
 

@@ -66,10 +66,8 @@ fn start(site: &Site<'_>, part: Part) -> Result<()> {
         Part::Redis => redis::up(site),
         Part::RedisCluster => redis::cluster_up(site),
         Part::Kafka => kafka::up(site),
-        Part::Nginx => site.installer.ensure(part, site).and_then(|()| {
-            site.say(part.name(), &format!("is at {}, for tests to start", programs::get("nginx")?.display()));
-            Ok(())
-        }),
+        Part::Nginx => for_tests_to_start(site, part, "nginx"),
+        Part::Browser => for_tests_to_start(site, part, "chromedriver"),
     };
     if let Err(error) = &started {
         if !error.is::<Interrupted>() {
@@ -79,6 +77,13 @@ fn start(site: &Site<'_>, part: Part) -> Result<()> {
         down::end(&started_of(site, part));
     }
     started
+}
+
+/// Only installs a part: tests start it themselves, as they need it.
+fn for_tests_to_start(site: &Site<'_>, part: Part, command: &str) -> Result<()> {
+    site.installer.ensure(part, site)?;
+    site.say(part.name(), &format!("is at {}, for tests to start", programs::get(command)?.display()));
+    Ok(())
 }
 
 /// What this run started of a part.

@@ -11,5 +11,6 @@ CREATE TABLE moderation_act (
     detail         VARCHAR(255)     NOT NULL,
     reason         VARCHAR(1000)    NOT NULL,
     PRIMARY KEY (shard, act_id),
-    KEY moderation_act_by_id (act_id)
+    KEY moderation_act_by_id (act_id),
+    KEY moderation_act_on_board (board_id, act_id)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;

@@ -11,7 +11,8 @@ CREATE TABLE moderation_act (
     detail         VARCHAR(255)     NOT NULL,
     reason         VARCHAR(1000)    NOT NULL,
     PRIMARY KEY (shard, act_id),
-    KEY moderation_act_by_id (act_id)
+    KEY moderation_act_by_id (act_id),
+    KEY moderation_act_on_board (board_id, act_id)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
 
 -- As JSON; NULL until something about the member changes that their tokens do not know.
@@ -37,5 +38,6 @@ CREATE TABLE report (
     note          VARCHAR(1000)    NULL,
     PRIMARY KEY (shard, report_id),
     UNIQUE KEY report_once (shard, kind, subject, reporter_id),
-    KEY report_by_state (shard, is_open, report_id)
+    KEY report_by_state (shard, is_open, report_id),
+    KEY report_on_board (shard, board_id, is_open, report_id)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;

@@ -1,6 +1,7 @@
 //! Boards: the directory on the home shard, and a counter on the shard of each board.
 
 use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 
 use madang_article::{BoardWithCount, CreateBoard, NewBoard};
 use madang_event::BoardCount;
@@ -13,7 +14,7 @@ use crate::errors::SqlError;
 use crate::lane::Decision;
 use crate::once::{Earlier, Keys};
 use crate::statement::Values;
-use crate::transaction::{Tx, bytes};
+use crate::transaction::{Cells, Tx, bytes};
 
 const INSERT: &str = include_str!("../../sql/article/insert_board.sql");
 const INSERT_COUNT: &str = include_str!("../../sql/article/insert_count.sql");
@@ -66,23 +67,45 @@ pub(super) async fn create(
     Ok(Ok(CreateBoard::Created(Created::Now(board.clone()))))
 }
 
+/// The counts of boards as they were last read. A list of boards tells them of a server that is away: an old count is a
+/// count, and the boards of other servers do not vanish with it.
+#[derive(Default)]
+pub(super) struct LastCounts(Mutex<HashMap<i64, u64>>);
+
 /// Every board, oldest first, with the counters that each server has.
-pub(super) async fn all(db: &Mysql) -> Result<Vec<BoardWithCount>, StoreError> {
+pub(super) async fn all(db: &Mysql, last: &LastCounts) -> Result<Vec<BoardWithCount>, StoreError> {
     let mut boards = Vec::new();
     for cells in db.read(db.server_of(ShardId::HOME), ALL, Vec::new()).await? {
         boards.push(row::board(cells).map_err(StoreError::from)?);
     }
-    let mut counts: HashMap<i64, u64> = HashMap::new();
+    let mut away = None;
     for server in db.servers() {
-        for mut cells in db.read(server, COUNTS, Vec::new()).await? {
-            counts.insert(cells.next().map_err(StoreError::from)?, cells.next().map_err(StoreError::from)?);
+        match db.read(server, COUNTS, Vec::new()).await {
+            Ok(counted) => last.note(counted)?,
+            Err(error) if error.is_away() => away = Some(error),
+            Err(error) => return Err(error.into()),
         }
     }
+    let known = last.0.lock().unwrap_or_else(PoisonError::into_inner);
+    // Unknown is not zero.
+    if let Some(error) = away.filter(|_| boards.iter().any(|board| !known.contains_key(&board.board_id.raw()))) {
+        return Err(error.into());
+    }
     let with_count = |board: madang_article::Board| {
-        let article_count = counts.get(&board.board_id.raw()).copied().unwrap_or(0);
+        let article_count = known.get(&board.board_id.raw()).copied().unwrap_or(0);
         BoardWithCount { board, article_count }
     };
     Ok(boards.into_iter().map(with_count).collect())
+}
+
+impl LastCounts {
+    fn note(&self, counted: Vec<Cells>) -> Result<(), SqlError> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for mut cells in counted {
+            known.insert(cells.next()?, cells.next()?);
+        }
+        Ok(())
+    }
 }
 
 pub(super) async fn find(db: &Mysql, board: BoardId) -> Result<Option<BoardWithCount>, StoreError> {

@@ -5,9 +5,20 @@ use madang_article::{
 };
 use madang_kernel::{ArticleId, Created, Id, Once, ShardId};
 
+/// Whether many articles that are created together are reported by events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Announce {
+    /// Each by its own, as if it had been created alone.
+    Each,
+    /// Nobody hears of them: for filling a site that nobody reads yet.
+    Nothing,
+}
+
 /// One call.
 pub(super) enum Call {
     Create(Box<CreateArticle>),
+    /// All of them or none; their keys are ignored.
+    CreateMany(Vec<CreateArticle>, Announce),
     Edit(Box<EditArticle>),
     Delete(DeleteArticle),
     /// The directory's part of a new board.
@@ -17,6 +28,7 @@ pub(super) enum Call {
 /// The answer, each for its kind of call.
 pub(super) enum Answer {
     Created(Created<Article>),
+    CreatedMany(u64),
     Edited(EditOutcome),
     Deleted(DeleteOutcome),
     Board(CreateBoard),
@@ -26,6 +38,8 @@ impl Call {
     pub(super) fn shard(&self) -> ShardId {
         match self {
             Self::Create(new) => new.article.board_id.shard(),
+            // Those of one call are of one shard.
+            Self::CreateMany(new, _) => new.first().map_or(ShardId::HOME, |new| new.article.board_id.shard()),
             Self::Edit(edit) => edit.article_id.shard(),
             Self::Delete(delete) => delete.article_id.shard(),
             Self::CreateBoard(_) => ShardId::HOME,
@@ -37,7 +51,16 @@ impl Call {
         match self {
             Self::Edit(edit) => Some(edit.article_id),
             Self::Delete(delete) => Some(delete.article_id),
-            Self::Create(_) | Self::CreateBoard(_) => None,
+            Self::Create(_) | Self::CreateMany(..) | Self::CreateBoard(_) => None,
+        }
+    }
+
+    /// The articles that are to come.
+    pub(super) fn creates(&self) -> &[CreateArticle] {
+        match self {
+            Self::Create(new) => std::slice::from_ref(new),
+            Self::CreateMany(new, _) => new,
+            Self::Edit(_) | Self::Delete(_) | Self::CreateBoard(_) => &[],
         }
     }
 
@@ -46,7 +69,7 @@ impl Call {
         match self {
             Self::Create(new) => Some((self.shard(), new.once.as_ref()?)),
             Self::CreateBoard(new) => Some((self.shard(), new.once.as_ref()?)),
-            Self::Edit(_) | Self::Delete(_) => None,
+            Self::CreateMany(..) | Self::Edit(_) | Self::Delete(_) => None,
         }
     }
 }

@@ -1,14 +1,14 @@
 //! A batch of calls: replayed in their order in memory on what was loaded under the boards' locks, and written once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
 
 use madang_article::events::{self, Removed};
 use madang_article::{Article, CreateArticle, DeleteArticle, DeleteOutcome, EditArticle, EditOutcome};
 use madang_event::Envelope;
-use madang_kernel::{Act, ArticleId, BoardId, Clock, Created, Id, ShardId, StoreError, Timestamp};
+use madang_kernel::{Act, ArticleId, BoardId, Clock, Created, EventId, Id, ShardId, StoreError, Timestamp};
 
-use super::call::{Answer, Call};
+use super::call::{Announce, Answer, Call};
 use super::load::{Loaded, load};
 use super::{board, row};
 use crate::errors::SqlError;
@@ -54,6 +54,7 @@ impl Fold for ArticleFold {
         for call in calls {
             decisions.push(match call {
                 Call::Create(new) => replay.create(new).map(Answer::Created),
+                Call::CreateMany(new, announce) => replay.create_many(new, *announce).map(Answer::CreatedMany),
                 Call::Edit(edit) => replay.edit(edit).map(Answer::Edited),
                 Call::Delete(delete) => replay.delete(delete).map(Answer::Deleted),
                 Call::CreateBoard(new) => board::create(tx, &mut replay.keys, new).await?.map(Answer::Board),
@@ -105,15 +106,40 @@ impl Replay {
             Earlier::Answered(article) => return Ok(Created::Before(article)),
             Earlier::OtherBody => return Ok(Created::KeyReused),
         }
-        if self.held.contains_key(&article.article_id) {
-            return Err(StoreError::broken("article", format!("article {} exists", article.article_id)));
-        }
-        let board = self.boards.get_mut(&article.board_id).ok_or_else(|| no_board(article.board_id))?;
+        self.is_possible(article)?;
         self.keys.remember(article.board_id.shard(), once.as_ref(), article)?;
-        let count = board.count_in(article.article_id);
-        self.events.push(events::created(article, *event_id, self.now, count));
-        self.held.insert(article.article_id, Held::New(article.clone()));
+        self.add(article, *event_id, Announce::Each);
         Ok(Created::Now(article.clone()))
+    }
+
+    fn create_many(&mut self, new: &[CreateArticle], announce: Announce) -> Decision<u64> {
+        let mut ids = HashSet::with_capacity(new.len());
+        for CreateArticle { article, .. } in new {
+            self.is_possible(article)?;
+            if !ids.insert(article.article_id) {
+                return Err(exists(article.article_id));
+            }
+        }
+        for CreateArticle { article, event_id, .. } in new {
+            self.add(article, *event_id, announce);
+        }
+        Ok(new.len() as u64)
+    }
+
+    fn is_possible(&self, article: &Article) -> Result<(), StoreError> {
+        if self.held.contains_key(&article.article_id) {
+            return Err(exists(article.article_id));
+        }
+        self.boards.get(&article.board_id).map(|_| ()).ok_or_else(|| no_board(article.board_id))
+    }
+
+    fn add(&mut self, article: &Article, event_id: EventId, announce: Announce) {
+        let Some(board) = self.boards.get_mut(&article.board_id) else { return };
+        let count = board.count_in(article.article_id);
+        if announce == Announce::Each {
+            self.events.push(events::created(article, event_id, self.now, count));
+        }
+        self.held.insert(article.article_id, Held::New(article.clone()));
     }
 
     fn edit(&mut self, edit: &EditArticle) -> Decision<EditOutcome> {
@@ -183,6 +209,10 @@ impl Replay {
         }
         Ok(())
     }
+}
+
+fn exists(article: ArticleId) -> StoreError {
+    StoreError::broken("article", format!("article {article} exists"))
 }
 
 fn no_board(board: BoardId) -> StoreError {

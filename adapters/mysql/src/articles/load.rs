@@ -35,10 +35,7 @@ pub(super) async fn load(tx: &mut Tx<'_>, calls: &[Call]) -> Result<Loaded, SqlE
     for mut cells in tx.read_many(&BOARDS_OF, keys).await? {
         board_of.insert(ArticleId::from_raw(cells.next()?), BoardId::from_raw(cells.next()?));
     }
-    let created = calls.iter().filter_map(|call| match call {
-        Call::Create(new) => Some(new.article.board_id),
-        _ => None,
-    });
+    let created = calls.iter().flat_map(Call::creates).map(|new| new.article.board_id);
     let wanted: BTreeSet<(u8, BoardId)> =
         board_of.values().copied().chain(created).map(|board| (board.shard().number(), board)).collect();
     let mut boards = lock(tx, wanted).await?;
@@ -71,11 +68,12 @@ async fn holding_blocks(
     articles: &HashMap<ArticleId, Article>,
     boards: &mut BTreeMap<BoardId, BoardTally>,
 ) -> Result<(), SqlError> {
-    let counted = calls.iter().filter_map(|call| match call {
-        Call::Create(new) => Some((new.article.board_id, new.article.article_id)),
+    let deleted = calls.iter().filter_map(|call| match call {
         Call::Delete(delete) => articles.get(&delete.article_id).map(|found| (found.board_id, found.article_id)),
-        Call::Edit(_) | Call::CreateBoard(_) => None,
+        _ => None,
     });
+    let created = calls.iter().flat_map(Call::creates).map(|new| (new.article.board_id, new.article.article_id));
+    let counted = created.chain(deleted);
     let places: BTreeSet<(BoardId, i64)> =
         counted.filter_map(|(board, article)| Some((board, boards.get(&board)?.place_of(article)))).collect();
     let keys = places.into_iter().flat_map(|(board, place)| {

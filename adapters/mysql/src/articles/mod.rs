@@ -12,34 +12,86 @@ mod load;
 mod page;
 mod row;
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use madang_article::{
     Article, ArticleStore, ArticleSummary, BoardWithCount, CreateArticle, CreateBoard, DeleteArticle, DeleteOutcome,
     EditArticle, EditOutcome, NewBoard, NewestArticles,
 };
 use madang_kernel::{
-    ArticleId, BoardId, Created, Id, MemberId, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp,
+    ArticleId, BoardId, Created, Id, MemberId, Page, PageNumber, PageSize, Scroll, ShardId, StoreError, Timestamp,
 };
 
 use crate::errors::PART;
 use crate::lane::Lanes;
 use crate::{Mysql, once};
+pub use call::Announce;
+
 pub(crate) use blocks::{BLOCK, SUPER_BLOCK};
+use board::LastCounts;
 use call::{Answer, Call};
 use decide::ArticleFold;
+
+/// Articles of one shard that are created together.
+const CREATE_MANY_MAX: usize = 4_096;
 
 /// Boards and articles in a service's databases. Clones share the lanes.
 #[derive(Clone)]
 pub struct MysqlArticles {
     db: Mysql,
     lanes: Lanes<ArticleFold>,
+    last_counts: Arc<LastCounts>,
 }
 
 impl MysqlArticles {
     /// The store in `db`; starts its lanes.
     pub fn new(db: Mysql) -> Self {
         let lanes = Lanes::start(&db, ArticleFold::new(db.clock().clone()));
-        Self { db, lanes }
+        Self { db, lanes, last_counts: Arc::default() }
+    }
+
+    /// Creates many articles, each with its counters and blocks, and with its event if `announce` says so. Keys in `once`
+    /// are ignored. For filling a site: articles of one shard commit some thousand at a time, those of one time together
+    /// or not at all; what was committed before an error stays. Returns how many there are.
+    pub async fn create_many(&self, new: Vec<CreateArticle>, announce: Announce) -> Result<u64, StoreError> {
+        let mut by_shard: BTreeMap<ShardId, Vec<CreateArticle>> = BTreeMap::new();
+        for new in new {
+            self.carries_its_board(&new)?;
+            by_shard.entry(new.article.board_id.shard()).or_default().push(new);
+        }
+        let mut created = 0;
+        for mut rest in by_shard.into_values() {
+            while !rest.is_empty() {
+                let later = rest.split_off(rest.len().min(CREATE_MANY_MAX));
+                let now = std::mem::replace(&mut rest, later);
+                match self.lanes.call(Call::CreateMany(now, announce)).await? {
+                    Answer::CreatedMany(count) => created += count,
+                    _ => return Err(crossed()),
+                }
+            }
+        }
+        Ok(created)
+    }
+
+    /// A page as [`ArticleStore::page`] reads it, over a connection of the caller's to the board's server and database:
+    /// for whoever wants to know what the server reads for it.
+    pub async fn page_over(
+        conn: &mut mysql_async::Conn,
+        board: BoardId,
+        page: PageNumber,
+        size: PageSize,
+    ) -> Result<Page<ArticleSummary>, StoreError> {
+        page::page_over(conn, board, page, size).await
+    }
+
+    fn carries_its_board(&self, new: &CreateArticle) -> Result<(), StoreError> {
+        let (article, board) = (new.article.article_id, new.article.board_id);
+        if self.db.map().server(article.shard()) == self.db.map().server(board.shard()) {
+            return Ok(());
+        }
+        Err(StoreError::broken(PART, format!("article {article} does not carry the shard of board {board}")))
     }
 
     /// Forgets the answers to idempotency keys given before `before`, slice by slice; returns how many.
@@ -64,7 +116,7 @@ impl ArticleStore for MysqlArticles {
     }
 
     async fn boards(&self) -> Result<Vec<BoardWithCount>, StoreError> {
-        board::all(&self.db).await
+        board::all(&self.db, &self.last_counts).await
     }
 
     async fn find_board(&self, board: BoardId) -> Result<Option<BoardWithCount>, StoreError> {
@@ -72,13 +124,7 @@ impl ArticleStore for MysqlArticles {
     }
 
     async fn create(&self, new: CreateArticle) -> Result<Created<Article>, StoreError> {
-        let (article, board) = (new.article.article_id, new.article.board_id);
-        if self.db.map().server(article.shard()) != self.db.map().server(board.shard()) {
-            return Err(StoreError::broken(
-                PART,
-                format!("article {article} does not carry the shard of board {board}"),
-            ));
-        }
+        self.carries_its_board(&new)?;
         match self.lanes.call(Call::Create(Box::new(new))).await? {
             Answer::Created(outcome) => Ok(outcome),
             _ => Err(crossed()),

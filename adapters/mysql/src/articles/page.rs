@@ -12,7 +12,7 @@ use madang_kernel::{
 use super::blocks::{BLOCK, SUPER_BLOCK};
 use super::{board, row};
 use crate::Mysql;
-use crate::db::snapshot;
+use crate::db::{begin, one_moment, snapshot};
 use crate::errors::SqlError;
 use crate::statement::{Many, STATEMENT_ROWS_MAX, Values, filled};
 use crate::transaction::Tx;
@@ -61,6 +61,19 @@ pub(super) async fn page(
     let read: Result<(u64, Vec<ArticleSummary>), SqlError> =
         snapshot!(db, db.server_of(board.shard()), |tx| page_in(&mut tx, board, offset, size));
     let (count, items) = read?;
+    Ok(Page { items, known_count: known_count(count, page, size) })
+}
+
+/// As [`page`], over a connection of the caller's.
+pub(super) async fn page_over(
+    conn: &mut mysql_async::Conn,
+    board: BoardId,
+    page: PageNumber,
+    size: PageSize,
+) -> Result<Page<ArticleSummary>, StoreError> {
+    let mut tx = begin(conn, one_moment()).await?;
+    let (count, items) = page_in(&mut tx, board, page.offset(size), size).await?;
+    tx.commit().await?;
     Ok(Page { items, known_count: known_count(count, page, size) })
 }
 

@@ -23,7 +23,7 @@ impl<T: Topology> ModerationStoreHarness for Harness<T> {
     }
 
     fn store(&self) -> Arc<dyn ModerationStore> {
-        Arc::new(MysqlModeration::new(self.test.db.clone(), Vec::new()))
+        Arc::new(MysqlModeration::new(self.test.db.clone()))
     }
 
     fn members(&self) -> Arc<dyn MemberStore> {

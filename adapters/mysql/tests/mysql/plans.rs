@@ -156,12 +156,12 @@ async fn fill(test: &TestDb, service: Service) {
                     rows(&|n| format!("(0, {n}, {n}, {n})"))
                 ),
                 format!(
-                    "INSERT INTO moderation_act (shard, act_id, kind, moderator_id, moderator_name, subject, acted_at, detail, reason) VALUES {}",
-                    rows(&|n| format!("(0, {n}, 'role_given', 1, 'm', {n}, 1, '', '')"))
+                    "INSERT INTO moderation_act (shard, act_id, kind, moderator_id, moderator_name, subject, board_id, acted_at, detail, reason) VALUES {}",
+                    rows(&|n| format!("(0, {n}, 'role_given', 1, 'm', {n}, {}, 1, '', '')", n % 50))
                 ),
                 format!(
                     "INSERT INTO report (shard, report_id, kind, subject, article_id, board_id, reporter_id, reporter_name, reported_at, is_open, reason) VALUES {}",
-                    rows(&|n| format!("(0, {n}, 'article', {n}, {n}, 1, {n}, 'r', 1, 1, 'spam')"))
+                    rows(&|n| format!("(0, {n}, 'article', {n}, {n}, {}, {n}, 'r', 1, 1, 'spam')", n % 50))
                 ),
                 format!(
                     "INSERT INTO instance (shard, service, instance, beat_at) VALUES {}",

@@ -22,6 +22,6 @@ else
     wait_ms = math.ceil((wanted - amount - GRAIN) * 1000 / rate)
 end
 redis.call('HSET', KEYS[1], 'a', string.format('%.6f', amount), 't', string.format('%.0f', now))
--- Full again, it is as good as not there.
-redis.call('PEXPIRE', KEYS[1], math.ceil((burst - amount) * 1000 / rate) + 1000)
+-- Full again, it is as good as not there; a minute more, in case the clock is not this server's.
+redis.call('PEXPIRE', KEYS[1], math.ceil((burst - amount) * 1000 / rate) + 60000)
 return { is_allowed and 1 or 0, math.floor(amount + GRAIN), wait_ms }

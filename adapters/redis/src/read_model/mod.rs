@@ -9,7 +9,7 @@ mod entry;
 mod keys;
 mod lists;
 
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -19,6 +19,7 @@ use madang_article_read::{
 };
 use madang_event::Envelope;
 use madang_kernel::{ArticleId, BoardId, Clock, Id, ShardId, StoreError, Timestamp};
+use tokio::time::Instant;
 
 use crate::Redis;
 use crate::call::{Call, Script};
@@ -30,6 +31,8 @@ use lists::ListChange;
 
 /// How long a writer waits for its own write to show, unless told otherwise; past it, the log brings it.
 pub const COMMITTED_WAIT_MS: u64 = 100;
+/// After a writer waited in vain, the next ones do not wait for so long: a Redis that hangs must not slow every write.
+const COMMITTED_REST_MS: u64 = 1_000;
 /// A creation older than this is not put in any more: too much may have followed on it.
 const PUT_IN_MAX_MS: i64 = 10_000;
 /// Articles looked at in one call of a check.
@@ -53,12 +56,15 @@ pub struct RedisReadModel {
     redis: Redis,
     clock: Arc<dyn Clock>,
     committed_wait: Duration,
+    /// Until when writers do not wait.
+    rests_until: Arc<Mutex<Option<Instant>>>,
 }
 
 impl RedisReadModel {
     /// The model under the prefix of `redis`.
     pub fn new(redis: Redis, clock: Arc<dyn Clock>) -> Self {
-        Self { redis, clock, committed_wait: Duration::from_millis(COMMITTED_WAIT_MS) }
+        let committed_wait = Duration::from_millis(COMMITTED_WAIT_MS);
+        Self { redis, clock, committed_wait, rests_until: Arc::default() }
     }
 
     /// The same with another bound on what a writer waits for.
@@ -71,6 +77,9 @@ impl RedisReadModel {
     /// writes. New articles are put in, unless something that follows on them came by first. Waits for at most
     /// [`COMMITTED_WAIT_MS`]; what fails comes by the event log, so a failure is worth a line and nothing more.
     pub async fn merge_committed(&self, events: &[Envelope]) -> Result<(), StoreError> {
+        if self.rest().is_some_and(|until| Instant::now() < until) {
+            return Err(StoreError::unavailable(PART, "did not answer in time a moment ago"));
+        }
         let now = self.clock.now();
         let is_recent = |event: &Envelope| age_ms(event.occurred_at, now) <= PUT_IN_MAX_MS;
         let changes: Vec<(Change, bool)> =
@@ -82,7 +91,10 @@ impl RedisReadModel {
         let merge = self.merge_all(decided.collect(), now);
         match tokio::time::timeout(self.committed_wait, Box::pin(merge)).await {
             Ok(merged) => Ok(merged?),
-            Err(_) => Err(StoreError::unavailable(PART, format!("no answer within {:?}", self.committed_wait))),
+            Err(_) => {
+                *self.rest() = Some(Instant::now() + Duration::from_millis(COMMITTED_REST_MS));
+                Err(StoreError::unavailable(PART, format!("no answer within {:?}", self.committed_wait)))
+            }
         }
     }
 
@@ -91,6 +103,10 @@ impl RedisReadModel {
         articles::merge(&self.redis, &changes, now).await?;
         let boards = changes.iter().filter_map(|(change, _)| change.board);
         lists::merge(&self.redis, boards.map(ListChange::from).collect()).await
+    }
+
+    fn rest(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.rests_until.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn keys(&self) -> impl Iterator<Item = Keys> {

@@ -8,10 +8,8 @@ mod support;
 
 mod buckets;
 mod connection;
-mod hot_ranking;
-mod hot_store;
 mod live_views;
 mod membership;
-mod proxy;
+mod own_server;
 mod read_model;
 mod read_model_shared;

@@ -8,9 +8,11 @@ use madang_article_read::{
 };
 use madang_event::{ArticleDeleted, ArticleLikes, ArticleState, BoardCount, Envelope, Event, Writer};
 use madang_kernel::{ArticleId, BoardId, EventId, Id, ManualClock, MemberId, PageNumber, PageSize, ShardId, Timestamp};
-use madang_redis::RedisReadModel;
+use madang_redis::{COMMITTED_WAIT_MS, Redis, RedisReadModel};
+use tokio::time::Instant;
 
-use crate::support::{OneServer, OwnServer, TestRedis, ThreeNodes, Topology, eventually};
+use crate::own_server::OwnServer;
+use crate::support::{OneServer, TestRedis, ThreeNodes, Topology, eventually};
 
 const NOW_MS: i64 = 1_800_000_000_000;
 const ID_EPOCH_MS: i64 = 1_704_067_200_000;
@@ -146,6 +148,18 @@ async fn events_of_old_articles_that_nobody_reads_leave_nothing_behind() {
 }
 
 #[tokio::test]
+async fn versions_are_told_apart_where_a_double_cannot() {
+    let site = Site::fresh::<OneServer>().await;
+    let (one, first) = (article(100_000), 1 << 53);
+    let ticket = site.model.expect(&[one]).await.unwrap();
+    site.model.fill(ticket, vec![(one, told(one, first))]).await.unwrap();
+    for likes in [first + 1, u64::MAX] {
+        site.merge([liked(one, likes), liked(one, likes - 1)]).await;
+        assert_eq!(site.likes(one).await, Some(likes));
+    }
+}
+
+#[tokio::test]
 async fn another_process_hears_what_comes_during_a_rebuild() {
     let site = Site::fresh::<ThreeNodes>().await;
     let (here, there) = (article(100_000), site.another().await);
@@ -244,4 +258,20 @@ async fn while_redis_is_away_the_owners_are_believed_and_events_wait() {
     let ticket = site.model.expect(&[one]).await.unwrap();
     site.model.fill(ticket, vec![(one, told(one, 9))]).await.unwrap();
     assert_eq!(site.likes(one).await, Some(9));
+}
+
+#[tokio::test]
+async fn a_redis_that_hangs_does_not_slow_every_write() {
+    let mut server = OwnServer::not_running();
+    server.start().await;
+    let redis = Redis::connect(&server.options()).await.unwrap();
+    let clock = Arc::new(ManualClock::at(Timestamp::from_millis(NOW_MS)));
+    let model = RedisReadModel::new(redis, clock);
+    server.hang();
+    let started = Instant::now();
+    for _ in 0..50 {
+        assert!(model.merge_committed(&[created(article(5))]).await.is_err());
+    }
+    let waited = started.elapsed();
+    assert!(waited < Duration::from_millis(50 * COMMITTED_WAIT_MS / 2), "{waited:?}");
 }

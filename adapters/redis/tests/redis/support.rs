@@ -1,10 +1,8 @@
-//! Keys of a test's own on real servers, removed at its end, and a server that a test may kill.
+//! Keys of a test's own on real servers, removed at its end.
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use std::io::Write as _;
-use std::net::TcpListener;
-use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use madang_redis::{Redis, RedisOptions};
@@ -34,14 +32,14 @@ impl Topology for ThreeNodes {
 }
 
 /// A prefix of its own, and time-outs for a machine that does other things too.
-fn patient(options: RedisOptions) -> RedisOptions {
+pub(crate) fn patient(options: RedisOptions) -> RedisOptions {
     let prefix = format!("t{:016x}", rand::random::<u64>());
     RedisOptions { prefix, response_timeout_ms: 20_000, connect_timeout_ms: 20_000, ..options }
 }
 
 /// The suites are compiled everywhere, so that they cannot rot. Without servers the whole test program says so and ends;
 /// where a stack was promised, that is a failure.
-fn variable(name: &str) -> String {
+pub(crate) fn variable(name: &str) -> String {
     if let Ok(found) = std::env::var(name) {
         return found;
     }
@@ -115,7 +113,7 @@ impl TestRedis {
     }
 }
 
-async fn connect(url: &str) -> redis::aio::MultiplexedConnection {
+pub(crate) async fn connect(url: &str) -> redis::aio::MultiplexedConnection {
     redis::Client::open(url).unwrap().get_multiplexed_async_connection().await.unwrap()
 }
 
@@ -152,60 +150,6 @@ impl Drop for TestRedis {
             runtime.block_on(async { tokio::time::timeout(Duration::from_secs(20), forget(&options)).await.ok() });
         });
         let _ = cleaner.join();
-    }
-}
-
-/// A server of the test's own, which it may kill.
-pub(crate) struct OwnServer {
-    pub(crate) port: u16,
-    child: Option<Child>,
-}
-
-impl OwnServer {
-    /// A port on which nothing runs yet.
-    pub(crate) fn not_running() -> Self {
-        // Says that a stack is wanted, or that this is left out.
-        let _ = variable("MADANG_TEST_REDIS");
-        // Below the ports that the system gives to outgoing connections, so that none of those takes it meanwhile.
-        let port = std::iter::repeat_with(|| 10_000 + rand::random::<u16>() % 10_000);
-        let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
-        Self { port: port.take(1_000).find(is_free).unwrap(), child: None }
-    }
-
-    pub(crate) fn options(&self) -> RedisOptions {
-        let options = patient(RedisOptions::single(format!("redis://127.0.0.1:{}", self.port)));
-        RedisOptions { response_timeout_ms: 2_000, connect_timeout_ms: 2_000, ..options }
-    }
-
-    /// Starts it, empty.
-    pub(crate) async fn start(&mut self) {
-        let child = Command::new("redis-server")
-            .args(["--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--port"])
-            .arg(self.port.to_string())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        self.child = Some(child);
-        let port = self.port;
-        eventually("the server answers", || async move {
-            tokio::net::TcpStream::connect(("127.0.0.1", port)).await.is_ok()
-        })
-        .await;
-    }
-
-    /// `kill -9`: everything is lost.
-    pub(crate) fn kill(&mut self) {
-        if let Some(mut child) = self.child.take() {
-            child.kill().unwrap();
-            child.wait().unwrap();
-        }
-    }
-}
-
-impl Drop for OwnServer {
-    fn drop(&mut self) {
-        self.kill();
     }
 }
 

@@ -13,7 +13,7 @@ use madang_comment::{CommentService, DepthMax};
 use madang_hot_article::{HotService, SiteDays};
 use madang_kernel::{Clock, IdGenerator, NodeLeases as _, ONCE_KEPT_MS, SystemClock, Timestamp};
 use madang_like::LikeService;
-use madang_member::{MemberService, MemberStore as _, Moderation};
+use madang_member::{MemberService, MemberStore as _, Moderated, Moderation};
 use madang_memory::{LocalOwners, MemoryReadModel};
 use madang_messaging::{ConsumerConfig, GroupId, Inbox as _, Outage};
 use madang_sqlite::{
@@ -22,6 +22,7 @@ use madang_sqlite::{
     SqliteTogether, SqliteViews,
 };
 use madang_view::{GuestKey, ViewConfig, ViewService};
+use madang_web::LiveHub;
 use tracing::info;
 
 use super::{embedded_check, hex, member_options};
@@ -101,7 +102,14 @@ pub(super) async fn open(settings: &Settings, roles: Roles, data: &DataDirectory
     let members = MemberService::new(member_store.clone(), ids.clone(), clock.clone(), key, member_options(settings));
     let members = Arc::new(members);
     let store = Arc::new(SqliteModeration::new(database.clone()));
-    let moderation = Moderation::new(store, articles.clone(), ids.clone(), clock.clone());
+    let moderated = Moderated {
+        articles: articles.clone(),
+        boards: articles.clone(),
+        comments: comments.clone(),
+        // One file has all of them.
+        acts: Vec::new(),
+    };
+    let moderation = Moderation::new(store, members.clone(), moderated);
     let services = Services {
         moderation: Some(Arc::new(moderation)),
         sessions: members.sessions(),
@@ -138,6 +146,7 @@ pub(super) async fn open(settings: &Settings, roles: Roles, data: &DataDirectory
         leases,
         lease_ms: LEASE_MS,
         clock,
+        live: LiveHub::default(),
         backing: Arc::new(backing),
     })
 }
@@ -150,18 +159,19 @@ impl Backing for Embedded {
 
     /// From here on people read their own writes: the model hears of a change before whoever made it is answered.
     fn start(&self, site: &Site, _stages: &Stages<'_>) {
-        let (model, read) = (self.model.clone(), site.services.read.clone());
+        let (model, read, live) = (self.model.clone(), site.services.read.clone(), site.live.clone());
         self.database.on_commit(Arc::new(move |events| {
             model.merge_committed(events);
             if let Some(read) = &read {
                 read.note_committed(events);
             }
+            live.publish(events);
         }));
     }
 
     /// The query model starts empty, so its group starts at the end of the log.
-    async fn prepare_group(&self, group: &ConsumerConfig) -> Result<(), Outage> {
-        if group.group.as_str() == READ_GROUP {
+    async fn prepare_groups(&self, groups: &[ConsumerConfig]) -> Result<(), Outage> {
+        for group in groups.iter().filter(|group| group.group.as_str() == READ_GROUP) {
             self.log.forget_group(&group.group).await?;
             self.log.register_group_at_head(&group.group, &group.topics).await?;
         }

@@ -40,6 +40,9 @@ pub struct ClusterSettings {
     pub mysql_connections_max: usize,
     /// The relational servers, in an order that never changes.
     pub mysql: Vec<MysqlSettings>,
+    /// How connections to them are encrypted; in the clear when absent. Needs a build with the feature `mysql-tls`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mysql_tls: Option<MysqlTlsSettings>,
     /// Redis.
     pub redis: RedisSettings,
     /// Kafka.
@@ -62,6 +65,24 @@ pub struct MysqlSettings {
     pub shards: String,
 }
 
+/// What is trusted of relational servers, and as whom this process comes.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct MysqlTlsSettings {
+    /// The authority that signs their certificates, as PEM; without it those that everybody trusts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ca_file: Option<PathBuf>,
+    /// A certificate to show to them, as PEM.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_cert_file: Option<PathBuf>,
+    /// Its key, as PEM.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_key_file: Option<PathBuf>,
+    /// The name that their certificates carry, where it is not the one in their addresses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_name: Option<String>,
+}
+
 /// How Redis is reached.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -71,6 +92,12 @@ pub struct RedisSettings {
     pub mode: RedisMode,
     /// One server, or nodes of a Redis Cluster to ask first.
     pub urls: Vec<ServerUrl>,
+    /// How long a call waits for its answer; what takes longer counts as away.
+    #[serde(default = "default_response_timeout_ms")]
+    pub response_timeout_ms: u64,
+    /// How long a write waits for the query model to show it; past that the log brings it.
+    #[serde(default = "default_own_write_wait_ms")]
+    pub own_write_wait_ms: u64,
 }
 
 /// One server, or a Redis Cluster.
@@ -178,6 +205,14 @@ fn default_mysql_connections_max() -> usize {
     12
 }
 
+fn default_response_timeout_ms() -> u64 {
+    500
+}
+
+fn default_own_write_wait_ms() -> u64 {
+    madang_redis::COMMITTED_WAIT_MS
+}
+
 fn default_partitions() -> u32 {
     12
 }
@@ -227,6 +262,14 @@ impl ClusterSettings {
         if self.redis.urls.is_empty() || (self.redis.mode == RedisMode::Single && self.redis.urls.len() > 1) {
             let text = "must name one server, or with mode = \"cluster\" one or more of its nodes".to_owned();
             problems.push(("cluster.redis.urls", text));
+        }
+        if !(10..=60_000).contains(&self.redis.response_timeout_ms) {
+            let text = format!("must be between 10 and 60000, not {}", self.redis.response_timeout_ms);
+            problems.push(("cluster.redis.response_timeout_ms", text));
+        }
+        if !(1..=5_000).contains(&self.redis.own_write_wait_ms) {
+            let text = format!("must be between 1 and 5000, not {}", self.redis.own_write_wait_ms);
+            problems.push(("cluster.redis.own_write_wait_ms", text));
         }
         if self.kafka.bootstrap.is_empty() {
             problems.push(("cluster.kafka.bootstrap", "must name at least one broker as host:port".to_owned()));
@@ -303,5 +346,15 @@ mod tests {
         wrong.secret = Secret("short".to_owned());
         let keys: Vec<_> = wrong.problems(&roles("all")).into_iter().map(|(key, _)| key).collect();
         assert_eq!(keys, ["cluster.name", "cluster.secret"]);
+    }
+
+    #[test]
+    fn redis_is_waited_for_a_little_and_not_for_ever() {
+        let mut settings = settings("");
+        assert_eq!((settings.redis.response_timeout_ms, settings.redis.own_write_wait_ms), (500, 100));
+        settings.redis.response_timeout_ms = 0;
+        settings.redis.own_write_wait_ms = 5_001;
+        let keys: Vec<_> = settings.problems(&roles("all")).into_iter().map(|(key, _)| key).collect();
+        assert_eq!(keys, ["cluster.redis.response_timeout_ms", "cluster.redis.own_write_wait_ms"]);
     }
 }

@@ -11,8 +11,8 @@ use figment::value::Value;
 use layer::{CLUSTER, CLUSTER_KEYS, Layer, key_of_variable, known_keys, typed};
 
 pub use cluster::{
-    ClusterSettings, InternalSettings, KafkaSettings, MysqlSettings, RedisMode, RedisSettings, SECRET_BYTES_MIN,
-    Secret, ServerUrl,
+    ClusterSettings, InternalSettings, KafkaSettings, MysqlSettings, MysqlTlsSettings, RedisMode, RedisSettings,
+    SECRET_BYTES_MIN, Secret, ServerUrl,
 };
 pub use settings::{LogFormat, Settings, Switch};
 

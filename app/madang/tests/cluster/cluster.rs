@@ -53,7 +53,7 @@ impl Cluster {
     /// The same on servers of the caller's choice, and nothing started yet.
     pub(crate) fn prepared(servers: &Servers, roles: &[&str]) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
-        let name = format!("t{:08x}", rand::random::<u32>());
+        let name = fresh_name();
         let config = directory.path().join("cluster.toml");
         let log = |place: usize, roles: &str| directory.path().join(format!("{place}-{}.log", roles.replace(',', "-")));
         let processes = roles.iter().enumerate().map(|(place, roles)| Process::new(roles, &config, log(place, roles)));
@@ -132,6 +132,16 @@ impl Drop for Cluster {
             eprintln!("==> configuration and logs are kept in {}", directory.keep().display());
         }
     }
+}
+
+/// The configuration of a site of its own for one process with every role, for who starts it by themselves.
+#[allow(dead_code, reason = "used by the suite of the interface")]
+pub(crate) fn file_for_one(servers: &Servers) -> String {
+    file(&fresh_name(), servers, &[])
+}
+
+fn fresh_name() -> String {
+    format!("t{:08x}", rand::random::<u32>())
 }
 
 /// The configuration that all processes share; roles and ports are told on the command line.

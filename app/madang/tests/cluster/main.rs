@@ -10,12 +10,18 @@ mod commands;
 #[path = "../e2e/http.rs"]
 #[allow(dead_code, reason = "shared with the suite of the embedded composition")]
 mod http;
+mod instances;
+#[allow(dead_code, reason = "shared with the suites of the HTTP contract")]
+mod nginx;
 mod one_process;
 mod ports;
+#[allow(dead_code, reason = "shared with the suites of the HTTP contract")]
 mod process;
+mod proxy;
 mod routes;
 mod servers;
 mod site;
 mod split;
 mod starting;
+mod two_processes;
 mod waiting;

@@ -83,9 +83,14 @@ impl Process {
         self.call("GET", path).send()
     }
 
+    /// Its process, while it runs.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.as_ref().expect("runs").id()
+    }
+
     /// Sends it a signal by name.
     pub(crate) fn signal(&self, name: &str) {
-        let pid = self.child.as_ref().expect("runs").id().to_string();
+        let pid = self.pid().to_string();
         assert!(Command::new("kill").args([&format!("-{name}"), &pid]).status().expect("kill runs").success());
     }
 

@@ -8,6 +8,8 @@ pub(crate) struct Servers {
     pub(crate) mysql: Vec<String>,
     pub(crate) redis: RedisServers,
     pub(crate) kafka: String,
+    /// How long a write waits for the query model, where that is not to matter.
+    pub(crate) own_write_wait_ms: Option<u64>,
 }
 
 /// One Redis, or a Redis Cluster.
@@ -24,6 +26,7 @@ impl Servers {
             mysql: list("MADANG_TEST_MYSQL"),
             redis: RedisServers::Single(list("MADANG_TEST_REDIS").remove(0)),
             kafka: list("MADANG_TEST_KAFKA").join(","),
+            own_write_wait_ms: None,
         }
     }
 
@@ -47,6 +50,11 @@ impl Servers {
         let brokers: Vec<&str> = self.kafka.split(',').collect();
         // Few partitions: every test has topics of its own, and a broker is to hold them all.
         text.push_str(&format!("[cluster.redis]\nmode = {mode:?}\nurls = {urls:?}\n"));
+        // A machine that is busy is no Redis that is away.
+        text.push_str("response_timeout_ms = 10000\n");
+        if let Some(wait) = self.own_write_wait_ms {
+            text.push_str(&format!("own_write_wait_ms = {wait}\n"));
+        }
         text.push_str(&format!("[cluster.kafka]\nbootstrap = {brokers:?}\npartitions = 2\n"));
         text
     }

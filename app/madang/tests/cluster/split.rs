@@ -3,11 +3,15 @@
 use serde_json::json;
 
 use crate::cluster::Cluster;
+use crate::servers::Servers;
 use crate::waiting::eventually;
 
 #[test]
 fn three_processes_serve_one_site() {
-    let mut cluster = Cluster::split(&["member,article", "comment,like,view", "article-read,hot-article"]);
+    let roles = ["member,article", "comment,like,view", "article-read,hot-article"];
+    let mut cluster = Cluster::prepared(&Servers::of_environment(), &roles);
+    cluster.processes.iter_mut().for_each(|process| process.set("revocation_poll_ms=500"));
+    cluster.start();
     let ann = cluster.member("ann");
     let board = cluster.board("talk", "two_level");
     let article = cluster.article(&board, &ann, "first");
@@ -15,8 +19,10 @@ fn three_processes_serve_one_site() {
     cluster.comment(&article, &ann, None);
     cluster.like(&article, &ann);
     assert_eq!(cluster.view(&article, "one")["counted"], true);
-    let read = cluster.read(&article);
-    assert_eq!((&read["comment_count"], &read["like_count"]), (&json!(1), &json!(1)));
+    eventually("the counts are read", || {
+        let read = cluster.read(&article);
+        (read["comment_count"] == 1 && read["like_count"] == 1).then_some(())
+    });
     eventually("the view is seen by readers", || (cluster.read(&article)["view_count"] == 1).then_some(()));
     eventually("the article is hot", || {
         let days = cluster.get("/api/v1/hot-articles").json(200);
@@ -41,6 +47,13 @@ fn three_processes_serve_one_site() {
     });
     cluster.stop();
     eventually("a check finds no difference", || (cluster.command(&["check"], "").code == 0).then_some(()));
+}
+
+#[test]
+fn a_process_that_does_not_know_whom_to_ask_refuses_to_start() {
+    let cluster = Cluster::prepared(&Servers::of_environment(), &["comment"]);
+    let refused = cluster.command(&["serve", "--roles", "comment"], "").expect(1).stderr;
+    assert!(refused.contains("cluster.peers") && refused.contains("role article"), "{refused}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::composition::Composition;
 use crate::server::{ADMIN, TestServer};
 
 #[test]
@@ -17,10 +18,10 @@ fn a_new_site_has_one_board() {
 
 #[test]
 fn an_administrator_creates_boards_and_nobody_else() {
-    let server = TestServer::fresh();
+    let server = TestServer::shared();
     let admin = server.sign_in(ADMIN);
     let (_, member) = server.member("carl");
-    let draft = json!({"slug": "tea-house", "title": "찻집 🍵", "comment_mode": "tree", "ignored": 1});
+    let draft = json!({"slug": server.own("tea-house"), "title": "찻집 🍵", "comment_mode": "tree", "ignored": 1});
     let create = || server.call("POST", "/api/v1/boards").json(&draft);
     create().send().problem(401, "nobody");
     create().token(&member).send().problem(403, "a member");
@@ -35,7 +36,7 @@ fn an_administrator_creates_boards_and_nobody_else() {
 
 #[test]
 fn unacceptable_boards_name_the_field() {
-    let server = TestServer::fresh();
+    let server = TestServer::shared();
     let admin = server.sign_in(ADMIN);
     let cases = [
         ("short slug", json!({"slug": "a", "title": "t", "comment_mode": "tree"}), "slug"),
@@ -60,15 +61,19 @@ fn unacceptable_boards_name_the_field() {
 
 #[test]
 fn ids_that_name_no_board_are_absent_everywhere() {
-    let server = TestServer::fresh();
+    let server = TestServer::shared();
     let admin = server.sign_in(ADMIN);
     let body = json!({"title": "t", "content": "c"});
-    for id in ["1", "0", "-1", "+1", "abc", "1.0", "9223372036854775808", "99999999999999999999999", "%00", "é"] {
-        let id = id.replace('é', "%C3%A9");
+    let mut ids = vec!["1", "0", "-1", "+1", "abc", "1.0", "9223372036854775808", "99999999999999999999999", "%C3%A9"];
+    if Composition::chosen() != Composition::Seven {
+        // nginx refuses a zero byte itself, as malformed.
+        ids.push("%00");
+    }
+    for id in ids {
         for path in [format!("/api/v1/boards/{id}"), format!("/api/v1/boards/{id}/articles")] {
             server.get(&path).problem(404, &path);
         }
-        server.get(&format!("/api/v1/boards/{id}/articles/count")).problem(404, &id);
+        server.get(&format!("/api/v1/boards/{id}/articles/count")).problem(404, id);
         let path = format!("/api/v1/boards/{id}/articles");
         server.call("POST", &path).token(&admin).json(&body).send().problem(404, &path);
     }
@@ -76,7 +81,7 @@ fn ids_that_name_no_board_are_absent_everywhere() {
 
 #[test]
 fn a_board_that_was_seen_already_is_not_sent_again() {
-    let server = TestServer::fresh();
+    let server = TestServer::shared();
     let admin = server.sign_in(ADMIN);
     let (board, path) = (server.general(), format!("/api/v1/boards/{}", server.general()));
     let first = server.get(&path);

@@ -5,8 +5,7 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 use crate::http::{Call, Http};
-use crate::server::{ADMIN, Start, TestServer, is_long_run};
-use crate::{command, database};
+use crate::server::{ADMIN, TestServer, is_long_run};
 
 const CONNECTIONS: usize = 100;
 const CROWD: usize = 600;
@@ -18,7 +17,7 @@ fn state(liked: bool, like_count: usize) -> Value {
 
 #[test]
 fn a_like_is_given_seen_listed_and_taken_back() {
-    let server = TestServer::fresh();
+    let server = TestServer::shared();
     let (member, token) = server.member("dora");
     let article = server.article_id(&server.general(), &token);
     let path = format!("/api/v1/articles/{article}/like");
@@ -29,7 +28,7 @@ fn a_like_is_given_seen_listed_and_taken_back() {
     }
     assert_eq!((call("GET"), server.get(&path).json(200)), (state(true, 1), state(false, 1)));
     let likers = server.get(&format!("{path}s")).json(200);
-    assert_eq!(likers["items"][0]["member"], json!({"member_id": member, "name": "dora"}));
+    assert_eq!(likers["items"][0]["member"], json!({"member_id": member, "name": server.own("dora")}));
     assert_eq!((likers["items"].as_array().unwrap().len(), &likers["next"]), (1, &Value::Null));
     for _ in 0..2 {
         assert_eq!(call("DELETE"), state(false, 0));
@@ -85,9 +84,7 @@ fn likers(server: &TestServer, path: &str) -> HashSet<i64> {
 
 #[test]
 fn every_like_of_a_crowd_is_counted() {
-    let directory = tempfile::tempdir().unwrap();
-    let data = directory.path();
-    let server = Start::in_directory(data).with_admin().start();
+    let server = TestServer::shared();
     let members = server.seeded_members(if is_long_run() { LONG_CROWD } else { CROWD });
     let article = server.article_id(&server.general(), &server.sign_in(ADMIN));
     let path = format!("/api/v1/articles/{article}/like");
@@ -101,10 +98,6 @@ fn every_like_of_a_crowd_is_counted() {
     let (leaving, staying) = members.split_at(members.len() / 3);
     by_all(&server, "DELETE", &path, leaving);
     assert_eq!(server.get(&path).json(200), state(false, staying.len()));
-    command::run(data, &["check"], "").expect(0);
-    server.stop();
-    let file = database::open(data);
-    assert_eq!(database::rows_of(&file, ["article_like"], &article), [staying.len() as i64]);
-    let sql = format!("SELECT like_count FROM article_like_count WHERE article_id = {article}");
-    assert_eq!(database::number(&file, &sql), staying.len() as i64);
+    assert_eq!(likers(&server, &path), staying.iter().map(|(id, _)| *id).collect());
+    server.check();
 }

@@ -6,10 +6,13 @@ use crate::server::{ADMIN, PASSWORD, TestServer};
 
 #[test]
 fn a_member_registers_signs_in_and_signs_out() {
-    let server = TestServer::fresh();
+    let server = TestServer::shared();
     let (id, token) = server.member("준호_4");
     let me = server.call("GET", "/api/v1/members/me").token(&token).send().json(200);
-    assert_eq!((&me["member_id"], &me["name"], &me["role"]), (&json!(id), &json!("준호_4"), &json!("member")));
+    assert_eq!(
+        (&me["member_id"], &me["name"], &me["role"]),
+        (&json!(id), &json!(server.own("준호_4")), &json!("member"))
+    );
     let seen = server.get(&format!("/api/v1/members/{id}")).json(200);
     assert_eq!(seen["created_at"], me["created_at"]);
     assert_eq!(server.call("DELETE", "/api/v1/sessions/current").token(&token).send().status, 204);
@@ -18,7 +21,7 @@ fn a_member_registers_signs_in_and_signs_out() {
 
 #[test]
 fn a_sign_in_gives_a_cookie_that_scripts_and_other_sites_cannot_use() {
-    let server = TestServer::fresh();
+    let server = TestServer::shared();
     let body = json!({"name": ADMIN, "password": PASSWORD});
     let answer = server.call("POST", "/api/v1/sessions").json(&body).send();
     let session = answer.json(201);
@@ -28,7 +31,7 @@ fn a_sign_in_gives_a_cookie_that_scripts_and_other_sites_cannot_use() {
     assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"), "{cookie}");
     let cookie = cookie.split(';').next().unwrap();
     server.call("GET", "/api/v1/members/me").header("cookie", cookie).send().json(200);
-    let board = json!({"slug": "cookie-board", "title": "By cookie", "comment_mode": "tree"});
+    let board = json!({"slug": server.own("cookie-board"), "title": "By cookie", "comment_mode": "tree"});
     let write = || server.call("POST", "/api/v1/boards").header("cookie", cookie).json(&board);
     write().header("sec-fetch-site", "cross-site").send().problem(403, "another site");
     write().header("origin", "http://evil.example").send().problem(403, "another origin");
@@ -37,7 +40,7 @@ fn a_sign_in_gives_a_cookie_that_scripts_and_other_sites_cannot_use() {
 
 #[test]
 fn unacceptable_registrations_name_the_field() {
-    let server = TestServer::fresh();
+    let server = TestServer::shared();
     let good = "a long password";
     let long = "x".repeat(33);
     let cases = [
@@ -61,9 +64,10 @@ fn unacceptable_registrations_name_the_field() {
 
 #[test]
 fn a_name_belongs_to_one_member_however_it_is_written() {
-    let server = TestServer::fresh();
+    let server = TestServer::shared();
     server.member("Ann_1");
     for name in ["Ann_1", "ann_1", "ANN_1"] {
+        let name = &server.own(name);
         let body = json!({"name": name, "password": PASSWORD});
         server.call("POST", "/api/v1/members").json(&body).send().problem(409, name);
     }
@@ -71,12 +75,16 @@ fn a_name_belongs_to_one_member_however_it_is_written() {
         let body = json!({"name": name, "password": password});
         server.call("POST", "/api/v1/sessions").json(&body).send().problem(401, name)
     };
-    assert_eq!(wrong("Ann_1", "not her password"), wrong("nobody_here", "not her password"), "tells nothing");
+    assert_eq!(
+        wrong(&server.own("Ann_1"), "not her password"),
+        wrong("nobody_here", "not her password"),
+        "tells nothing"
+    );
 }
 
 #[test]
 fn tokens_that_are_missing_forged_or_garbage_are_refused() {
-    let server = TestServer::fresh();
+    let server = TestServer::shared();
     let token = server.sign_in(ADMIN);
     let (head, last) = token.split_at(token.len() - 1);
     let forged = format!("{head}{}", if last == "A" { "B" } else { "A" });
@@ -105,7 +113,7 @@ fn tokens_that_are_missing_forged_or_garbage_are_refused() {
 
 #[test]
 fn an_administrator_gives_roles_and_they_hold_at_once() {
-    let server = TestServer::fresh();
+    let server = TestServer::shared();
     let admin = server.sign_in(ADMIN);
     let (id, token) = server.member("bea");
     let path = format!("/api/v1/members/{id}/role");

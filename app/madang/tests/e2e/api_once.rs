@@ -6,7 +6,7 @@ use crate::server::{ADMIN, TestServer};
 
 #[test]
 fn the_same_key_gives_the_same_answer_and_one_effect() {
-    let server = TestServer::fresh();
+    let server = TestServer::shared();
     let (token, board) = (server.sign_in(ADMIN), server.general());
     let path = format!("/api/v1/boards/{board}/articles");
     let post = |key: &str, body: &Value| {
@@ -25,10 +25,10 @@ fn the_same_key_gives_the_same_answer_and_one_effect() {
 
 #[test]
 fn a_key_belongs_to_its_path() {
-    let server = TestServer::fresh();
+    let server = TestServer::shared();
     let token = server.sign_in(ADMIN);
     let board = |slug: &str| {
-        let body = json!({"slug": slug, "title": "t", "comment_mode": "tree"});
+        let body = json!({"slug": server.own(slug), "title": "t", "comment_mode": "tree"});
         let call = server.call("POST", "/api/v1/boards").token(&token).header("idempotency-key", slug);
         call.json(&body).send().json(201)
     };
@@ -44,7 +44,7 @@ fn a_key_belongs_to_its_path() {
 
 #[test]
 fn sixteen_at_once_with_one_key_have_one_effect() {
-    let server = TestServer::fresh();
+    let server = TestServer::shared();
     let (token, board) = (server.sign_in(ADMIN), server.general());
     let path = format!("/api/v1/boards/{board}/articles");
     let body = json!({"title": "race", "content": "one wins"});
@@ -59,23 +59,21 @@ fn sixteen_at_once_with_one_key_have_one_effect() {
 
 #[test]
 fn a_key_is_remembered_through_a_restart() {
-    let directory = tempfile::tempdir().unwrap();
-    let start = || crate::server::Start::in_directory(directory.path()).with_admin().start();
+    let mut server = TestServer::fresh();
     let body = json!({"title": "once", "content": "only"});
     let post = |server: &TestServer| {
         let path = format!("/api/v1/boards/{}/articles", server.general());
         let token = server.sign_in(ADMIN);
         server.call("POST", &path).token(&token).header("idempotency-key", "k").json(&body).send().json(201)
     };
-    let server = start();
     let first = post(&server);
-    server.kill();
-    assert_eq!(post(&start()), first);
+    server.crash_and_restart();
+    assert_eq!(post(&server), first);
 }
 
 #[test]
 fn keys_that_cannot_be_one_are_refused() {
-    let server = TestServer::fresh();
+    let server = TestServer::shared();
     let token = server.sign_in(ADMIN);
     let path = format!("/api/v1/boards/{}/articles", server.general());
     let body = json!({"title": "t", "content": "c"});

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::composition::Composition;
 use crate::http::Http;
 use crate::server::TestServer;
 
@@ -10,7 +11,7 @@ type Case<'a> = (&'a str, &'a str, &'a str, &'a str, &'a [u8], u16);
 
 #[test]
 fn what_cannot_be_a_request_is_a_clear_problem() {
-    let server = TestServer::fresh();
+    let server = TestServer::shared();
     let token = server.sign_in(crate::server::ADMIN);
     let articles = format!("/api/v1/boards/{}/articles", server.general());
     let json = "application/json";
@@ -45,7 +46,7 @@ fn what_cannot_be_a_request_is_a_clear_problem() {
 
 #[test]
 fn a_body_past_the_limit_is_refused_and_one_below_is_read() {
-    let server = TestServer::fresh();
+    let server = TestServer::shared();
     let token = server.sign_in(crate::server::ADMIN);
     let articles = format!("/api/v1/boards/{}/articles", server.general());
     let large = json!({"title": "a", "content": "b".repeat(256 * 1_024)});
@@ -56,7 +57,7 @@ fn a_body_past_the_limit_is_refused_and_one_below_is_read() {
 
 #[test]
 fn a_wrong_method_is_told_the_right_ones() {
-    let server = TestServer::fresh();
+    let server = TestServer::shared();
     let answer = server.call("DELETE", "/api/v1/boards").send();
     answer.problem(405, "boards");
     let allow = answer.header("allow").expect("an Allow header");
@@ -65,7 +66,7 @@ fn a_wrong_method_is_told_the_right_ones() {
 
 #[test]
 fn bytes_that_are_not_http_do_no_harm() {
-    let server = TestServer::fresh();
+    let server = TestServer::shared();
     for garbage in [&b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n"[..], b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n"] {
         let mut http = Http::connect(&server.address).unwrap();
         if let Ok(answer) = http.exchange(garbage) {
@@ -77,22 +78,26 @@ fn bytes_that_are_not_http_do_no_harm() {
 
 #[test]
 fn operators_see_health_readiness_and_metrics() {
-    let server = TestServer::fresh();
+    let server = TestServer::shared();
     assert_eq!(server.get("/healthz").status, 200);
-    let ready = server.get("/readyz").json(200);
+    let ready = server.ask("article", "/readyz").json(200);
     let parts = ready["parts"].as_array().unwrap();
-    for name in ["store", "log", "ids"] {
+    let names = match Composition::chosen() {
+        Composition::Embedded => ["store", "log", "ids"],
+        Composition::Cluster | Composition::Seven => ["redis", "kafka", "ids"],
+    };
+    for name in names {
         assert!(parts.iter().any(|part| part["name"] == name && part["ok"] == true), "{name} in {ready}");
     }
     server.get("/api/v1/boards").json(200);
-    let metrics = server.get("/metrics");
+    let metrics = server.ask("article", "/metrics");
     assert_eq!(metrics.status, 200);
     assert!(metrics.text().contains("madang_http_request"), "{}", metrics.text());
 }
 
 #[test]
 fn the_description_lists_every_call() {
-    let server = TestServer::fresh();
+    let server = TestServer::shared();
     let description: Value = server.get("/openapi.json").json(200);
     assert!(description["openapi"].as_str().unwrap().starts_with("3.1"));
     for (path, methods) in [

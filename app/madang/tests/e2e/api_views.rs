@@ -11,7 +11,7 @@ fn viewed(counted: bool, view_count: u64) -> Value {
 
 #[test]
 fn a_viewer_counts_once_in_ten_minutes() {
-    let server = TestServer::fresh();
+    let server = TestServer::shared();
     let (_, token) = server.member("dora");
     let article = server.article_id(&server.general(), &token);
     let path = format!("/api/v1/articles/{article}/views");
@@ -42,9 +42,7 @@ fn forwarded(server: &TestServer, article: &str, clients: &str) -> bool {
 
 #[test]
 fn guests_behind_a_trusted_proxy_are_told_apart() {
-    let directory = tempfile::tempdir().unwrap();
-    let start = Start::in_directory(directory.path()).with_admin().set("trusted_proxies", "127.0.0.1, 10.0.0.0/8");
-    let server = start.start();
+    let server = Start::fresh().set("trusted_proxies", "127.0.0.1, 10.0.0.0/8").start();
     let article = server.article_id(&server.general(), &server.sign_in(ADMIN));
     assert!(forwarded(&server, &article, "192.0.2.1"));
     assert!(forwarded(&server, &article, "192.0.2.2"));
@@ -57,7 +55,7 @@ fn guests_behind_a_trusted_proxy_are_told_apart() {
 
 #[test]
 fn nobody_else_is_believed_about_an_address() {
-    let server = TestServer::fresh();
+    let server = TestServer::shared();
     let article = server.article_id(&server.general(), &server.sign_in(ADMIN));
     assert!(forwarded(&server, &article, "192.0.2.1"));
     assert!(!forwarded(&server, &article, "192.0.2.2"), "the connection tells, not the header");

@@ -1,33 +1,15 @@
-//! A deleted article takes its comments, likes and views along: out of sight at once, out of the tables soon, for ever.
+//! A deleted article takes its comments, likes and views along: out of the tables soon, for ever.
 
-use std::sync::Barrier;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use serde_json::json;
-
+use crate::api_gone::{discuss, is_absent, race};
 use crate::database::{MARKS, PARTS, rows_of};
-use crate::http::{Call, Http};
 use crate::server::{ADMIN, Start, TestServer, eventually};
 use crate::{command, database};
 
 const WRITERS: usize = 64;
-/// Requests of each writer at least, before it may stop at the first 404.
-const ROUNDS_MAX: usize = 500;
 
 /// Gives an article comments, likes and views, the views already written back.
 pub(crate) fn fill(server: &TestServer, article: &str, members: &[(i64, String)]) {
-    let path = format!("/api/v1/articles/{article}");
-    for (_, token) in members {
-        let body = json!({"content": "a comment"});
-        let root = server.call("POST", &format!("{path}/comments")).token(token).json(&body).send().json(201);
-        let body = json!({"content": "a reply", "parent_id": root["comment_id"]});
-        server.call("POST", &format!("{path}/comments")).token(token).json(&body).send().json(201);
-        server.call("PUT", &format!("{path}/like")).token(token).send().json(200);
-    }
-    // A hundred views are written back at once.
-    for guest in 0..100 {
-        server.view(article, &format!("guest {guest}"));
-    }
+    discuss(server, article, members);
     eventually("views are written back", || {
         (rows_of(&database::open(server.data()), ["article_view_count"], article) == [1]).then_some(())
     });
@@ -58,17 +40,7 @@ fn its_comments_likes_and_views_are_absent_at_once_and_removed_soon() {
         // Views that are not yet written must not come back at the next write-back either.
         server.view(&article, "the last guest");
         assert_eq!(server.call("DELETE", &path).token(&token).send().status, 204);
-        for path in ["comments", "comments?limit=1", "comments/count", "like", "likes", "views"] {
-            server.get(&format!("/api/v1/articles/{article}/{path}")).problem(404, path);
-        }
-        server.get(&comment).problem(404, "one comment");
-        server.call("DELETE", &comment).token(&token).send().problem(404, "deleting one");
-        let body = json!({"content": "late"});
-        server.call("POST", &format!("{path}/comments")).token(&token).json(&body).send().problem(404, "a comment");
-        for method in ["PUT", "DELETE"] {
-            server.call(method, &format!("{path}/like")).token(&token).send().problem(404, "a like");
-        }
-        server.call("POST", &format!("{path}/views")).send().problem(404, "a view");
+        is_absent(&server, &article, &comment, &token);
         is_cleaned_up(&server, &article);
         assert_eq!(rows_of(&database::open(data), PARTS, &other), [2, 1, 1, 1, 1], "another article keeps its own");
         assert_eq!(rows_of(&database::open(data), MARKS, &other), [0; 3]);
@@ -78,41 +50,6 @@ fn its_comments_likes_and_views_are_absent_at_once_and_removed_soon() {
     let left = "SELECT count(*) FROM article_view_count WHERE article_id IN (SELECT article_id FROM view_article_gone)";
     assert_eq!(database::number(&database::open(data), left), 0, "the last write-back brought nothing back");
     command::run(data, &["check"], "").expect(0);
-}
-
-/// Writers of all kinds at one article until each is told that it is gone; `delete` runs in the middle of it.
-fn race(server: &TestServer, article: &str, members: &[(i64, String)], delete: impl FnOnce()) -> usize {
-    let (begin, done) = (Barrier::new(members.len() + 1), AtomicUsize::new(0));
-    let path = format!("/api/v1/articles/{article}");
-    std::thread::scope(|scope| {
-        for (writer, (_, token)) in members.iter().enumerate() {
-            let (begin, done, path) = (&begin, &done, &path);
-            scope.spawn(move || {
-                let mut http = Http::connect(&server.address).unwrap();
-                begin.wait();
-                for round in 0..ROUNDS_MAX {
-                    let call = |method: &str, part: &str| Call::new(&server.address, method, &format!("{path}/{part}"));
-                    let call = match (writer % 3, round % 2) {
-                        (0, _) => call("POST", "comments").token(token).json(&json!({"content": "racing"})),
-                        (1, 0) => call("PUT", "like").token(token),
-                        (1, _) => call("DELETE", "like").token(token),
-                        _ => call("POST", "views").header("user-agent", &format!("guest {writer} {round}")),
-                    };
-                    let answer = call.send_on(&mut http).unwrap();
-                    if answer.status == 404 {
-                        return;
-                    }
-                    assert!([200, 201].contains(&answer.status), "{}", answer.text());
-                    done.fetch_add(1, Ordering::Relaxed);
-                }
-                panic!("the article was never gone");
-            });
-        }
-        begin.wait();
-        eventually("everybody is at work", || (done.load(Ordering::Relaxed) >= 2 * members.len()).then_some(()));
-        delete();
-    });
-    done.into_inner()
 }
 
 #[test]

@@ -1,28 +1,47 @@
 //! The binary as its users meet it: started as a process, spoken to over HTTP, signals and the command line.
+//!
+//! What the contract says of HTTP is tested on the composition that MADANG_TEST_COMPOSITION names, `embedded` unless told
+//! otherwise; the targets `on_cluster` and `on_seven` run the same files on the other two. What only the embedded
+//! composition has, such as a data directory, is tested on that alone.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use composition::Composition;
+
+/// What the tests run on, unless the environment says otherwise.
+const COMPOSITION: Composition = Composition::Embedded;
 
 mod api_articles;
 mod api_boards;
 mod api_comments;
+mod api_gone;
 mod api_likes;
 mod api_members;
+mod api_moderation;
 mod api_once;
+mod api_permissions;
 mod api_protocol;
+mod api_tokens;
 mod api_views;
 mod check_derived;
+mod cold_article;
 mod cold_reads;
 mod command;
+mod composition;
 mod crash;
 mod crash_mixed;
 mod crash_read_side;
 mod database;
 mod deleted_article;
+mod deleted_text;
+mod embedded;
 mod first_admin;
+mod fleet;
 mod hot_articles;
 mod http;
 mod operations;
 mod own_writes;
+mod people;
 mod rebuilt;
 mod redelivery;
 mod resting_groups;
@@ -31,3 +50,21 @@ mod shutdown;
 mod site_day;
 mod truth;
 mod views_written_back;
+
+#[path = "../cluster/cluster.rs"]
+#[allow(dead_code, reason = "shared with the suites of the cluster")]
+mod cluster;
+#[path = "../cluster/nginx.rs"]
+mod nginx;
+#[path = "../cluster/ports.rs"]
+mod ports;
+#[path = "../cluster/process.rs"]
+#[allow(dead_code, reason = "shared with the suites of the cluster")]
+mod process;
+#[path = "../cluster/routes.rs"]
+mod routes;
+#[path = "../cluster/servers.rs"]
+#[allow(dead_code, reason = "shared with the suites of the cluster")]
+mod servers;
+#[path = "../cluster/waiting.rs"]
+mod waiting;

@@ -97,7 +97,7 @@ impl Author<'_> {
 
 #[test]
 fn every_write_is_read_at_once_on_every_connection() {
-    let server = TestServer::fresh();
+    let server = TestServer::shared();
     let (board, members) = (server.general(), server.seeded_members(WRITERS));
     let rounds = if is_long_run() { LONG_ROUNDS } else { ROUNDS };
     std::thread::scope(|scope| {
@@ -112,5 +112,5 @@ fn every_write_is_read_at_once_on_every_connection() {
     });
     let count = server.get(&format!("/api/v1/boards/{board}/articles/count")).json(200);
     assert_eq!(count["count"], WRITERS * (rounds / 2));
-    crate::command::run(server.data(), &["check"], "").expect(0);
+    server.check();
 }

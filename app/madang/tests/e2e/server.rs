@@ -1,45 +1,53 @@
-//! A server in a process of its own, with a data directory of its own, that ends with the test.
+//! A site that runs for a test, on whichever composition, and ends with it.
 
-use std::io::{BufRead as _, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Mutex;
-use std::sync::mpsc::{self, Receiver};
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::process::{Command, ExitStatus};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::command::{clean, madang};
-use crate::http::Call;
+use crate::command::{self, Ended};
+use crate::composition::Composition;
+use crate::embedded::{Embedded, EmbeddedStart};
+use crate::fleet::Fleet;
+use crate::http::{Answer, Call};
+pub(crate) use crate::people::{ADMIN, PASSWORD};
+pub(crate) use crate::waiting::eventually;
 
-const START_TIMEOUT: Duration = Duration::from_secs(30);
-const STOP_TIMEOUT: Duration = Duration::from_secs(30);
-const EVENTUALLY_TIMEOUT: Duration = Duration::from_secs(20);
-
-pub(crate) const ADMIN: &str = "root_admin";
-pub(crate) const PASSWORD: &str = "correct horse battery";
-
-/// How a server is started.
+/// How a site is started.
 pub(crate) struct Start {
-    data: PathBuf,
-    environment: Vec<(String, String)>,
-    arguments: Vec<String>,
+    /// A data directory: then it is embedded, whatever was chosen.
+    place: Option<EmbeddedStart>,
+    settings: Vec<(String, String)>,
 }
 
-/// A running server.
+/// A running site.
 pub(crate) struct TestServer {
-    child: Child,
-    lines: Mutex<Receiver<String>>,
+    runs: Runs,
     pub(crate) address: String,
-    data: PathBuf,
-    // Removed when the last holder is gone.
-    _directory: Option<TempDir>,
+    /// Told behind names that tests choose, where others are on the same site.
+    mark: String,
+    /// Where a test writes that was not told otherwise.
+    pub(crate) board: OnceLock<String>,
+}
+
+enum Runs {
+    Embedded(Embedded),
+    Own(Fleet),
+    Shared(&'static Fleet),
 }
 
 impl Start {
+    /// Embedded, in a directory of the caller's.
     pub(crate) fn in_directory(data: &Path) -> Self {
-        Self { data: data.to_owned(), environment: Vec::new(), arguments: Vec::new() }
+        let (data, environment) = (data.to_owned(), Vec::new());
+        Self { place: Some(EmbeddedStart { data, environment, settings: Vec::new() }), settings: Vec::new() }
+    }
+
+    /// On the chosen composition, with an administrator and nothing else.
+    pub(crate) fn fresh() -> Self {
+        Self { place: None, settings: Vec::new() }
     }
 
     pub(crate) fn with_admin(self) -> Self {
@@ -47,123 +55,132 @@ impl Start {
     }
 
     pub(crate) fn environment(mut self, name: &str, value: &str) -> Self {
-        self.environment.push((name.to_owned(), value.to_owned()));
+        let place = self.place.as_mut().expect("a server in a directory");
+        place.environment.push((name.to_owned(), value.to_owned()));
         self
     }
 
     pub(crate) fn set(mut self, key: &str, value: &str) -> Self {
-        self.arguments.extend(["--set".to_owned(), format!("{key}={value}")]);
+        self.settings.push((key.to_owned(), value.to_owned()));
         self
     }
 
-    /// Starts it and waits for the line that says where it listens.
+    /// Starts it, and waits until it can be used.
     pub(crate) fn start(self) -> TestServer {
-        let mut command = Command::new(madang());
-        clean(&mut command).args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(&self.data);
-        // Real hashes, but the smallest: what is tested here is everything around them.
-        command.args(["--set", "hash_memory_kib=8", "--set", "hash_passes=1"]).args(&self.arguments);
-        // Tests ask more often than people do; those about limits set it again.
-        command.env("MADANG_RATE_LIMIT", "off");
-        command.envs(self.environment).stdin(Stdio::null()).stdout(Stdio::piped());
-        let mut child = command.spawn().expect("starts");
-        let stdout = BufReader::new(child.stdout.take().expect("piped"));
-        let (sender, lines) = mpsc::channel();
-        std::thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
-        let first = lines.recv_timeout(START_TIMEOUT).expect("says where it listens");
-        let address = first.strip_prefix("listening on http://").unwrap_or_else(|| panic!("{first}")).to_owned();
-        TestServer { child, lines: Mutex::new(lines), address, data: self.data, _directory: None }
+        let Self { place, settings } = self;
+        let runs = match (place, Composition::chosen()) {
+            (Some(place), _) => Runs::Embedded(EmbeddedStart { settings, ..place }.start()),
+            (None, Composition::Embedded) => Runs::Embedded(in_own_directory(settings)),
+            (None, composition) => Runs::Own(Fleet::start(composition, &settings)),
+        };
+        TestServer::of(runs, String::new())
     }
 }
 
+fn in_own_directory(settings: Vec<(String, String)>) -> Embedded {
+    let directory = tempfile::tempdir().expect("temporary directory");
+    let Start { place, .. } = Start::in_directory(&directory.path().join("data")).with_admin();
+    let mut embedded = EmbeddedStart { settings, ..place.expect("a directory") }.start();
+    embedded.directory = Some(directory);
+    embedded
+}
+
 impl TestServer {
-    /// A fresh site with an administrator.
+    fn of(runs: Runs, mark: String) -> Self {
+        let address = match &runs {
+            Runs::Embedded(embedded) => embedded.address.clone(),
+            Runs::Own(fleet) => fleet.address.clone(),
+            Runs::Shared(fleet) => fleet.address.clone(),
+        };
+        Self { runs, address, mark, board: OnceLock::new() }
+    }
+
+    /// A site with an administrator and nothing else.
     pub(crate) fn fresh() -> Self {
-        let directory = tempfile::tempdir().expect("temporary directory");
-        let mut server = Start::in_directory(&directory.path().join("data")).with_admin().start();
-        server._directory = Some(directory);
-        server
+        Start::fresh().start()
+    }
+
+    /// A site for a test that minds no company: to start a cluster for each takes too long. See [`TestServer::own`].
+    pub(crate) fn shared() -> Self {
+        static TESTS: AtomicUsize = AtomicUsize::new(1);
+        if Composition::chosen() == Composition::Embedded {
+            return Self::fresh();
+        }
+        Self::of(Runs::Shared(Fleet::shared()), TESTS.fetch_add(1, Ordering::Relaxed).to_string())
+    }
+
+    /// A name of this test's own, also where others chose the same.
+    pub(crate) fn own(&self, name: &str) -> String {
+        format!("{name}{}", self.mark)
+    }
+
+    /// Whether others are on this site.
+    pub(crate) fn has_company(&self) -> bool {
+        matches!(self.runs, Runs::Shared(_))
+    }
+
+    fn fleet(&self) -> Option<&Fleet> {
+        match &self.runs {
+            Runs::Embedded(_) => None,
+            Runs::Own(fleet) => Some(fleet),
+            Runs::Shared(fleet) => Some(fleet),
+        }
+    }
+
+    fn embedded(&self) -> &Embedded {
+        let Runs::Embedded(embedded) = &self.runs else { panic!("only the embedded composition has this") };
+        embedded
     }
 
     pub(crate) fn data(&self) -> &Path {
-        &self.data
+        self.embedded().data()
     }
 
     pub(crate) fn pid(&self) -> u32 {
-        self.child.id()
+        self.embedded().pid()
     }
 
     /// The next line on standard output.
     pub(crate) fn line(&self) -> String {
-        self.lines.lock().expect("whole").recv_timeout(START_TIMEOUT).expect("another line")
+        self.embedded().line()
     }
 
     pub(crate) fn call(&self, method: &str, path: &str) -> Call {
         Call::new(&self.address, method, path)
     }
 
-    pub(crate) fn get(&self, path: &str) -> crate::http::Answer {
+    pub(crate) fn get(&self, path: &str) -> Answer {
         self.call("GET", path).send()
     }
 
-    /// Signs in and gives the token.
-    pub(crate) fn sign_in(&self, name: &str) -> String {
-        let body = json!({"name": name, "password": PASSWORD});
-        let answer = self.call("POST", "/api/v1/sessions").json(&body).send().json(201);
-        answer["token"].as_str().expect("a token").to_owned()
+    /// What an operator asks of the process that has a role.
+    pub(crate) fn ask(&self, role: &str, path: &str) -> Answer {
+        self.fleet().map_or_else(|| self.get(path), |fleet| fleet.ask(role, path))
     }
 
-    /// Registers a member and signs them in.
-    pub(crate) fn member(&self, name: &str) -> (String, String) {
-        let body = json!({"name": name, "password": PASSWORD});
-        let member = self.call("POST", "/api/v1/members").json(&body).send().json(201);
-        (member["member_id"].as_str().expect("an id").to_owned(), self.sign_in(name))
+    /// Runs `madang ARGUMENTS` for this site.
+    pub(crate) fn command(&self, arguments: &[&str], input: &str) -> Ended {
+        let Some(fleet) = self.fleet() else { return command::run(self.data(), arguments, input) };
+        let crate::cluster::Ended { code, stdout, stderr } = fleet.cluster.command(arguments, input);
+        Ended { code, stdout, stderr }
     }
 
-    /// The board that every new site has.
-    pub(crate) fn general(&self) -> String {
-        let boards = self.get("/api/v1/boards").json(200);
-        let general = boards["items"].as_array().expect("a list").iter().find(|board| board["slug"] == "general");
-        general.expect("general")["board_id"].as_str().expect("an id").to_owned()
-    }
-
-    pub(crate) fn article(&self, board: &str, token: &str, title: &str) -> Value {
-        let body = json!({"title": title, "content": "Some *text*."});
-        self.call("POST", &format!("/api/v1/boards/{board}/articles")).token(token).json(&body).send().json(201)
-    }
-
-    /// A new board whose comments are trees.
-    pub(crate) fn trees(&self) -> String {
-        let body = json!({"slug": "trees", "title": "Trees", "comment_mode": "tree"});
-        let board = self.call("POST", "/api/v1/boards").token(&self.sign_in(ADMIN)).json(&body).send().json(201);
-        board["board_id"].as_str().expect("an id").to_owned()
-    }
-
-    /// Writes an article and gives its id.
-    pub(crate) fn article_id(&self, board: &str, token: &str) -> String {
-        self.article(board, token, "about something")["article_id"].as_str().expect("an id").to_owned()
-    }
-
-    /// Registers members by the command for load tests; gives their ids and tokens.
-    pub(crate) fn seeded_members(&self, count: usize) -> Vec<(i64, String)> {
-        let file = tempfile::NamedTempFile::new().expect("temporary file");
-        let (count_text, path) = (count.to_string(), file.path().to_str().expect("UTF-8"));
-        crate::command::run(&self.data, &["seed", "--members", &count_text, "--tokens", path], "").expect(0);
-        let text = std::fs::read_to_string(path).expect("tokens");
-        let pair = |line: &str| line.split_once(' ').map(|(id, token)| (id.parse().expect("an id"), token.to_owned()));
-        let members: Vec<_> = text.lines().filter_map(pair).collect();
-        assert_eq!(members.len(), count);
-        members
-    }
-
-    /// Looks at an article as a guest with this browser, on a connection of its own.
-    pub(crate) fn view(&self, article: &str, browser: &str) -> Value {
-        let path = format!("/api/v1/articles/{article}/views");
-        self.call("POST", &path).header("user-agent", browser).send().json(200)
-    }
-
-    pub(crate) fn view_count(&self, article: &str) -> u64 {
-        let views = self.get(&format!("/api/v1/articles/{article}/views")).json(200);
-        views["view_count"].as_u64().expect("a count")
+    /// Has `madang check` find no difference. Between processes events are under way for a moment after the last write.
+    pub(crate) fn check(&self) {
+        if self.fleet().is_none() {
+            self.command(&["check"], "").expect(0);
+            return;
+        }
+        let mut last = String::new();
+        eventually("a check finds no difference", || {
+            let Ended { code, stdout, stderr } = self.command(&["check"], "");
+            assert!([0, 1].contains(&code), "{stdout}{stderr}");
+            if code == 1 && stdout != last {
+                eprintln!("a check found differences, looking again:\n{stdout}");
+                last = stdout;
+            }
+            (code == 0).then_some(())
+        });
     }
 
     pub(crate) fn signal(&self, name: &str) {
@@ -173,48 +190,66 @@ impl TestServer {
 
     /// Waits until the process has ended.
     pub(crate) fn ended(&mut self) -> ExitStatus {
-        eventually_within(STOP_TIMEOUT, "the server has ended", || self.child.try_wait().expect("waits"))
+        let Runs::Embedded(embedded) = &mut self.runs else { panic!("only the embedded composition is one process") };
+        embedded.ended()
     }
 
     /// Stops it the orderly way.
     pub(crate) fn stop(mut self) {
-        self.signal("TERM");
-        assert!(self.ended().success(), "exits with 0");
+        match &mut self.runs {
+            Runs::Own(fleet) => fleet.cluster.stop(),
+            Runs::Shared(_) => panic!("others are on this site"),
+            Runs::Embedded(_) => {
+                self.signal("TERM");
+                assert!(self.ended().success(), "exits with 0");
+            }
+        }
     }
 
     /// Stops it as a power cut would stop the process.
     pub(crate) fn kill(mut self) -> Option<TempDir> {
-        self.child.kill().expect("kills");
-        self.child.wait().expect("waits");
-        self._directory.take()
+        let Runs::Embedded(embedded) = &mut self.runs else { panic!("see crash_and_restart") };
+        embedded.kill();
+        embedded.directory.take()
+    }
+
+    /// Stops every process the orderly way, and starts all of them again.
+    pub(crate) fn restart(&mut self) {
+        match &mut self.runs {
+            Runs::Embedded(embedded) => {
+                embedded.restart();
+                self.address.clone_from(&embedded.address);
+            }
+            Runs::Own(fleet) => fleet.restart(),
+            Runs::Shared(_) => panic!("others are on this site"),
+        }
+    }
+
+    /// Stops every process as a power cut would, and starts all of them on what is left.
+    pub(crate) fn crash_and_restart(&mut self) {
+        match &mut self.runs {
+            Runs::Embedded(embedded) => {
+                embedded.crash_and_restart();
+                self.address.clone_from(&embedded.address);
+            }
+            Runs::Own(fleet) => fleet.crash_and_restart(),
+            Runs::Shared(_) => panic!("others are on this site"),
+        }
     }
 }
 
+/// A cluster of the test's own shows its logs itself.
 impl Drop for TestServer {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        if let Runs::Shared(fleet) = &self.runs
+            && std::thread::panicking()
+        {
+            eprintln!("{}", fleet.tails());
+        }
     }
 }
 
 /// Whether the tests are run at full size.
 pub(crate) fn is_long_run() -> bool {
     std::env::var_os("MADANG_TEST_LONG").is_some_and(|value| value == "1")
-}
-
-/// Waits for something that can be observed.
-pub(crate) fn eventually<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
-    eventually_within(EVENTUALLY_TIMEOUT, what, look)
-}
-
-fn eventually_within<T>(limit: Duration, what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let deadline = Instant::now() + limit;
-    loop {
-        if let Some(seen) = look() {
-            return seen;
-        }
-        assert!(Instant::now() < deadline, "not within {limit:?}: {what}");
-        // Between two looks at the observable, not instead of one.
-        std::thread::park_timeout(Duration::from_millis(20));
-    }
 }

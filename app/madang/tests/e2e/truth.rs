@@ -76,7 +76,7 @@ pub(crate) fn is_read(server: &TestServer, articles: &[Value]) {
 
 /// A figure of the server, 0 when it has not been counted yet.
 pub(crate) fn figure(server: &TestServer, name: &str) -> f64 {
-    let figures = server.get("/metrics").text();
+    let figures = server.ask("article-read", "/metrics").text();
     let value = figures.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
     value.map_or(0.0, |value| value.parse().unwrap())
 }

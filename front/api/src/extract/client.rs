@@ -20,7 +20,13 @@ pub(super) fn address<T>(parts: &Parts, api: &Shared<T>) -> IpAddr {
     client_of(&parts.extensions, &parts.headers, &api.limits.trusted_proxies)
 }
 
-/// The same before there are parts. A router that is not served by our accept loop knows no peers: all its clients are one.
+/// Where a request comes from, as far as `proxies` are believed. A router that is not served by our accept loop knows no
+/// peers: all its clients are one.
+pub fn client_address(parts: &Parts, proxies: &TrustedProxies) -> IpAddr {
+    client_of(&parts.extensions, &parts.headers, proxies)
+}
+
+/// The same before there are parts.
 pub(crate) fn client_of(extensions: &Extensions, headers: &HeaderMap, trusted: &TrustedProxies) -> IpAddr {
     let peer = extensions.get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0);
     let forwarded = headers.get_all(FORWARDED_FOR).iter().map(|value| value.as_bytes());

@@ -11,10 +11,11 @@ mod path_id;
 mod session;
 mod viewer;
 
+pub use client::client_address;
 pub(crate) use client::{Peer, client_of};
 pub(crate) use condition::{IfMatch, IfNoneMatch};
 pub(crate) use json::{Json, OptionalJson};
-pub(crate) use list_query::{CommentPlace, ListQuery, ReportQuery, ScrollQuery};
+pub(crate) use list_query::{ActQuery, CommentPlace, ListQuery, ReportQuery, ScrollQuery};
 pub(crate) use once::IdempotencyKey;
 pub(crate) use path_id::{ModeratorPath, PathId};
 pub(crate) use session::{COOKIE_NAME, Signed, Visitor};

@@ -13,7 +13,7 @@ use madang_comment::{CommentService, DepthMax};
 use madang_hot_article::{HotService, SiteDays};
 use madang_kernel::{IdGenerator, NodeId, NodeLease, Role, SystemClock};
 use madang_like::LikeService;
-use madang_member::{MemberOptions, MemberService, Moderation};
+use madang_member::{MemberOptions, MemberService, Moderated, Moderation};
 use madang_sqlite::{
     Sqlite, SqliteArticles, SqliteComments, SqliteHot, SqliteLikes, SqliteMembers, SqliteModeration, SqliteOptions,
     SqliteViews,
@@ -64,7 +64,9 @@ impl BoardSite {
         let store = Arc::new(SqliteLikes::new(db.clone()));
         let likes = Arc::new(LikeService::new(store, articles.clone(), ids.clone(), clock.clone()));
         let store = Arc::new(SqliteModeration::new(db.clone()));
-        let moderation = Arc::new(Moderation::new(store, articles.clone(), ids.clone(), clock.clone()));
+        let (boards, commented) = (articles.clone(), comments.clone());
+        let moderated = Moderated { articles: articles.clone(), boards, comments: commented, acts: Vec::new() };
+        let moderation = Arc::new(Moderation::new(store, members.clone(), moderated));
         let (store, guests) = (Arc::new(SqliteViews::new(db.clone())), GuestKey::new([9; 32]));
         let views = ViewService::new(store, articles.clone(), ids, clock.clone(), &guests, ViewConfig::default());
         let views = Arc::new(views);
@@ -79,12 +81,7 @@ impl BoardSite {
         let router = madang_api::router(ApiState {
             sessions: members.sessions(),
             members: Some(MemberCalls { members: members.clone() }),
-            moderation: Some(ModerationCalls {
-                moderation,
-                members: members.clone(),
-                articles: articles.clone(),
-                comments: comments.clone(),
-            }),
+            moderation: Some(ModerationCalls { moderation }),
             articles: Some(ArticleCalls { articles, read: read.clone() }),
             read: Some(ReadCalls { read: read.clone(), rendered: madang_api::Rendered::default() }),
             comments: Some(CommentCalls { comments }),

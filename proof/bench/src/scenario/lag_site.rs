@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::client::{Connection, Request};
 use crate::process::Server;
-use crate::site::{FullestBoard, Scratch, text};
+use crate::site::{FullestBoard, Scratch, caught_up, text};
 
 const ARTICLES: u32 = 1_000;
 const MEMBERS: u32 = 3_000;
@@ -103,6 +103,7 @@ impl LagSite {
     pub(super) async fn prepare(scratch: &Scratch) -> Result<(Self, Server)> {
         let site = scratch.site_of("lag", ARTICLES, MEMBERS)?;
         let server = site.serve()?;
+        caught_up(server.address).await?;
         let board = FullestBoard::find(server.address).await?;
         let ids = board.ids(server.address, ARTICLES, PAGE_SIZE).await?;
         let mut hot: Vec<_> = ids.into_iter().map(Target::new).collect();

@@ -26,7 +26,7 @@ mod zipf;
 
 use std::fmt;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::ValueEnum;
 
 use crate::cli::Options;
@@ -86,6 +86,9 @@ impl Scenario {
 
     /// Measures it.
     pub(crate) async fn run(self, options: &Options, scratch: &Scratch) -> Result<Vec<Row>> {
+        if scratch.is_on_cluster() && self != Self::ReadLag {
+            bail!("only read-lag is measured on a cluster");
+        }
         match self {
             Self::GetArticle => get_article::run(options, scratch).await,
             Self::GetZipf => get_zipf::run(options, scratch).await,

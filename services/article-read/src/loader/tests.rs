@@ -9,6 +9,9 @@ use tokio::task::JoinSet;
 
 use super::*;
 
+/// Keys that are kept in one place.
+const PLACE: u64 = 1_000_000;
+
 /// Whether a load of these keys fails.
 type Fails = fn(&[u64]) -> Option<StoreError>;
 
@@ -34,6 +37,10 @@ impl Source<u64, u64> for Doubling {
             Some(error) => Err(error),
             None => Ok(keys.iter().map(|key| key * 2).collect()),
         }
+    }
+
+    fn place(&self, key: &u64) -> u32 {
+        (key / PLACE) as u32
     }
 }
 
@@ -168,6 +175,24 @@ async fn a_defect_of_one_key_does_not_fail_the_others() {
     let answers = readers.join_all().await;
     let broken = answers.iter().filter(|answer| matches!(answer, Err(StoreError::Broken { .. }))).count();
     assert_eq!((broken, answers.len()), (1, 3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_place_that_is_away_fails_nobody_who_needs_another() {
+    let site = site();
+    site.source.fail(Some(|keys| {
+        keys.iter().any(|key| *key >= PLACE).then(|| StoreError::unavailable("owner", "its server is away"))
+    }));
+    // Every load that may run waits at the gate, so that whoever comes now shares the next.
+    for key in 10..10 + LOADS_MAX as u64 {
+        drop(site.readers([vec![key]]).await);
+    }
+    let readers = site.readers([vec![2, 3], vec![PLACE + 1], vec![4, PLACE + 2]]).await;
+    site.source.open();
+    let mut answers: Vec<_> = readers.join_all().await.into_iter().map(Result::ok).collect();
+    answers.sort();
+    assert_eq!(answers, [None, None, Some(vec![4, 6])]);
+    assert!(site.source.loads().contains(&vec![2, 3, PLACE + 1, 4, PLACE + 2]), "{:?}", site.source.loads());
 }
 
 #[tokio::test(start_paused = true)]

@@ -63,12 +63,15 @@ impl Backing for Cluster {
     }
 
     /// A group joins when a broker answers, and goes on where it stopped.
-    async fn prepare_group(&self, _group: &ConsumerConfig) -> Result<(), Outage> {
+    async fn prepare_groups(&self, groups: &[ConsumerConfig]) -> Result<(), Outage> {
+        topics::make_at_start(&self.servers.log, groups).await;
         Ok(())
     }
 
     async fn parts(&self, site: &Site) -> Vec<PartState> {
-        let mut parts = health::servers(&self.servers).await;
+        let servers = health::servers(&self.servers).await;
+        let mut parts = health::in_short(&servers, site.groups.names().len());
+        parts.extend(servers);
         parts.extend(self.peers.states().iter().map(health::peer));
         parts.push(crate::readiness::ids(site));
         for name in site.groups.names() {
@@ -120,10 +123,9 @@ impl Backing for Cluster {
         if !self.servers.log.close(LOG_CLOSE_MAX).await {
             tracing::warn!("the log did not end in time; its groups find out by themselves");
         }
-        for (_, database) in &self.servers.databases {
-            database.close().await;
-        }
-        self.servers.member.close().await;
+        // All at once: a server that hangs costs its time-out one time.
+        let databases = self.servers.databases.iter().map(|(_, database)| database).chain([&self.servers.member]);
+        futures_util::future::join_all(databases.map(madang_mysql::Mysql::close)).await;
     }
 }
 

@@ -1,14 +1,23 @@
 //! What carries committed events to the log: for each database with an outbox a relay, and a coordinator that tells which
 //! shards' leftovers are this process's to find.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
-use madang_messaging::{Coordinator, CoordinatorConfig, InstanceId, Membership, OnError, Relay, RelayConfig};
+use madang_messaging::{
+    Assignment, Coordinator, CoordinatorConfig, InstanceId, Membership, OnError, Relay, RelayConfig, Stop,
+};
 use madang_mysql::{Mysql, MysqlOutbox, Service};
 use madang_redis::RedisReadModel;
+use tokio::sync::watch;
 
 use super::commits::Followed;
 use crate::site::{Site, Stages};
+
+/// The first shard of a process's relay, by service.
+const SHARDS_FROM: &str = "madang_relay_shards_from";
+/// The shard after its last; the same as the first where it has none.
+const SHARDS_TO: &str = "madang_relay_shards_to";
 
 /// Services whose changes are events; what members do stays with them, and hot articles only listen.
 const WITH_OUTBOX: [Service; 4] = [Service::Article, Service::Comment, Service::Like, Service::View];
@@ -33,8 +42,28 @@ pub(super) fn start(
     let outbox = Arc::new(MysqlOutbox::new(database.clone()));
     let shards = coordinator.assignment();
     let (relay, hand_over) = Relay::new(RelayConfig::default(), outbox, site.log.clone(), shards, clock);
-    let followed = Followed { relay: hand_over, model: model.clone(), read: site.services.read.clone() };
+    let followed =
+        Followed { relay: hand_over, model: model.clone(), live: site.live.clone(), read: site.services.read.clone() };
     database.after_commit(Arc::new(followed));
+    let shown = coordinator.assignment();
+    stages.background.spawn("shards", OnError::Restart, move |stop| show(name, shown.clone(), stop));
     stages.coordinators.spawn(name, OnError::Restart, move |stop| coordinator.clone().run(stop));
     stages.relays.spawn(name, OnError::Restart, move |stop| relay.clone().run(stop));
+}
+
+/// Shows which shards are this process's, so that operators see one without an owner.
+async fn show(service: &'static str, mut shards: watch::Receiver<Assignment>, stop: Stop) -> Result<(), Infallible> {
+    loop {
+        let numbers: Vec<u8> = shards.borrow_and_update().shards().map(|shard| shard.number()).collect();
+        let (from, to) = (numbers.first().copied().unwrap_or(0), numbers.last().map_or(0, |last| last + 1));
+        metrics::gauge!(SHARDS_FROM, "service" => service).set(f64::from(from));
+        metrics::gauge!(SHARDS_TO, "service" => service).set(f64::from(to));
+        let changed = tokio::select! {
+            () = stop.cancelled() => return Ok(()),
+            changed = shards.changed() => changed,
+        };
+        if changed.is_err() {
+            return Ok(());
+        }
+    }
 }

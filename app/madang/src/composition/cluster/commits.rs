@@ -9,6 +9,7 @@ use madang_event::Envelope;
 use madang_messaging::{HandOver, Message};
 use madang_mysql::AfterCommit;
 use madang_redis::RedisReadModel;
+use madang_web::LiveHub;
 
 /// Follows the commits of one store.
 pub(super) struct Followed {
@@ -16,6 +17,8 @@ pub(super) struct Followed {
     pub(super) relay: HandOver,
     /// The query model, which waits for Redis no longer than a writer may be kept.
     pub(super) model: Arc<RedisReadModel>,
+    /// The pages that are open in this process.
+    pub(super) live: LiveHub,
     /// Reading in this process, which keeps a little on its own.
     pub(super) read: Option<Arc<ReadService>>,
 }
@@ -26,6 +29,7 @@ impl AfterCommit for Followed {
         self.relay.hand_over(messages.to_vec());
         // A message that this process wrote and cannot read is told of by whoever consumes it.
         let events: Vec<Envelope> = messages.iter().filter_map(|m| Envelope::decode(&m.payload).ok()).collect();
+        self.live.publish(&events);
         if let Some(read) = &self.read {
             read.note_committed(&events);
         }

@@ -18,6 +18,8 @@ use crate::site::GroupProgress;
 pub(super) const MYSQL: &str = "mysql";
 /// What Redis is called.
 pub(super) const REDIS: &str = "redis";
+/// What Kafka is called.
+const KAFKA: &str = "kafka";
 /// Between two looks at how far groups are behind.
 const LAG_EVERY: Duration = Duration::from_secs(10);
 
@@ -107,8 +109,20 @@ pub(super) async fn servers(servers: &Servers) -> Vec<PartState> {
     let named = servers.mysql_hosts.iter().map(|host| format!("{MYSQL} {host}"));
     let mut parts: Vec<PartState> = named.zip(mysql).map(|(name, state)| part(name, state)).collect();
     parts.push(part(REDIS.to_owned(), redis));
-    parts.push(part("kafka".to_owned(), kafka));
+    parts.push(part(KAFKA.to_owned(), kafka));
     parts
+}
+
+/// The same in the words of every composition: whether there is a store, and a log.
+pub(super) fn in_short(servers: &[PartState], groups: usize) -> Vec<PartState> {
+    let stores: Vec<_> = servers.iter().filter(|part| part.name.starts_with(MYSQL)).collect();
+    let there = stores.iter().filter(|part| part.ok).count();
+    let has_log = servers.iter().any(|part| part.ok && part.name == KAFKA);
+    let short = |name: &str, ok, detail| PartState { name: name.to_owned(), ok, detail };
+    vec![
+        short("store", there > 0, format!("{there} of {} servers answer", stores.len())),
+        short("log", has_log, format!("{groups} consumer groups here")),
+    ]
 }
 
 /// A peer, as the last calls left it.

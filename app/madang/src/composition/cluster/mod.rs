@@ -15,6 +15,7 @@ mod servers;
 mod topics;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use jiff::tz::TimeZone;
@@ -27,10 +28,12 @@ use madang_like::LikeService;
 use madang_member::{MemberService, Moderation};
 use madang_messaging::InstanceId;
 use madang_mysql::{
-    MysqlArticles, MysqlComments, MysqlHot, MysqlLeases, MysqlLikes, MysqlMembers, MysqlModeration, MysqlViews, Service,
+    MysqlActs, MysqlArticles, MysqlComments, MysqlHot, MysqlLeases, MysqlLikes, MysqlMembers, MysqlModeration,
+    MysqlViews, Service,
 };
 use madang_redis::{RankedHot, RedisLiveViews, RedisMembership, RedisReadModel};
 use madang_view::{GuestKey, LiveLimits, ViewService};
+use madang_web::LiveHub;
 use tracing::warn;
 
 use self::backing::Cluster;
@@ -38,6 +41,7 @@ use self::dead_letters::AllDeadLetters;
 use self::health::Lags;
 use self::keys::ClusterKeys;
 use self::model::Dispensable;
+use self::peers::Acts;
 use self::progress::KafkaProgress;
 use self::servers::Servers;
 use super::{hex, member_options};
@@ -88,16 +92,20 @@ pub(super) async fn open(settings: &Settings, cluster: &ClusterSettings, roles: 
         let zone = time_zone.clone();
         Arc::new(ViewService::over(store, lookup.clone(), ids.clone(), clock.clone(), live, zone))
     });
-    let acting = of(Service::Article).zip(of(Service::Comment)).filter(|_| members.is_some());
-    let moderation = acting.map(|(articles, comments)| {
-        let store = MysqlModeration::new(servers.member.clone(), vec![articles, comments]);
-        Arc::new(Moderation::new(Arc::new(store), lookup.clone(), ids.clone(), clock.clone()))
+    let acts =
+        Acts { articles: of(Service::Article).map(MysqlActs::new), comments: of(Service::Comment).map(MysqlActs::new) };
+    let moderation = members.clone().map(|members| {
+        let store = Arc::new(MysqlModeration::new(servers.member.clone()));
+        let moderated = peers::moderated(lookup.clone(), articles.as_ref(), comments.as_ref(), &acts, &peers);
+        Arc::new(Moderation::new(store, members, moderated))
     });
     let (read, hot) = (None, None);
     let mut services = Services { sessions, members, moderation, articles, comments, likes, views, read, hot };
     let days = SiteDays::new(time_zone);
-    let internal = peers::router(&services, member_store.clone(), &keys);
-    let model = Arc::new(RedisReadModel::new(servers.redis.clone(), clock.clone()));
+    let internal = peers::router(&services, member_store.clone(), acts, &keys);
+    let own_write_wait = Duration::from_millis(cluster.redis.own_write_wait_ms);
+    let model = RedisReadModel::new(servers.redis.clone(), clock.clone()).with_committed_wait(own_write_wait);
+    let model = Arc::new(model);
     let read_model: Arc<dyn ReadModel> = Arc::new(Dispensable(model.clone()));
     if roles.reads() {
         let owners = Arc::new(peers::owners(&services, &peers));
@@ -143,6 +151,7 @@ pub(super) async fn open(settings: &Settings, cluster: &ClusterSettings, roles: 
         leases,
         lease_ms,
         clock,
+        live: LiveHub::default(),
         backing: Arc::new(backing),
     })
 }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use madang_kafka::{KafkaLog, KafkaOptions};
 use madang_kernel::Clock;
-use madang_mysql::{Mysql, MysqlOptions, ServerOptions, Service};
+use madang_mysql::{Mysql, MysqlOptions, ServerOptions, Service, TlsOptions};
 use madang_redis::{Mode, Redis, RedisOptions};
 
-use crate::config::{ClusterSettings, RedisMode, ServerUrl};
+use crate::config::{ClusterSettings, MysqlTlsSettings, RedisMode, ServerUrl};
 use crate::roles::{Role, Roles};
 
 /// The name under which the topics have no prefix of their own, because theirs is the same.
@@ -78,8 +78,14 @@ fn mysql_options(settings: &ClusterSettings) -> MysqlOptions {
     MysqlOptions {
         database_prefix: settings.name.clone(),
         connections_max: settings.mysql_connections_max,
+        tls: settings.mysql_tls.clone().map(tls_options),
         ..MysqlOptions::new(servers)
     }
+}
+
+fn tls_options(settings: MysqlTlsSettings) -> TlsOptions {
+    let MysqlTlsSettings { ca_file, client_cert_file, client_key_file, server_name } = settings;
+    TlsOptions { ca_file, client_cert_file, client_key_file, server_name }
 }
 
 fn redis_options(settings: &ClusterSettings) -> RedisOptions {
@@ -88,7 +94,8 @@ fn redis_options(settings: &ClusterSettings) -> RedisOptions {
         RedisMode::Single => Mode::Single,
         RedisMode::Cluster => Mode::Cluster,
     };
-    RedisOptions { mode, prefix: settings.name.clone(), ..RedisOptions::cluster(urls) }
+    let response_timeout_ms = settings.redis.response_timeout_ms;
+    RedisOptions { mode, prefix: settings.name.clone(), response_timeout_ms, ..RedisOptions::cluster(urls) }
 }
 
 fn kafka_options(settings: &ClusterSettings) -> KafkaOptions {

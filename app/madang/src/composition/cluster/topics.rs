@@ -9,6 +9,16 @@ use tracing::{error, info, warn};
 
 /// Between two attempts.
 const AGAIN: Duration = Duration::from_secs(1);
+/// How long a start waits for a broker that answers to make them: groups that join later join more than once.
+const AT_START_MAX: Duration = Duration::from_secs(15);
+
+/// Makes them before the groups join, where a broker answers.
+pub(super) async fn make_at_start(log: &KafkaLog, groups: &[ConsumerConfig]) {
+    if log.ping().await.is_ok() {
+        // What does not work now is tried on by the task, which also says why.
+        let _ = tokio::time::timeout(AT_START_MAX, log.prepare_all(groups)).await;
+    }
+}
 
 /// Tries until every topic is there. A topic that the broker refuses, or that somebody made differently, is said once and
 /// tried on: whoever mends it need not start anything again.
@@ -17,7 +27,7 @@ pub(super) async fn make(log: KafkaLog, groups: Vec<ConsumerConfig>, stop: Stop)
     loop {
         let reason = match tokio::select! {
             () = stop.cancelled() => return Ok(()),
-            made = make_all(&log, &groups) => made,
+            made = log.prepare_all(&groups) => made,
         } {
             Ok(()) => {
                 if !said.is_empty() {
@@ -40,12 +50,4 @@ pub(super) async fn make(log: KafkaLog, groups: Vec<ConsumerConfig>, stop: Stop)
             () = tokio::time::sleep(AGAIN) => {}
         }
     }
-}
-
-async fn make_all(log: &KafkaLog, groups: &[ConsumerConfig]) -> Result<(), ConnectError> {
-    log.ensure_topics().await?;
-    for group in groups {
-        log.prepare(group).await?;
-    }
-    Ok(())
 }

@@ -1,0 +1,61 @@
+//! What the pages are given of a site, and the end of the streams that their readers hold open.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use async_trait::async_trait;
+use jiff::tz::TimeZone;
+use madang_api::{ApiLimits, PartState, Readiness};
+use madang_messaging::{OnError, Stop, Supervisor};
+use madang_web::{Health, LiveHub, PartHealth, WebState};
+
+use crate::config::Settings;
+use crate::readiness::SiteReadiness;
+use crate::site::Site;
+
+/// The state of the pages.
+pub(crate) fn state(site: &Site, settings: &Settings, limits: &ApiLimits) -> anyhow::Result<WebState> {
+    let proxies = limits.trusted_proxies.clone();
+    let services = &site.services;
+    Ok(WebState {
+        members: services.members()?.clone(),
+        articles: services.articles()?.clone(),
+        comments: services.comments()?.clone(),
+        likes: services.likes()?.clone(),
+        views: services.views()?.clone(),
+        read: services.read()?.clone(),
+        hot: services.hot()?.clone(),
+        guests: site.guests.clone(),
+        live: Arc::new(site.live.clone()),
+        health: Arc::new(SiteHealth(SiteReadiness(site.clone()))),
+        clock: site.clock.clone(),
+        zone: TimeZone::get(&settings.time_zone).context("setting `time_zone`")?,
+        client: Arc::new(move |parts| madang_api::client_address(parts, &proxies)),
+        cookies_secure: settings.cookies_secure,
+        setup_token: Some(site.setup_token.clone()),
+    })
+}
+
+/// Ends every open stream when HTTP stops: otherwise the drain would wait for people to close their browsers.
+pub(crate) fn end_streams(http: &Supervisor, live: LiveHub) {
+    http.spawn("live-streams", OnError::Restart, move |stop: Stop| {
+        let live = live.clone();
+        async move {
+            stop.cancelled().await;
+            live.close();
+            Ok::<(), Infallible>(())
+        }
+    });
+}
+
+/// What `/readyz` says, for the administration page.
+struct SiteHealth(SiteReadiness);
+
+#[async_trait]
+impl Health for SiteHealth {
+    async fn parts(&self) -> Vec<PartHealth> {
+        let parts = self.0.parts().await.into_iter();
+        parts.map(|PartState { name, ok, detail }| PartHealth { name, ok, detail }).collect()
+    }
+}

@@ -1,0 +1,29 @@
+//! The text of a deleted comment is in no table either, nor in the log.
+
+use crate::api_comments::delete_a_secret;
+use crate::server::Start;
+use crate::{command, database};
+
+#[test]
+fn the_text_of_a_deleted_comment_is_kept_nowhere() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path();
+    let server = Start::in_directory(data).with_admin().start();
+    let (secret, name) = ("unmistakable secret", "whistleblower");
+    delete_a_secret(&server, secret, name);
+    server.stop();
+    let file = database::open(data);
+    // Every place that could keep it: what is told of comments, to people and to other services.
+    for (table, column) in [("comment", "content"), ("comment", "writer_name"), ("event_log", "payload")] {
+        for text in [secret, name] {
+            let sql = format!("SELECT count(*) FROM {table} WHERE instr(CAST({column} AS TEXT), '{text}') > 0");
+            assert_eq!(database::number(&file, &sql), 0, "{text} in {table}.{column}");
+        }
+    }
+    let sql = format!("SELECT count(*) FROM once_answer WHERE instr(CAST(answer AS TEXT), '{secret}') > 0");
+    assert_eq!(database::number(&file, &sql), 0);
+    let told = "SELECT count(*) FROM event_log WHERE topic = 'madang.comment.v1'";
+    assert_eq!(database::number(&file, told), 6, "two created and one deleted on each board");
+    drop(file);
+    command::run(data, &["check"], "").expect(0);
+}

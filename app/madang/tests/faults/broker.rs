@@ -1,0 +1,104 @@
+//! A Kafka broker of a test's own, which it may kill and start again on the same port and files.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use crate::ports;
+use crate::waiting::within;
+
+/// How long a broker may take to listen.
+const START: Duration = Duration::from_secs(120);
+
+/// One broker in KRaft mode, gone with the test.
+pub(crate) struct Broker {
+    directory: tempfile::TempDir,
+    jars: PathBuf,
+    port: u16,
+    process: Option<Child>,
+}
+
+impl Broker {
+    /// Formats its directory and starts it.
+    pub(crate) fn start() -> Self {
+        let jars = jars().expect("Kafka's jars, in MADANG_TEST_KAFKA_LIB or where `cargo xtask stack up` keeps them");
+        let directory = tempfile::tempdir().expect("a directory");
+        let (port, controller) = (ports::free(), ports::free());
+        let file = directory.path().join("server.properties");
+        std::fs::write(&file, properties(port, controller, &directory.path().join("data"))).expect("a configuration");
+        let format = ["format", "-t", "4L6g3nShT-eMCtK--X86sw", "-c"];
+        let formatted = java(&jars, "kafka.tools.StorageTool").args(format).arg(&file).status().expect("java runs");
+        assert!(formatted.success(), "the broker's directory is formatted");
+        let mut broker = Self { directory, jars, port, process: None };
+        broker.start_again();
+        broker
+    }
+
+    /// Starts it on what it has, and waits until it listens.
+    pub(crate) fn start_again(&mut self) {
+        let file = self.directory.path().join("server.properties");
+        self.process = Some(java(&self.jars, "kafka.Kafka").arg(file).spawn().expect("java runs"));
+        let address = self.address();
+        within(START, "the broker listens", || std::net::TcpStream::connect(&address).ok());
+    }
+
+    /// kill -9.
+    pub(crate) fn kill(&mut self) {
+        if let Some(mut process) = self.process.take() {
+            let _ = process.kill();
+            let _ = process.wait();
+        }
+    }
+
+    /// Where it listens.
+    pub(crate) fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+}
+
+impl Drop for Broker {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn properties(port: u16, controller: u16, data: &Path) -> String {
+    format!(
+        "process.roles=broker,controller\nnode.id=1\ncontroller.quorum.voters=1@127.0.0.1:{controller}\n\
+         listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}\n\
+         controller.listener.names=CONTROLLER\nlog.dirs={}\n\
+         offsets.topic.replication.factor=1\noffsets.topic.num.partitions=4\n\
+         transaction.state.log.replication.factor=1\ntransaction.state.log.min.isr=1\n\
+         group.initial.rebalance.delay.ms=0\nauto.create.topics.enable=false\n",
+        data.display()
+    )
+}
+
+fn java(jars: &Path, class: &str) -> Command {
+    let mut command = Command::new("java");
+    command.args(["-Xmx512m", "-XX:+UseSerialGC", "-cp"]).arg(jars.join("*")).arg(class);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+/// Where Kafka's jars are: named by the environment, or where `cargo xtask stack` keeps them.
+fn jars() -> Option<PathBuf> {
+    let named = std::env::var_os("MADANG_TEST_KAFKA_LIB").map(PathBuf::from);
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let cache = cache.or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache")))?;
+    named.into_iter().chain([cache.join("madang")]).find_map(|directory| with_kafka(&directory, 3))
+}
+
+/// The first directory at or under this one that holds Kafka itself.
+fn with_kafka(directory: &Path, depth: usize) -> Option<PathBuf> {
+    let entries: Vec<PathBuf> = std::fs::read_dir(directory).ok()?.flatten().map(|entry| entry.path()).collect();
+    let is_kafka = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.starts_with("kafka_2.13-") && name.ends_with(".jar")
+    };
+    if entries.iter().any(is_kafka) {
+        return Some(directory.to_owned());
+    }
+    let below = entries.iter().filter(|path| depth > 0 && path.is_dir());
+    below.into_iter().find_map(|path| with_kafka(path, depth - 1))
+}

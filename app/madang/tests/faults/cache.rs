@@ -1,0 +1,58 @@
+//! A Redis of a test's own, which it may kill; what it held is gone then.
+
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use crate::ports;
+use crate::servers::RedisServers;
+use crate::waiting::within;
+
+/// How long it may take to listen.
+const START: Duration = Duration::from_secs(60);
+
+/// One Redis that writes nothing to disk, gone with the test.
+pub(crate) struct Cache {
+    directory: tempfile::TempDir,
+    port: u16,
+    process: Option<Child>,
+}
+
+impl Cache {
+    /// Starts one.
+    pub(crate) fn start() -> Self {
+        let directory = tempfile::tempdir().expect("a directory");
+        let mut cache = Self { directory, port: ports::free(), process: None };
+        cache.start_empty();
+        cache
+    }
+
+    /// Starts it on the same port, without anything in it.
+    pub(crate) fn start_empty(&mut self) {
+        let mut command = Command::new("redis-server");
+        command.args(["--port", &self.port.to_string(), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]);
+        command.arg("--dir").arg(self.directory.path());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        self.process = Some(command.spawn().expect("redis-server runs"));
+        let address = format!("127.0.0.1:{}", self.port);
+        within(START, "Redis listens", || std::net::TcpStream::connect(&address).ok());
+    }
+
+    /// kill -9.
+    pub(crate) fn kill(&mut self) {
+        if let Some(mut process) = self.process.take() {
+            let _ = process.kill();
+            let _ = process.wait();
+        }
+    }
+
+    /// How processes reach it.
+    pub(crate) fn servers(&self) -> RedisServers {
+        RedisServers::Single(format!("redis://127.0.0.1:{}", self.port))
+    }
+}
+
+impl Drop for Cache {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}

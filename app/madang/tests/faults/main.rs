@@ -1,0 +1,42 @@
+//! The same binary on real servers of which one is taken away, emptied or paused while people go on: what is promised then.
+//!
+//! Needs what `tests/cluster` needs. Servers that a test ends are its own; the others are those of the environment.
+//! `MADANG_TEST_LONG=1` asks for the full length of each outage.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod broker;
+mod broker_away;
+mod cache;
+mod cache_emptied;
+mod client;
+#[path = "../cluster/cluster.rs"]
+#[allow(dead_code, reason = "shared with the suite of the cluster")]
+mod cluster;
+mod database_away;
+#[path = "../e2e/http.rs"]
+#[allow(dead_code, reason = "shared with the suite of the embedded composition")]
+mod http;
+mod load;
+mod node_numbers;
+mod one_article;
+#[path = "../cluster/ports.rs"]
+mod ports;
+#[path = "../cluster/process.rs"]
+#[allow(dead_code, reason = "shared with the suite of the cluster")]
+mod process;
+mod relational;
+mod rolling;
+#[path = "../cluster/routes.rs"]
+mod routes;
+#[path = "../cluster/servers.rs"]
+#[allow(dead_code, reason = "shared with the suite of the cluster")]
+mod servers;
+mod shards_move;
+#[path = "../cluster/site.rs"]
+#[allow(dead_code, reason = "shared with the suite of the cluster")]
+mod site;
+mod truth;
+mod turns;
+#[path = "../cluster/waiting.rs"]
+mod waiting;

@@ -1,0 +1,109 @@
+//! A MariaDB server of a test's own, which it may kill, freeze and start again on the same port and data.
+
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use crate::ports;
+use crate::waiting::within;
+
+/// How long a server may take to listen, with a recovery before.
+const START: Duration = Duration::from_secs(120);
+const PASSWORD: &str = "of-this-test";
+/// Where Debian keeps servers, beside what the path of a user names.
+const SERVER_PROGRAMS: &str = "/usr/sbin:/usr/local/sbin";
+
+/// One server, gone with the test.
+pub(crate) struct Relational {
+    directory: tempfile::TempDir,
+    port: u16,
+    process: Option<Child>,
+}
+
+impl Relational {
+    /// Makes its data directory and starts it.
+    pub(crate) fn start() -> Self {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path();
+        let port = ports::free();
+        let is_root = std::fs::metadata("/proc/self").expect("a process").uid() == 0;
+        std::fs::create_dir(path.join("data")).expect("a directory");
+        std::fs::write(path.join("my.cnf"), settings(port, &path.join("data"), is_root)).expect("a configuration");
+        std::fs::write(path.join("users.sql"), accounts()).expect("accounts");
+        if is_root {
+            // The server does not run as root, and must reach its files.
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).expect("permissions");
+            let given = Command::new("chown").args(["-R", "mysql:mysql"]).arg(path).status().expect("chown runs");
+            assert!(given.success(), "the directory is given to the server");
+        }
+        let arguments =
+            ["--auth-root-authentication-method=normal", "--skip-test-db", "--skip-log-bin", "--rpm", "--force"];
+        let made = program("mariadb-install-db", path).args(arguments).status().expect("mariadb-install-db runs");
+        assert!(made.success(), "a data directory is made");
+        let mut server = Self { directory, port, process: None };
+        server.start_again();
+        server
+    }
+
+    /// Starts it on what it has, and waits until it listens.
+    pub(crate) fn start_again(&mut self) {
+        let path = self.directory.path();
+        let users = format!("--init-file={}", path.join("users.sql").display());
+        self.process = Some(program("mariadbd", path).arg(users).spawn().expect("mariadbd runs"));
+        let address = format!("127.0.0.1:{}", self.port);
+        within(START, "the relational server listens", || std::net::TcpStream::connect(&address).ok());
+    }
+
+    /// kill -9.
+    pub(crate) fn kill(&mut self) {
+        if let Some(mut process) = self.process.take() {
+            let _ = process.kill();
+            let _ = process.wait();
+        }
+    }
+
+    /// Stands still, or goes on, as a machine does that swaps.
+    pub(crate) fn signal(&self, name: &str) {
+        let pid = self.process.as_ref().expect("runs").id().to_string();
+        assert!(Command::new("kill").args([&format!("-{name}"), &pid]).status().expect("kill runs").success());
+    }
+
+    /// How a process reaches it.
+    pub(crate) fn url(&self) -> String {
+        format!("mysql://root:{PASSWORD}@127.0.0.1:{}", self.port)
+    }
+}
+
+impl Drop for Relational {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn program(name: &str, directory: &Path) -> Command {
+    let mut command = Command::new(name);
+    let path = std::env::var("PATH").unwrap_or_default();
+    command.env("PATH", format!("{path}:{SERVER_PROGRAMS}"));
+    command.arg(format!("--defaults-file={}", directory.join("my.cnf").display()));
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+fn settings(port: u16, data: &Path, is_root: bool) -> String {
+    let user = if is_root { "user = mysql\n" } else { "" };
+    format!(
+        "[mariadbd]\n{user}datadir = {data}\nport = {port}\nbind-address = 127.0.0.1\nsocket = mariadb.sock\n\
+         pid-file = mariadb.pid\ntmpdir = {data}\nskip-name-resolve\ninnodb_flush_log_at_trx_commit = 1\n\
+         innodb_buffer_pool_size = 64M\ninnodb_log_file_size = 32M\nmax_connections = 300\n\
+         character-set-server = utf8mb4\ndefault-time-zone = '+00:00'\n",
+        data = data.display()
+    )
+}
+
+fn accounts() -> String {
+    format!(
+        "CREATE OR REPLACE USER 'root'@'127.0.0.1' IDENTIFIED BY '{PASSWORD}';\n\
+         GRANT ALL PRIVILEGES ON *.* TO 'root'@'127.0.0.1' WITH GRANT OPTION;\n"
+    )
+}

@@ -1,0 +1,66 @@
+//! axe-core finds no serious or critical problem on any page, light and dark. Its script comes from npm, once, into the
+//! target folder; where it cannot be had the test is left out with a notice.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::browser::{Browser, Kind};
+use crate::driver::{Driver, find, notice};
+use crate::pictures::furnish;
+use crate::server::{ADMIN, TestServer};
+
+const AXE: &str = "axe-core@4.10.3";
+
+#[tokio::test]
+async fn no_page_has_a_serious_problem_for_anybody() {
+    let Some(axe) = script() else { return notice("axe-core cannot be had from npm") };
+    let driver = Driver::start();
+    let server = TestServer::fresh();
+    let article = furnish(&server);
+    let browser = Browser::open(&driver, &server.address, Kind::default()).await;
+    for theme in ["light", "dark"] {
+        browser.go("/").await.press(&format!("footer button[value='{theme}']")).await;
+        browser.see(&format!("html[data-theme='{theme}']")).await;
+        for path in ["/", "/b/rust", &article, "/hot", "/sign-in", "/sign-up", "/nowhere"] {
+            examine(&browser, &axe, path, theme).await;
+        }
+        browser.sign_in(ADMIN).await;
+        let (edit, delete) = (format!("{article}/edit"), format!("{article}/delete"));
+        for path in [article.as_str(), "/b/rust", "/b/rust/write", &edit, &delete, "/admin"] {
+            examine(&browser, &axe, path, theme).await;
+        }
+        browser.sign_out().await;
+    }
+    browser.close().await;
+    server.stop();
+}
+
+async fn examine(browser: &Browser, axe: &str, path: &str, theme: &str) {
+    browser.go(path).await.see("main").await;
+    browser.client.execute(axe, Vec::new()).await.unwrap();
+    let script =
+        "const done = arguments[arguments.length - 1]; axe.run().then(r => done(r.violations), e => done(String(e)));";
+    let found = browser.client.execute_async(script, Vec::new()).await.unwrap();
+    let problems = found.as_array().unwrap_or_else(|| panic!("{path}: {found}"));
+    let serious: Vec<_> = problems.iter().filter(|problem| is_serious(problem)).collect();
+    assert!(serious.is_empty(), "{path} in {theme}: {}", serde_json::to_string_pretty(&serious).unwrap());
+}
+
+fn is_serious(problem: &Value) -> bool {
+    matches!(problem["impact"].as_str(), Some("serious" | "critical"))
+}
+
+/// The script of axe-core, fetched once.
+fn script() -> Option<String> {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("axe");
+    let file = folder.join("node_modules/axe-core/axe.min.js");
+    if !file.is_file() {
+        std::fs::create_dir_all(&folder).unwrap();
+        let mut npm = Command::new(find("npm")?);
+        npm.args(["install", "--no-save", "--no-audit", "--no-fund", "--prefix"]).arg(&folder).arg(AXE);
+        npm.output().ok().filter(|output| output.status.success())?;
+    }
+    std::fs::read_to_string(file).ok()
+}

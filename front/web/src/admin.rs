@@ -1,0 +1,170 @@
+//! Administration: the boards, and the health of the parts.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use madang_article::{ArticleError, BoardDraft, BoardWithCount, SLUG_MAX_CHARS, TITLE_MAX_CHARS};
+use madang_kernel::{CommentMode, Role};
+use maud::{Markup, html};
+
+use crate::error::{Refused, WebError};
+use crate::form::{Line, Problems};
+use crate::layout::{Page, Place, token_field, whole};
+use crate::once::{once, once_field};
+use crate::posted::Posted;
+use crate::state::{Shared, Web};
+use crate::visit::Visit;
+use crate::{PartHealth, reply, texts, write};
+
+/// A board form as it is shown.
+#[derive(Default)]
+struct BoardForm {
+    slug: String,
+    title: String,
+    is_tree: bool,
+    problems: Problems,
+}
+
+/// The page.
+pub(crate) async fn admin(State(web): State<Shared>, visit: Visit) -> Result<Response, Refused> {
+    require_admin(&visit).map_err(|error| error.refuse(&web, &visit))?;
+    show(&web, &visit, StatusCode::OK, &BoardForm::default()).await
+}
+
+/// Creates a board.
+pub(crate) async fn create_board(State(web): State<Shared>, posted: Posted) -> Result<Response, Refused> {
+    let visit = &posted.visit;
+    let refuse = |error: WebError| error.refuse(&web, visit);
+    require_admin(visit).map_err(refuse)?;
+    let is_tree = posted.fields.text("comment_mode") == "tree";
+    let (slug, title) = (posted.fields.text("slug").to_owned(), posted.fields.text("title").to_owned());
+    let problems = match create(&web, &posted, &slug, &title, is_tree).await {
+        Ok(()) => return Ok(reply::see_other(&format!("/b/{slug}"))),
+        Err(Ok(problems)) => problems,
+        Err(Err(error)) => return Err(refuse(error)),
+    };
+    let form = BoardForm { slug, title, is_tree, problems };
+    show(&web, visit, StatusCode::UNPROCESSABLE_ENTITY, &form).await
+}
+
+async fn create(
+    web: &Web,
+    posted: &Posted,
+    slug: &str,
+    title: &str,
+    is_tree: bool,
+) -> Result<(), Result<Problems, WebError>> {
+    let (visit, t) = (&posted.visit, posted.visit.texts());
+    let session = posted.session().map_err(|reason| Ok(write::not_yet(visit, reason)))?;
+    let comment_mode = if is_tree { CommentMode::Tree } else { CommentMode::TwoLevel };
+    let once = once(&session.actor, "POST /admin/boards", posted, &[slug, title, if is_tree { "tree" } else { "" }]);
+    let draft = BoardDraft { slug: slug.to_owned(), title: title.to_owned(), comment_mode };
+    match web.site.articles.create_board(&session.actor, draft, once).await {
+        Ok(_) => {
+            web.boards.forget();
+            Ok(())
+        }
+        Err(ArticleError::Invalid(invalid)) => Err(Ok(Problems::invalid(visit.preferences.lang, &invalid))),
+        Err(ArticleError::SlugTaken) => Err(Ok(Problems::field("slug", t.slug_taken))),
+        Err(ArticleError::KeyReused) => Err(Ok(Problems::of(t.sent_before))),
+        Err(other) => Err(Err(other.into())),
+    }
+}
+
+fn require_admin(visit: &Visit) -> Result<(), WebError> {
+    match visit.actor() {
+        None => Err(WebError::NotSignedIn),
+        Some(actor) if actor.role < Role::Admin => Err(WebError::Forbidden),
+        Some(_) => Ok(()),
+    }
+}
+
+async fn show(web: &Web, visit: &Visit, status: StatusCode, form: &BoardForm) -> Result<Response, Refused> {
+    let boards = web.boards.all().await.map_err(|error| WebError::from(error).refuse(web, visit))?;
+    let parts = web.site.health.parts().await;
+    let t = visit.texts();
+    let main = html! {
+        h1 { (t.administration) }
+        div.columns {
+            section aria-labelledby="boards-title" {
+                h2 #boards-title { (t.boards) }
+                (board_table(visit, &boards))
+                h3 { (t.new_board) }
+                (board_form(visit, form))
+                p.quiet { (t.roles_hint) }
+            }
+            section aria-labelledby="health-title" {
+                h2 #health-title { (t.health) }
+                (health(visit, &parts))
+            }
+        }
+    };
+    let page = Page { title: t.administration, main, is_listed: false, place: Place::Admin, ..Page::default() };
+    Ok(reply::page(visit, status, whole(web, visit, &page)))
+}
+
+fn board_table(visit: &Visit, boards: &[BoardWithCount]) -> Markup {
+    let t = visit.texts();
+    html! {
+        ul.boards {
+            @for BoardWithCount { board, article_count } in boards {
+                li {
+                    a href={ "/b/" (board.slug) } { bdi { (board.title) } }
+                    span.quiet {
+                        "/b/" (board.slug) " · " (texts::articles(visit.preferences.lang, *article_count)) " · "
+                        (match board.comment_mode { CommentMode::TwoLevel => t.two_levels, CommentMode::Tree => t.tree })
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn board_form(visit: &Visit, form: &BoardForm) -> Markup {
+    let t = visit.texts();
+    let slug = Line {
+        name: "slug",
+        label: t.slug,
+        hint: Some(t.slug_hint),
+        value: &form.slug,
+        max_chars: SLUG_MAX_CHARS,
+        ..Line::default()
+    };
+    let title =
+        Line { name: "title", label: t.title, value: &form.title, max_chars: TITLE_MAX_CHARS, ..Line::default() };
+    html! {
+        form.write.narrow method="post" action="/admin/boards" {
+            (form.problems.summary(visit))
+            (token_field(visit))
+            (once_field())
+            (slug.show(&form.problems))
+            (title.show(&form.problems))
+            div.field {
+                label for="f-mode" { (t.comment_mode) }
+                select #f-mode name="comment_mode" {
+                    option value="two_level" selected[!form.is_tree] { (t.two_levels) }
+                    option value="tree" selected[form.is_tree] { (t.tree) }
+                }
+            }
+            p.buttons { button.button.strong { (t.create_board) } }
+        }
+    }
+}
+
+fn health(visit: &Visit, parts: &[PartHealth]) -> Markup {
+    let t = visit.texts();
+    html! {
+        table.plain {
+            thead { tr { th scope="col" { (t.part) } th scope="col" { (t.state) } th scope="col" { (t.detail) } } }
+            tbody {
+                @for part in parts {
+                    tr {
+                        th scope="row" { (part.name) }
+                        td { span.state.bad[!part.ok] { (if part.ok { t.works } else { t.fails }) } }
+                        td { (part.detail) }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Style, script and icon: embedded, named by what they contain, and so kept by browsers for good.
+
+use std::sync::LazyLock;
+
+use axum::body::Body;
+use axum::extract::Path;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use sha2::{Digest, Sha256};
+
+use crate::zip::{self, Effort};
+
+/// The name never means anything else.
+const FOR_GOOD: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+
+static STYLE: LazyLock<Asset> =
+    LazyLock::new(|| Asset::new("css", "text/css; charset=utf-8", include_str!("../assets/madang.css")));
+static SCRIPT: LazyLock<Asset> =
+    LazyLock::new(|| Asset::new("js", "text/javascript; charset=utf-8", include_str!("../assets/madang.js")));
+static ICON: LazyLock<Asset> = LazyLock::new(|| Asset::new("svg", "image/svg+xml", include_str!("../assets/icon.svg")));
+
+struct Asset {
+    name: String,
+    kind: &'static str,
+    text: &'static str,
+    gzip: Bytes,
+}
+
+impl Asset {
+    fn new(ending: &str, kind: &'static str, text: &'static str) -> Self {
+        let digest: String = Sha256::digest(text).iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+        Self { name: format!("madang.{digest}.{ending}"), kind, text, gzip: zip::gzip(text.as_bytes(), Effort::Asset) }
+    }
+
+    fn answer(&self, headers: &HeaderMap) -> Response {
+        let compress = zip::is_accepted(headers);
+        let body = if compress { Body::from(self.gzip.clone()) } else { Body::from(self.text) };
+        let mut response = Response::new(body);
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.kind));
+        headers.insert(header::CACHE_CONTROL, FOR_GOOD);
+        headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+        if compress {
+            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        }
+        response
+    }
+}
+
+/// Where the style is.
+pub(crate) fn style_path() -> String {
+    format!("/assets/{}", STYLE.name)
+}
+
+/// Where the script is.
+pub(crate) fn script_path() -> String {
+    format!("/assets/{}", SCRIPT.name)
+}
+
+/// Where the icon is.
+pub(crate) fn icon_path() -> String {
+    format!("/assets/{}", ICON.name)
+}
+
+/// One of the three by its name.
+pub(crate) async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Response {
+    let known = [&*STYLE, &*SCRIPT, &*ICON].into_iter().find(|asset| asset.name == name);
+    known.map_or_else(|| StatusCode::NOT_FOUND.into_response(), |asset| asset.answer(&headers))
+}
+
+/// Browsers that look for the icon by its old name.
+pub(crate) async fn icon(headers: HeaderMap) -> Response {
+    let mut response = ICON.answer(&headers);
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=86400"));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a first visit may cost beside its page.
+    const ASSETS_BYTES_MAX: usize = 30 * 1_024;
+
+    #[test]
+    fn style_and_script_are_small() {
+        let bytes = STYLE.gzip.len() + SCRIPT.gzip.len();
+        assert!(bytes < ASSETS_BYTES_MAX, "{bytes} bytes compressed");
+    }
+}

@@ -1,0 +1,109 @@
+//! A board: its articles as numbered pages, or as one list that goes on, as the reader chose.
+
+mod pager;
+mod view;
+
+use axum::extract::{Path, State};
+use axum::response::Response;
+use madang_article::BoardWithCount;
+use madang_kernel::{ArticleId, PageNumber, PageSize};
+use maud::Markup;
+use serde::Deserialize;
+
+use crate::error::{Refused, WebError};
+use crate::layout::{Page, Place, whole};
+use crate::preferences::ListStyle;
+use crate::query::Asks;
+use crate::reply;
+use crate::state::{Shared, Web};
+use crate::visit::Visit;
+
+pub(crate) use pager::Pager;
+
+/// Where in the board.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Asked {
+    page: Option<String>,
+    before: Option<String>,
+}
+
+/// The part of the board that is shown.
+enum Part {
+    Page(PageNumber),
+    Before(Option<ArticleId>),
+}
+
+/// One board.
+pub(crate) async fn board(
+    State(web): State<Shared>,
+    mut visit: Visit,
+    Path(slug): Path<String>,
+    Asks(asked): Asks<Asked>,
+) -> Result<Response, Refused> {
+    let part = match part(&asked, visit.preferences.list) {
+        Ok(part) => part,
+        Err(error) => return Err(error.refuse(&web, &visit)),
+    };
+    visit.here = part.address(&slug);
+    let making = match web.kept.find(&visit, visit.here.clone(), web.site.read.generation()) {
+        Ok(page) => return Ok(reply::kept(&visit, &page)),
+        Err(making) => making,
+    };
+    let (board, main) = match content(&web, &visit, &slug, &part).await {
+        Ok(content) => content,
+        Err(error) => return Err(error.refuse(&web, &visit)),
+    };
+    let page = Page {
+        title: &board.board.title,
+        main,
+        canonical: Some(visit.here.clone()),
+        feed: Some(format!("/b/{slug}/feed.atom")),
+        place: Place::Board(&slug),
+        ..Page::default()
+    };
+    let html = whole(&web, &visit, &page);
+    Ok(reply::shared(&web, &visit, making, html))
+}
+
+async fn content(web: &Web, visit: &Visit, slug: &str, part: &Part) -> Result<(BoardWithCount, Markup), WebError> {
+    let found = web.boards.by_slug(slug).await?.ok_or(WebError::NotFound)?;
+    // Asked for again, because its count is of this moment: whoever wrote an article finds it counted.
+    let board = web.site.articles.board(found.board.board_id).await?;
+    let (id, size) = (board.board.board_id, PageSize::DEFAULT);
+    let main = match part {
+        Part::Page(page) => {
+            let found = web.site.read.page(id, *page, size).await?.ok_or(WebError::NotFound)?;
+            let pager = Pager::new(*page, size, found.known_count);
+            view::paged(web, visit, &board, &found.items, &pager)
+        }
+        Part::Before(before) => {
+            let found = web.site.read.scroll(id, *before, size).await?.ok_or(WebError::NotFound)?;
+            view::scrolled(web, visit, &board, &found, before.is_none())
+        }
+    };
+    Ok((board, main))
+}
+
+fn part(asked: &Asked, list: ListStyle) -> Result<Part, WebError> {
+    if let Some(before) = &asked.before {
+        return before.parse().map(|before| Part::Before(Some(before))).map_err(|_| WebError::NotFound);
+    }
+    match (&asked.page, list) {
+        (None, ListStyle::Scroll) => Ok(Part::Before(None)),
+        (None, ListStyle::Pages) => Ok(Part::Page(PageNumber::FIRST)),
+        (Some(page), _) => {
+            let page = page.parse().ok().and_then(|page| PageNumber::new("page", page).ok());
+            page.map(Part::Page).ok_or(WebError::NotFound)
+        }
+    }
+}
+
+impl Part {
+    fn address(&self, slug: &str) -> String {
+        match self {
+            Self::Page(PageNumber::FIRST) | Self::Before(None) => format!("/b/{slug}"),
+            Self::Page(page) => format!("/b/{slug}?page={}", page.get()),
+            Self::Before(Some(before)) => format!("/b/{slug}?before={before}"),
+        }
+    }
+}

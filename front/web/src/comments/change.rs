@@ -1,0 +1,220 @@
+//! Writing, answering and deleting a comment, and the address of one.
+
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use madang_comment::{Comment, CommentDraft, CommentError};
+use madang_kernel::{ArticleId, CommentId, CommentMode, Role};
+use maud::html;
+
+use super::listed::{Listed, Placed};
+use super::view::{comment_form, item};
+use super::{CommentForm, STEP};
+use crate::edit::{delete_page, given_reason};
+use crate::error::{Refused, WebError};
+use crate::form::Problems;
+use crate::layout::{Page, whole};
+use crate::once::once;
+use crate::posted::{NotYet, Posted};
+use crate::state::{Shared, Web};
+use crate::visit::Visit;
+use crate::{article, reply, texts};
+
+/// The address of a comment: the comment alone for our script, its thread for people.
+pub(crate) async fn comment(
+    State(web): State<Shared>,
+    visit: Visit,
+    Path(id): Path<String>,
+) -> Result<Response, Refused> {
+    let found = find(&web, &id).await.map_err(|error| error.refuse(&web, &visit))?;
+    if visit.wants_fragment {
+        let html = fragment(&web, &visit, found).await.map_err(|error| error.refuse(&web, &visit))?;
+        return Ok(reply::fragment(StatusCode::OK, html));
+    }
+    let (article, id) = (found.article_id, found.comment_id);
+    Ok(reply::see_other(&format!("/articles/{article}?thread={id}#c{id}")))
+}
+
+/// Takes a comment. What is wrong with it comes back with what was typed.
+pub(crate) async fn submit(
+    State(web): State<Shared>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> Result<Response, Refused> {
+    let visit = &posted.visit;
+    let Ok(id) = id.parse::<ArticleId>() else { return Err(WebError::NotFound.refuse(&web, visit)) };
+    let (content, parent) = (posted.fields.lines("content"), posted.fields.text("parent").to_owned());
+    let problems = match create(&web, &posted, id, &content, &parent).await {
+        Ok(comment) => return done(&web, visit, comment).await.map_err(|error| error.refuse(&web, visit)),
+        Err(Ok(problems)) => problems,
+        Err(Err(error)) => return Err(error.refuse(&web, visit)),
+    };
+    let form = CommentForm { content, parent, problems };
+    if visit.wants_fragment {
+        let mut response = reply::fragment(StatusCode::UNPROCESSABLE_ENTITY, form.problems.line());
+        let text = axum::http::HeaderValue::from_static("text/plain; charset=utf-8");
+        response.headers_mut().insert(axum::http::header::CONTENT_TYPE, text);
+        return Ok(response);
+    }
+    let page = if form.parent.is_empty() {
+        let shown = article::shown(&web, visit, id, None, None).await;
+        shown.map(|shown| article::page(&web, visit, &shown, Some(&form)))
+    } else {
+        reply_page(&web, visit, &form.parent, Some(&form)).await
+    };
+    let page = page.map_err(|error| error.refuse(&web, visit))?;
+    Ok(reply::page(visit, StatusCode::UNPROCESSABLE_ENTITY, page))
+}
+
+/// The form for a reply on a page of its own, for those without a script.
+pub(crate) async fn reply_form(
+    State(web): State<Shared>,
+    visit: Visit,
+    Path(id): Path<String>,
+) -> Result<Response, Refused> {
+    if visit.session.is_none() {
+        return Err(WebError::NotSignedIn.refuse(&web, &visit));
+    }
+    if visit.wants_fragment {
+        let found = find(&web, &id).await.map_err(|error| error.refuse(&web, &visit))?;
+        return Ok(reply::fragment(StatusCode::OK, comment_form(&visit, found.article_id, &id, None).into_string()));
+    }
+    let page = reply_page(&web, &visit, &id, None).await.map_err(|error| error.refuse(&web, &visit))?;
+    Ok(reply::page(&visit, StatusCode::OK, page))
+}
+
+/// Asks before a comment is deleted.
+pub(crate) async fn delete_form(
+    State(web): State<Shared>,
+    visit: Visit,
+    Path(id): Path<String>,
+) -> Result<Response, Refused> {
+    let found = deletable(&web, &visit, &id).await.map_err(|error| error.refuse(&web, &visit))?;
+    Ok(show_delete(&web, &visit, &found, StatusCode::OK, "", &Problems::default()))
+}
+
+/// Deletes a comment.
+pub(crate) async fn delete(
+    State(web): State<Shared>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> Result<Response, Refused> {
+    let visit = &posted.visit;
+    let refuse = |error: WebError| error.refuse(&web, visit);
+    let session = posted.session().map_err(|not_yet| refuse(not_yet.into()))?;
+    let found = deletable(&web, visit, &id).await.map_err(refuse)?;
+    let is_own = found.writer.as_ref().is_some_and(|writer| visit.is(writer.member_id));
+    let reason = match given_reason(&posted, is_own) {
+        Ok(reason) => reason,
+        Err(problems) => {
+            let typed = posted.fields.text("reason");
+            return Ok(show_delete(&web, visit, &found, StatusCode::UNPROCESSABLE_ENTITY, typed, &problems));
+        }
+    };
+    let deleted = web.site.comments.delete(&session.actor, found.comment_id, reason).await;
+    deleted.map_err(|error| refuse(error.into()))?;
+    Ok(reply::see_other(&format!("/articles/{}#comments", found.article_id)))
+}
+
+/// The comment, or what is wrong with the form, or why there is neither.
+async fn create(
+    web: &Web,
+    posted: &Posted,
+    article: ArticleId,
+    content: &str,
+    parent: &str,
+) -> Result<Comment, Result<Problems, WebError>> {
+    let (t, lang) = (posted.visit.texts(), posted.visit.preferences.lang);
+    let session = posted.session().map_err(|not_yet| {
+        Ok(Problems::of(match not_yet {
+            NotYet::NotSignedIn => t.session_ended,
+            NotYet::OtherSession => t.other_session,
+        }))
+    })?;
+    let parent_id = match parent {
+        "" => None,
+        parent => Some(parent.parse::<CommentId>().map_err(|_| Err(WebError::NotUnderstood))?),
+    };
+    let once = once(&session.actor, &format!("POST /articles/{article}/comments"), posted, &[content, parent]);
+    let draft = CommentDraft { content: content.to_owned(), parent_id };
+    web.site.comments.create(&session.actor, article, draft, once).await.map_err(|error| match error {
+        CommentError::Invalid(invalid) => Ok(Problems::invalid(lang, &invalid)),
+        CommentError::TooDeep(refusal) => Ok(Problems::of(texts::rule(lang, &refusal.to_string()))),
+        CommentError::LevelFull(full) => Ok(Problems::of(texts::rule(lang, &full.to_string()))),
+        CommentError::KeyReused => Ok(Problems::of(t.sent_before)),
+        other => Err(other.into()),
+    })
+}
+
+/// Shows a comment that was just written: in place for our script, on the page where it stands for others.
+async fn done(web: &Web, visit: &Visit, comment: Comment) -> Result<Response, WebError> {
+    let (article, id) = (comment.article_id, comment.comment_id);
+    if visit.wants_fragment {
+        return Ok(reply::fragment(StatusCode::CREATED, fragment(web, visit, comment).await?));
+    }
+    let rows = web.site.comments.count(article).await?.row_count;
+    let is_on_first = rows <= u64::from(STEP.get());
+    let place = if is_on_first { String::new() } else { format!("?thread={id}") };
+    Ok(reply::see_other(&format!("/articles/{article}{place}#c{id}")))
+}
+
+async fn fragment(web: &Web, visit: &Visit, comment: Comment) -> Result<String, WebError> {
+    let mode = mode_of(web, comment.article_id).await?;
+    let mut listed = Listed::new(vec![comment], None, false, None);
+    Ok(listed.items.pop().map(|placed: Placed| item(web, visit, &placed, mode).into_string()).unwrap_or_default())
+}
+
+async fn mode_of(web: &Web, article: ArticleId) -> Result<CommentMode, WebError> {
+    let read = web.site.read.article(article).await?.ok_or(WebError::NotFound)?;
+    let board = web.boards.by_id(read.text.head.board_id).await?.ok_or(WebError::NotFound)?;
+    Ok(board.board.comment_mode)
+}
+
+async fn find(web: &Web, id: &str) -> Result<Comment, WebError> {
+    let id: CommentId = id.parse().map_err(|_| WebError::NotFound)?;
+    Ok(web.site.comments.get(id).await?)
+}
+
+async fn reply_page(web: &Web, visit: &Visit, id: &str, form: Option<&CommentForm>) -> Result<String, WebError> {
+    let found = find(web, id).await?;
+    let article = found.article_id;
+    let mode = mode_of(web, article).await?;
+    let mut listed = Listed::new(vec![Comment { depth: 1, ..found }], None, false, None);
+    let t = visit.texts();
+    let main = html! {
+        h1 { (t.reply_to) }
+        ol.comments { @for placed in listed.items.drain(..) { (item(web, visit, &placed, mode)) } }
+        (comment_form(visit, article, id, form))
+        p.more { a href={ "/articles/" (article) "#c" (id) } { (t.cancel) } }
+    };
+    Ok(whole(web, visit, &Page { title: t.reply_to, main, is_listed: false, ..Page::default() }))
+}
+
+async fn deletable(web: &Web, visit: &Visit, id: &str) -> Result<Comment, WebError> {
+    let found = find(web, id).await?;
+    let actor = visit.actor().ok_or(WebError::NotSignedIn)?;
+    let writer = found.writer.as_ref().ok_or(WebError::NotFound)?;
+    let may = writer.member_id == actor.member_id || actor.role >= Role::Moderator;
+    if may { Ok(found) } else { Err(WebError::Forbidden) }
+}
+
+fn show_delete(
+    web: &Web,
+    visit: &Visit,
+    found: &Comment,
+    status: StatusCode,
+    reason: &str,
+    problems: &Problems,
+) -> Response {
+    let t = visit.texts();
+    let is_own = found.writer.as_ref().is_some_and(|writer| visit.is(writer.member_id));
+    let quoted = html! { blockquote { bdi { (found.content.as_deref().unwrap_or_default()) } } };
+    let action = format!("/comments/{}/delete", found.comment_id);
+    let back = format!("/articles/{}#c{}", found.article_id, found.comment_id);
+    let texts = (t.delete_comment, t.delete_comment_text);
+    reply::page(
+        visit,
+        status,
+        delete_page(web, visit, texts, &quoted, &action, &back, (!is_own).then_some(reason), problems),
+    )
+}

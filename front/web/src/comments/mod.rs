@@ -1,0 +1,28 @@
+//! Comments: their list below an article, writing one, answering one, deleting one.
+
+mod change;
+mod listed;
+mod rendered;
+mod view;
+
+use madang_kernel::PageSize;
+
+pub(crate) use change::{comment, delete, delete_form, reply_form, submit};
+pub(crate) use listed::Listed;
+pub(crate) use rendered::RenderedComments;
+pub(crate) use view::list;
+
+use crate::form::Problems;
+
+/// Comments shown at first, and added with each step.
+pub(crate) const STEP: PageSize = PageSize::DEFAULT;
+
+/// A comment form as it came back.
+pub(crate) struct CommentForm {
+    /// What was typed.
+    pub(crate) content: String,
+    /// The comment it answers, as it was sent.
+    pub(crate) parent: String,
+    /// What is wrong.
+    pub(crate) problems: Problems,
+}

@@ -1,0 +1,108 @@
+//! The list of comments: flat in the page, indented by a thin line, so that a tree of any shape is one list to read.
+
+use madang_comment::{CONTENT_MAX_CHARS, Comment};
+use madang_kernel::{ArticleId, CommentMode, Role};
+use maud::{Markup, PreEscaped, html};
+
+use super::CommentForm;
+use super::listed::{Placed, sort_key};
+use crate::article::Shown;
+use crate::form::{Problems, area};
+use crate::layout::{sign_in_path, token_field};
+use crate::once::once_field;
+use crate::state::Web;
+use crate::texts;
+use crate::visit::Visit;
+
+/// The list with the form below it.
+pub(crate) fn list(web: &Web, visit: &Visit, shown: &Shown, form: Option<&CommentForm>) -> Markup {
+    let (t, listed) = (visit.texts(), &shown.comments);
+    let id = shown.article.text.head.article_id;
+    let mode = shown.board.board.comment_mode;
+    html! {
+        @if listed.is_thread {
+            p.notice { (t.one_thread) " " a href={ "/articles/" (id) "#comments" } { (t.all_comments) } }
+        } @else if !listed.is_start {
+            p.notice { a href={ "/articles/" (id) "#comments" } { "« " (t.all_comments) } }
+        }
+        @if listed.items.is_empty() { p.empty #no-comments { (t.no_comments) } }
+        ol.comments #comment-list {
+            @for placed in &listed.items { (item(web, visit, placed, mode)) }
+        }
+        @if let Some(next) = &listed.next {
+            p.more { a.button #more-comments href={ "/articles/" (id) "?after=" (next) "#comments" } { (t.more_comments) } }
+        }
+        p #live-notice.notice hidden { button.link {} }
+        @if visit.session.is_some() {
+            (write(visit, id, form))
+        } @else {
+            p.notice { a.button href=(sign_in_path(visit)) rel="nofollow" { (t.sign_in_to_comment) } }
+        }
+    }
+}
+
+/// One comment.
+pub(super) fn item(web: &Web, visit: &Visit, placed: &Placed, mode: CommentMode) -> Markup {
+    let (t, comment) = (visit.texts(), &placed.comment);
+    let id = comment.comment_id;
+    html! {
+        li.comment id={ "c" (id) } data-level=(placed.level) data-key=(sort_key(comment)) {
+            @if comment.depth > 1 { span.vh { (texts::level(visit.preferences.lang, comment.depth)) } }
+            @match (web.rendered_comments.html(comment), &comment.writer) {
+                (Some(html), Some(writer)) => {
+                    p.facts {
+                        a href={ "/members/" (writer.member_id) } { bdi { (writer.name) } }
+                        a.quiet href={ "/articles/" (comment.article_id) "?thread=" (id) "#c" (id) } rel="nofollow" {
+                            (web.time.short(comment.created_at))
+                        }
+                    }
+                    div.text { (PreEscaped(&html)) }
+                    (actions(visit, comment, mode))
+                }
+                _ => p.gone { (t.deleted_comment) },
+            }
+            @if placed.continues {
+                p.continue { a href={ "/articles/" (comment.article_id) "?thread=" (id) "#comments" } rel="nofollow" { (t.continue_thread) " →" } }
+            }
+        }
+    }
+}
+
+fn actions(visit: &Visit, comment: &Comment, mode: CommentMode) -> Markup {
+    let t = visit.texts();
+    let id = comment.comment_id;
+    let may_reply = visit.session.is_some() && (mode == CommentMode::Tree || comment.depth == 1);
+    let is_own = comment.writer.as_ref().is_some_and(|writer| visit.is(writer.member_id));
+    html! {
+        @if may_reply || is_own || visit.has(Role::Moderator) {
+            p.actions {
+                @if may_reply { a.reply href={ "/comments/" (id) "/reply" } rel="nofollow" { (t.reply) } }
+                @if is_own || visit.has(Role::Moderator) { a href={ "/comments/" (id) "/delete" } rel="nofollow" { (t.delete) } }
+            }
+        }
+    }
+}
+
+fn write(visit: &Visit, article: ArticleId, form: Option<&CommentForm>) -> Markup {
+    let form = form.filter(|form| form.parent.is_empty());
+    comment_form(visit, article, "", form)
+}
+
+/// The form for a comment, or for a reply to `parent`.
+pub(super) fn comment_form(visit: &Visit, article: ArticleId, parent: &str, form: Option<&CommentForm>) -> Markup {
+    let t = visit.texts();
+    let none = Problems::default();
+    let (content, problems) = form.map_or(("", &none), |form| (&form.content, &form.problems));
+    let (label, send) = if parent.is_empty() { (t.your_comment, t.send_comment) } else { (t.your_reply, t.send_reply) };
+    html! {
+        form.write.comment-form #(if parent.is_empty() { "comment-form" } else { "reply-form" })
+            method="post" action={ "/articles/" (article) "/comments" } data-draft={ "comment-" (article) "-" (parent) } {
+            (problems.summary(visit))
+            (token_field(visit))
+            (once_field())
+            input type="hidden" name="parent" value=(parent);
+            (area("content", label, content, 4, CONTENT_MAX_CHARS, problems))
+            p.buttons { button.button.strong { (send) } " " span.hint { (t.markdown_hint) } }
+        }
+    }
+}

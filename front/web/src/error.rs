@@ -1,0 +1,170 @@
+//! Every refusal as a page: what happened, in the reader's language, and what to do about it. Internals never leak.
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use madang_article::ArticleError;
+use madang_comment::CommentError;
+use madang_kernel::StoreError;
+use madang_like::LikeError;
+use madang_member::MemberError;
+use maud::html;
+
+use crate::layout::{Page, whole};
+use crate::posted::NotYet;
+use crate::reply;
+use crate::state::Web;
+use crate::visit::Visit;
+
+/// Why there is no page.
+#[derive(Debug)]
+pub(crate) enum WebError {
+    /// There is nothing under this address.
+    NotFound,
+    /// The reader may not do this.
+    Forbidden,
+    /// Nobody is signed in.
+    NotSignedIn,
+    /// The form was made for another session.
+    OtherSession,
+    /// Another site's page sent the form.
+    CrossSite,
+    /// The form cannot be read.
+    NotUnderstood,
+    /// The form is larger than anything it could hold.
+    TooLarge,
+    /// A part is away, or busy.
+    Unavailable,
+    /// A defect.
+    Internal,
+}
+
+/// A refusal that is a page already.
+pub(crate) struct Refused(Response);
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        self.0
+    }
+}
+
+impl WebError {
+    /// The page, as the error of a handler.
+    pub(crate) fn refuse(self, web: &Web, visit: &Visit) -> Refused {
+        Refused(self.page(web, visit))
+    }
+
+    /// The page.
+    pub(crate) fn page(&self, web: &Web, visit: &Visit) -> Response {
+        let t = visit.texts();
+        let (status, title, text) = match self {
+            Self::NotFound => (StatusCode::NOT_FOUND, t.not_found, t.not_found_text),
+            Self::Forbidden => (StatusCode::FORBIDDEN, t.forbidden, t.forbidden_text),
+            Self::NotSignedIn => (StatusCode::UNAUTHORIZED, t.not_signed_in, t.not_signed_in_text),
+            Self::OtherSession => (StatusCode::FORBIDDEN, t.form_too_old, t.other_session),
+            Self::CrossSite => (StatusCode::FORBIDDEN, t.forbidden, t.cross_site_text),
+            Self::NotUnderstood => (StatusCode::BAD_REQUEST, t.not_understood, t.not_understood_text),
+            Self::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, t.too_large, t.too_large_text),
+            Self::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, t.unavailable, t.unavailable_text),
+            Self::Internal => (StatusCode::INTERNAL_SERVER_ERROR, t.internal, t.internal_text),
+        };
+        if visit.wants_fragment {
+            return self.marked((status, text).into_response());
+        }
+        let main = html! {
+            h1 { (title) }
+            p.lead { (text) }
+            p {
+                @if matches!(self, Self::NotSignedIn) { a.button href="/sign-in" { (t.sign_in) } " " }
+                a href="/" { (t.to_front_page) }
+            }
+        };
+        let page = Page { title, main, is_listed: false, ..Page::default() };
+        self.marked(reply::page(visit, status, whole(web, visit, &page)))
+    }
+
+    fn marked(&self, mut response: Response) -> Response {
+        if matches!(self, Self::Unavailable) {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        response
+    }
+}
+
+impl From<NotYet> for WebError {
+    fn from(not_yet: NotYet) -> Self {
+        match not_yet {
+            NotYet::NotSignedIn => Self::NotSignedIn,
+            NotYet::OtherSession => Self::OtherSession,
+        }
+    }
+}
+
+impl From<StoreError> for WebError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Unavailable { .. } => {
+                tracing::warn!("a page cannot be shown now: {error}");
+                Self::Unavailable
+            }
+            StoreError::Broken { what, source } => {
+                tracing::error!("a page cannot be shown: {what}: {source}");
+                Self::Internal
+            }
+        }
+    }
+}
+
+impl From<ArticleError> for WebError {
+    fn from(error: ArticleError) -> Self {
+        match error {
+            ArticleError::NotFound(_) => Self::NotFound,
+            ArticleError::Forbidden(_) => Self::Forbidden,
+            ArticleError::Store(error) => error.into(),
+            ArticleError::Invalid(_) | ArticleError::Changed | ArticleError::SlugTaken | ArticleError::KeyReused => {
+                Self::NotUnderstood
+            }
+        }
+    }
+}
+
+impl From<CommentError> for WebError {
+    fn from(error: CommentError) -> Self {
+        match error {
+            CommentError::NotFound(_) | CommentError::Cursor(_) => Self::NotFound,
+            CommentError::Forbidden(_) => Self::Forbidden,
+            CommentError::Store(error) => error.into(),
+            CommentError::Invalid(_)
+            | CommentError::TooDeep(_)
+            | CommentError::LevelFull(_)
+            | CommentError::KeyReused => Self::NotUnderstood,
+        }
+    }
+}
+
+impl From<LikeError> for WebError {
+    fn from(error: LikeError) -> Self {
+        match error {
+            LikeError::NotFound => Self::NotFound,
+            LikeError::Forbidden(_) => Self::Forbidden,
+            LikeError::Invalid(_) => Self::NotUnderstood,
+            LikeError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<MemberError> for WebError {
+    fn from(error: MemberError) -> Self {
+        match error {
+            MemberError::NotFound => Self::NotFound,
+            MemberError::NotSignedIn(_) => Self::NotSignedIn,
+            MemberError::Forbidden(_) => Self::Forbidden,
+            MemberError::WrongPassword
+            | MemberError::NameTaken
+            | MemberError::LastAdmin
+            | MemberError::Suspended
+            | MemberError::TooManyBoards
+            | MemberError::Invalid(_) => Self::NotUnderstood,
+            MemberError::Store(error) => error.into(),
+        }
+    }
+}

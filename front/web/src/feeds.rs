@@ -1,0 +1,138 @@
+//! Atom feeds: the newest of a board, and today's hot articles.
+
+use axum::extract::{Path, State};
+use axum::response::Response;
+use madang_kernel::{ArticleId, PageSize, Timestamp};
+use maud::{PreEscaped, html};
+
+use crate::error::{Refused, WebError};
+use crate::layout::SITE_NAME;
+use crate::state::{Shared, Web};
+use crate::trim::plain;
+use crate::visit::Visit;
+use crate::{hot, reply};
+
+const ATOM: &str = "application/atom+xml; charset=utf-8";
+/// Titles in feeds are not longer.
+const TITLE_CHARS_MAX: usize = 120;
+
+/// One article of a feed.
+struct Entry {
+    id: ArticleId,
+    title: String,
+    writer: String,
+    created_at: Timestamp,
+    modified_at: Timestamp,
+    /// The text as shown; none where only titles are told.
+    html: Option<String>,
+}
+
+/// A feed.
+struct Feed {
+    title: String,
+    /// The page that it follows.
+    path: String,
+    entries: Vec<Entry>,
+}
+
+/// The newest articles of a board.
+pub(crate) async fn board(
+    State(web): State<Shared>,
+    mut visit: Visit,
+    Path(slug): Path<String>,
+) -> Result<Response, Refused> {
+    visit.here = format!("/b/{slug}/feed.atom");
+    let making = match web.kept.find(&visit, visit.here.clone(), web.site.read.generation()) {
+        Ok(feed) => return Ok(reply::kept(&visit, &feed)),
+        Err(making) => making,
+    };
+    match of_board(&web, &slug).await {
+        Ok(feed) => Ok(reply::shared_document(&web, &visit, making, ATOM, atom(&web, &visit, &feed))),
+        Err(error) => Err(error.refuse(&web, &visit)),
+    }
+}
+
+/// Today's hot articles.
+pub(crate) async fn hot(State(web): State<Shared>, visit: Visit) -> Result<Response, Refused> {
+    match of_hot(&web, &visit).await {
+        Ok(feed) => Ok(reply::document(&visit, ATOM, atom(&web, &visit, &feed))),
+        Err(error) => Err(error.refuse(&web, &visit)),
+    }
+}
+
+async fn of_board(web: &Web, slug: &str) -> Result<Feed, WebError> {
+    let board = web.boards.by_slug(slug).await?.ok_or(WebError::NotFound)?.board;
+    let step = web.site.read.scroll(board.board_id, None, PageSize::DEFAULT).await?.ok_or(WebError::NotFound)?;
+    let ids: Vec<_> = step.items.iter().map(|item| item.head().article_id).collect();
+    let read = web.site.read.articles(&ids).await?;
+    let entries = read.into_iter().flatten().map(|read| {
+        let head = &read.text.head;
+        Entry {
+            id: head.article_id,
+            title: head.title.clone(),
+            writer: head.writer.name.clone(),
+            created_at: head.created_at,
+            modified_at: head.modified_at,
+            html: Some(read.text.content_html.clone()),
+        }
+    });
+    Ok(Feed { title: board.title, path: format!("/b/{slug}"), entries: entries.collect() })
+}
+
+async fn of_hot(web: &Web, visit: &Visit) -> Result<Feed, WebError> {
+    let items = hot::days(web).await?.into_iter().flat_map(|day| day.items);
+    let entries = items.map(|hot| Entry {
+        id: hot.item.article_id,
+        title: hot.title,
+        writer: hot.writer,
+        created_at: hot.created_at,
+        modified_at: hot.created_at,
+        html: None,
+    });
+    Ok(Feed { title: visit.texts().hot_articles.to_owned(), path: "/hot".into(), entries: entries.collect() })
+}
+
+fn atom(web: &Web, visit: &Visit, feed: &Feed) -> String {
+    let base = &visit.base;
+    let updated = feed.entries.iter().map(|entry| entry.modified_at).max().unwrap_or(web.site.clock.now());
+    let markup = html! {
+        (PreEscaped("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n"))
+        feed xmlns="http://www.w3.org/2005/Atom" xml:lang=(visit.preferences.lang.code()) {
+            title { (xml(&feed.title)) " · " (SITE_NAME) }
+            id { (base) (feed.path) }
+            (link("self", &format!("{base}{}/feed.atom", feed.path)))
+            (link("alternate", &format!("{base}{}", feed.path)))
+            updated { (updated) }
+            @for entry in &feed.entries {
+                entry {
+                    title { (xml(&entry.title)) }
+                    id { (base) "/articles/" (entry.id) }
+                    (link("alternate", &format!("{base}/articles/{}", entry.id)))
+                    published { (entry.created_at) }
+                    updated { (entry.modified_at) }
+                    author { name { (xml(&entry.writer)) } }
+                    @if let Some(html) = &entry.html { content type="html" { (xml_text(html)) } }
+                }
+            }
+        }
+    };
+    markup.into_string()
+}
+
+/// In HTML a link has no end, in XML it must: hence by hand, around text that is escaped for both.
+fn link(relation: &str, address: &str) -> PreEscaped<String> {
+    let address = html! { (address) }.into_string();
+    PreEscaped(format!("<link rel=\"{relation}\" href=\"{address}\"/>"))
+}
+
+fn xml(text: &str) -> String {
+    plain(text, TITLE_CHARS_MAX)
+}
+
+/// The text without the characters that XML forbids.
+fn xml_text(text: &str) -> String {
+    text.chars()
+        .filter(|char| !char.is_control() || matches!(char, '\n' | '\t'))
+        .filter(|c| !matches!(c, '\u{fffe}' | '\u{ffff}'))
+        .collect()
+}

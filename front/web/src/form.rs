@@ -1,0 +1,124 @@
+//! Fields of forms with their labels, hints and what is wrong with them, tied together for those who do not see the page.
+
+use madang_kernel::Invalid;
+use maud::{Markup, html};
+
+use crate::preferences::Lang;
+use crate::texts;
+use crate::visit::Visit;
+
+/// What is wrong with a form as it came back.
+#[derive(Debug, Default)]
+pub(crate) struct Problems {
+    /// With the form as a whole.
+    pub(crate) whole: Option<String>,
+    fields: Vec<(&'static str, String)>,
+}
+
+/// A field of one line.
+pub(crate) struct Line<'a> {
+    pub(crate) name: &'static str,
+    pub(crate) label: &'a str,
+    pub(crate) hint: Option<&'a str>,
+    pub(crate) value: &'a str,
+    pub(crate) kind: &'static str,
+    pub(crate) autocomplete: &'static str,
+    pub(crate) max_chars: usize,
+    pub(crate) is_required: bool,
+}
+
+impl Default for Line<'_> {
+    fn default() -> Self {
+        Self {
+            name: "",
+            label: "",
+            hint: None,
+            value: "",
+            kind: "text",
+            autocomplete: "off",
+            max_chars: 100,
+            is_required: true,
+        }
+    }
+}
+
+impl Problems {
+    /// One thing that is wrong with the whole.
+    pub(crate) fn of(message: impl Into<String>) -> Self {
+        Self { whole: Some(message.into()), fields: Vec::new() }
+    }
+
+    /// One thing that is wrong with one field.
+    pub(crate) fn field(name: &'static str, message: impl Into<String>) -> Self {
+        Self { whole: None, fields: vec![(name, message.into())] }
+    }
+
+    /// What the rules of a service say, in the reader's language.
+    pub(crate) fn invalid(lang: Lang, invalid: &Invalid) -> Self {
+        let fields = invalid.0.iter().map(|error| (error.field, texts::rule(lang, &error.message)));
+        Self { whole: None, fields: fields.collect() }
+    }
+
+    /// What is wrong with a field.
+    pub(crate) fn about(&self, name: &str) -> Option<&str> {
+        self.fields.iter().find(|(field, _)| *field == name).map(|(_, message)| message.as_str())
+    }
+
+    /// Everything in one line, for a script.
+    pub(crate) fn line(&self) -> String {
+        let fields = self.fields.iter().map(|(_, message)| message.as_str());
+        self.whole.as_deref().into_iter().chain(fields).collect::<Vec<_>>().join(" · ")
+    }
+
+    /// The word at the top of the form, announced when the page comes.
+    pub(crate) fn summary(&self, visit: &Visit) -> Markup {
+        let t = visit.texts();
+        html! {
+            @if let Some(whole) = &self.whole { p.problem role="alert" { (whole) } }
+            @else if !self.fields.is_empty() {
+                p.problem role="alert" { (t.form_problem) " " (self.line()) }
+            }
+        }
+    }
+}
+
+impl Line<'_> {
+    /// The field with its label.
+    pub(crate) fn show(&self, problems: &Problems) -> Markup {
+        let (id, wrong) = (format!("f-{}", self.name), problems.about(self.name));
+        let (hint_id, wrong_id) = (format!("{id}-hint"), format!("{id}-wrong"));
+        let described = described(self.hint.map(|_| hint_id.as_str()), wrong.map(|_| wrong_id.as_str()));
+        html! {
+            div.field {
+                label for=(id) { (self.label) }
+                input id=(id) name=(self.name) type=(self.kind) value=(self.value) autocomplete=(self.autocomplete)
+                    maxlength=(self.max_chars) required[self.is_required]
+                    aria-describedby=[described] aria-invalid=[wrong.map(|_| "true")];
+                @if let Some(hint) = self.hint { p.hint id=(hint_id) { (hint) } }
+                @if let Some(wrong) = wrong { p.wrong id=(wrong_id) { (wrong) } }
+            }
+        }
+    }
+}
+
+/// A field of several lines.
+pub(crate) fn area(name: &str, label: &str, value: &str, rows: u32, max_chars: usize, problems: &Problems) -> Markup {
+    let (id, wrong) = (format!("f-{name}"), problems.about(name));
+    let wrong_id = format!("{id}-wrong");
+    html! {
+        div.field {
+            label for=(id) { (label) }
+            // A browser drops the first line end inside, so one more is put before it.
+            textarea id=(id) name=(name) rows=(rows) maxlength=(max_chars) required
+                aria-describedby=[wrong.map(|_| wrong_id.as_str())] aria-invalid=[wrong.map(|_| "true")] {
+                "\n" (value)
+            }
+            @if let Some(wrong) = wrong { p.wrong id=(wrong_id) { (wrong) } }
+        }
+    }
+}
+
+fn described(hint: Option<&str>, wrong: Option<&str>) -> Option<String> {
+    let ids: Vec<_> = hint.into_iter().chain(wrong).collect();
+    (!ids.is_empty()).then(|| ids.join(" "))
+}

@@ -1,0 +1,186 @@
+//! The frame of every page: head, skip link, landmarks, the switches at its foot.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use crate::posted::TOKEN_FIELD;
+use crate::preferences::Lang;
+use crate::state::Web;
+use crate::trim::plain;
+use crate::visit::Visit;
+use crate::{assets, texts};
+
+/// The name at the top of every page.
+pub(crate) const SITE_NAME: &str = "Madang";
+/// Titles of windows are not longer.
+const TITLE_CHARS_MAX: usize = 120;
+
+/// What a page says of itself.
+pub(crate) struct Page<'a> {
+    /// Its title.
+    pub(crate) title: &'a str,
+    /// The content of the main landmark.
+    pub(crate) main: Markup,
+    /// Its one address, if it has one.
+    pub(crate) canonical: Option<String>,
+    /// A few words for those who link here.
+    pub(crate) description: Option<String>,
+    /// The kind of thing in Open Graph's words, with the moment it was published.
+    pub(crate) published: Option<String>,
+    /// A feed of what this page shows.
+    pub(crate) feed: Option<String>,
+    /// Whether search engines may list it.
+    pub(crate) is_listed: bool,
+    /// Which entry of the navigation it belongs to.
+    pub(crate) place: Place<'a>,
+}
+
+/// An entry of the navigation.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place<'a> {
+    Elsewhere,
+    Hot,
+    Board(&'a str),
+    Admin,
+}
+
+impl Default for Page<'_> {
+    fn default() -> Self {
+        Self {
+            title: SITE_NAME,
+            main: PreEscaped(String::new()),
+            canonical: None,
+            description: None,
+            published: None,
+            feed: None,
+            is_listed: true,
+            place: Place::Elsewhere,
+        }
+    }
+}
+
+/// The whole page.
+pub(crate) fn whole(web: &Web, visit: &Visit, page: &Page<'_>) -> String {
+    let t = visit.texts();
+    let theme = visit.preferences.theme;
+    let markup = html! {
+        (DOCTYPE)
+        html lang=(visit.preferences.lang.code()) data-theme=(theme.code()) {
+            (head(visit, page))
+            body {
+                a.skip href="#main" { (t.skip_to_content) }
+                (top(visit, page))
+                main #main tabindex="-1" { (page.main) }
+                (foot(web, visit))
+                p #announce.quiet role="status" aria-live="polite" {}
+            }
+        }
+    };
+    markup.into_string()
+}
+
+fn head(visit: &Visit, page: &Page<'_>) -> Markup {
+    let t = visit.texts();
+    let title = plain(page.title, TITLE_CHARS_MAX);
+    let window = if title == SITE_NAME { title.clone() } else { format!("{title} · {SITE_NAME}") };
+    html! {
+        head {
+            meta charset="utf-8";
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            meta name="color-scheme" content="light dark";
+            title { (window) }
+            link rel="stylesheet" href=(assets::style_path());
+            link rel="icon" type="image/svg+xml" href=(assets::icon_path());
+            script src=(assets::script_path()) defer {}
+            @if !page.is_listed { meta name="robots" content="noindex"; }
+            @if let Some(path) = &page.canonical {
+                link rel="canonical" href={ (visit.base) (path) };
+                meta property="og:url" content={ (visit.base) (path) };
+            }
+            meta property="og:site_name" content=(SITE_NAME);
+            meta property="og:title" content=(title);
+            meta property="og:type" content=(if page.published.is_some() { "article" } else { "website" });
+            meta property="og:locale" content=(match visit.preferences.lang { Lang::En => "en_US", Lang::Ko => "ko_KR" });
+            @if let Some(moment) = &page.published { meta property="article:published_time" content=(moment); }
+            @if let Some(text) = &page.description {
+                meta name="description" content=(text);
+                meta property="og:description" content=(text);
+            }
+            @if let Some(feed) = &page.feed {
+                link rel="alternate" type="application/atom+xml" title=(t.feed) href=(feed);
+            }
+        }
+    }
+}
+
+fn top(visit: &Visit, page: &Page<'_>) -> Markup {
+    let t = visit.texts();
+    html! {
+        header.top {
+            div.bar {
+                a.brand href="/" { span.mark aria-hidden="true" { "마당" } (SITE_NAME) }
+                nav aria-label=(t.main_navigation) {
+                    a href="/hot" aria-current=[(page.place == Place::Hot).then_some("page")] { (t.hot) }
+                    @if visit.has(madang_kernel::Role::Admin) {
+                        a href="/admin" aria-current=[(page.place == Place::Admin).then_some("page")] { (t.administration) }
+                    }
+                }
+                div.who {
+                    @if let Some(actor) = visit.actor() {
+                        a href={ "/members/" (actor.member_id) } { bdi { (actor.name) } }
+                        form method="post" action="/sign-out" {
+                            (token_field(visit))
+                            button.link { (t.sign_out) }
+                        }
+                    } @else {
+                        a href=(sign_in_path(visit)) rel="nofollow" { (t.sign_in) }
+                        a href="/sign-up" rel="nofollow" { (t.sign_up) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn foot(web: &Web, visit: &Visit) -> Markup {
+    let t = visit.texts();
+    html! {
+        footer.foot {
+            div.bar {
+                form.choices method="post" action="/preferences" {
+                    input type="hidden" name="return" value=(visit.here);
+                    fieldset {
+                        legend.vh { (t.language) }
+                        @for (code, name) in [("ko", "한국어"), ("en", "English")] {
+                            button.link name="lang" value=(code) lang=(code)
+                                aria-pressed=(visit.preferences.lang.code() == code) { (name) }
+                        }
+                    }
+                    fieldset {
+                        legend.vh { (t.appearance) }
+                        @for (code, name) in [("system", t.theme_system), ("light", t.theme_light), ("dark", t.theme_dark)] {
+                            button.link name="theme" value=(code) aria-pressed=(visit.preferences.theme.code() == code) { (name) }
+                        }
+                    }
+                }
+                p.quiet { (texts::site_time(visit.preferences.lang, &web.time.zone_name())) " · " a href="/docs" { "API" } }
+            }
+        }
+    }
+}
+
+/// The hidden field that every form of a member carries.
+pub(crate) fn token_field(visit: &Visit) -> Markup {
+    let token = visit.form_token();
+    html! { @if !token.is_empty() { input type="hidden" name=(TOKEN_FIELD) value=(token); } }
+}
+
+/// Where to sign in, and come back from.
+pub(crate) fn sign_in_path(visit: &Visit) -> String {
+    format!("/sign-in?return={}", encoded(&visit.here))
+}
+
+/// Text as the value in a query.
+pub(crate) fn encoded(text: &str) -> String {
+    let keep = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~' | b'/');
+    text.bytes().map(|byte| if keep(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+}

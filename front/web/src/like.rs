@@ -1,0 +1,33 @@
+//! Liking an article by a form, for those without a script; the script asks the API and does not leave the page.
+
+use axum::extract::{Path, State};
+use axum::response::Response;
+use madang_kernel::ArticleId;
+
+use crate::error::{Refused, WebError};
+use crate::posted::Posted;
+use crate::reply;
+use crate::state::{Shared, Web};
+
+/// Likes, or no longer.
+pub(crate) async fn submit(
+    State(web): State<Shared>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> Result<Response, Refused> {
+    match change(&web, &posted, &id).await {
+        Ok(id) => Ok(reply::see_other(&format!("/articles/{id}#article"))),
+        Err(error) => Err(error.refuse(&web, &posted.visit)),
+    }
+}
+
+async fn change(web: &Web, posted: &Posted, id: &str) -> Result<ArticleId, WebError> {
+    let id: ArticleId = id.parse().map_err(|_| WebError::NotFound)?;
+    let actor = &posted.session()?.actor;
+    if posted.fields.text("like") == "no" {
+        web.site.likes.unlike(actor, id).await?;
+    } else {
+        web.site.likes.like(actor, id).await?;
+    }
+    Ok(id)
+}

@@ -1,0 +1,186 @@
+//! The event stream that a browser reads. Each event carries the counts as they are and names the state it tells, so that
+//! one who comes back is told only what differs.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures_util::{Stream, StreamExt, stream};
+use madang_kernel::ArticleId;
+use serde::{Deserialize, Serialize};
+
+use super::{Changes, Subscription};
+use crate::error::{Refused, WebError};
+use crate::query::Asks;
+use crate::state::{Shared, Web};
+use crate::visit::Visit;
+
+/// At most one event in this time: what changes faster arrives together.
+const PAUSE: Duration = Duration::from_millis(200);
+/// A line now and then, so that proxies and dead connections are noticed.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// The state that a reader was told last: versions of text, likes and comments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Told {
+    text: u64,
+    likes: u64,
+    comments: u64,
+}
+
+/// Where a reader left off, when it cannot send the header.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Resume {
+    last: Option<String>,
+}
+
+/// What an event says.
+#[derive(Debug, Serialize)]
+struct News {
+    likes: Option<u64>,
+    comments: Option<u64>,
+    views: Option<u64>,
+    version: u64,
+    /// Comments that are new, by id.
+    created: Vec<String>,
+    /// Whether more comments changed than are named here.
+    missed: bool,
+    gone: bool,
+}
+
+/// Follows an article.
+pub(crate) async fn stream(
+    State(web): State<Shared>,
+    visit: Visit,
+    Path(id): Path<String>,
+    Asks(resume): Asks<Resume>,
+    headers: HeaderMap,
+) -> Result<Response, Refused> {
+    let refuse = |error: WebError| error.refuse(&web, &visit);
+    let id: ArticleId = id.parse().map_err(|_| refuse(WebError::NotFound))?;
+    // Followed before the state is read: what changes in between is told twice rather than never.
+    let subscription = web.site.live.subscribe(id).ok_or_else(|| refuse(WebError::Unavailable))?;
+    let (told, news) = present(&web, id).await.map_err(refuse)?;
+    let header = headers.get("last-event-id").and_then(|value| value.to_str().ok());
+    let last = header.map(str::to_owned).or(resume.last);
+    let first = opening(last.as_deref().and_then(Told::parse), told, news);
+    let events = stream::iter(first).chain(following(subscription, told));
+    let mut response = Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response();
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
+    Ok(response)
+}
+
+/// The state at this moment, from those who own it.
+async fn present(web: &Web, id: ArticleId) -> Result<(Told, News), WebError> {
+    let read = web.site.read.article(id).await?.ok_or(WebError::NotFound)?;
+    let likes = web.site.likes.counts(vec![id]).await?.pop().flatten().ok_or(WebError::NotFound)?;
+    let comments = web.site.comments.count(id).await?;
+    let told = Told { text: read.text.head.version, likes: likes.version, comments: comments.version };
+    let news = News {
+        likes: Some(likes.like_count),
+        comments: Some(comments.comment_count),
+        views: Some(read.view_count),
+        version: told.text,
+        created: Vec::new(),
+        missed: false,
+        gone: false,
+    };
+    Ok((told, news))
+}
+
+/// The first event: the state, unless the reader has it already.
+fn opening(last: Option<Told>, present: Told, mut news: News) -> Option<Result<Event, Infallible>> {
+    if last == Some(present) {
+        return None;
+    }
+    news.missed = last.is_some_and(|last| last.comments != present.comments);
+    event(present, &news)
+}
+
+/// Every change from now on, not faster than the pause allows.
+fn following(subscription: Subscription, told: Told) -> impl Stream<Item = Result<Event, Infallible>> {
+    stream::unfold((subscription, told), |(mut subscription, told)| async move {
+        loop {
+            tokio::time::sleep(PAUSE).await;
+            let changes = subscription.changed().await?;
+            let (next, news) = told.news(&changes);
+            if let Some(event) = event(next, &news) {
+                return Some((event, (subscription, next)));
+            }
+        }
+    })
+}
+
+fn event(told: Told, news: &News) -> Option<Result<Event, Infallible>> {
+    let data = serde_json::to_string(news).ok()?;
+    Some(Ok(Event::default().id(told.to_string()).data(data)))
+}
+
+impl Told {
+    /// What `changes` add to what was told, and what is told then.
+    fn news(self, changes: &Changes) -> (Self, News) {
+        let created = changes.created.iter().filter(|(version, _)| *version > self.comments);
+        let news = News {
+            likes: (changes.likes.version > self.likes).then_some(changes.likes.count),
+            comments: (changes.comments.version > self.comments).then_some(changes.comments.count),
+            views: (changes.views.version > 0).then_some(changes.views.count),
+            version: changes.text_version.max(self.text),
+            created: created.map(|(_, comment)| comment.to_string()).collect(),
+            missed: changes.created_before > self.comments,
+            gone: changes.gone,
+        };
+        let next = Self {
+            text: news.version,
+            likes: changes.likes.version.max(self.likes),
+            comments: changes.comments.version.max(self.comments),
+        };
+        (next, news)
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.splitn(3, '.').map(|part| part.parse().ok());
+        Some(Self { text: parts.next()??, likes: parts.next()??, comments: parts.next()?? })
+    }
+}
+
+impl std::fmt::Display for Told {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { text, likes, comments } = self;
+        write!(f, "{text}.{likes}.{comments}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_told_survives_its_name() {
+        let told = Told { text: 3, likes: 0, comments: u64::MAX };
+        assert_eq!(Told::parse(&told.to_string()), Some(told));
+        for text in ["", "1", "1.2", "1.2.x", "1.2.3.4", "-1.2.3"] {
+            assert_eq!(Told::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn one_who_comes_back_is_told_only_what_differs() {
+        let news = || News {
+            likes: Some(1),
+            comments: Some(2),
+            views: None,
+            version: 1,
+            created: vec![],
+            missed: false,
+            gone: false,
+        };
+        let present = Told { text: 1, likes: 1, comments: 2 };
+        assert!(opening(Some(present), present, news()).is_none());
+        assert!(opening(None, present, news()).is_some());
+        assert!(opening(Some(Told { comments: 1, ..present }), present, news()).is_some());
+    }
+}

@@ -1,0 +1,107 @@
+//! A form that was sent: from our own pages or not at all, its fields, and whether it was made for the session it came
+//! with.
+
+use std::collections::HashMap;
+
+use axum::RequestExt as _;
+use axum::extract::{Form, FromRequest, Request};
+use axum::http::StatusCode;
+use madang_member::Session;
+
+use crate::error::{Refused, WebError};
+use crate::origin;
+use crate::state::Shared;
+use crate::visit::Visit;
+
+/// The field that carries the token.
+pub(crate) const TOKEN_FIELD: &str = "form_token";
+
+/// A form.
+pub(crate) struct Posted {
+    /// Who sent it.
+    pub(crate) visit: Visit,
+    /// What it says.
+    pub(crate) fields: Fields,
+}
+
+/// The fields of a form. One that is missing is empty: forms are checked for what they say.
+pub(crate) struct Fields(HashMap<String, String>);
+
+/// Why a form that came from our pages does nothing yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NotYet {
+    /// Nobody is signed in, or no longer.
+    NotSignedIn,
+    /// It was made for another session.
+    OtherSession,
+}
+
+impl FromRequest<Shared> for Posted {
+    type Rejection = Refused;
+
+    async fn from_request(request: Request, web: &Shared) -> Result<Self, Refused> {
+        let (parts, body) = request.into_parts();
+        let visit = Visit::of(&parts, web);
+        if !origin::is_ours(&parts.headers) {
+            return Err(WebError::CrossSite.refuse(web, &visit));
+        }
+        match Request::from_parts(parts, body).extract::<Form<Vec<(String, String)>>, _>().await {
+            Ok(Form(pairs)) => Ok(Self { visit, fields: Fields(pairs.into_iter().collect()) }),
+            Err(rejection) if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE => {
+                Err(WebError::TooLarge.refuse(web, &visit))
+            }
+            Err(_) => Err(WebError::NotUnderstood.refuse(web, &visit)),
+        }
+    }
+}
+
+impl Posted {
+    /// The session that sent the form, if the form was made for it.
+    pub(crate) fn session(&self) -> Result<&Session, NotYet> {
+        let session = self.visit.session.as_ref().ok_or(NotYet::NotSignedIn)?;
+        if self.visit.made(self.fields.text(TOKEN_FIELD)) { Ok(session) } else { Err(NotYet::OtherSession) }
+    }
+}
+
+impl Fields {
+    /// A field as it was typed.
+    pub(crate) fn text(&self, name: &str) -> &str {
+        self.0.get(name).map(String::as_str).unwrap_or_default()
+    }
+
+    /// A text of several lines. Browsers send line ends as two characters, which nobody typed.
+    pub(crate) fn lines(&self, name: &str) -> String {
+        self.text(name).replace("\r\n", "\n")
+    }
+
+    /// A place on this site to go to; the front page for anything else.
+    pub(crate) fn local_path(&self, name: &str) -> &str {
+        local_path(self.text(name))
+    }
+}
+
+/// The path if it leads to this site, whatever a browser makes of it.
+pub(crate) fn local_path(text: &str) -> &str {
+    let mut bytes = text.bytes();
+    let is_local = bytes.next() == Some(b'/')
+        && !matches!(bytes.next(), Some(b'/' | b'\\'))
+        && text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    if is_local { text } else { "/" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_sent_to_another_site() {
+        for path in ["/", "/b/general?page=2#x", "/articles/1"] {
+            assert_eq!(local_path(path), path);
+        }
+        for path in
+            ["", "//evil", "/\\evil", "http://evil", "evil", "/a\r\nb", "/\t/evil", "/a\\b", "javascript:alert(1)"]
+        {
+            assert_eq!(local_path(path), "/", "{path:?}");
+        }
+    }
+}

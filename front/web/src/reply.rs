@@ -1,0 +1,110 @@
+//! Answers: pages with their headers, compressed where the reader takes it, and redirects after a form.
+
+use axum::body::Body;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::Response;
+use bytes::Bytes;
+
+use crate::kept::{KeptPage, Making};
+use crate::state::Web;
+use crate::visit::Visit;
+use crate::zip::{self, Effort};
+
+/// Everything from this site alone, nothing inline, and no frame around us.
+const CSP: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; \
+     base-uri 'none'; frame-ancestors 'none'",
+);
+const HTML: &str = "text/html; charset=utf-8";
+const GZIP: HeaderValue = HeaderValue::from_static("gzip");
+/// Kept by the browser alone, and checked with us before each use.
+const REVALIDATE: HeaderValue = HeaderValue::from_static("private, no-cache");
+const VARY: HeaderValue = HeaderValue::from_static("accept-encoding, accept-language, cookie");
+
+/// A page made for one reader.
+pub(crate) fn page(visit: &Visit, status: StatusCode, html: String) -> Response {
+    let compress = visit.takes_gzip && html.len() >= zip::WORTH_BYTES;
+    let body = if compress { zip::gzip(html.as_bytes(), Effort::Once) } else { html.into() };
+    let mut response = dressed(body, compress);
+    *response.status_mut() = status;
+    response
+}
+
+/// A page that a guest shares with every other, or a member has to themselves.
+pub(crate) fn shared(web: &Web, visit: &Visit, making: Making, html: String) -> Response {
+    shared_document(web, visit, making, HTML, html)
+}
+
+/// The same for a document of another kind.
+pub(crate) fn shared_document(web: &Web, visit: &Visit, making: Making, kind: &'static str, text: String) -> Response {
+    match web.kept.keep(making, &text, kind) {
+        Some(page) => kept(visit, &page),
+        None => document(visit, kind, text),
+    }
+}
+
+/// A page that is made already; 304 if the reader has seen it.
+pub(crate) fn kept(visit: &Visit, page: &KeptPage) -> Response {
+    let mut response = if has_seen(visit, &page.tag) {
+        let mut response = dressed(Bytes::new(), false);
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        response.headers_mut().remove(header::CONTENT_TYPE);
+        response
+    } else if visit.takes_gzip {
+        dressed(page.gzip(), true)
+    } else {
+        dressed(page.html.clone(), false)
+    };
+    let headers = response.headers_mut();
+    headers.insert(header::ETAG, page.tag.clone());
+    if response.status() == StatusCode::OK {
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(page.kind));
+    }
+    response
+}
+
+/// A part of a page, for our own script.
+pub(crate) fn fragment(status: StatusCode, html: String) -> Response {
+    let mut response = dressed(html.into(), false);
+    *response.status_mut() = status;
+    response
+}
+
+/// Text of another kind, for programs.
+pub(crate) fn document(visit: &Visit, kind: &'static str, text: String) -> Response {
+    let compress = visit.takes_gzip && text.len() >= zip::WORTH_BYTES;
+    let body = if compress { zip::gzip(text.as_bytes(), Effort::Once) } else { text.into() };
+    let mut response = dressed(body, compress);
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
+}
+
+/// After a form: look there.
+pub(crate) fn see_other(path: &str) -> Response {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SEE_OTHER;
+    let place = HeaderValue::from_str(path).unwrap_or(HeaderValue::from_static("/"));
+    response.headers_mut().insert(header::LOCATION, place);
+    response
+}
+
+fn dressed(body: Bytes, is_gzip: bool) -> Response {
+    let mut response = Response::new(Body::from(body));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(HTML));
+    headers.insert(header::CONTENT_SECURITY_POLICY, CSP);
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+    headers.insert(header::CACHE_CONTROL, REVALIDATE);
+    headers.insert(header::VARY, VARY);
+    if is_gzip {
+        headers.insert(header::CONTENT_ENCODING, GZIP);
+    }
+    response
+}
+
+fn has_seen(visit: &Visit, tag: &HeaderValue) -> bool {
+    let text = |value: &HeaderValue| value.to_str().ok().map(|text| text.replace("W/", ""));
+    let Some((seen, tag)) = visit.seen.as_ref().and_then(text).zip(text(tag)) else { return false };
+    seen.split(',').any(|seen| seen.trim() == tag)
+}

@@ -1,0 +1,71 @@
+//! Which address leads to which page.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::routing::{any, get, post};
+
+use crate::state::{Shared, Web};
+use crate::{
+    WebState, admin, article, assets, board, comments, crawlers, edit, feeds, home, hot, like, live, lost, member,
+    preferences, setup, sign_in, sign_up, write,
+};
+
+/// The longest article, every character of it percent-encoded, with its title.
+const FORM_BYTES_MAX: usize = 256 * 1_024;
+
+/// The pages. Without a fallback, so that they can stand beside the API.
+pub fn router(state: WebState) -> Router {
+    let setup = setup::SetupTurn::default();
+    let web: Shared = Arc::new(Web::new(state));
+    reading()
+        .merge(writing())
+        .merge(running(setup))
+        .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
+        .with_state(web)
+        .route("/assets/{name}", get(assets::asset))
+}
+
+fn reading() -> Router<Shared> {
+    Router::new()
+        .route("/", get(home::home))
+        .route("/b/{slug}", get(board::board))
+        .route("/b/{slug}/feed.atom", get(feeds::board))
+        .route("/articles/{article}", get(article::article))
+        .route("/articles/{article}/live", get(live::stream))
+        .route("/comments/{comment}", get(comments::comment))
+        .route("/hot", get(hot::hot))
+        .route("/hot/feed.atom", get(feeds::hot))
+        .route("/members/{member}", get(member::member))
+        .route("/preferences", post(preferences::choose))
+        .route("/robots.txt", get(crawlers::robots))
+        .route("/sitemap.xml", get(crawlers::sitemap))
+        .route("/favicon.ico", get(assets::icon))
+        .route("/{one}", any(lost::lost))
+        .route("/{one}/{two}", any(lost::lost))
+}
+
+fn writing() -> Router<Shared> {
+    Router::new()
+        .route("/b/{slug}/write", get(write::form).post(write::submit))
+        .route("/preview", post(write::preview))
+        .route("/articles/{article}/edit", get(edit::form).post(edit::submit))
+        .route("/articles/{article}/delete", get(edit::delete_form).post(edit::delete))
+        .route("/articles/{article}/like", post(like::submit))
+        .route("/articles/{article}/comments", post(comments::submit))
+        .route("/comments/{comment}/reply", get(comments::reply_form))
+        .route("/comments/{comment}/delete", get(comments::delete_form).post(comments::delete))
+}
+
+fn running(setup: setup::SetupTurn) -> Router<Shared> {
+    Router::new()
+        .route("/sign-in", get(sign_in::form).post(sign_in::submit))
+        .route("/sign-out", post(sign_in::sign_out))
+        .route("/sign-up", get(sign_up::form).post(sign_up::submit))
+        .route("/members/{member}/role", post(member::set_role))
+        .route("/admin", get(admin::admin))
+        .route("/admin/boards", post(admin::create_board))
+        .route("/setup", get(setup::form).post(setup::submit))
+        .layer(axum::Extension(setup))
+}

@@ -1,0 +1,105 @@
+//! Signing in and out.
+
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::Response;
+use madang_member::{MemberError, NAME_MAX_CHARS, PASSWORD_MAX_CHARS, SignedIn};
+use maud::html;
+use serde::Deserialize;
+
+use crate::error::{Refused, WebError};
+use crate::form::{Line, Problems};
+use crate::layout::{Page, encoded, whole};
+use crate::posted::{Posted, local_path};
+use crate::query::Asks;
+use crate::state::{Shared, Web};
+use crate::visit::Visit;
+use crate::{reply, session_cookie};
+
+/// Where to go afterwards.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Back {
+    #[serde(default)]
+    pub(crate) r#return: String,
+}
+
+/// The form.
+pub(crate) async fn form(State(web): State<Shared>, visit: Visit, Asks(back): Asks<Back>) -> Response {
+    let back = back.r#return;
+    if visit.session.is_some() {
+        return reply::see_other(local_path(&back));
+    }
+    reply::page(&visit, StatusCode::OK, page(&web, &visit, "", local_path(&back), &Problems::default()))
+}
+
+/// Signs in.
+pub(crate) async fn submit(State(web): State<Shared>, posted: Posted) -> Result<Response, Refused> {
+    let (visit, back) = (&posted.visit, posted.fields.local_path("return"));
+    let (name, password) = (posted.fields.text("name"), posted.fields.text("password"));
+    match web.site.members.sign_in(name, password).await {
+        Ok(signed_in) => Ok(welcome(&web, &signed_in, back)),
+        Err(MemberError::WrongPassword) => {
+            let problems = Problems::of(visit.texts().wrong_password);
+            Ok(reply::page(visit, StatusCode::UNAUTHORIZED, page(&web, visit, name, back, &problems)))
+        }
+        Err(error) => Err(WebError::from(error).refuse(&web, visit)),
+    }
+}
+
+/// Signs out, here and at once.
+pub(crate) async fn sign_out(State(web): State<Shared>, posted: Posted) -> Result<Response, Refused> {
+    // Whoever is signed out already is where they wanted to be.
+    if posted.visit.session.is_some() {
+        let ended = match posted.session() {
+            Ok(session) => web.site.members.sign_out(session).await.map_err(WebError::from),
+            Err(not_yet) => Err(not_yet.into()),
+        };
+        ended.map_err(|error| error.refuse(&web, &posted.visit))?;
+    }
+    let mut response = reply::see_other("/");
+    if let Some(cookie) = session_cookie::forget(web.site.cookies_secure) {
+        response.headers_mut().insert(header::SET_COOKIE, cookie);
+    }
+    Ok(response)
+}
+
+/// Sends a member who has just signed in on their way.
+pub(crate) fn welcome(web: &Web, signed_in: &SignedIn, back: &str) -> Response {
+    let mut response = reply::see_other(back);
+    if let Some(cookie) = session_cookie::store(&signed_in.token, signed_in.expires_at, web.site.cookies_secure) {
+        response.headers_mut().insert(header::SET_COOKIE, cookie);
+    }
+    response
+}
+
+fn page(web: &Web, visit: &Visit, name: &str, back: &str, problems: &Problems) -> String {
+    let t = visit.texts();
+    let name = Line {
+        name: "name",
+        label: t.name,
+        value: name,
+        autocomplete: "username",
+        max_chars: NAME_MAX_CHARS,
+        ..Line::default()
+    };
+    let password = Line {
+        name: "password",
+        label: t.password,
+        kind: "password",
+        autocomplete: "current-password",
+        max_chars: PASSWORD_MAX_CHARS,
+        ..Line::default()
+    };
+    let main = html! {
+        h1 { (t.sign_in) }
+        form.write.narrow method="post" action="/sign-in" {
+            (problems.summary(visit))
+            input type="hidden" name="return" value=(back);
+            (name.show(problems))
+            (password.show(problems))
+            p.buttons { button.button.strong { (t.sign_in) } }
+        }
+        p { (t.no_account) " " a href={ "/sign-up?return=" (encoded(back)) } { (t.sign_up) } }
+    };
+    whole(web, visit, &Page { title: t.sign_in, main, is_listed: false, ..Page::default() })
+}

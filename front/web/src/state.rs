@@ -1,0 +1,80 @@
+//! What the pages work with: the services, and what the composition root knows of the site.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::http::request::Parts;
+use jiff::tz::TimeZone;
+use madang_article::ArticleService;
+use madang_article_read::ReadService;
+use madang_comment::CommentService;
+use madang_hot_article::HotService;
+use madang_kernel::Clock;
+use madang_like::LikeService;
+use madang_member::MemberService;
+use madang_view::{GuestKey, ViewService};
+
+use crate::board_directory::BoardDirectory;
+use crate::comments::RenderedComments;
+use crate::kept::Kept;
+use crate::site_time::SiteTime;
+use crate::{Health, LiveFeed};
+
+/// What the pages work with.
+#[derive(Clone)]
+pub struct WebState {
+    /// Members and sessions.
+    pub members: Arc<MemberService>,
+    /// Boards and articles.
+    pub articles: Arc<ArticleService>,
+    /// Comments.
+    pub comments: Arc<CommentService>,
+    /// Likes.
+    pub likes: Arc<LikeService>,
+    /// Views.
+    pub views: Arc<ViewService>,
+    /// Reading: articles and lists with their counts.
+    pub read: Arc<ReadService>,
+    /// The hot articles of the last days.
+    pub hot: Arc<HotService>,
+    /// Turns a guest's address into somebody who can be counted once and not be recognised.
+    pub guests: GuestKey,
+    /// Tells of changes to an article that somebody has open.
+    pub live: Arc<dyn LiveFeed>,
+    /// What administrators are told about the parts of the process.
+    pub health: Arc<dyn Health>,
+    /// Where time comes from.
+    pub clock: Arc<dyn Clock>,
+    /// The site's time zone: dates are shown in it.
+    pub zone: TimeZone,
+    /// Where a request really comes from, proxies considered.
+    pub client: Arc<dyn Fn(&Parts) -> IpAddr + Send + Sync>,
+    /// Whether cookies are sent over TLS only, and so whether addresses start with https.
+    pub cookies_secure: bool,
+    /// Opens the set-up page while the site has no administrator; without it the page does not exist.
+    pub setup_token: Option<Arc<str>>,
+}
+
+/// The state as axum carries it: what was handed in, and what the pages keep for themselves.
+pub(crate) struct Web {
+    pub(crate) site: WebState,
+    pub(crate) boards: BoardDirectory,
+    pub(crate) kept: Kept,
+    pub(crate) rendered_comments: RenderedComments,
+    pub(crate) time: SiteTime,
+}
+
+/// One reference to count per request instead of one for each part.
+pub(crate) type Shared = Arc<Web>;
+
+impl Web {
+    pub(crate) fn new(site: WebState) -> Self {
+        Self {
+            boards: BoardDirectory::new(Arc::clone(&site.articles)),
+            kept: Kept::default(),
+            rendered_comments: RenderedComments::default(),
+            time: SiteTime::new(site.zone.clone(), Arc::clone(&site.clock)),
+            site,
+        }
+    }
+}

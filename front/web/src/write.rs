@@ -1,0 +1,152 @@
+//! Writing an article: the form, its live preview, and what becomes of it.
+
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use madang_article::{
+    ArticleDraft, ArticleError, BoardWithCount, CONTENT_MAX_CHARS, Content, TITLE_MAX_CHARS, markdown,
+};
+use maud::{Markup, html};
+
+use crate::error::{Refused, WebError};
+use crate::form::{Line, Problems, area};
+use crate::layout::{Page, token_field, whole};
+use crate::once::{once, once_field};
+use crate::posted::{NotYet, Posted};
+use crate::reply;
+use crate::state::{Shared, Web};
+use crate::visit::Visit;
+
+/// An article form as it is shown.
+pub(crate) struct ArticleForm<'a> {
+    pub(crate) heading: &'a str,
+    pub(crate) action: String,
+    pub(crate) back: String,
+    pub(crate) title: &'a str,
+    pub(crate) content: &'a str,
+    /// The version that is edited; none for a new article.
+    pub(crate) version: Option<u64>,
+    pub(crate) send: &'a str,
+    pub(crate) problems: &'a Problems,
+    /// Something to say beside the problems.
+    pub(crate) aside: Option<Markup>,
+}
+
+/// The empty form.
+pub(crate) async fn form(
+    State(web): State<Shared>,
+    visit: Visit,
+    Path(slug): Path<String>,
+) -> Result<Response, Refused> {
+    let board = board(&web, &slug).await.map_err(|error| error.refuse(&web, &visit))?;
+    if visit.session.is_none() {
+        return Err(WebError::NotSignedIn.refuse(&web, &visit));
+    }
+    let html = page(&web, &visit, &board, "", "", &Problems::default());
+    Ok(reply::page(&visit, StatusCode::OK, html))
+}
+
+/// Takes an article. What is wrong with it comes back with what was typed.
+pub(crate) async fn submit(
+    State(web): State<Shared>,
+    Path(slug): Path<String>,
+    posted: Posted,
+) -> Result<Response, Refused> {
+    let visit = &posted.visit;
+    let board = board(&web, &slug).await.map_err(|error| error.refuse(&web, visit))?;
+    let (title, content) = (posted.fields.text("title"), posted.fields.lines("content"));
+    let problems = match create(&web, &posted, &board, title, &content).await {
+        Ok(path) => return Ok(reply::see_other(&path)),
+        Err(Ok(problems)) => problems,
+        Err(Err(error)) => return Err(error.refuse(&web, visit)),
+    };
+    let html = page(&web, visit, &board, title, &content, &problems);
+    Ok(reply::page(visit, StatusCode::UNPROCESSABLE_ENTITY, html))
+}
+
+/// What a text will look like, for our script.
+pub(crate) async fn preview(State(web): State<Shared>, posted: Posted) -> Result<Response, Refused> {
+    if let Err(not_yet) = posted.session() {
+        return Err(WebError::from(not_yet).refuse(&web, &posted.visit));
+    }
+    let html = Content::new(posted.fields.lines("content")).map(|content| markdown::render(content.as_str()));
+    Ok(reply::fragment(StatusCode::OK, html.unwrap_or_default()))
+}
+
+/// What a form that came too early or from elsewhere is told.
+pub(crate) fn not_yet(visit: &Visit, not_yet: NotYet) -> Problems {
+    let t = visit.texts();
+    Problems::of(match not_yet {
+        NotYet::NotSignedIn => t.session_ended,
+        NotYet::OtherSession => t.other_session,
+    })
+}
+
+async fn create(
+    web: &Web,
+    posted: &Posted,
+    board: &BoardWithCount,
+    title: &str,
+    content: &str,
+) -> Result<String, Result<Problems, WebError>> {
+    let visit = &posted.visit;
+    let session = posted.session().map_err(|reason| Ok(not_yet(visit, reason)))?;
+    let scope = format!("POST /b/{}/write", board.board.slug);
+    let once = once(&session.actor, &scope, posted, &[title, content]);
+    let draft = ArticleDraft { title: title.to_owned(), content: content.to_owned() };
+    let written = web.site.articles.create(&session.actor, board.board.board_id, draft, once).await;
+    written.map(|article| format!("/articles/{}", article.article_id)).map_err(|error| match error {
+        ArticleError::Invalid(invalid) => Ok(Problems::invalid(visit.preferences.lang, &invalid)),
+        ArticleError::KeyReused => Ok(Problems::of(visit.texts().sent_before)),
+        other => Err(other.into()),
+    })
+}
+
+async fn board(web: &Web, slug: &str) -> Result<BoardWithCount, WebError> {
+    web.boards.by_slug(slug).await?.ok_or(WebError::NotFound)
+}
+
+fn page(web: &Web, visit: &Visit, board: &BoardWithCount, title: &str, content: &str, problems: &Problems) -> String {
+    let (t, slug) = (visit.texts(), &board.board.slug);
+    let form = ArticleForm {
+        heading: t.write_article,
+        action: format!("/b/{slug}/write"),
+        back: format!("/b/{slug}"),
+        title,
+        content,
+        version: None,
+        send: t.publish,
+        problems,
+        aside: Some(html! { p.crumb { a href={ "/b/" (slug) } { bdi { (board.board.title) } } } }),
+    };
+    show(web, visit, &form)
+}
+
+/// The page with the form, for writing and for editing.
+pub(crate) fn show(web: &Web, visit: &Visit, form: &ArticleForm<'_>) -> String {
+    let t = visit.texts();
+    let title =
+        Line { name: "title", label: t.title, value: form.title, max_chars: TITLE_MAX_CHARS, ..Line::default() };
+    let main = html! {
+        @if let Some(aside) = &form.aside { (aside) }
+        h1 { (form.heading) }
+        form.write #article-form method="post" action=(form.action) data-draft={ (form.action) } data-preview="/preview" {
+            (form.problems.summary(visit))
+            p.notice #draft-notice hidden { (t.draft_restored) " " button.link type="button" { (t.draft_discard) } }
+            (token_field(visit))
+            (once_field())
+            @if let Some(version) = form.version { input type="hidden" name="version" value=(version); }
+            (title.show(form.problems))
+            div.beside {
+                (area("content", t.text, form.content, 14, CONTENT_MAX_CHARS, form.problems))
+                section.preview #preview aria-label=(t.preview) hidden {
+                    p.label aria-hidden="true" { (t.preview) }
+                    div.text data-empty=(t.preview_empty) {}
+                }
+            }
+            p.hint { (t.markdown_hint) }
+            p.buttons { button.button.strong { (form.send) } " " a href=(form.back) { (t.cancel) } }
+        }
+    };
+    whole(web, visit, &Page { title: form.heading, main, is_listed: false, ..Page::default() })
+}

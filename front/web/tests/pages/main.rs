@@ -1,0 +1,11 @@
+//! The pages as browsers meet them, sent straight into the router over a store of their own.
+
+#![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+mod hostile;
+mod live;
+mod people;
+mod protocol;
+mod reading;
+mod support;
+mod writing;

@@ -1,0 +1,177 @@
+//! The site: every service over one SQLite file, the query model told of commits, the pages in front.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use axum::Router;
+use jiff::tz::TimeZone;
+use madang_article::{ArticleService, BoardDraft};
+use madang_article_read::ReadService;
+use madang_comment::{CommentService, DepthMax};
+use madang_hot_article::{HotService, Progress, SiteDays};
+use madang_kernel::{Actor, CommentMode, IdGenerator, NodeId, NodeLease, Role, StoreError, SystemClock, Timestamp};
+use madang_like::LikeService;
+use madang_member::{MemberOptions, MemberService};
+use madang_memory::{LocalOwners, MemoryReadModel};
+use madang_messaging::{OnError, Supervisor};
+use madang_sqlite::{
+    Sqlite, SqliteArticles, SqliteComments, SqliteHot, SqliteLikes, SqliteMembers, SqliteOptions, SqliteViews,
+};
+use madang_view::{GuestKey, ViewConfig, ViewService};
+use madang_web::{Health, LiveHub, PartHealth, WebState};
+
+use super::Person;
+
+/// Everybody's password.
+pub(crate) const PASSWORD: &str = "correct horse";
+/// Memory for the few articles of a test.
+const BUDGET_BYTES: u64 = 16_000_000;
+
+/// The site.
+pub(crate) struct TestSite {
+    /// What the pages work with.
+    pub(crate) state: WebState,
+    /// The pages.
+    pub(crate) pages: Router,
+    /// Told of every commit.
+    pub(crate) live: LiveHub,
+    db: Sqlite,
+    _directory: tempfile::TempDir,
+}
+
+impl TestSite {
+    /// A fresh site with the boards `general` (two levels) and `trees`, and no administrator.
+    pub(crate) async fn open() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let clock = Arc::new(SystemClock);
+        let db = Sqlite::open(SqliteOptions::in_directory(directory.path()), clock.clone()).unwrap();
+        let lease = NodeLease { node: NodeId(1), from_ms: 0, until_ms: i64::MAX };
+        let ids = Arc::new(IdGenerator::new(clock.clone(), lease));
+        let options = MemberOptions { hash_memory_kib: 8, hash_passes: 1, ..MemberOptions::default() };
+        let store = Arc::new(SqliteMembers::new(db.clone()));
+        let members = Arc::new(MemberService::new(store, ids.clone(), clock.clone(), [7; 32], options));
+        let store = Arc::new(SqliteArticles::new(db.clone()));
+        let articles = Arc::new(ArticleService::new(store, ids.clone(), clock.clone()));
+        let store = Arc::new(SqliteComments::new(db.clone()));
+        let depth = DepthMax::new(8).unwrap();
+        let comments = Arc::new(CommentService::new(store, articles.clone(), ids.clone(), clock.clone(), depth));
+        let store = Arc::new(SqliteLikes::new(db.clone()));
+        let likes = Arc::new(LikeService::new(store, articles.clone(), ids.clone(), clock.clone()));
+        let (store, guests) = (Arc::new(SqliteViews::new(db.clone())), GuestKey::new([9; 32]));
+        let views = ViewService::new(store, articles.clone(), ids, clock.clone(), &guests, ViewConfig::default());
+        let views = Arc::new(views);
+        let model = Arc::new(MemoryReadModel::new(BUDGET_BYTES, clock.clone()));
+        let owners = LocalOwners {
+            articles: articles.clone(),
+            comments: comments.clone(),
+            likes: likes.clone(),
+            views: views.clone(),
+            together: None,
+        };
+        let read = Arc::new(ReadService::new(model.clone(), Arc::new(owners), clock.clone()));
+        load_in_background(&read);
+        let live = LiveHub::default();
+        let (heard, noted) = (live.clone(), read.clone());
+        db.on_commit(Arc::new(move |events| {
+            model.merge_committed(events);
+            noted.note_committed(events);
+            heard.publish(events);
+        }));
+        let days = SiteDays::new(TimeZone::UTC);
+        let hot = HotService::new(Arc::new(SqliteHot::new(db.clone())), clock.clone(), days, Arc::new(Nothing));
+        let state = WebState {
+            members,
+            articles,
+            comments,
+            likes,
+            views,
+            read,
+            hot: Arc::new(hot),
+            guests,
+            live: Arc::new(live.clone()),
+            health: Arc::new(Nothing),
+            clock,
+            zone: TimeZone::get("Asia/Seoul").unwrap(),
+            client: Arc::new(|_| IpAddr::V4(Ipv4Addr::LOCALHOST)),
+            cookies_secure: false,
+            setup_token: Some("right".into()),
+        };
+        state.articles.ensure_first_board().await.unwrap();
+        let trees = BoardDraft { slug: "trees".into(), title: "Trees".into(), comment_mode: CommentMode::Tree };
+        state.articles.create_board(&god(), trees, None).await.unwrap();
+        let pages = madang_web::router(state.clone());
+        Self { state, pages, live, db, _directory: directory }
+    }
+
+    /// A guest.
+    pub(crate) fn guest(&self) -> Person {
+        Person::new(self.pages.clone())
+    }
+
+    /// Somebody who signed up here.
+    pub(crate) async fn member(&self, name: &str) -> Person {
+        let person = self.guest();
+        person.post("/sign-up", &[("name", name), ("password", PASSWORD)]).await.leads_to();
+        person
+    }
+
+    /// Somebody with a role.
+    pub(crate) async fn with_role(&self, name: &str, role: Role) -> Person {
+        self.state.members.register_with_role(name, PASSWORD, role).await.unwrap();
+        let person = self.guest();
+        person.post("/sign-in", &[("name", name), ("password", PASSWORD)]).await.leads_to();
+        person
+    }
+
+    /// Takes the store away.
+    pub(crate) async fn lose_store(&self) {
+        self.db.close().await;
+    }
+}
+
+impl Person {
+    /// Writes an article and gives its path.
+    pub(crate) async fn write(&self, board: &str, title: &str, content: &str) -> String {
+        let page = format!("/b/{board}/write");
+        self.submit(&page, &page, &[("title", title), ("content", content)]).await.leads_to()
+    }
+
+    /// Writes a comment, or a reply, on the article at a path, and gives its id.
+    pub(crate) async fn comment(&self, article: &str, content: &str, parent: &str) -> String {
+        let path = format!("{article}/comments");
+        let answer = self.submit(article, &path, &[("content", content), ("parent", parent)]).await;
+        answer.leads_to().split_once("#c").unwrap().1.to_owned()
+    }
+}
+
+/// An administrator without a row.
+fn god() -> Actor {
+    Actor::new(madang_kernel::Id::from_raw(1), "god", Role::Admin)
+}
+
+fn load_in_background(read: &Arc<ReadService>) {
+    // Lives as long as the runtime of the test.
+    let loads: &'static Supervisor = Box::leak(Box::new(Supervisor::new("loads")));
+    let running = read.clone();
+    loads.spawn("loads", OnError::Restart, move |stop| {
+        let running = running.clone();
+        async move { running.run(stop).await }
+    });
+}
+
+struct Nothing;
+
+#[async_trait]
+impl Progress for Nothing {
+    async fn caught_up(&self, _: Timestamp) -> Result<bool, StoreError> {
+        Ok(false)
+    }
+}
+
+#[async_trait]
+impl Health for Nothing {
+    async fn parts(&self) -> Vec<PartHealth> {
+        vec![PartHealth { name: "store".into(), ok: true, detail: "takes writes".into() }]
+    }
+}

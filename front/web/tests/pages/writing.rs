@@ -1,0 +1,170 @@
+//! Writing as a member: what is sent arrives once, what is wrong comes back with what was typed, and nobody writes for
+//! somebody else.
+
+use crate::support::TestSite;
+use madang_kernel::Role;
+
+#[tokio::test]
+async fn what_is_wrong_comes_back_with_what_was_typed() {
+    let site = TestSite::open().await;
+    let ann = site.member("ann").await;
+    let page = "/b/general/write";
+    let answer = ann.submit(page, page, &[("title", ""), ("content", "typed for an hour")]).await;
+    answer.assert(422).says("role=\"alert\"").says("must not be blank").says("typed for an hour").says("aria-invalid");
+    let answer = ann.submit(page, page, &[("title", "<b>x</b>"), ("content", " ")]).await;
+    answer.assert(422).says("value=\"&lt;b&gt;x&lt;/b&gt;\"");
+    let article = ann.write("general", "t", "c").await;
+    let answer = ann.submit(&article, &format!("{article}/comments"), &[("content", "\u{200b}")]).await;
+    answer.assert(422).says("must not be blank").says("<h2 id=\"comments-title\">");
+}
+
+#[tokio::test]
+async fn a_form_that_is_sent_twice_has_one_effect() {
+    let site = TestSite::open().await;
+    let ann = site.member("ann").await;
+    let form = ann.get("/b/general/write").await;
+    let (token, once) = (form.hidden("form_token"), form.hidden("once"));
+    let fields = [("form_token", token.as_str()), ("once", &once), ("title", "once"), ("content", "only")];
+    let first = ann.post("/b/general/write", &fields).await.leads_to();
+    assert_eq!(ann.post("/b/general/write", &fields).await.leads_to(), first);
+    ann.get("/b/general").await.says("1 article<");
+    let other = [fields[0], fields[1], fields[2], ("content", "something else")];
+    let again = ann.post("/b/general/write", &other).await;
+    again.assert(422).says("sent before").says("something else");
+    assert_ne!(again.hidden("once"), once);
+}
+
+#[tokio::test]
+async fn nobody_else_sends_a_members_forms() {
+    let site = TestSite::open().await;
+    let (ann, bob) = (site.member("ann").await, site.member("bob").await);
+    let token = ann.get("/b/general/write").await.hidden("form_token");
+    let fields = [("form_token", token.as_str()), ("title", "t"), ("content", "kept text")];
+    for origin in [("sec-fetch-site", "cross-site"), ("origin", "https://evil.example"), ("x-none", "")] {
+        ann.post_with("/b/general/write", &[origin], &fields).await.assert(403).says("did not come from this site");
+    }
+    bob.post("/b/general/write", &fields).await.assert(422).says("another session").says("kept text");
+    let without = [("title", "t"), ("content", "kept text")];
+    ann.post("/b/general/write", &without).await.assert(422).says("another session");
+    site.guest().post("/b/general/write", &fields).await.assert(422).says("session has ended").says("kept text");
+    for path in ["/articles/1/like", "/sign-out", "/articles/1/delete", "/comments/1/delete", "/members/1/role"] {
+        ann.post(path, &without).await.assert(403);
+    }
+    ann.post_with("/b/general/write", &[("origin", "http://board.example")], &fields).await.leads_to();
+}
+
+#[tokio::test]
+async fn a_line_end_is_one_character() {
+    let site = TestSite::open().await;
+    let ann = site.member("ann").await;
+    let article = ann.write("general", "lines", &"a\r\n".repeat(10_000)).await;
+    let id = article.rsplit('/').next().unwrap().parse().unwrap();
+    assert_eq!(site.state.articles.get(id).await.unwrap().content, "a\n".repeat(10_000));
+}
+
+#[tokio::test]
+async fn the_longest_article_fits_its_form() {
+    let site = TestSite::open().await;
+    let ann = site.member("ann").await;
+    ann.write("general", &"😀".repeat(100), &"😀".repeat(20_000)).await;
+    let page = "/b/general/write";
+    let long = ann.submit(page, page, &[("title", "t"), ("content", &"a".repeat(20_001))]).await;
+    long.assert(422).says("must have at most 20000 characters");
+    let huge = ann.submit(page, page, &[("title", "t"), ("content", &"a".repeat(300_000))]).await;
+    huge.assert(413).says("Too large");
+}
+
+#[tokio::test]
+async fn an_edit_that_came_second_says_so_and_keeps_its_text() {
+    let site = TestSite::open().await;
+    let ann = site.member("ann").await;
+    let article = ann.write("general", "t", "first").await;
+    let edit = format!("{article}/edit");
+    let form = ann.get(&edit).await;
+    form.assert(200).says("first");
+    let (token, version) = (form.hidden("form_token"), form.hidden("version"));
+    let fields = |content: &'static str| [("title", "t"), ("content", content)];
+    let hidden = [("form_token", token.as_str()), ("version", version.as_str())];
+    ann.post(&edit, &[&hidden[..], &fields("second")].concat()).await.leads_to();
+    let late = ann.post(&edit, &[&hidden[..], &fields("third, typed long")].concat()).await;
+    late.assert(409).says("Somebody else changed this article").says("third, typed long");
+    let version = late.hidden("version");
+    let hidden = [("form_token", token.as_str()), ("version", version.as_str())];
+    assert_eq!(ann.post(&edit, &[&hidden[..], &fields("third")].concat()).await.leads_to(), article);
+    ann.get(&article).await.says("<p>third</p>").says("edited");
+}
+
+#[tokio::test]
+async fn people_change_what_is_theirs_and_moderators_say_why() {
+    let site = TestSite::open().await;
+    let (ann, bob) = (site.member("ann").await, site.member("bob").await);
+    let moderator = site.with_role("mod_one", Role::Moderator).await;
+    let article = ann.write("general", "t", "c").await;
+    let comment = ann.comment(&article, "rude words", "").await;
+    for path in [format!("{article}/edit"), format!("{article}/delete"), format!("/comments/{comment}/delete")] {
+        bob.get(&path).await.assert(403);
+        site.guest().get(&path).await.assert(401).says("Please sign in");
+    }
+    let path = format!("/comments/{comment}/delete");
+    moderator.submit(&path, &path, &[("reason", " ")]).await.assert(422).says("must be given");
+    moderator.submit(&path, &path, &[("reason", "rule 3")]).await.leads_to();
+    ann.get(&article).await.is_silent_about("rude words");
+    let path = format!("{article}/delete");
+    assert_eq!(ann.submit(&path, &path, &[]).await.leads_to(), "/b/general");
+    ann.get(&article).await.assert(404);
+}
+
+#[tokio::test]
+async fn a_deleted_comment_with_replies_leaves_its_place() {
+    let site = TestSite::open().await;
+    let ann = site.member("ann").await;
+    let article = ann.write("general", "t", "c").await;
+    let root = ann.comment(&article, "the root", "").await;
+    ann.comment(&article, "the reply", &root).await;
+    let path = format!("/comments/{root}/delete");
+    ann.submit(&path, &path, &[]).await.leads_to();
+    ann.get(&article).await.says("This comment was deleted").says("the reply").is_silent_about("the root");
+}
+
+#[tokio::test]
+async fn likes_come_and_go_without_a_script() {
+    let site = TestSite::open().await;
+    let ann = site.member("ann").await;
+    let article = ann.write("general", "t", "c").await;
+    let path = format!("{article}/like");
+    ann.submit(&article, &path, &[("like", "yes")]).await.leads_to();
+    ann.get(&article).await.says("aria-pressed=\"true\"").says("<span class=\"like-count\">1</span>");
+    ann.submit(&article, &path, &[("like", "no")]).await.leads_to();
+    ann.get(&article).await.says("<span class=\"like-count\">0</span>");
+}
+
+#[tokio::test]
+async fn replies_have_a_page_for_those_without_a_script_and_a_part_for_those_with() {
+    let site = TestSite::open().await;
+    let ann = site.member("ann").await;
+    let article = ann.write("trees", "t", "c").await;
+    let root = ann.comment(&article, "the root", "").await;
+    ann.get(&format!("/comments/{root}/reply")).await.assert(200).says("the root").says("<h1>");
+    let part = ann.get_with(&format!("/comments/{root}/reply"), &[("x-madang-fragment", "1")]).await;
+    part.assert(200).says("<form class=\"write comment-form\"").is_silent_about("<html");
+    let token = part.hidden("form_token");
+    let fields = [("form_token", token.as_str()), ("content", "in place"), ("parent", &root)];
+    let ours = [("sec-fetch-site", "same-origin"), ("x-madang-fragment", "1")];
+    let written = ann.post_with(&format!("{article}/comments"), &ours, &fields).await;
+    written.assert(201).says("in place").is_silent_about("<html");
+    assert!(written.text().starts_with("<li class=\"comment\""));
+    let wrong = [("form_token", token.as_str()), ("content", ""), ("parent", &root)];
+    let refused = ann.post_with(&format!("{article}/comments"), &ours, &wrong).await;
+    assert_eq!(refused.assert(422).text(), "must not be blank");
+}
+
+#[tokio::test]
+async fn a_preview_is_for_members_and_shows_what_will_be() {
+    let site = TestSite::open().await;
+    let ann = site.member("ann").await;
+    let token = ann.get("/b/general/write").await.hidden("form_token");
+    let fields = [("form_token", token.as_str()), ("content", "**b** <script>x</script>")];
+    let shown = ann.post("/preview", &fields).await;
+    shown.assert(200).says("<strong>b</strong>").is_silent_about("<script>");
+    site.guest().post("/preview", &fields).await.assert(401);
+}

@@ -1,0 +1,15 @@
+//! What two adapters promise together, on real servers: `MADANG_TEST_REDIS` names one, `MADANG_TEST_REDIS_CLUSTER` the nodes
+//! of a cluster.
+
+#![allow(clippy::unwrap_used, reason = "the helpers of a test fail the test")]
+
+#[macro_use]
+#[path = "../../../../adapters/redis/tests/redis/support.rs"]
+mod support;
+#[path = "../../../../adapters/redis/tests/redis/own_server.rs"]
+mod own_server;
+
+mod hot_ranking;
+mod hot_store;
+mod live_views;
+mod proxy;
