@@ -13,8 +13,9 @@ use quick_cache::unsync::Cache;
 const PLACEHOLDER_KEPT_MS: i64 = 60_000;
 /// Placeholders in one part from which on sweeping is worth it.
 const SWEEP_FROM: usize = 64;
-/// What the cache itself needs for an item, beside the item: its slot, its place in the table, room in both to grow.
-const SLOT_BYTES: usize = 128;
+/// What the cache itself needs for an item, beside the item: key, links and marks, its place in the table, traces of what
+/// left lately.
+const SLOT_BYTES: usize = 64;
 
 /// A value whose memory is weighed.
 pub(crate) trait Weigh {
@@ -43,6 +44,7 @@ pub(crate) struct ByBytes;
 impl<K, V: Weigh> Weighter<K, Item<V>> for ByBytes {
     fn weight(&self, _: &K, item: &Item<V>) -> u64 {
         let behind = item.value.as_ref().map_or(0, Weigh::weight_bytes);
+        // Slots are kept in one run that doubles when it is full, so up to half of them wait for an item.
         (SLOT_BYTES + 2 * size_of::<Item<V>>() + behind) as u64
     }
 }

@@ -1,9 +1,11 @@
 //! What lives in the memory of one process: the query model, within a budget, and its owners, asked in place.
 
 mod boards;
+mod bytes;
 mod entries;
 mod kept;
 mod owners;
+mod packed;
 mod read_model;
 
 pub use owners::{LocalArticles, LocalComments, LocalLikes, LocalOwners, LocalViews};

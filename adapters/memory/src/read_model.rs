@@ -5,20 +5,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use madang_article_read::{
-    ArticleGroup, Change, Entry, Filled, FilledList, ListLook, Look, ModelSize, Newest, ReadModel, Ticket, Window,
+    Change, Entry, Filled, FilledList, ListLook, Look, ModelSize, Newest, ReadModel, Ticket, Window,
 };
 use madang_event::Envelope;
 use madang_kernel::{ArticleId, BoardId, Clock, Id, SHARDS, ShardId, StoreError};
 
 use crate::boards::{self, BoardPart};
-use crate::entries::{self, EntryPart};
+use crate::entries::{self, EntryPart, Told};
+use crate::packed::{Known, Packed};
 
 /// What the model may take when nobody says otherwise.
 pub const DEFAULT_BUDGET_BYTES: u64 = 256 * 1024 * 1024;
 /// The share of the budget that lists of boards get: one in so many.
 const LISTS_SHARE: u64 = 8;
 /// About what an article weighs, and a list; only the cache's own book-keeping depends on it.
-const TYPICAL_ENTRY_BYTES: u64 = 2_048;
+const TYPICAL_ENTRY_BYTES: u64 = 1_024;
 const TYPICAL_LIST_BYTES: u64 = 8_192;
 
 /// The query model in process. Every method is quick and waits for nobody but the holder of one part's lock.
@@ -55,7 +56,8 @@ impl MemoryReadModel {
     pub fn merge_committed(&self, events: &[Envelope]) {
         let now = self.clock.now();
         for change in events.iter().cloned().filter_map(Change::of) {
-            entries::merge_committed(&mut self.entry_part(change.article_id), &change, now);
+            let created = change.is_creation.then(|| Packed::of(&change.entry));
+            entries::merge_committed(&mut self.entry_part(change.article_id), &change, created, now);
             self.merge_board(&change);
         }
         self.changed();
@@ -114,17 +116,16 @@ impl MemoryReadModel {
             if part.is_expected(article) {
                 return false;
             }
-            part.peek(article).map(|item| item.value.as_ref().and_then(|entry| entry.article.clone()))
+            part.peek(article).map(|item| item.value.as_ref().map(Packed::known))
         };
         match known {
             // Nobody has the article: then only a list of its board could want to hear of it.
             None => self.board_part(article.shard()).is_empty(),
-            Some(Some(ArticleGroup::Live(text))) if text.head.version >= version => {
-                let board = text.head.board_id;
-                boards::is_settled(&self.board_part(board.shard()), board, article)
+            Some(Some(Known::Live { version: known, board_id })) if known >= version => {
+                boards::is_settled(&self.board_part(board_id.shard()), board_id, article)
             }
             // What is deleted stays so, and its deletion told the board's list more.
-            Some(Some(ArticleGroup::Deleted { .. })) => true,
+            Some(Some(Known::Deleted)) => true,
             Some(_) => false,
         }
     }
@@ -156,7 +157,11 @@ fn lock<T>(part: &Mutex<T>) -> MutexGuard<'_, T> {
 impl ReadModel for MemoryReadModel {
     async fn find(&self, articles: &[ArticleId]) -> Result<Vec<Look>, StoreError> {
         let now = self.clock.now();
-        Ok(articles.iter().map(|article| entries::look(&self.entry_part(*article), *article, now)).collect())
+        let look = |article: &ArticleId| {
+            let found = entries::find(&self.entry_part(*article), *article, now);
+            found.look(*article)
+        };
+        Ok(articles.iter().map(look).collect())
     }
 
     async fn expect(&self, articles: &[ArticleId]) -> Result<Ticket, StoreError> {
@@ -173,7 +178,10 @@ impl ReadModel for MemoryReadModel {
         told: Vec<(ArticleId, Option<Entry>)>,
     ) -> Result<Vec<Filled<Entry>>, StoreError> {
         let now = self.clock.now();
-        let fill = |(article, told)| entries::fill(&mut self.entry_part(article), ticket, article, told, now);
+        let fill = |(article, told): (ArticleId, Option<Entry>)| {
+            let told = told.map(Told::of);
+            entries::fill(&mut self.entry_part(article), ticket, article, told, now)
+        };
         Ok(told.into_iter().map(fill).collect())
     }
 
@@ -221,8 +229,11 @@ impl ReadModel for MemoryReadModel {
     }
 
     async fn held(&self, shard: ShardId) -> Result<Vec<(ArticleId, Entry)>, StoreError> {
-        let part = lock(&self.entries[usize::from(shard.number())]);
-        Ok(part.values().map(|(article, entry)| (article, entry.clone())).collect())
+        let packed: Vec<_> = {
+            let part = lock(&self.entries[usize::from(shard.number())]);
+            part.values().map(|(article, packed)| (article, packed.clone())).collect()
+        };
+        Ok(packed.into_iter().filter_map(|(article, packed)| Some((article, packed.entry(article)?))).collect())
     }
 
     fn generation(&self) -> Option<u64> {

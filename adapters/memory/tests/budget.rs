@@ -10,7 +10,7 @@ use madang_article_read::{Filled, Look, Newest, ReadModel};
 use madang_event::{BoardCount, Envelope};
 use madang_kernel::{ArticleId, BoardId, Id, ManualClock, Timestamp};
 use madang_memory::MemoryReadModel;
-use support::{Site, Truth, page, size};
+use support::{Site, Truth, noise, page, size};
 
 const MIB: u64 = 1024 * 1024;
 
@@ -23,7 +23,7 @@ fn model(budget_bytes: u64) -> MemoryReadModel {
 fn creations(from: i64, count: i64) -> impl Iterator<Item = Envelope> {
     let mut truth = Truth::default();
     (from..from + count).map(move |number| {
-        let content = "x".repeat((number * 7_919 % 4_001) as usize);
+        let content = noise(number as u64, (number * 7_919 % 4_001) as usize);
         let event = truth.create(board(number % 1_000), article(number), &content);
         truth.articles.clear();
         event
@@ -75,7 +75,7 @@ async fn what_grows_in_place_stays_within_the_budget() {
     let short: Vec<_> = (1..=3_000).map(|number| truth.create(board(number % 200), article(number), "s")).collect();
     model.merge_committed(&short);
     for number in 1..=3_000 {
-        truth.articles.get_mut(&article(number)).unwrap().text.content = "x".repeat(20_000);
+        truth.articles.get_mut(&article(number)).unwrap().text.content = noise(number as u64, 20_000);
         model.merge_committed(&[truth.edit(article(number)).unwrap()]);
         assert!(model.size_now().bytes <= budget, "{:?}", model.size_now());
     }
@@ -89,7 +89,7 @@ async fn what_grows_in_place_stays_within_the_budget() {
 #[tokio::test]
 async fn an_article_that_fits_nowhere_is_read_all_the_same() {
     let site = Site::open(64 * 1024);
-    site.world.truth().create(board(1), article(1), &"x".repeat(20_000));
+    site.world.truth().create(board(1), article(1), &noise(1, 20_000));
     for _ in 0..3 {
         let read = site.service.article(article(1)).await.unwrap().unwrap();
         assert_eq!(read.text.content.len(), 20_000);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use madang_kernel::{ArticleId, BoardId, Id, ManualClock, Timestamp};
 use madang_memory::MemoryReadModel;
-use support::Truth;
+use support::{Truth, noise};
 
 const MIB: u64 = 1024 * 1024;
 
@@ -33,7 +33,7 @@ fn resident_bytes() -> u64 {
 }
 
 /// What an article takes besides its text, at least: so that more come than fit.
-const BESIDE_TEXT_BYTES: u64 = 500;
+const BESIDE_TEXT_BYTES: u64 = 200;
 
 #[test]
 fn resident_memory_stays_within_the_budget() {
@@ -44,8 +44,8 @@ fn resident_memory_stays_within_the_budget() {
         let before = resident_bytes();
         let model = model(budget);
         let mut truth = Truth::default();
-        let content = "x".repeat(length);
         for number in 1..=(3 * budget / (length as u64 + BESIDE_TEXT_BYTES)) as i64 {
+            let content = noise(number as u64, length);
             model.merge_committed(&[truth.create(board(number % 1_000), article(number), &content)]);
             truth.articles.clear();
         }

@@ -35,6 +35,13 @@ pub(crate) fn open_reader(options: &SqliteOptions) -> rusqlite::Result<Connectio
     Ok(connection)
 }
 
+/// A connection that can only read, and waits for no lock: whoever uses it has no time for that.
+pub(crate) fn open_at_once(options: &SqliteOptions) -> rusqlite::Result<Connection> {
+    let connection = open_reader(options)?;
+    connection.busy_timeout(Duration::ZERO)?;
+    Ok(connection)
+}
+
 /// A connection for checkpoints beside the writer. It gives way at once rather than waiting for a lock.
 pub(crate) fn open_checkpointer(options: &SqliteOptions) -> rusqlite::Result<Connection> {
     let connection = Connection::open(&options.path)?;

@@ -8,6 +8,7 @@ use madang_kernel::{Clock, StoreError};
 use rusqlite::{Connection, OptionalExtension};
 use tokio::sync::oneshot;
 
+use crate::at_once::AtOnce;
 use crate::call::{BoxedCall, boxed};
 use crate::checkpointer::{self, WalGauge};
 use crate::connection;
@@ -65,6 +66,7 @@ pub struct Sqlite {
 struct Inner {
     lanes: Arc<Lanes>,
     reads: Arc<ReadQueue>,
+    at_once: AtOnce,
     wal: Arc<WalGauge>,
     clock: Arc<dyn Clock>,
     tail: Arc<Tail>,
@@ -84,10 +86,12 @@ impl Sqlite {
         let count = options.readers.max(1);
         let readers =
             (0..count).map(|_| connection::open_reader(&options)).collect::<Result<Vec<_>, _>>().map_err(unusable)?;
+        let at_once = AtOnce::new(connection::open_at_once(&options).map_err(unusable)?);
 
         let inner = Inner {
             lanes: Arc::new(Lanes::new(options.people_queue, options.background_queue)),
             reads: Arc::new(ReadQueue::new(options.read_queue, count)),
+            at_once,
             wal: Arc::new(WalGauge::default()),
             clock,
             tail: Arc::new(Tail::after(head, options.tail_entries, options.tail_bytes)),
@@ -144,6 +148,12 @@ impl Sqlite {
         answer(reply).await
     }
 
+    /// Runs a look-up of a few rows by their keys on the thread of the caller, as new as everything committed before each
+    /// of its statements. `None` when it has to go to [`Sqlite::read`].
+    pub(crate) fn read_at_once<T>(&self, call: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Option<T> {
+        self.inner.at_once.try_read(call)
+    }
+
     /// The clock that this database takes for its own.
     pub fn clock(&self) -> &Arc<dyn Clock> {
         &self.inner.clock
@@ -180,6 +190,7 @@ impl Inner {
 
     fn stop(&self) {
         self.reads.close();
+        self.at_once.close();
         self.wal.stop();
         self.lanes.close();
     }

@@ -1,6 +1,7 @@
 //! Every store on one SQLite file: group commit by one writer, a pool of readers, and the embedded event log.
 
 mod articles;
+mod at_once;
 mod call;
 mod check;
 mod checkpointer;

@@ -8,6 +8,8 @@ pub(crate) const COMMIT_SECONDS: &str = "madang_sqlite_commit_seconds";
 pub(crate) const WRITE_QUEUE: &str = "madang_sqlite_write_queue";
 /// Calls waiting for a reader.
 pub(crate) const READ_QUEUE: &str = "madang_sqlite_read_queue";
+/// Look-ups on the thread of whoever asked.
+pub(crate) const READ_AT_ONCE: &str = "madang_sqlite_read_at_once_total";
 /// Calls refused because a queue was full.
 pub(crate) const REFUSED: &str = "madang_sqlite_refused_total";
 /// Size of the part of the write-ahead log that is in use.

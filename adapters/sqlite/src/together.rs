@@ -12,6 +12,9 @@ use crate::errors::sql_error;
 
 const TOGETHER: &str = include_str!("../sql/article_read/together.sql");
 
+/// Articles that are read on the thread of whoever asks; more would keep it from its other work.
+const AT_ONCE_MAX: usize = 4;
+
 /// Reads articles with their counts.
 #[derive(Clone)]
 pub struct SqliteTogether {
@@ -28,9 +31,18 @@ impl SqliteTogether {
 #[async_trait]
 impl ReadTogether for SqliteTogether {
     async fn read_together(&self, articles: &[ArticleId]) -> Result<Vec<Together>, StoreError> {
+        if articles.len() <= AT_ONCE_MAX
+            && let Some(found) = self.db.read_at_once(|tx| find_all(tx, articles))
+        {
+            return Ok(found);
+        }
         let articles = articles.to_vec();
-        self.db.read(move |tx| articles.iter().map(|article| find(tx, *article)).collect()).await
+        self.db.read(move |tx| find_all(tx, &articles)).await
     }
+}
+
+fn find_all(tx: &Connection, articles: &[ArticleId]) -> Result<Vec<Together>, StoreError> {
+    articles.iter().map(|article| find(tx, *article)).collect()
 }
 
 fn find(tx: &Connection, article: ArticleId) -> Result<Together, StoreError> {

@@ -5,7 +5,7 @@
 mod support;
 
 use madang_article::ArticleStore as _;
-use madang_article_read::{ArticleGroup, Count, Entry, ReadTogether as _};
+use madang_article_read::{ArticleGroup, Count, Entry, ReadTogether as _, Together};
 use madang_comment::CommentStore as _;
 use madang_kernel::{ArticleId, Id, StoreError};
 use madang_like::LikeStore as _;
@@ -49,6 +49,37 @@ async fn one_read_tells_what_the_owners_tell() {
         }
     }
     assert_eq!(live, [2, 1, 2]);
+}
+
+#[tokio::test]
+async fn what_is_read_on_the_spot_is_as_new_as_what_readers_read() {
+    let test = TestDb::fresh();
+    let together = SqliteTogether::new(test.db.clone());
+    let article = ArticleId::from_raw(2);
+    assert_eq!(together.read_together(&[article]).await.unwrap(), [Together::default()]);
+    test.db.write(madang_sqlite::Lane::People, |tx| tx.execute_batch(ROWS).map_err(broken)).await.unwrap();
+    for likes in 43..200_u64 {
+        let told = together.read_together(&[article]).await.unwrap().remove(0);
+        // Asked for together with many, it is left to the readers.
+        assert_eq!(together.read_together(&[article; 16]).await.unwrap(), vec![told.clone(); 16]);
+        assert_eq!(told.entry.unwrap().likes, Some(Count { count: likes - 1, version: 52 }));
+        let change = move |tx: &rusqlite::Connection| {
+            let changed = tx.execute("UPDATE article_like_count SET like_count = ?1 WHERE article_id = 2", [likes as i64]);
+            changed.map_err(broken)
+        };
+        test.db.write(madang_sqlite::Lane::People, change).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_left_open_that_read_on_the_spot() {
+    let test = TestDb::fresh();
+    let together = SqliteTogether::new(test.db.clone());
+    together.read_together(&[ArticleId::from_raw(2)]).await.unwrap();
+    test.db.close().await;
+    assert!(together.read_together(&[ArticleId::from_raw(2)]).await.is_err());
+    let left = std::fs::read_dir(test.directory.path()).unwrap().map(|file| file.unwrap().file_name()).collect::<Vec<_>>();
+    assert!(left.iter().all(|name| !name.to_string_lossy().ends_with("-wal")), "{left:?}");
 }
 
 async fn from_the_owners(test: &TestDb, article: ArticleId) -> Result<(Option<Entry>, Option<u64>), StoreError> {

@@ -86,7 +86,8 @@ struct Loops {
 }
 
 impl ReadService {
-    /// A service over a model that is rebuilt from `owners`. Nothing is loaded unless [`ReadService::run`] runs.
+    /// A service over a model that is rebuilt from `owners`. What the owners do not have at hand is loaded while
+    /// [`ReadService::run`] runs.
     pub fn new(model: Arc<dyn ReadModel>, owners: Arc<dyn Owners>, clock: Arc<dyn Clock>) -> Self {
         let entries = EntrySource::new(Arc::clone(&model), Arc::clone(&owners));
         let boards = ListSource::new(Arc::clone(&model), Arc::clone(&owners));

@@ -86,3 +86,15 @@ pub(crate) fn page(number: i64) -> PageNumber {
 pub(crate) fn size(size: i64) -> PageSize {
     PageSize::new("size", size).unwrap()
 }
+
+/// Letters in which nothing repeats, so that no packing makes them fewer.
+pub(crate) fn noise(seed: u64, length: usize) -> String {
+    let mut bits = seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let letter = |_| {
+        bits ^= bits << 13;
+        bits ^= bits >> 7;
+        bits ^= bits << 17;
+        char::from(b'0' + (bits >> 32) as u8 % 75)
+    };
+    (0..length).map(letter).collect()
+}

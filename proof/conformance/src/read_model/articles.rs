@@ -1,10 +1,10 @@
 //! Articles and events about them.
 
 use madang_article_read::{ListLook, Look, ModelSize, Step};
-use madang_kernel::Id;
+use madang_kernel::{Id, ShardId};
 
 use super::ReadModelHarness;
-use super::site::{Site, article, commented, created, deleted, edited, liked, newest, page, raws};
+use super::site::{Site, article, commented, created, deleted, edited, liked, newest, page, raws, seen};
 
 pub(super) async fn what_nobody_told_is_a_miss<H: ReadModelHarness>(harness: H) {
     let site = Site::open(harness);
@@ -139,4 +139,33 @@ pub(super) async fn sizes_are_told<H: ReadModelHarness>(harness: H) {
     assert!(size.bytes > 10 * 50, "{size:?}");
     site.model.clear().await.unwrap();
     assert_eq!(site.model.size().await.unwrap(), ModelSize::default());
+}
+
+pub(super) async fn what_is_held_is_told_shard_by_shard<H: ReadModelHarness>(harness: H) {
+    let site = Site::open(harness);
+    for raw in 1..=40 {
+        site.fill(raw, Some((raw as u64, 10, 20))).await;
+    }
+    site.merge([liked(1, 21), deleted(1, 2, 9)]).await;
+    // Neither an absence nor a placeholder is something that is held.
+    site.fill(41, None).await;
+    site.model.expect(&[article(42)]).await.unwrap();
+    let mut held = Vec::new();
+    for shard in ShardId::all() {
+        for (article, entry) in site.model.held(shard).await.unwrap() {
+            assert_eq!(ShardId::of_article_parts(article), shard, "{article}");
+            held.push((article.raw(), seen(&entry)));
+        }
+    }
+    held.sort_unstable();
+    let expected = (1..=40).map(|raw| match raw {
+        1 => (1, Some((1, 10, 21))),
+        2 => (2, None),
+        raw => (raw, Some((raw as u64, 10, 20))),
+    });
+    assert_eq!(held, expected.collect::<Vec<_>>());
+    site.model.clear().await.unwrap();
+    for shard in ShardId::all() {
+        assert_eq!(site.model.held(shard).await.unwrap(), vec![]);
+    }
 }

@@ -40,6 +40,7 @@ listed_suite! {
     any_order_of_events_gives_the_same_article,
     what_is_settled_changes_nothing,
     sizes_are_told,
+    what_is_held_is_told_shard_by_shard,
     a_rebuild_never_overwrites_an_event,
     a_late_event_does_not_overwrite_a_rebuild,
     a_deletion_during_a_rebuild_wins,

@@ -29,10 +29,10 @@ impl Source<u64, u64> for Doubling {
     async fn load(&self, keys: &[u64]) -> Result<Vec<u64>, StoreError> {
         let now = self.at_once.fetch_add(1, Ordering::SeqCst) + 1;
         self.at_once_max.fetch_max(now, Ordering::SeqCst);
-        lock(&self.loads).push(keys.to_vec());
+        locked(&self.loads).push(keys.to_vec());
         self.gate.acquire().await.unwrap().forget();
         self.at_once.fetch_sub(1, Ordering::SeqCst);
-        let fail = *lock(&self.fail);
+        let fail = *locked(&self.fail);
         match fail.and_then(|fail| fail(keys)) {
             Some(error) => Err(error),
             None => Ok(keys.iter().map(|key| key * 2).collect()),
@@ -44,9 +44,13 @@ impl Source<u64, u64> for Doubling {
     }
 }
 
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Doubling {
     fn loads(&self) -> Vec<Vec<u64>> {
-        lock(&self.loads).clone()
+        locked(&self.loads).clone()
     }
 
     fn open(&self) {
@@ -54,7 +58,7 @@ impl Doubling {
     }
 
     fn fail(&self, fail: Option<Fails>) {
-        *lock(&self.fail) = fail;
+        *locked(&self.fail) = fail;
     }
 }
 
@@ -220,12 +224,84 @@ async fn one_refresh_of_a_key_runs_at_a_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_full_queue_answers_at_once() {
-    let source: Arc<dyn Source<u64, u64>> = Arc::clone(&site().source) as _;
-    let (readers, _loads) = loader("doubles", source);
-    (0..=QUEUE_MAX as u64).for_each(|key| readers.refresh(&[key]));
-    assert_eq!(lock(&readers.refreshing).len(), QUEUE_MAX, "what is dropped is not taken for under way");
-    assert!(matches!(readers.load(&[1]).await.unwrap_err(), StoreError::Unavailable { what: "doubles", .. }));
+async fn too_many_who_wait_are_told_at_once() {
+    let site = site();
+    let waiting = site.readers((0..HELD_MAX as u64).map(|key| vec![key])).await;
+    assert!(matches!(site.loader.load(&[1]).await.unwrap_err(), StoreError::Unavailable { what: "doubles", .. }));
+    site.source.open();
+    assert!(waiting.join_all().await.iter().all(Result::is_ok));
+    assert_eq!(site.loader.load(&[1]).await.unwrap(), vec![2], "there is room again");
+}
+
+#[tokio::test(start_paused = true)]
+async fn more_refreshes_than_may_wait_are_dropped() {
+    let site = site();
+    (0..2 * HELD_MAX as u64).for_each(|key| site.loader.refresh(&[key]));
+    site.source.open();
+    site.settle().await;
+    assert_eq!(site.source.loads().iter().map(Vec::len).sum::<usize>(), HELD_MAX);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_there_at_once_needs_no_loop() {
+    let source = Arc::clone(&site().source);
+    let (readers, loads) = loader("doubles", Arc::clone(&source) as Arc<dyn Source<u64, u64>>);
+    source.open();
+    assert_eq!(readers.load(&[7, 8]).await.unwrap(), vec![14, 16]);
+    drop(loads);
+    assert!(matches!(readers.load(&[7]).await.unwrap_err(), StoreError::Unavailable { .. }), "and none begins after it");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_load_that_a_reader_began_is_ended_by_the_loop() {
+    let site = site();
+    let readers = site.readers((0..3).map(|_| vec![7])).await;
+    site.source.open();
+    assert!(readers.join_all().await.iter().all(|answer| answer.as_ref().is_ok_and(|values| values == &[14])));
+    assert_eq!(site.source.loads(), vec![vec![7]]);
+    assert_eq!(site.loader.load(&[7]).await.unwrap(), vec![14], "and its place is free again");
+}
+
+#[tokio::test(start_paused = true)]
+async fn readers_on_many_threads_never_load_a_key_twice_at_once() {
+    let busy: Arc<Vec<AtomicUsize>> = Arc::new((0..8).map(|_| AtomicUsize::new(0)).collect());
+    let twice = Arc::new(AtomicUsize::new(0));
+    let source = Arc::new(Exclusive { busy, twice: Arc::clone(&twice) });
+    let (readers, _loads) = loader("exclusive", source as Arc<dyn Source<u64, u64>>);
+    let readers = Arc::new(readers);
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let readers = Arc::clone(&readers);
+            scope.spawn(move || {
+                for key in (0..2_000).map(|number| (number * 7 + thread) % 8) {
+                    // Nobody runs the loop, so whoever is asked while others load may wait: that is given up at once.
+                    let answer = readers.load(&[key]).now_or_never();
+                    assert!(answer.is_none_or(|answer| answer.unwrap() == vec![key]));
+                }
+            });
+        }
+    });
+    assert_eq!(twice.load(Ordering::SeqCst), 0);
+}
+
+/// A source that is done at once, and notices when it is asked for a key that it is at.
+struct Exclusive {
+    busy: Arc<Vec<AtomicUsize>>,
+    twice: Arc<AtomicUsize>,
+}
+
+#[async_trait]
+impl Source<u64, u64> for Exclusive {
+    async fn load(&self, keys: &[u64]) -> Result<Vec<u64>, StoreError> {
+        for key in keys {
+            self.twice.fetch_add(self.busy[*key as usize].fetch_add(1, Ordering::SeqCst), Ordering::SeqCst);
+        }
+        std::thread::yield_now();
+        for key in keys {
+            self.busy[*key as usize].fetch_sub(1, Ordering::SeqCst);
+        }
+        Ok(keys.to_vec())
+    }
 }
 
 #[tokio::test(start_paused = true)]
