@@ -10,6 +10,7 @@ mod crowd;
 mod db;
 mod dead_letters;
 mod errors;
+mod export;
 mod fold;
 mod hot;
 mod inbox;
@@ -36,6 +37,7 @@ pub use check::{
 pub use comments::SqliteComments;
 pub use db::{OpenError, Sqlite};
 pub use dead_letters::SqliteDeadLetters;
+pub use export::{ExportRow, ExportState, ExportTable, Fate, TABLES, TableFate};
 pub use hot::{SqliteHot, SqliteProgress};
 pub use inbox::{SqliteEffect, SqliteInbox};
 pub use lanes::Lane;
