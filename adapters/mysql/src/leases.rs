@@ -17,6 +17,9 @@ const RENEW: &str = include_str!("../sql/lease/renew.sql");
 const END: &str = include_str!("../sql/lease/end.sql");
 const RELEASE: &str = include_str!("../sql/lease/release.sql");
 
+/// The row that is no number's: locked by whoever takes one, and its end is below every lease that is taken.
+const FLOOR_ROW: u16 = 65_535;
+
 /// Leases in the members' database.
 #[derive(Clone)]
 pub struct MysqlLeases {
@@ -37,7 +40,9 @@ impl MysqlLeases {
             ends.insert(cells.next::<u8>()?, cells.next::<i64>()?);
         }
         let Some(node) = free(&ends, now) else { return Ok(None) };
-        let from_ms = now.max(ends.get(&node).copied().unwrap_or(i64::MIN));
+        // A site that moved here brought ids with it: none is issued below them, whatever the clocks say.
+        let floor = tx.first(END, vec![FLOOR_ROW.into()]).await?.map_or(Ok(0), |mut cells| cells.next::<i64>())?;
+        let from_ms = now.max(floor).max(ends.get(&node).copied().unwrap_or(i64::MIN));
         let until_ms = from_ms.saturating_add(ttl_ms.max(1));
         tx.write(STORE, vec![node.into(), from_ms.into(), until_ms.into()]).await?;
         Ok(Some(NodeLease { node: NodeId(node), from_ms, until_ms }))

@@ -32,6 +32,9 @@ mod backbone {
 mod member {
     refinery::embed_migrations!("migrations/member");
 }
+mod copy {
+    refinery::embed_migrations!("migrations/copy");
+}
 mod article {
     refinery::embed_migrations!("migrations/article");
 }
@@ -245,6 +248,9 @@ async fn migrate(server: &Server, service: Service) -> Result<(), refinery::Erro
         Service::View => view::migrations::runner(),
     };
     run(backbone::migrations::runner(), "schema_backbone", server).await?;
+    if service == Service::Member {
+        run(copy::migrations::runner(), "schema_copy", server).await?;
+    }
     run(own, "schema_history", server).await
 }
 

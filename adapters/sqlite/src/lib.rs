@@ -11,6 +11,7 @@ mod crowd;
 mod db;
 mod dead_letters;
 mod errors;
+mod export;
 mod fold;
 mod hot;
 mod inbox;
@@ -38,6 +39,7 @@ pub use check::{
 pub use comments::SqliteComments;
 pub use db::{OpenError, Sqlite};
 pub use dead_letters::SqliteDeadLetters;
+pub use export::{ExportRow, ExportState, ExportTable, Fate, TABLES, TableFate};
 pub use hot::{SqliteHot, SqliteProgress};
 pub use inbox::{SqliteEffect, SqliteInbox};
 pub use lanes::Lane;

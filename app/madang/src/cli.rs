@@ -95,6 +95,17 @@ pub enum Command {
         madang seed --board general --articles 1000000 --members 10 --tokens tokens.txt"
     )]
     Seed(SeedArgs),
+    /// Move a site from its data directory to a cluster
+    #[command(
+        long_about = "Moves a site from its data directory (--data) to the cluster of a configuration file (--to): \
+        members with their passwords and roles, boards, articles, comments, likes, views and hot lists, with their ids \
+        and counters. No server may run on either. Interrupted, it goes on when it is run again. In the end the rows of \
+        both are counted and compared; 1 when they differ.\n\n\
+        The event log stays behind. So do the keys: a cluster derives its own from its secret, and everybody signs in \
+        again.",
+        after_long_help = "Example:\n  madang copy --from embedded --data madang-data --to cluster.toml"
+    )]
+    Copy(CopyArgs),
     /// Compare every counter with the rows it counts
     #[command(
         long_about = "Compares every counter with the rows it counts and prints the sizes of what grows. Exits with \
@@ -188,6 +199,27 @@ pub struct SeedArgs {
     pub board: Option<String>,
 }
 
+/// From where and to where a site moves.
+#[derive(Debug, Args)]
+pub struct CopyArgs {
+    /// What the site is now
+    #[arg(long, value_enum)]
+    pub from: CopyFrom,
+    /// Configuration file of the cluster
+    #[arg(long, value_name = "FILE")]
+    pub to: PathBuf,
+    /// Rows in one step
+    #[arg(long, value_name = "N", default_value_t = 2_000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub slice: u32,
+}
+
+/// What can be moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CopyFrom {
+    /// A data directory
+    Embedded,
+}
+
 /// What can be done with dead letters.
 #[derive(Debug, Subcommand)]
 pub enum DlqCommand {
@@ -268,7 +300,7 @@ impl Command {
     /// What to ask for, unless the command is one that needs no site; `password` is what came from standard input.
     pub fn request(&self, password: String) -> Option<ControlRequest> {
         Some(match self {
-            Self::Serve(_) | Self::Config | Self::Keys(_) => return None,
+            Self::Serve(_) | Self::Config | Self::Keys(_) | Self::Copy(_) => return None,
             Self::Member(MemberCommand::Create { role, name, .. }) => {
                 ControlRequest::MemberCreate { name: name.clone(), password, role: (*role).into() }
             }

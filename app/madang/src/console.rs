@@ -19,7 +19,7 @@ const PLAIN_EVERY: Duration = Duration::from_secs(1);
 pub(crate) struct Console {
     tokens: Option<BufWriter<File>>,
     bar: Option<(String, ProgressBar)>,
-    last_plain: Option<Instant>,
+    last_plain: Option<(String, Instant)>,
     problem: Option<std::io::Error>,
     terminal: bool,
 }
@@ -83,9 +83,9 @@ impl Console {
 
     fn progress(&mut self, step: &str, done: u64, total: u64) {
         if !self.terminal {
-            let due = self.last_plain.is_none_or(|last| last.elapsed() >= PLAIN_EVERY);
-            if due || done == total {
-                self.last_plain = Some(Instant::now());
+            let is_fresh = |(of, last): &(String, Instant)| of == step && last.elapsed() < PLAIN_EVERY;
+            if done == total || !self.last_plain.as_ref().is_some_and(is_fresh) {
+                self.last_plain = Some((step.to_owned(), Instant::now()));
                 let _ = writeln!(std::io::stderr(), "{step}: {done} of {total}");
             }
             return;

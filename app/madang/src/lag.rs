@@ -4,10 +4,13 @@ use std::time::Duration;
 
 use madang_sqlite::{Behind, GroupLag};
 
+/// What is said of a group that has nothing to do.
+pub(crate) const UP_TO_DATE: &str = "up to date";
+
 /// `up to date`, or how much is before the group and how old it is.
 pub(crate) fn in_words(lag: &GroupLag) -> String {
     let mut words = match behind(lag.topics) {
-        None => "up to date".to_owned(),
+        None => UP_TO_DATE.to_owned(),
         Some(behind) => format!("{behind} behind"),
     };
     if let Some(waiting) = behind(lag.rungs) {

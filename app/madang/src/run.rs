@@ -7,13 +7,14 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 use clap::Parser as _;
 use madang_messaging::Supervisor;
+use tokio::runtime::Runtime;
 
-use crate::cli::{Cli, Command, KeysCommand, PASSWORD_MAX_BYTES};
+use crate::cli::{Cli, Command, CopyArgs, CopyFrom, KeysCommand, PASSWORD_MAX_BYTES};
 use crate::config::{Config, Settings, Sources};
 use crate::console::Console;
 use crate::control::{self, ControlError, ControlRequest, Ending};
 use crate::data_directory::{DataDirectory, DataDirectoryError};
-use crate::operations::Operations;
+use crate::operations::{self, Operations};
 use crate::report::Report;
 use crate::roles::Roles;
 use crate::{composition, keys, serve, telemetry};
@@ -45,6 +46,9 @@ fn try_run(cli: &Cli) -> anyhow::Result<u8> {
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
     let sources = Sources { file: cli.common.config.clone(), environment, flags: cli.setting_flags() };
+    if let Some(Command::Copy(args)) = &cli.command {
+        return copy(args, sources);
+    }
     let config = Config::load(&sources)?;
     telemetry::start_log(&config, serving)?;
     if matches!(cli.command, Some(Command::Config)) {
@@ -54,8 +58,7 @@ fn try_run(cli: &Cli) -> anyhow::Result<u8> {
     if matches!(cli.command, Some(Command::Keys(KeysCommand::Rotate))) {
         return rotate_key(&config.settings);
     }
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")?;
+    let runtime = runtime()?;
     match cli.command.as_ref().filter(|_| !serving) {
         None => runtime.block_on(serve::serve(&config)).map(|()| 0),
         Some(command) => runtime.block_on(perform(command, &config.settings)),
@@ -73,6 +76,41 @@ fn rotate_key(settings: &Settings) -> anyhow::Result<u8> {
     let kept = keys::rotate_token_key(&settings.data)?;
     println!("a new key signs from the next start on; tokens of {} earlier ones stay good", kept - 1);
     Ok(0)
+}
+
+fn runtime() -> anyhow::Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")
+}
+
+/// Copies between two sites, each with settings of its own: those of a cluster belong to the file of --to alone.
+fn copy(args: &CopyArgs, sources: Sources) -> anyhow::Result<u8> {
+    let CopyFrom::Embedded = args.from;
+    let to = Config::load(&Sources { file: Some(args.to.clone()), ..sources.clone() })?;
+    let mut sources = sources;
+    sources.environment.retain(|(name, _)| !name.starts_with("MADANG_CLUSTER_"));
+    sources.flags.retain(|(key, _, _)| !key.starts_with("cluster."));
+    let from = Config::load(&sources)?;
+    if from.settings.cluster.is_some() {
+        bail!("--config is the file of the site that moves, and has a section [cluster]; name the cluster's with --to");
+    }
+    telemetry::start_log(&from, false)?;
+    runtime()?.block_on(async {
+        let data = DataDirectory::take_existing(&from.settings.data, "copy").context("a site moves while it rests")?;
+        let slice = usize::try_from(args.slice).unwrap_or(usize::MAX);
+        let copy = operations::Copy { data: &data, from: &from.settings, to: &to.settings, slice };
+        let mut console = Console::new(None)?;
+        let (report, mut lines) = Report::channel();
+        // The report ends with the work, and with it what shows it.
+        let work = async move { copy.run(&report).await };
+        let show = async {
+            while let Some(line) = lines.recv().await {
+                console.show(line);
+            }
+        };
+        let (outcome, ()) = tokio::join!(work, show);
+        console.finish()?;
+        outcome.context("madang copy")
+    })
 }
 
 async fn perform(command: &Command, settings: &Settings) -> anyhow::Result<u8> {

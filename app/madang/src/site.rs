@@ -7,11 +7,11 @@ use anyhow::Context as _;
 use async_trait::async_trait;
 use axum::Router;
 use madang_api::PartState;
-use madang_article::{ArticleService, ArticleStore};
+use madang_article::{ArticleService, ArticleStore, CreateArticle};
 use madang_article_read::{ReadModel, ReadService};
 use madang_comment::{CommentService, CommentStore};
 use madang_hot_article::{HotService, HotStore, SiteDays};
-use madang_kernel::{ArticleLookup, Clock, IdGenerator, NodeLeases};
+use madang_kernel::{ArticleLookup, Clock, IdGenerator, NodeLeases, StoreError};
 use madang_like::{LikeService, LikeStore};
 use madang_member::{MemberService, Moderation, Sessions};
 use madang_messaging::{ConsumerConfig, DeadLetters, EventLog, OnError, Outage, Supervisor};
@@ -117,6 +117,21 @@ pub struct Stages<'a> {
     pub background: &'a Supervisor,
 }
 
+/// Where seeding puts its articles, and how it is fastest there.
+pub enum SeedStore {
+    /// Many calls at once, which the store folds by itself.
+    OneByOne(Arc<dyn ArticleStore>),
+    /// Slices of many articles.
+    Slices(Arc<dyn SliceStore>),
+}
+
+/// Creates articles by the slice.
+#[async_trait]
+pub trait SliceStore: Send + Sync {
+    /// Creates the articles of one board: all of them or none, each with its event.
+    async fn create_slice(&self, new: Vec<CreateArticle>) -> Result<(), StoreError>;
+}
+
 /// What stands behind the ports of a site, asked for what only it can know.
 #[async_trait]
 pub trait Backing: Send + Sync {
@@ -144,7 +159,7 @@ pub trait Backing: Send + Sync {
     /// Compares counters with rows and derived data with its source, names each difference, and returns how many.
     async fn check(&self, site: &Site, full: bool, report: &Report) -> anyhow::Result<usize>;
     /// Where seeding puts its articles; beside people it gives way to them.
-    fn seed_store(&self, beside_people: bool) -> anyhow::Result<Arc<dyn ArticleStore>>;
+    fn seed_store(&self, beside_people: bool) -> anyhow::Result<SeedStore>;
 
     /// Closes everything.
     async fn close(&self);

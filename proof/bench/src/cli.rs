@@ -52,7 +52,7 @@ pub(crate) struct Options {
     /// Connections of a load over HTTP, and callers of one without.
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub(crate) connections: u16,
-    /// Articles on the board of `deep-pages`, `get-zipf` and `startup`.
+    /// Articles on the board of `deep-pages`, `cluster-pages`, `get-zipf` and `startup`.
     #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(6_000..))]
     pub(crate) articles: u32,
     /// Entries of the log that `catch-up` applies.

@@ -11,6 +11,7 @@ mod check;
 mod comment_store;
 mod folded_comments;
 mod hot_store;
+mod import;
 mod inbox;
 mod lanes;
 mod like_store;

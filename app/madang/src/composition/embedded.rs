@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use async_trait::async_trait;
 use jiff::tz::TimeZone;
 use madang_api::PartState;
-use madang_article::{ArticleService, ArticleStore};
+use madang_article::ArticleService;
 use madang_article_read::ReadService;
 use madang_comment::{CommentService, DepthMax};
 use madang_hot_article::{HotService, SiteDays};
@@ -32,7 +32,7 @@ use crate::data_directory::DataDirectory;
 use crate::groups::Groups;
 use crate::report::Report;
 use crate::roles::Roles;
-use crate::site::{Backing, GroupProgress, Services, Site, Stages, Stores};
+use crate::site::{Backing, GroupProgress, SeedStore, Services, Site, Stages, Stores};
 use crate::upkeep::{INBOX_KEPT, warn_on_error};
 use crate::{hot, keys, lag};
 
@@ -217,11 +217,11 @@ impl Backing for Embedded {
         embedded_check::check(&self.database, site, full, report).await
     }
 
-    fn seed_store(&self, beside_people: bool) -> anyhow::Result<Arc<dyn ArticleStore>> {
-        Ok(match beside_people {
+    fn seed_store(&self, beside_people: bool) -> anyhow::Result<SeedStore> {
+        Ok(SeedStore::OneByOne(match beside_people {
             true => Arc::new(SqliteArticles::in_background(self.database.clone())),
             false => Arc::new(SqliteArticles::new(self.database.clone())),
-        })
+        }))
     }
 
     async fn close(&self) {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::bail;
 use madang_member::MemberOptions;
 
-use crate::config::Settings;
+use crate::config::{ClusterSettings, Settings};
 use crate::data_directory::DataDirectory;
 use crate::roles::Roles;
 use crate::site::Site;
@@ -23,7 +23,12 @@ pub async fn open(settings: &Settings, roles: Roles, data: Option<&DataDirectory
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// How the databases of a cluster are reached.
+pub(crate) fn mysql_options(cluster: &ClusterSettings) -> madang_mysql::MysqlOptions {
+    cluster::mysql_options(cluster)
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

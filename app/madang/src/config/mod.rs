@@ -57,7 +57,7 @@ pub enum ConfigError {
 }
 
 /// Where settings are taken from.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Sources {
     /// The TOML file.
     pub file: Option<PathBuf>,

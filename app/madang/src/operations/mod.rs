@@ -1,6 +1,7 @@
 //! What commands do, written once: run by the server for a command beside it, or by the command itself.
 
 mod check;
+mod copy;
 mod dlq;
 mod groups;
 mod member;
@@ -10,6 +11,7 @@ mod seed_text;
 
 use anyhow::Context as _;
 
+pub(crate) use self::copy::Copy;
 use crate::control::{ControlRequest, Ending};
 use crate::report::Report;
 use crate::site::Site;

@@ -1,10 +1,10 @@
 //! `madang seed`: fills a site for load tests, with enough calls in flight that commits are shared.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
+use futures_util::stream::BoxStream;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use madang_article::{Article, ArticleError, ArticleStore, BoardDraft, CommentMode, CreateArticle};
 use madang_event::Writer;
@@ -13,10 +13,14 @@ use madang_member::SignedIn;
 
 use super::seed_text::SeedTexts;
 use crate::report::Report;
-use crate::site::Site;
+use crate::site::{SeedStore, Site, SliceStore};
 
-/// Creations under way at the same time.
+/// Creations under way at the same time, where a store takes them one by one.
 const IN_FLIGHT: usize = 768;
+/// Articles of a board created together, where a store takes slices.
+const SLICE: u64 = 500;
+/// Slices under way at the same time.
+const SLICES_IN_FLIGHT: usize = 4;
 /// How often a call that found the queue full is tried again before the seeding gives up.
 const ATTEMPTS_MAX: u32 = 600;
 /// How long it waits in between.
@@ -115,7 +119,7 @@ async fn members(site: &Site, count: u64, report: &Report) -> anyhow::Result<Vec
 
 struct Seeding<'a> {
     site: &'a Site,
-    store: Arc<dyn ArticleStore>,
+    store: SeedStore,
     boards: Vec<BoardId>,
     members: Vec<Writer>,
     texts: SeedTexts,
@@ -123,23 +127,39 @@ struct Seeding<'a> {
 
 impl Seeding<'_> {
     async fn articles(&self, count: u64, report: &Report) -> anyhow::Result<()> {
-        let created =
-            futures_util::stream::iter(0..count).map(|number| self.article(number)).buffer_unordered(IN_FLIGHT);
-        let mut done = 0;
-        let mut created = std::pin::pin!(created);
-        while created.try_next().await?.is_some() {
-            done += 1;
-            if done % PROGRESS_EVERY == 0 || done == count {
+        let created: BoxStream<'_, anyhow::Result<u64>> = match &self.store {
+            SeedStore::OneByOne(store) => {
+                let one = |number| self.patiently(1, move || self.one(store.as_ref(), number));
+                futures_util::stream::iter(0..count).map(one).buffer_unordered(IN_FLIGHT).boxed()
+            }
+            SeedStore::Slices(store) => {
+                let slice = |numbers: Vec<u64>| {
+                    self.patiently(numbers.len() as u64, move || self.slice(store.as_ref(), numbers.clone()))
+                };
+                let slices = slices(count, self.boards.len() as u64);
+                futures_util::stream::iter(slices).map(slice).buffer_unordered(SLICES_IN_FLIGHT).boxed()
+            }
+        };
+        let (mut done, mut said) = (0, 0);
+        let mut created = created;
+        while let Some(more) = created.try_next().await? {
+            done += more;
+            if done - said >= PROGRESS_EVERY || done == count {
+                said = done;
                 report.progress("articles", done, count);
             }
         }
         Ok(())
     }
 
-    async fn article(&self, number: u64) -> anyhow::Result<()> {
+    /// Creates so many articles, however busy the store is.
+    async fn patiently<F>(&self, articles: u64, create: impl Fn() -> F) -> anyhow::Result<u64>
+    where
+        F: Future<Output = Result<(), StoreError>>,
+    {
         for _ in 0..ATTEMPTS_MAX {
-            match self.try_article(number).await {
-                Ok(()) => return Ok(()),
+            match create().await {
+                Ok(()) => return Ok(articles),
                 // The queue is full, or the lease is just being renewed: people go first, we wait.
                 Err(StoreError::Unavailable { .. }) => tokio::time::sleep(Duration::from_millis(RETRY_MS)).await,
                 Err(error) => return Err(error.into()),
@@ -148,7 +168,16 @@ impl Seeding<'_> {
         bail!("the store has been too busy for {} s", u64::from(ATTEMPTS_MAX) * RETRY_MS / 1_000)
     }
 
-    async fn try_article(&self, number: u64) -> Result<(), StoreError> {
+    async fn one(&self, store: &dyn ArticleStore, number: u64) -> Result<(), StoreError> {
+        store.create(self.article(number)?).await.map(|_| ())
+    }
+
+    async fn slice(&self, store: &dyn SliceStore, numbers: Vec<u64>) -> Result<(), StoreError> {
+        let articles = numbers.into_iter().map(|number| self.article(number)).collect::<Result<_, _>>()?;
+        store.create_slice(articles).await
+    }
+
+    fn article(&self, number: u64) -> Result<CreateArticle, StoreError> {
         let board_id = self.boards[number as usize % self.boards.len()];
         let writer = &self.members[number as usize % self.members.len()];
         let (content, content_html) = self.texts.body(number);
@@ -165,6 +194,36 @@ impl Seeding<'_> {
             version: 1,
         };
         let event_id = self.site.ids.next::<EventId>(board_id.shard())?;
-        self.store.create(CreateArticle { article, event_id, once: None }).await.map(|_| ())
+        Ok(CreateArticle { article, event_id, once: None })
+    }
+}
+
+/// The numbers of the articles, each slice those of one board, board after board.
+fn slices(count: u64, boards: u64) -> impl Iterator<Item = Vec<u64>> {
+    let step = SLICE * boards;
+    (0..count).step_by(usize::try_from(step).unwrap_or(usize::MAX)).flat_map(move |first| {
+        let of_board = move |board: u64| {
+            let numbers = (first + board..count.min(first + step)).step_by(usize::try_from(boards).unwrap_or(1));
+            numbers.collect::<Vec<u64>>()
+        };
+        (0..boards).map(of_board).filter(|numbers| !numbers.is_empty())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_article_is_in_one_slice_and_a_slice_is_of_one_board() {
+        for (count, boards) in [(0, 3), (1, 1), (2, 3), (1_499, 1), (5_003, 3)] {
+            let mut seen = Vec::new();
+            for numbers in slices(count, boards) {
+                assert!(numbers.len() as u64 <= SLICE && numbers.iter().all(|n| n % boards == numbers[0] % boards));
+                seen.extend(numbers);
+            }
+            seen.sort_unstable();
+            assert_eq!(seen, (0..count).collect::<Vec<_>>());
+        }
     }
 }

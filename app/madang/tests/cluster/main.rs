@@ -7,10 +7,12 @@
 
 mod cluster;
 mod commands;
+mod home;
 #[path = "../e2e/http.rs"]
 #[allow(dead_code, reason = "shared with the suite of the embedded composition")]
 mod http;
 mod instances;
+mod moving;
 #[allow(dead_code, reason = "shared with the suites of the HTTP contract")]
 mod nginx;
 mod one_process;

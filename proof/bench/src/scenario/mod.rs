@@ -2,11 +2,13 @@
 
 mod against_bare;
 mod catch_up;
+mod cluster_pages;
 mod collapse;
 mod comment_callers;
 mod counted;
 mod database;
 mod deep_pages;
+mod folding;
 mod get_article;
 mod get_board;
 mod get_comments;
@@ -19,6 +21,7 @@ mod post_comment;
 mod post_view;
 mod put_like;
 mod read_lag;
+mod relayed;
 mod startup;
 mod store;
 mod view_callers;
@@ -60,6 +63,10 @@ pub(crate) enum Scenario {
     CatchUp,
     /// Page 1, page 100 and the last page, beside plain offset and covering sub-query.
     DeepPages,
+    /// Likes and articles at the store on MySQL with a relay at work, folded, against one transaction a call.
+    Folding,
+    /// Page 100,000 of a board on MySQL, against page 100, with the rows that the server reads.
+    ClusterPages,
     /// Start on the big database, and memory before and after load.
     Startup,
 }
@@ -80,6 +87,8 @@ impl Scenario {
             Self::Collapse => "do 512 who ask for the same thing at once cost one load?",
             Self::CatchUp => "how fast do the consumers catch up with the log, and is what they made of it exact?",
             Self::DeepPages => "what does the last page cost, compared with page 100?",
+            Self::Folding => "what is won on MySQL when calls that come together are one transaction?",
+            Self::ClusterPages => "what does a page deep in a board on MySQL cost, compared with page 100?",
             Self::Startup => "how long until it listens, and how much memory does it hold?",
         }
     }
@@ -102,6 +111,8 @@ impl Scenario {
             Self::Collapse => collapse::run(options, scratch).await,
             Self::CatchUp => catch_up::run(options, scratch).await,
             Self::DeepPages => deep_pages::run(options, scratch).await,
+            Self::Folding => folding::run(options).await,
+            Self::ClusterPages => cluster_pages::run(options).await,
             Self::Startup => startup::run(options, scratch).await,
         }
     }

@@ -6,12 +6,12 @@ use std::time::Duration;
 use anyhow::Context as _;
 use async_trait::async_trait;
 use madang_api::PartState;
-use madang_article::ArticleStore;
+use madang_article::CreateArticle;
 use madang_http::HttpPeers;
-use madang_kernel::{ONCE_KEPT_MS, Timestamp};
+use madang_kernel::{ONCE_KEPT_MS, StoreError, Timestamp};
 use madang_member::MemberStore as _;
 use madang_messaging::{ConsumerConfig, InstanceId, Membership, OnError, Outage};
-use madang_mysql::{MysqlArticles, MysqlComments, MysqlMembers, MysqlViews};
+use madang_mysql::{Announce, MysqlArticles, MysqlComments, MysqlMembers, MysqlViews};
 use madang_redis::RedisReadModel;
 
 use super::health::{self, Lags, MYSQL, REDIS};
@@ -21,7 +21,7 @@ use crate::config::Settings;
 use crate::consumers;
 use crate::report::Report;
 use crate::roles::Role;
-use crate::site::{Backing, GroupProgress, Site, Stages};
+use crate::site::{Backing, GroupProgress, SeedStore, Site, SliceStore, Stages};
 use crate::upkeep::warn_on_error;
 
 /// How long the log may take to end: to send what it has, and to leave its groups.
@@ -113,10 +113,10 @@ impl Backing for Cluster {
         check::check(self, site, full, report).await
     }
 
-    /// Folded with what people write: there is no lane behind theirs.
-    fn seed_store(&self, _beside_people: bool) -> anyhow::Result<Arc<dyn ArticleStore>> {
+    /// Through the lanes of what people write: there is none behind theirs.
+    fn seed_store(&self, _beside_people: bool) -> anyhow::Result<SeedStore> {
         let store = self.articles.clone().context("this process has not the role article")?;
-        Ok(store)
+        Ok(SeedStore::Slices(Arc::new(Slices(store))))
     }
 
     async fn close(&self) {
@@ -126,6 +126,16 @@ impl Backing for Cluster {
         // All at once: a server that hangs costs its time-out one time.
         let databases = self.servers.databases.iter().map(|(_, database)| database).chain([&self.servers.member]);
         futures_util::future::join_all(databases.map(madang_mysql::Mysql::close)).await;
+    }
+}
+
+/// Articles by the slice, by the store's own way to fill a site.
+struct Slices(Arc<MysqlArticles>);
+
+#[async_trait]
+impl SliceStore for Slices {
+    async fn create_slice(&self, new: Vec<CreateArticle>) -> Result<(), StoreError> {
+        self.0.create_many(new, Announce::Each).await.map(|_| ())
     }
 }
 

@@ -17,7 +17,7 @@ mod topics;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use jiff::tz::TimeZone;
 use madang_article::ArticleService;
 use madang_article_read::{ReadModel, ReadService};
@@ -28,8 +28,8 @@ use madang_like::LikeService;
 use madang_member::{MemberService, Moderation};
 use madang_messaging::InstanceId;
 use madang_mysql::{
-    MysqlActs, MysqlArticles, MysqlComments, MysqlHot, MysqlLeases, MysqlLikes, MysqlMembers, MysqlModeration,
-    MysqlViews, Service,
+    MysqlActs, MysqlArticles, MysqlComments, MysqlHot, MysqlImport, MysqlLeases, MysqlLikes, MysqlMembers,
+    MysqlModeration, MysqlViews, Service,
 };
 use madang_redis::{RankedHot, RedisLiveViews, RedisMembership, RedisReadModel};
 use madang_view::{GuestKey, LiveLimits, ViewService};
@@ -43,6 +43,7 @@ use self::keys::ClusterKeys;
 use self::model::Dispensable;
 use self::peers::Acts;
 use self::progress::KafkaProgress;
+pub(super) use self::servers::mysql_options;
 use self::servers::Servers;
 use super::{hex, member_options};
 use crate::config::{ClusterSettings, Settings};
@@ -59,6 +60,7 @@ pub(super) async fn open(settings: &Settings, cluster: &ClusterSettings, roles: 
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let keys = ClusterKeys::read(cluster)?;
     let servers = Servers::reach(cluster, &roles, &clock).await?;
+    is_whole(&servers).await?;
     let leases = Arc::new(MysqlLeases::new(servers.member.clone()));
     let lease_ms = i64::try_from(cluster.node_lease_ms).context("cluster.node_lease_ms is out of its range")?;
     let ids = Arc::new(IdGenerator::new(clock.clone(), first_lease(leases.as_ref(), lease_ms).await?));
@@ -154,6 +156,16 @@ pub(super) async fn open(settings: &Settings, cluster: &ClusterSettings, roles: 
         live: LiveHub::default(),
         backing: Arc::new(backing),
     })
+}
+
+/// A site that is still being copied here lacks what has not come yet, and what is written to it would be in the way.
+async fn is_whole(servers: &Servers) -> anyhow::Result<()> {
+    match MysqlImport::is_half_done(&servers.member).await {
+        Ok(true) => bail!("a copy to this cluster has begun and not ended: run `madang copy` again, which goes on"),
+        // A server that is away keeps nobody from starting.
+        Ok(false) | Err(StoreError::Unavailable { .. }) => Ok(()),
+        Err(error) => Err(error).context("cannot tell whether a copy to this cluster has ended"),
+    }
 }
 
 /// A number at once where that can be had; otherwise the renewal takes one when the database is there.

@@ -69,7 +69,7 @@ const WITH_DATABASE: [(Role, Service); 5] = [
     (Role::HotArticle, Service::HotArticle),
 ];
 
-fn mysql_options(settings: &ClusterSettings) -> MysqlOptions {
+pub(in crate::composition) fn mysql_options(settings: &ClusterSettings) -> MysqlOptions {
     let server = |server: &crate::config::MysqlSettings| ServerOptions {
         url: server.url.reveal().to_owned(),
         shards: server.shards.clone(),

@@ -1,0 +1,10 @@
+-- Rows of every table that a move fills. Whole scans: a move reads everything.
+SELECT 'board', COUNT(*) FROM board
+UNION ALL
+SELECT 'board_article_count', COUNT(*) FROM board_article_count
+UNION ALL
+SELECT 'article_block', COUNT(*) FROM article_block
+UNION ALL
+SELECT 'article', COUNT(*) FROM article
+UNION ALL
+SELECT 'once_answer', COUNT(*) FROM once_answer

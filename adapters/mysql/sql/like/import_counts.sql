@@ -1,0 +1,6 @@
+-- Rows of a site that moves here; those that came before stay. Uses: primary key of article_like_count.
+INSERT INTO article_like_count (shard, article_id, like_count, version) VALUES
+-- rows, joined by ,
+(?, ?, ?, ?)
+-- after the rows
+ON DUPLICATE KEY UPDATE article_id = article_id

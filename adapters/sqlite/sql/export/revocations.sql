@@ -1,0 +1,6 @@
+-- The next slice to be moved. Uses: primary key of revocation.
+SELECT position, session_id, expires_at, member_id, role
+FROM revocation
+WHERE position > ?
+ORDER BY position
+LIMIT ?

@@ -1,0 +1,119 @@
+//! A service's databases of a scenario's own on the servers of the environment, with a relay that carries its events to
+//! the broker as a process does; dropped in the end.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use madang_kafka::{KafkaLog, KafkaOptions};
+use madang_kernel::{Clock, IdGenerator, NodeId, NodeLease, SystemClock};
+use madang_messaging::{Assignment, OnError, Relay, RelayConfig, Supervisor};
+use madang_mysql::{Mysql, MysqlOptions, MysqlOutbox, ServerOptions, Service};
+use mysql_async::prelude::Queryable as _;
+use tokio::sync::watch;
+
+const MYSQL: &str = "MADANG_TEST_MYSQL";
+const KAFKA: &str = "MADANG_TEST_KAFKA";
+/// Longer than any run: a lease that ended would stop it.
+const LEASE_MS: i64 = 24 * 60 * 60 * 1_000;
+/// Few: topics stay at the broker.
+const PARTITIONS: u32 = 2;
+const STOP_MAX: Duration = Duration::from_secs(5);
+/// How long the relay may take to send what is left, and how often it is looked at.
+const SENT_MAX: Duration = Duration::from_secs(300);
+const SENT_LOOK: Duration = Duration::from_millis(200);
+
+/// Where the servers are.
+#[derive(Debug, Clone)]
+pub(super) struct Servers {
+    /// The first relational one; ratios need no second.
+    mysql: String,
+    kafka: String,
+}
+
+impl Servers {
+    /// The servers of the environment; without them the scenario is left out, and that is said.
+    pub(super) fn of_environment() -> Option<Self> {
+        let (Ok(mysql), Ok(kafka)) = (std::env::var(MYSQL), std::env::var(KAFKA)) else {
+            eprintln!("LEFT OUT: {MYSQL} and {KAFKA} are not set. `cargo xtask stack up` starts servers.");
+            return None;
+        };
+        let mysql = mysql.split(',').next().unwrap_or_default().trim().to_owned();
+        Some(Self { mysql, kafka: kafka.trim().to_owned() })
+    }
+
+    /// Everything on one server, as usual but for the databases' names.
+    pub(super) fn options(&self, name: &str) -> MysqlOptions {
+        let mut options = MysqlOptions::new(vec![ServerOptions { url: self.mysql.clone(), shards: "0-63".into() }]);
+        options.database_prefix = format!("bench_{name}_{}", SystemClock.now().as_millis());
+        options
+    }
+}
+
+/// Open databases with ids of their own.
+#[derive(Clone)]
+pub(super) struct Relayed {
+    pub(super) db: Mysql,
+    pub(super) ids: Arc<IdGenerator>,
+    pub(super) clock: Arc<dyn Clock>,
+    options: MysqlOptions,
+    tasks: Arc<Supervisor>,
+    log: KafkaLog,
+}
+
+impl Relayed {
+    /// Opens the databases of a service, and starts their relay.
+    pub(super) async fn open(servers: &Servers, options: MysqlOptions, service: Service) -> Result<Self> {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let db = Mysql::open(&options, service, clock.clone()).await?;
+        let prefix = format!("{}.", options.database_prefix);
+        let kafka = KafkaOptions { prefix, partitions: PARTITIONS, ..KafkaOptions::new(servers.kafka.clone()) };
+        let log = KafkaLog::connect(kafka).await?;
+        log.ensure_topics().await?;
+        let (_, all) = watch::channel(Assignment::ALL);
+        let outbox = Arc::new(MysqlOutbox::new(db.clone()));
+        let (relay, hand_over) =
+            Relay::new(RelayConfig::default(), outbox, Arc::new(log.clone()), all, clock.clone());
+        db.on_commit(move |messages| {
+            hand_over.hand_over(messages);
+        });
+        let tasks = Arc::new(Supervisor::new("bench"));
+        tasks.spawn("relay", OnError::Restart, move |stop| relay.clone().run(stop));
+        let now = clock.now().as_millis();
+        let lease = NodeLease { node: NodeId(0), from_ms: now, until_ms: now + LEASE_MS };
+        let ids = Arc::new(IdGenerator::new(clock.clone(), lease));
+        Ok(Self { db, ids, clock, options, tasks, log })
+    }
+
+    /// Waits until the relay has sent everything; returns how long that took. A rate whose events stayed behind is none.
+    pub(super) async fn sent(&self) -> Result<Duration> {
+        let started = Instant::now();
+        while self.db.sizes().await?.outbox > 0 {
+            ensure!(started.elapsed() < SENT_MAX, "events are not sent within {SENT_MAX:?}");
+            tokio::time::sleep(SENT_LOOK).await;
+        }
+        Ok(started.elapsed())
+    }
+
+    /// Stops the relay, closes the databases and drops them.
+    pub(super) async fn close(self) -> Result<()> {
+        self.tasks.shutdown(STOP_MAX).await;
+        self.log.close(STOP_MAX).await;
+        self.db.close().await;
+        let mut conn = self.connect(None).await?;
+        let database = self.db.service().database(&self.options.database_prefix);
+        conn.query_drop(format!("DROP DATABASE `{database}`")).await?;
+        Ok(conn.disconnect().await?)
+    }
+
+    /// A connection of the scenario's own to the database.
+    pub(super) async fn connect_to_it(&self) -> Result<mysql_async::Conn> {
+        self.connect(Some(self.db.service().database(&self.options.database_prefix))).await
+    }
+
+    async fn connect(&self, database: Option<String>) -> Result<mysql_async::Conn> {
+        let opts = mysql_async::Opts::from_url(&self.options.servers[0].url)?;
+        let opts = mysql_async::OptsBuilder::from_opts(opts).db_name(database).prefer_socket(false);
+        mysql_async::Conn::new(opts).await.context("cannot connect to the relational server")
+    }
+}
