@@ -17,7 +17,7 @@ use crate::open::{OpenError, SetUp};
 use crate::server::Server;
 use crate::statement::Values;
 use crate::transaction::{Cells, Tx, positional};
-use crate::{AgesBy, MysqlOptions, Service, tls};
+use crate::{AgesBy, MysqlOptions, Service, health, tls};
 
 const STORE_NOW: &str = include_str!("../sql/backbone/store_now.sql");
 
@@ -65,6 +65,10 @@ impl Mysql {
         let are_there: Vec<bool> = are_there.into_iter().collect::<Result<_, _>>()?;
         let supervisor = Supervisor::new(service.name());
         for (set_up, is_there) in set_ups.iter().zip(are_there) {
+            let server = Arc::clone(set_up.server());
+            supervisor.spawn("look after a server", OnError::Restart, move |stop| {
+                health::look_after(Arc::clone(&server), stop).map(Ok::<_, Infallible>)
+            });
             if !is_there {
                 let set_up = set_up.clone();
                 supervisor.spawn("set up a server", OnError::Restart, move |stop| {
@@ -200,7 +204,7 @@ impl Mysql {
                 let rows: Vec<Row> = conn.exec(sql.as_ref(), positional(values.clone())).await?;
                 Ok::<_, SqlError>(rows.into_iter().map(Cells::new).collect())
             };
-            match outcome.await {
+            match server.health().guard(outcome).await {
                 Err(error) if attempts_left > 0 && error.is_away() => {}
                 outcome => return outcome,
             }
@@ -243,7 +247,7 @@ macro_rules! snapshot {
                 $tx.commit().await?;
                 Ok::<_, $crate::errors::SqlError>(found)
             };
-            match outcome.await {
+            match $server.health().guard(outcome).await {
                 Err(error) if attempts_left > 0 && error.is_away() => {}
                 outcome => break outcome,
             }
@@ -271,7 +275,7 @@ macro_rules! transact {
                     }
                 }
             };
-            match outcome.await {
+            match $server.health().guard(outcome).await {
                 Err(error) if retry.again(&error).await => {}
                 outcome => break outcome,
             }

@@ -81,16 +81,20 @@ impl MysqlInbox {
 
     async fn attempt(&self, group: &GroupId, event: EventId, effect: &MysqlEffect) -> Result<Applied, EffectError> {
         let shard = event.shard();
-        let mut conn = self.db.server_of(shard).pooled().await?;
-        let mut tx = begin(&mut conn, mysql_async::TxOpts::default()).await?;
-        let applied = self.apply(&mut tx, shard, group, event, effect).await;
-        match applied {
-            Ok(applied) => tx.commit().await.map(|()| applied).map_err(EffectError::from),
-            Err(error) => {
-                tx.roll_back().await;
-                Err(error)
+        let server = self.db.server_of(shard);
+        let transaction = async {
+            let mut conn = server.pooled().await?;
+            let mut tx = begin(&mut conn, mysql_async::TxOpts::default()).await?;
+            let applied = self.apply(&mut tx, shard, group, event, effect).await;
+            match applied {
+                Ok(applied) => tx.commit().await.map(|()| applied).map_err(EffectError::from),
+                Err(error) => {
+                    tx.roll_back().await;
+                    Err(error)
+                }
             }
-        }
+        };
+        server.health().guard(transaction).await
     }
 
     async fn apply(

@@ -7,6 +7,7 @@ mod comments;
 mod db;
 mod dead_letters;
 mod errors;
+mod health;
 mod hooks;
 mod hot;
 mod import;

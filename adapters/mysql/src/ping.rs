@@ -30,9 +30,10 @@ impl Mysql {
         let mut attempts_left = self.read_attempts();
         loop {
             attempts_left -= 1;
-            match server.pooled().await?.ping().await {
-                Err(_) if attempts_left > 0 => {}
-                answer => return Ok(answer?),
+            let answer = async { Ok(server.pooled().await?.ping().await?) };
+            match server.health().guard(answer).await {
+                Err(SqlError::Away(_)) if attempts_left > 0 => {}
+                answer => return answer,
             }
         }
     }

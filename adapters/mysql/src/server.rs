@@ -6,6 +6,7 @@ use std::time::Duration;
 use mysql_async::{Conn, Opts, OptsBuilder, Pool, PoolConstraints, PoolOpts, UrlError};
 
 use crate::errors::SqlError;
+use crate::health::Health;
 use crate::{MysqlOptions, tls};
 
 /// How long a connection may take to be made or to come free.
@@ -23,6 +24,7 @@ pub(crate) struct Server {
     pool: Pool,
     /// Why it cannot be used yet; `None` once it is set up.
     closed: RwLock<Option<String>>,
+    health: Health,
 }
 
 impl Server {
@@ -38,7 +40,7 @@ impl Server {
             .with_inactive_connection_ttl(Duration::from_secs(IDLE_KEPT_S));
         let opts: Opts = opts.pool_opts(pooled).into();
         let closed = RwLock::new(Some("it has not been set up".to_owned()));
-        Ok(Self { pool: Pool::new(opts.clone()), opts, closed })
+        Ok(Self { pool: Pool::new(opts.clone()), opts, closed, health: Health::new() })
     }
 
     /// Lets it be used, once it is migrated and its topology compared.
@@ -51,16 +53,33 @@ impl Server {
         *self.closed.write().unwrap_or_else(PoisonError::into_inner) = Some(reason);
     }
 
-    /// A connection outside the pool, for a lane or for setting up.
+    /// A connection outside the pool, for a lane. Belongs inside [`Health::guard`], with what is done on it.
     pub(crate) async fn connect(&self) -> Result<Conn, SqlError> {
         self.is_open()?;
         in_time(Conn::new(self.opts.clone())).await
     }
 
-    /// A connection of the pool.
+    /// A connection of the pool. Belongs inside [`Health::guard`], with what is done on it.
     pub(crate) async fn pooled(&self) -> Result<Conn, SqlError> {
         self.is_open()?;
         self.pooled_for_set_up().await
+    }
+
+    /// Whether it says anything at all, though it be that it takes no more connections.
+    pub(crate) async fn answers(&self) -> bool {
+        let asked = tokio::time::timeout(Duration::from_millis(CONNECT_MAX_MS), Conn::new(self.opts.clone()));
+        matches!(asked.await, Ok(Ok(_) | Err(mysql_async::Error::Server(_))))
+    }
+
+    /// Whether it answers, and what becomes of waiting for it when it does not.
+    pub(crate) fn health(&self) -> &Health {
+        &self.health
+    }
+
+    /// Where it is, and whose database, as a log may say it.
+    pub(crate) fn name(&self) -> String {
+        let host = (self.opts.ip_or_hostname(), self.opts.tcp_port());
+        format!("{} on {}:{}", self.opts.db_name().unwrap_or_default(), host.0, host.1)
     }
 
     /// A connection of the pool to a server that is not yet open to others.

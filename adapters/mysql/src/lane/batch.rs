@@ -1,5 +1,6 @@
 //! One batch from its calls to their answers, with everything that may go wrong on the way.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use tokio::time::timeout;
 
 use super::answer::{Answers, Unanswered};
 use super::commit::{self, LaneConn, Lookup};
-use super::queue::Waiting;
+use super::queue::{Queue, Waiting};
 use super::{Decision, Fold};
 use crate::db;
 use crate::errors::{PART, SqlError};
@@ -25,11 +26,14 @@ use crate::{Mysql, metric, outbox};
 const BATCH_MAX_MS: u64 = 15_000;
 /// How long COMMIT may take before its outcome is looked up elsewhere.
 const COMMIT_MAX_MS: u64 = 10_000;
+/// How long calls wait behind a batch whose outcome is being looked up before they are refused.
+const WAIT_FOR_OUTCOME_MS: u64 = 500;
 
 /// Runs the batches of one lane.
 pub(super) struct Batches<F: Fold> {
     db: LaneDb,
     server: Arc<Server>,
+    queue: Arc<Queue<F>>,
     fold: Arc<F>,
 }
 
@@ -56,13 +60,14 @@ impl From<SqlError> for Failed {
 
 impl<F: Fold> Clone for Batches<F> {
     fn clone(&self) -> Self {
-        Self { db: self.db.clone(), server: Arc::clone(&self.server), fold: Arc::clone(&self.fold) }
+        let (server, queue) = (Arc::clone(&self.server), Arc::clone(&self.queue));
+        Self { db: self.db.clone(), server, queue, fold: Arc::clone(&self.fold) }
     }
 }
 
 impl<F: Fold> Batches<F> {
-    pub(super) fn new(db: &Mysql, server: Arc<Server>, fold: Arc<F>) -> Self {
-        Self { db: LaneDb { ages: db.ages(), hooks: db.hooks().clone() }, server, fold }
+    pub(super) fn new(db: &Mysql, server: Arc<Server>, queue: Arc<Queue<F>>, fold: Arc<F>) -> Self {
+        Self { db: LaneDb { ages: db.ages(), hooks: db.hooks().clone() }, server, queue, fold }
     }
 
     /// Commits what waits, and answers everybody or leaves that to `unanswered`, where a hook comes first.
@@ -144,6 +149,7 @@ impl<F: Fold> Batches<F> {
                 }
             }
         };
+        let statements = self.server.health().guard(statements);
         let (tx, decided) = match timeout(Duration::from_millis(BATCH_MAX_MS), statements).await {
             Ok(Ok(decided)) => decided,
             Ok(Err(error)) => {
@@ -155,10 +161,14 @@ impl<F: Fold> Batches<F> {
         let Decided { decided, wrote } = decided;
         if !wrote {
             // Rows that were made only to be locked go with it.
-            tx.roll_back().await;
-            return (Ok(decided), true);
+            let ended = self.server.health().guard(async {
+                tx.roll_back().await;
+                Ok::<_, SqlError>(())
+            });
+            return (Ok(decided), ended.await.is_ok());
         }
-        let ended = timeout(Duration::from_millis(COMMIT_MAX_MS), tx.commit()).await;
+        let commit = self.server.health().guard(tx.commit());
+        let ended = timeout(Duration::from_millis(COMMIT_MAX_MS), commit).await;
         let (committed, usable) = match ended {
             Ok(Ok(())) => (Ok(()), true),
             // The server refused: it says so only of what it rolled back.
@@ -192,7 +202,16 @@ impl<F: Fold> Batches<F> {
 
     async fn look_up(&self, lane_id: u64, number: u64, connection_id: u32) -> Result<(), Failed> {
         metrics::counter!(metric::COMMITS_LOOKED_UP).increment(1);
-        match commit::look_up(&self.server, lane_id, number, connection_id).await {
+        let mut looking = pin!(commit::look_up(&self.server, lane_id, number, connection_id));
+        let found = match timeout(Duration::from_millis(WAIT_FOR_OUTCOME_MS), &mut looking).await {
+            Ok(found) => found,
+            Err(_) => {
+                // The batch must know what became of it before the next one runs; nobody else has to wait for that.
+                let _refusing = self.queue.refuse("the outcome of a transaction is being looked up");
+                looking.await
+            }
+        };
+        match found {
             Lookup::Committed => Ok(()),
             Lookup::RolledBack => Err(SqlError::Away("the connection was lost before COMMIT".to_owned()).into()),
             Lookup::Unknown => Err(Failed::Unknown),

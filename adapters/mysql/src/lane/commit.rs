@@ -40,12 +40,15 @@ pub(super) struct LaneConn {
 impl LaneConn {
     /// Connects. Each connection is a lane of its own to the batch numbers, so no number ever comes twice.
     pub(super) async fn open(server: &Server) -> Result<Self, SqlError> {
-        let mut conn = server.connect().await?;
-        // Housekeeping: what it leaves, the next connection finds; a connection that fails here fails again at once.
-        if let Err(error) = conn.exec_drop(FORGET, (mysql_async::Value::NULL, SILENT_LANE_MS, FORGET_SLICE)).await {
-            tracing::debug!("batch numbers of ended lanes stay for now: {error}");
-        }
-        Ok(Self { conn, lane_id: rand::random(), number: 0 })
+        let connecting = async {
+            let mut conn = server.connect().await?;
+            // Housekeeping: what it leaves, the next connection finds; a connection that fails here fails again at once.
+            if let Err(error) = conn.exec_drop(FORGET, (mysql_async::Value::NULL, SILENT_LANE_MS, FORGET_SLICE)).await {
+                tracing::debug!("batch numbers of ended lanes stay for now: {error}");
+            }
+            Ok(Self { conn, lane_id: rand::random(), number: 0 })
+        };
+        server.health().guard(connecting).await
     }
 
     pub(super) fn lane_id(&self) -> u64 {
@@ -77,7 +80,8 @@ pub(super) enum Lookup {
 pub(super) async fn look_up(server: &Server, lane_id: u64, number: u64, connection_id: u32) -> Lookup {
     let deadline = Instant::now() + Duration::from_millis(LOOK_UP_MAX_MS);
     loop {
-        let question = timeout(Duration::from_millis(QUESTION_MAX_MS), ask(server, lane_id));
+        let asked = server.health().guard(ask(server, lane_id));
+        let question = timeout(Duration::from_millis(QUESTION_MAX_MS), asked);
         match question.await {
             Ok(Ok(committed)) if committed == Some(number) => return Lookup::Committed,
             Ok(Ok(_)) => return Lookup::RolledBack,

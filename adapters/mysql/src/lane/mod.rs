@@ -3,8 +3,9 @@
 //! Each service has a few lanes on each server, and a shard keeps its lane: so what one process commits to a shard has one
 //! order, and its batches never wait for one another's locks. A batch is decided in memory between a read and a write of
 //! many rows. An error that is nobody's in particular runs it again as a whole; one that is somebody's runs the calls one
-//! by one, so that only the bad one fails. A COMMIT without a reply is looked up by its number ([`commit`]). Where something
-//! follows a commit that callers wait for, the lane goes on meanwhile ([`answer`]).
+//! by one, so that only the bad one fails. A COMMIT without a reply is looked up by its number ([`commit`]); while that takes
+//! long, the lane refuses other calls. Where something follows a commit that callers wait for, the lane goes on meanwhile
+//! ([`answer`]).
 
 mod answer;
 mod batch;
@@ -84,7 +85,7 @@ impl<F: Fold> Lanes<F> {
         for server in db.servers() {
             let lanes = (0..db.options().lanes()).map(|_| {
                 let queue = Arc::new(Queue::new(LANE_PENDING_MAX));
-                let batches = Batches::new(db, Arc::clone(server), Arc::clone(&fold));
+                let batches = Batches::new(db, Arc::clone(server), Arc::clone(&queue), Arc::clone(&fold));
                 let waiting = Arc::clone(&queue);
                 db.supervise(move |supervisor| {
                     supervisor.spawn("lane", OnError::Restart, move |stop| {

@@ -28,11 +28,22 @@ pub(super) struct Queue<F: Fold> {
 struct Pending<F: Fold> {
     calls: VecDeque<Waiting<F>>,
     open: bool,
+    /// Why calls are refused for now.
+    refusing: Option<&'static str>,
+}
+
+/// Lets a lane take calls again when it is dropped.
+pub(super) struct Refusing<'a, F: Fold>(&'a Queue<F>);
+
+impl<F: Fold> Drop for Refusing<'_, F> {
+    fn drop(&mut self) {
+        self.0.lock().refusing = None;
+    }
 }
 
 impl<F: Fold> Queue<F> {
     pub(super) fn new(limit: usize) -> Self {
-        let pending = Pending { calls: VecDeque::new(), open: true };
+        let pending = Pending { calls: VecDeque::new(), open: true, refusing: None };
         Self { pending: Mutex::new(pending), limit, wake: Notify::new() }
     }
 
@@ -43,6 +54,9 @@ impl<F: Fold> Queue<F> {
             let mut pending = self.lock();
             if !pending.open {
                 return Err(closing());
+            }
+            if let Some(reason) = pending.refusing {
+                return Err(StoreError::unavailable(PART, reason));
             }
             if pending.calls.len() >= self.limit {
                 metrics::counter!(metric::REFUSED).increment(1);
@@ -74,6 +88,19 @@ impl<F: Fold> Queue<F> {
                 () = stop.cancelled() => {}
             }
         }
+    }
+
+    /// Refuses those that no batch has taken, and whoever comes, until what this returns is dropped.
+    pub(super) fn refuse(&self, reason: &'static str) -> Refusing<'_, F> {
+        let left = {
+            let mut pending = self.lock();
+            pending.refusing = Some(reason);
+            std::mem::take(&mut pending.calls)
+        };
+        for waiting in left {
+            let _ = waiting.reply.send(Err(StoreError::unavailable(PART, reason)));
+        }
+        Refusing(self)
     }
 
     /// Takes no more calls, and refuses those that no batch has taken.

@@ -1,7 +1,7 @@
 //! What lanes promise when things go wrong: every answer is true, and one caller's failure is nobody else's.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use mysql_async::prelude::Queryable;
 use tokio::task::JoinSet;
 
 use crate::proxy::Proxy;
-use crate::support::{OneServer, TestDb, TwoServers, servers};
+use crate::support::{OneServer, TestDb, TwoServers, eventually, servers};
 
 const ARTICLE: i64 = 77 << 22;
 /// Times that a refused call is made again.
@@ -135,24 +135,33 @@ async fn two_processes_count_every_like_of_one_article() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_bad_call_fails_alone() {
-    let test = TestDb::fresh::<OneServer>(Service::Like).await;
-    let likes = MysqlLikes::new(test.db.clone());
+    let mut test = TestDb::fresh::<OneServer>(Service::Like).await;
+    test.options.lock_wait_s = 60;
+    let db = test.another().await;
+    let likes = MysqlLikes::new(db.clone());
     answer(&likes, 1, true, 1).await;
     // The counter's lock holds the lane up while calls gather behind it.
     let mut holder = test.connect(0).await;
     holder.query_drop("START TRANSACTION").await.unwrap();
     holder.query_drop("SELECT * FROM article_like_count FOR UPDATE").await.unwrap();
     let mut tasks = JoinSet::new();
+    let gathered = Arc::new(AtomicUsize::new(0));
     for member in 2..=60 {
-        let likes = likes.clone();
+        let (likes, gathered) = (likes.clone(), Arc::clone(&gathered));
         let mut like = like_of(member, member);
         if member == 30 {
             // Longer than its column takes.
             like.member.name = "x".repeat(1_000);
         }
-        tasks.spawn(async move { (member, likes.like(like).await) });
+        tasks.spawn(async move {
+            let mut call = likes.like(like);
+            // A call that has begun is in its lane.
+            assert!(futures_util::poll!(&mut call).is_pending());
+            gathered.fetch_add(1, Ordering::SeqCst);
+            (member, call.await)
+        });
     }
-    tokio::time::sleep(Duration::from_millis(200)).await;
+    eventually("all of them wait", async || gathered.load(Ordering::SeqCst) == 59).await;
     holder.query_drop("COMMIT").await.unwrap();
     for (member, outcome) in tasks.join_all().await {
         match outcome {
@@ -163,6 +172,7 @@ async fn one_bad_call_fails_alone() {
     }
     assert_eq!(likes.state(article(), None).await.unwrap().unwrap().like_count, 59);
     assert_eq!(test.like_differences().await, Vec::<String>::new());
+    db.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

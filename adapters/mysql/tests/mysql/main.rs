@@ -24,6 +24,7 @@ mod open;
 mod outbox;
 mod plans;
 mod proxy;
+mod silent_server;
 mod tls;
 mod two_processes;
 mod view_store;

@@ -1,4 +1,5 @@
-//! A proxy in front of a server that cuts the connection at a COMMIT, when it is told to.
+//! A proxy in front of a server that cuts the connection at a COMMIT, takes no connections or stands still, when it is told
+//! to.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,6 +18,22 @@ pub(crate) struct Cuts {
     pub(crate) after: AtomicU32,
     /// COMMITs that do not reach the server.
     pub(crate) before: AtomicU32,
+    /// COMMITs at which the line stands still.
+    pub(crate) still: AtomicU32,
+    /// What comes through.
+    pub(crate) line: watch::Sender<Line>,
+}
+
+/// What comes through a proxy.
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+pub(crate) enum Line {
+    /// Everything.
+    #[default]
+    Open,
+    /// No new connection.
+    Closed,
+    /// Nothing, though connections are taken, and what was sent comes later.
+    Still,
 }
 
 /// A proxy that runs for as long as it is held.
@@ -30,6 +47,7 @@ enum Cut {
     No,
     Before,
     After,
+    Still,
 }
 
 impl Proxy {
@@ -64,14 +82,17 @@ impl Proxy {
 }
 
 async fn serve(client: TcpStream, target: SocketAddr, cuts: Arc<Cuts>) {
+    if *cuts.line.borrow() == Line::Closed {
+        return;
+    }
     let Ok(server) = TcpStream::connect(target).await else { return };
     let _ = (client.set_nodelay(true), server.set_nodelay(true));
     let (from_client, to_client) = client.into_split();
     let (from_server, to_server) = server.into_split();
     let (deaf, hears) = watch::channel(false);
     let mut both = JoinSet::new();
-    both.spawn(requests(from_client, to_server, cuts, deaf));
-    both.spawn(replies(from_server, to_client, hears));
+    both.spawn(requests(from_client, to_server, Arc::clone(&cuts), deaf));
+    both.spawn(replies(from_server, to_client, cuts, hears));
     // Either end closes both.
     both.join_next().await;
 }
@@ -85,21 +106,31 @@ async fn requests(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, cuts: Arc<Cut
             Cut::After => {
                 deaf.send_replace(true);
             }
+            Cut::Still => {
+                cuts.line.send_replace(Line::Still);
+            }
         }
+        moves(&cuts).await;
         if to.write_all(&buffer[..read]).await.is_err() {
             return;
         }
     }
 }
 
-async fn replies(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, hears: watch::Receiver<bool>) {
+async fn replies(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, cuts: Arc<Cuts>, hears: watch::Receiver<bool>) {
     let mut buffer = vec![0; 64 * 1024];
     while let Ok(read @ 1..) = from.read(&mut buffer).await {
+        moves(&cuts).await;
         // The reply is here, so the server has done it; and now it is lost.
         if *hears.borrow() || to.write_all(&buffer[..read]).await.is_err() {
             return;
         }
     }
+}
+
+/// Waits while the line stands still.
+async fn moves(cuts: &Cuts) {
+    let _ = cuts.line.subscribe().wait_for(|line| *line != Line::Still).await;
 }
 
 /// A packet of COM_QUERY with the one word.
@@ -113,6 +144,8 @@ fn cut(packet: &[u8], cuts: &Cuts) -> Cut {
         Cut::After
     } else if take(&cuts.before) {
         Cut::Before
+    } else if take(&cuts.still) {
+        Cut::Still
     } else {
         Cut::No
     }
