@@ -8,3 +8,5 @@ UNION ALL
 SELECT 'article', COUNT(*) FROM article
 UNION ALL
 SELECT 'once_answer', COUNT(*) FROM once_answer
+UNION ALL
+SELECT 'moderation_act', COUNT(*) FROM moderation_act

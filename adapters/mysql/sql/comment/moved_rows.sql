@@ -6,3 +6,5 @@ UNION ALL
 SELECT 'comment_article_gone', COUNT(*) FROM comment_article_gone
 UNION ALL
 SELECT 'once_answer', COUNT(*) FROM once_answer
+UNION ALL
+SELECT 'moderation_act', COUNT(*) FROM moderation_act

@@ -2,3 +2,7 @@
 SELECT 'member', COUNT(*) FROM member
 UNION ALL
 SELECT 'revocation', COUNT(*) FROM revocation
+UNION ALL
+SELECT 'moderation_act', COUNT(*) FROM moderation_act
+UNION ALL
+SELECT 'report', COUNT(*) FROM report

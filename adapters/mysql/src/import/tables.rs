@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use madang_hot_article::Day;
-use madang_kernel::{ArticleId, BoardId, CommentId, Id, ShardId, StoreError};
+use madang_kernel::{ActId, ActKind, ArticleId, BoardId, CommentId, Id, ShardId, StoreError};
 use mysql_async::Value;
 
 use crate::Service;
@@ -50,6 +50,8 @@ macro_rules! many {
 many! {
     MEMBER = "sql/member/import.sql";
     REVOCATION = "sql/member/import_revocations.sql";
+    ACT = "sql/moderation/import_acts.sql";
+    REPORT = "sql/moderation/import_reports.sql";
     BOARD = "sql/article/import_boards.sql";
     BOARD_COUNT = "sql/article/import_counts.sql";
     BLOCK = "sql/article/import_blocks.sql";
@@ -73,6 +75,8 @@ const HOT_SCORES: &str = "hot_score";
 const TABLES: &[ImportTable] = &[
     table("member", &MEMBER, |_| Ok((Service::Member, ShardId::HOME))),
     table("revocation", &REVOCATION, |_| Ok((Service::Member, ShardId::HOME))),
+    table("moderation_act", &ACT, of_act),
+    table("report", &REPORT, |_| Ok((Service::Member, ShardId::HOME))),
     table("board", &BOARD, |_| Ok((Service::Article, ShardId::HOME))),
     table("board_article_count", &BOARD_COUNT, |row| of_board(row, 0)),
     table("article_block", &BLOCK, |row| of_board(row, 0)),
@@ -185,6 +189,21 @@ fn of_comment(row: &[ImportCell]) -> Result<Place, StoreError> {
     Ok((Service::Comment, shard))
 }
 
+/// An act lies beside what it tells of, whose shard its id carries.
+fn of_act(row: &[ImportCell]) -> Result<Place, StoreError> {
+    let kind = match row.get(1) {
+        Some(ImportCell::Bytes(name)) => ActKind::ALL.into_iter().find(|kind| kind.name().as_bytes() == name),
+        _ => None,
+    };
+    let service = match kind {
+        Some(ActKind::ArticleEdited | ActKind::ArticleDeleted) => Service::Article,
+        Some(ActKind::CommentDeleted) => Service::Comment,
+        Some(_) => Service::Member,
+        None => return Err(StoreError::broken(PART, format!("{:?} is no act of a moderator", row.get(1)))),
+    };
+    Ok((service, ActId::from_raw(number(row, 0)?).shard()))
+}
+
 /// What belongs to the article in the first column.
 fn of_parts(service: Service, row: &[ImportCell]) -> Result<Place, StoreError> {
     Ok((service, ShardId::of_article_parts(ArticleId::from_raw(number(row, 0)?))))
@@ -238,6 +257,16 @@ mod tests {
         let made = of(format!(r#"{{"board_id":"{board}","slug":"s"}}"#)).unwrap();
         assert_eq!(made, (Service::Article, ShardId::HOME));
         assert!(of(r#"{"member_id":"1"}"#.to_owned()).is_err());
+    }
+
+    #[test]
+    fn an_act_lies_beside_what_it_tells_of() {
+        let of = |kind: &str| of_act(&[ImportCell::Int(5 << 16), ImportCell::Bytes(kind.as_bytes().to_vec())]);
+        assert_eq!(of(ActKind::ArticleDeleted.name()).unwrap().0, Service::Article);
+        assert_eq!(of(ActKind::CommentDeleted.name()).unwrap().0, Service::Comment);
+        let (service, shard) = of(ActKind::RoleGiven.name()).unwrap();
+        assert_eq!((service, shard), (Service::Member, ActId::from_raw(5 << 16).shard()));
+        assert!(of("cat_fed").is_err());
     }
 
     #[test]

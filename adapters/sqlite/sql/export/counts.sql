@@ -3,6 +3,10 @@ SELECT 'member', count(*) FROM member
 UNION ALL
 SELECT 'revocation', count(*) FROM revocation
 UNION ALL
+SELECT 'moderation_act', count(*) FROM moderation_act
+UNION ALL
+SELECT 'report', count(*) FROM report
+UNION ALL
 SELECT 'board', count(*) FROM board
 UNION ALL
 SELECT 'board_article_count', count(*) FROM board_article_count

@@ -42,6 +42,8 @@ const fn stays(name: &'static str, reason: &'static str) -> TableFate {
 pub const TABLES: &[TableFate] = &[
     moved!("member", "sql/export/members.sql", Integer),
     moved!("revocation", "sql/export/revocations.sql", Integer),
+    moved!("moderation_act", "sql/export/acts.sql", Integer),
+    moved!("report", "sql/export/reports.sql", Integer),
     moved!("board", "sql/export/boards.sql", Integer),
     moved!("article", "sql/export/articles.sql", Integer),
     moved!("article_block", "sql/export/blocks.sql", Integer, Integer, Integer),

@@ -27,7 +27,8 @@ pub(super) struct Source {
 
 impl Source {
     pub(super) fn open(data: &DataDirectory) -> anyhow::Result<Self> {
-        let key = keys::token_key(data.path())?;
+        // Not the key that signs, which may be exchanged in the middle of a copy.
+        let key = keys::guest_key(data.path())?;
         let mut mac = Hmac::<Sha256>::new_from_slice(&key).context("a key that signs nothing")?;
         mac.update(b"madang site");
         let site = hex(&mac.finalize().into_bytes()[..16]);
