@@ -64,7 +64,8 @@ async fn what_is_read_on_the_spot_is_as_new_as_what_readers_read() {
         assert_eq!(together.read_together(&[article; 16]).await.unwrap(), vec![told.clone(); 16]);
         assert_eq!(told.entry.unwrap().likes, Some(Count { count: likes - 1, version: 52 }));
         let change = move |tx: &rusqlite::Connection| {
-            let changed = tx.execute("UPDATE article_like_count SET like_count = ?1 WHERE article_id = 2", [likes as i64]);
+            let changed =
+                tx.execute("UPDATE article_like_count SET like_count = ?1 WHERE article_id = 2", [likes as i64]);
             changed.map_err(broken)
         };
         test.db.write(madang_sqlite::Lane::People, change).await.unwrap();
@@ -78,7 +79,8 @@ async fn nothing_is_left_open_that_read_on_the_spot() {
     together.read_together(&[ArticleId::from_raw(2)]).await.unwrap();
     test.db.close().await;
     assert!(together.read_together(&[ArticleId::from_raw(2)]).await.is_err());
-    let left = std::fs::read_dir(test.directory.path()).unwrap().map(|file| file.unwrap().file_name()).collect::<Vec<_>>();
+    let left =
+        std::fs::read_dir(test.directory.path()).unwrap().map(|file| file.unwrap().file_name()).collect::<Vec<_>>();
     assert!(left.iter().all(|name| !name.to_string_lossy().ends_with("-wal")), "{left:?}");
 }
 

@@ -249,7 +249,10 @@ async fn what_is_there_at_once_needs_no_loop() {
     source.open();
     assert_eq!(readers.load(&[7, 8]).await.unwrap(), vec![14, 16]);
     drop(loads);
-    assert!(matches!(readers.load(&[7]).await.unwrap_err(), StoreError::Unavailable { .. }), "and none begins after it");
+    assert!(
+        matches!(readers.load(&[7]).await.unwrap_err(), StoreError::Unavailable { .. }),
+        "and none begins after it"
+    );
 }
 
 #[tokio::test(start_paused = true)]
