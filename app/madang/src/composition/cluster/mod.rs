@@ -11,6 +11,7 @@ mod keys;
 mod model;
 mod peers;
 mod progress;
+mod rests;
 mod servers;
 mod topics;
 
@@ -30,7 +31,7 @@ use madang_messaging::InstanceId;
 use madang_mysql::{
     MysqlArticles, MysqlComments, MysqlHot, MysqlLeases, MysqlLikes, MysqlMembers, MysqlViews, Service,
 };
-use madang_redis::{RankedHot, RedisLiveViews, RedisMembership, RedisReadModel};
+use madang_redis::{RankedHot, RedisLiveViews, RedisMembership, RedisReadModel, RedisRests};
 use madang_view::{GuestKey, LiveLimits, ViewService};
 use madang_web::LiveHub;
 use tracing::warn;
@@ -118,6 +119,7 @@ pub(super) async fn open(settings: &Settings, cluster: &ClusterSettings, roles: 
         comments: comment_store.clone(),
         views: view_store,
         lags: Lags::default(),
+        rests: RedisRests::new(servers.redis.clone()),
         servers,
     };
     Ok(Site {
