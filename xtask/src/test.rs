@@ -1,43 +1,55 @@
 //! `cargo xtask test`: the one command that proves the product; sets up what it needs and counts what it ran.
 
 mod again;
-mod on_stack;
+mod crew;
+mod servers;
+mod suites;
+mod total;
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 
+use crate::interrupt::Interrupt;
 use crate::steps::Steps;
 use crate::{tidy, usage, workspace};
+use again::Failed;
+use crew::{Ended, Job};
+use servers::Servers;
+use suites::Suite;
+use total::Total;
 
 pub(crate) const HELP: &str = "\
 Everything that proves the product.
 
-Usage: cargo xtask test [--short] [--stack] [-- ARGS FOR THE TESTS]
+Usage: cargo xtask test [--short] [--no-stack] [--one-by-one] [-- ARGS FOR THE TESTS]
 
 Runs, and stops at the first that fails:
-  tidy     the rules a compiler does not know (cargo xtask help tidy)
-  build    cargo build -p madang: the end-to-end tests start the real binary
-  tests    cargo test --workspace: unit, conformance, simulation, crash and end-to-end tests
+  tidy       the rules a compiler does not know (cargo xtask help tidy)
+  compile    every test program of the workspace, and the real binary, which the end-to-end tests start
+  stack up   real servers of its own: MariaDB, Redis, Redis Cluster, Kafka (cargo xtask help stack); servers of yours are
+             used where the variables name some
+  tests      unit, conformance, simulation, crash, fault and end-to-end tests, two programs at a time
+  stack down ends the servers, also when tests fail or are interrupted
 
 A test that fails is run once more by itself. If it passes then, it is listed as UNSTEADY: a defect to be mended, which
 does not stand in the way of everything else. If it fails again, the command fails.
 
-Ends with a line `N passed, N failed`.
+Suites whose server cannot be had (no root, no Java, no network) are left out, and listed at the end; with CI=true that is
+a failure. Ends with a table of the slowest programs and a line `N passed, N failed`.
 
 Options:
-  --short  Shortens the proofs that run for a set time (10 s of writers before the kill become 3 s)
-  --stack  Runs the suites that need real servers as well: brings a stack of its own up (cargo xtask help stack),
-           and takes it down also when tests fail or are interrupted; servers of your own are used where the
-           variables name some. Suites without a server are left out with a notice; with CI=true that is a failure
+  --short       Shortens the proofs that run for a set time (10 s of writers before the kill become 3 s)
+  --no-stack    Starts no servers: the quick run, without the suites that need some
+  --one-by-one  One program after another, on a machine where time-outs strike
 ";
 
 /// Asks the tests that run for a set time for their full length.
 const LONG: &str = "MADANG_TEST_LONG";
-
-/// How `cargo test` ends when tests failed; when it is interrupted, it ends otherwise.
-const TESTS_FAILED: i32 = 101;
+/// Programs that run beside each other: much of what they do is waiting for servers and for set times.
+const AT_ONCE: usize = 2;
+/// The program that stands for the examples in comments, which cargo alone can run.
+const EXAMPLES: &str = "examples in comments";
 
 /// Runs every check and prints the total last.
 pub(crate) fn run(args: &[String]) -> Result<()> {
@@ -45,89 +57,106 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let mut steps = Steps::of("test");
     let mut total = Total::default();
     let outcome = run_steps(&mut steps, &options, &mut total);
+    println!("\nslowest:\n{}", total.slowest());
     steps.summarize();
-    for name in &total.failed_before {
+    for name in &total.unsteady {
         println!("UNSTEADY: {name} failed, and passed when it was run again by itself");
     }
+    for what in &total.left_out {
+        println!("LEFT OUT: {what}");
+    }
     println!("{} passed, {} failed", total.passed, total.failed);
-    outcome
+    outcome.and_then(|()| nothing_was_left_out(&total, is_ci()))
+}
+
+fn is_ci() -> bool {
+    std::env::var("CI").is_ok_and(|value| value == "true")
+}
+
+fn nothing_was_left_out(total: &Total, is_ci: bool) -> Result<()> {
+    if is_ci && !total.left_out.is_empty() {
+        bail!("with CI=true every suite must run, and {} were left out", total.left_out.len());
+    }
+    Ok(())
 }
 
 fn run_steps(steps: &mut Steps, options: &Options, total: &mut Total) -> Result<()> {
+    let interrupt = Interrupt::listen()?;
     steps.run("tidy", tidy::check)?;
-    steps.run("build", || workspace::run(workspace::cargo().args(["build", "-p", "madang"])))?;
-    if options.stack {
-        return on_stack::run(steps, options, total);
+    let suites = steps.run("compile", suites::build)?;
+    if options.no_stack {
+        let bare = |command: &mut Command| options.ask_for_length(command);
+        return steps.run("tests", || run_tests(&suites, options, bare, &interrupt, total));
     }
-    steps.run("tests", || {
-        let mut command = test_command(options);
-        let mut child = start(&mut command)?;
-        follow(&command, &mut child, options, total)
-    })
-}
-
-/// The command that runs every test of the workspace.
-fn test_command(options: &Options) -> Command {
-    let mut command = workspace::cargo();
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    // Without --no-fail-fast the total would leave out what comes after the first failing crate.
-    command.args(["test", "--workspace", "--no-fail-fast", "--"]).args(&options.for_tests);
-    if options.short {
-        command.env_remove(LONG);
-    } else {
-        command.env(LONG, "1");
+    let servers = steps.run("stack up", || Servers::start(&interrupt))?;
+    for (what, why) in servers.missing() {
+        steps.leave_out(what, &why);
+        total.left_out.push(format!("{what}: {why}"));
     }
-    command
-}
-
-fn start(command: &mut Command) -> Result<Child> {
-    command.spawn().context("could not start `cargo test`")
-}
-
-/// Passes the output on and counts, until the tests have ended; then runs those that failed once more.
-fn follow(command: &Command, child: &mut Child, options: &Options, total: &mut Total) -> Result<()> {
-    let output = child.stdout.take().context("the output of `cargo test` is not ours to read")?;
-    let messages = child.stderr.take().context("the messages of `cargo test` are not ours to read")?;
-    let (seen, told) = std::thread::scope(|scope| {
-        let told = scope.spawn(|| pass_on(messages, std::io::stderr()));
-        let seen = pass_on(output, std::io::stdout());
-        (seen, told.join().unwrap_or_else(|_| bail!("the messages of `cargo test` could not be followed")))
+    let tested = nothing_was_left_out(total, is_ci()).and_then(|()| {
+        let on_servers = |command: &mut Command| {
+            options.ask_for_length(command);
+            servers.name_to(command);
+        };
+        steps.run("tests", || run_tests(&suites, options, on_servers, &interrupt, total))
     });
-    let (seen, told) = (seen?, told?);
-    seen.iter().for_each(|line| total.add(line));
-    let status = child.wait()?;
-    if total.failed > 0 {
-        if status.code() != Some(TESTS_FAILED) {
-            bail!("{} tests failed, and the run was ended", total.failed);
-        }
-        return again::run(command, &seen, &told, total);
+    let ended = steps.run("stack down", || servers.end());
+    tested.and(ended)
+}
+
+/// Runs all programs, and those tests that failed once more.
+fn run_tests(
+    suites: &[Suite],
+    options: &Options,
+    surroundings: impl Fn(&mut Command),
+    interrupt: &Interrupt,
+    total: &mut Total,
+) -> Result<()> {
+    let job = |suite: &Suite| {
+        let mut command = suite.command();
+        surroundings(&mut command);
+        Job { name: suite.name.clone(), command }
+    };
+    let mut jobs: Vec<Job> = suites.iter().map(job).collect();
+    jobs.iter_mut().for_each(|job| {
+        job.command.args(&options.for_tests);
+    });
+    if options.for_tests.is_empty() {
+        jobs.push(examples());
     }
-    workspace::succeeded(command, status).context("no test failed, but something did not compile or was killed")?;
+    let mut failed: Vec<Failed> = Vec::new();
+    let at_once = if options.one_by_one { 1 } else { AT_ONCE };
+    crew::run(jobs, at_once, interrupt, |ended| {
+        show(ended);
+        total.add(ended);
+        failed.extend(Failed::of(ended));
+    })?;
+    let anew = |name: &str| suites.iter().find(|suite| suite.name == name).map(job);
+    again::run(&failed, anew, interrupt, total)?;
     if total.passed == 0 && options.for_tests.is_empty() {
         bail!("no test ran");
     }
     Ok(())
 }
 
-/// Passes output on as it comes, and returns the lines that say how tests ended.
-fn pass_on(from: impl Read, mut to: impl Write) -> Result<Vec<String>> {
-    let mut kept = Vec::new();
-    for line in BufReader::new(from).split(b'\n') {
-        let mut line = line.context("could not read the output of `cargo test`")?;
-        let text = String::from_utf8_lossy(&line);
-        if ["test ", "error: "].iter().any(|start| text.trim_start().starts_with(start)) {
-            kept.push(text.trim().to_owned());
-        }
-        line.push(b'\n');
-        to.write_all(&line)?;
+fn examples() -> Job {
+    let mut command = workspace::cargo();
+    command.args(["test", "--workspace", "--doc"]);
+    Job { name: EXAMPLES.to_owned(), command }
+}
+
+fn show(ended: &Ended) {
+    println!("\n=== {} ({:.1} s)\n{}", ended.name, ended.took.as_secs_f64(), ended.output.trim_end());
+    if !ended.status.success() {
+        println!("=== {} FAILED ({})", ended.name, ended.status);
     }
-    Ok(kept)
 }
 
 #[derive(Debug, Default, PartialEq)]
 struct Options {
     short: bool,
-    stack: bool,
+    no_stack: bool,
+    one_by_one: bool,
     for_tests: Vec<String>,
 }
 
@@ -138,37 +167,22 @@ impl Options {
         while let Some(arg) = args.next() {
             match arg.as_str() {
                 "--short" => options.short = true,
-                "--stack" => options.stack = true,
+                "--no-stack" => options.no_stack = true,
+                "--one-by-one" => options.one_by_one = true,
+                // What it was before it became the rule.
+                "--stack" => {}
                 "--" => options.for_tests = args.by_ref().cloned().collect(),
                 unknown => return Err(usage(format!("`test` has no option `{unknown}`"))),
             }
         }
         Ok(options)
     }
-}
 
-/// Tests counted over all test programs of the run.
-#[derive(Debug, Default, PartialEq)]
-struct Total {
-    passed: u64,
-    failed: u64,
-    /// Failed at first, and passed by themselves.
-    failed_before: Vec<String>,
-}
-
-impl Total {
-    /// Takes in a line of output; only `test result: ok. 5 passed; 1 failed; …` counts.
-    fn add(&mut self, line: &str) {
-        let Some((_, counts)) = line.trim_start().strip_prefix("test result:").and_then(|rest| rest.split_once(". "))
-        else {
-            return;
-        };
-        for count in counts.split(';') {
-            match count.trim().split_once(' ') {
-                Some((number, "passed")) => self.passed += number.parse().unwrap_or(0),
-                Some((number, "failed")) => self.failed += number.parse().unwrap_or(0),
-                _ => {}
-            }
+    fn ask_for_length(&self, command: &mut Command) {
+        if self.short {
+            command.env_remove(LONG);
+        } else {
+            command.env(LONG, "1");
         }
     }
 }
@@ -182,23 +196,18 @@ mod tests {
     }
 
     #[test]
-    fn results_of_all_programs_are_summed() {
-        let mut total = Total::default();
-        for line in [
-            "running 3 tests",
-            "test a_name_with_5_passed ... ok",
-            "test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s",
-            "test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.10s",
-        ] {
-            total.add(line);
-        }
-        assert_eq!(total, Total { passed: 15, failed: 2, failed_before: Vec::new() });
+    fn what_follows_two_dashes_goes_to_the_tests() {
+        let options = parse(&["--short", "--", "crash", "--no-stack"]).unwrap();
+        let for_tests = vec!["crash".into(), "--no-stack".into()];
+        assert_eq!(options, Options { short: true, for_tests, ..Options::default() });
+        assert!(parse(&["--sort"]).unwrap_err().is::<crate::Usage>());
     }
 
     #[test]
-    fn what_follows_two_dashes_goes_to_the_tests() {
-        let options = parse(&["--short", "--", "crash", "--stack"]).unwrap();
-        assert_eq!(options, Options { short: true, stack: false, for_tests: vec!["crash".into(), "--stack".into()] });
-        assert!(parse(&["--sort"]).unwrap_err().is::<crate::Usage>());
+    fn what_was_left_out_fails_only_where_all_must_run() {
+        let total = Total { left_out: vec!["suites on Kafka: no Java".into()], ..Total::default() };
+        assert!(nothing_was_left_out(&total, false).is_ok());
+        assert!(nothing_was_left_out(&total, true).is_err());
+        assert!(nothing_was_left_out(&Total::default(), true).is_ok());
     }
 }

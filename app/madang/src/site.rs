@@ -151,6 +151,10 @@ pub trait Backing: Send + Sync {
     }
     /// How far each consumer group has come.
     async fn groups(&self) -> anyhow::Result<Vec<GroupProgress>>;
+    /// Has a group rest, or go on, in every process that works on the site; only where it is shared.
+    async fn set_resting(&self, group: &str, _rests: bool) -> anyhow::Result<()> {
+        anyhow::bail!("{group} runs in this process alone")
+    }
 
     /// Forgets what is older than anybody needs.
     async fn forget_old(&self, site: &Site, settings: &Settings);

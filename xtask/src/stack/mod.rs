@@ -28,10 +28,10 @@ use crate::interrupt::Interrupt;
 use crate::usage;
 use endpoints::Endpoints;
 use part::Part;
-pub(crate) use programs::{Ending, end, signal_group};
+pub(crate) use programs::signal_group;
 use state::State;
 use status::Status;
-pub(crate) use up::Missing;
+use up::Missing;
 
 pub(crate) const HELP: &str = "\
 Real servers for development and tests, on free ports of 127.0.0.1.

@@ -97,7 +97,7 @@ pub(crate) fn run_ending(
 }
 
 /// Tells a program and its children to end, and waits for it.
-pub(crate) fn end(child: &mut Child, ending: Ending) {
+fn end(child: &mut Child, ending: Ending) {
     match ending {
         Ending::AtOnce => {
             signal_group(child.id(), Signal::TERM);

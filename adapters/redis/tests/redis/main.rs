@@ -13,3 +13,4 @@ mod membership;
 mod own_server;
 mod read_model;
 mod read_model_shared;
+mod rests;

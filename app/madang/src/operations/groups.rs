@@ -2,6 +2,7 @@
 
 use anyhow::bail;
 
+use crate::consumers;
 use crate::report::Report;
 use crate::site::Site;
 
@@ -23,13 +24,11 @@ pub(super) async fn list(site: &Site, report: &Report) -> anyhow::Result<u8> {
 
 /// Has a group rest, or go on.
 pub(super) async fn set_paused(site: &Site, group: &str, paused: bool, report: &Report) -> anyhow::Result<u8> {
+    if site.backing.is_shared() {
+        return set_resting_everywhere(site, group, paused, report).await;
+    }
     let Some(pause) = site.groups.pause_of(group) else {
         match site.groups.names() {
-            _ if site.backing.is_shared() => {
-                bail!(
-                    "a group of a cluster rests when the processes of its role are stopped: the log keeps its messages"
-                )
-            }
             names if names.is_empty() => bail!("no server runs on this data directory, so no group does"),
             names => bail!("there is no group {group:?} in this server; its groups are {}", names.join(", ")),
         }
@@ -43,5 +42,26 @@ pub(super) async fn set_paused(site: &Site, group: &str, paused: bool, report: &
         pause.resume();
         report.text(format!("{group} goes on")).await?;
     }
+    Ok(0)
+}
+
+/// The same for every process of a cluster, whichever of them run the group.
+async fn set_resting_everywhere(site: &Site, group: &str, rests: bool, report: &Report) -> anyhow::Result<u8> {
+    let groups = consumers::all().map(|config| config.group);
+    if !groups.iter().any(|known| known.as_str() == group) {
+        let mut names: Vec<_> = groups.iter().map(|known| known.as_str()).collect();
+        names.sort_unstable();
+        bail!("there is no group {group:?}; the groups of a cluster are {}", names.join(", "));
+    }
+    site.backing.set_resting(group, rests).await?;
+    let said = if rests {
+        format!(
+            "{group} rests in every process within a second, for a day at most; the log keeps what it has not read; \
+             `madang groups resume {group}`"
+        )
+    } else {
+        format!("{group} goes on in every process within a second")
+    };
+    report.text(said).await?;
     Ok(0)
 }

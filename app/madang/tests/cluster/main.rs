@@ -12,14 +12,18 @@ mod home;
 #[allow(dead_code, reason = "shared with the suite of the embedded composition")]
 mod http;
 mod instances;
+mod letters;
 mod moving;
 #[allow(dead_code, reason = "shared with the suites of the HTTP contract")]
 mod nginx;
 mod one_process;
+mod planted;
 mod ports;
 #[allow(dead_code, reason = "shared with the suites of the HTTP contract")]
 mod process;
 mod proxy;
+mod quiet;
+mod resting;
 mod routes;
 mod servers;
 mod site;

@@ -8,11 +8,19 @@ use crate::cluster::Cluster;
 use crate::load::{Load, fill};
 use crate::servers::Servers;
 use crate::truth::{configure, everything_is_right, quiet_zone};
-use crate::turns::{alone, is_long, last};
+use crate::turns::{alone, is_long, is_very_long, last};
 use crate::waiting::eventually;
 
 /// An answer later than this is noticed.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
+
+fn outage() -> Duration {
+    Duration::from_secs(match (is_very_long(), is_long()) {
+        (true, _) => 600,
+        (false, true) => 60,
+        (false, false) => 10,
+    })
+}
 
 fn kafka_answers(cluster: &Cluster) -> bool {
     let ready = cluster.processes[0].get("/readyz").json(200);
@@ -35,7 +43,7 @@ fn writes_go_on_without_a_broker_and_every_event_is_applied_once_after_its_retur
     broker.kill();
     let before = load.calls();
     eventually("the process knows that the broker is away", || (!kafka_answers(&cluster)).then_some(()));
-    last(Duration::from_secs(if is_long() { 60 } else { 10 }));
+    last(outage());
     let meanwhile = load.calls() - before;
     broker.start_again();
     let again = load.calls();

@@ -1,7 +1,7 @@
 //! The same binary on real servers of which one is taken away, emptied or paused while people go on: what is promised then.
 //!
 //! Needs what `tests/cluster` needs. Servers that a test ends are its own; the others are those of the environment.
-//! `MADANG_TEST_LONG=1` asks for the full length of each outage.
+//! `MADANG_TEST_LONG=1` asks for the full length of each outage, `MADANG_TEST_VERY_LONG=1` for ten minutes without a broker.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -25,6 +25,8 @@ mod ports;
 #[path = "../cluster/process.rs"]
 #[allow(dead_code, reason = "shared with the suite of the cluster")]
 mod process;
+#[path = "../cluster/quiet.rs"]
+mod quiet;
 mod relational;
 mod rolling;
 #[path = "../cluster/routes.rs"]

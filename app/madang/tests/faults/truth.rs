@@ -6,30 +6,13 @@ use serde_json::Value;
 
 use crate::cluster::Cluster;
 use crate::load::Acknowledged;
+pub(crate) use crate::quiet::{configure, quiet_zone};
 use crate::waiting::within;
 
 /// How long a backlog may take to be worked off, by a debug build on a busy machine.
 const CATCH_UP: Duration = Duration::from_secs(120);
 /// Places of the hot list.
 const HOT_MAX: usize = 10;
-
-/// A zone in which it is neither shortly before nor shortly after midnight, so that a test has one hot day.
-pub(crate) fn quiet_zone() -> String {
-    let seconds = std::time::UNIX_EPOCH.elapsed().expect("a clock").as_secs();
-    let hour = (seconds / 3_600 % 24) as i64;
-    // Names count westward: at Etc/GMT+5 it is five hours earlier.
-    match hour - 12 {
-        0 => "UTC".to_owned(),
-        later @ 1.. => format!("Etc/GMT+{later}"),
-        earlier => format!("Etc/GMT{earlier}"),
-    }
-}
-
-/// Puts a setting before all others of the file, for processes and commands.
-pub(crate) fn configure(cluster: &Cluster, line: &str) {
-    let text = std::fs::read_to_string(cluster.config()).unwrap();
-    std::fs::write(cluster.config(), format!("{line}\n{text}")).unwrap();
-}
 
 /// The score and counts of each place, as they must be; ties go to the earlier article.
 fn ranking(acknowledged: &Acknowledged) -> Vec<(u64, String, u64, u64)> {

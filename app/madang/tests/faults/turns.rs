@@ -16,6 +16,11 @@ pub(crate) fn is_long() -> bool {
     std::env::var("MADANG_TEST_LONG").is_ok_and(|value| value == "1")
 }
 
+/// Whether the ten minutes are asked for that no run has time for every day.
+pub(crate) fn is_very_long() -> bool {
+    std::env::var("MADANG_TEST_VERY_LONG").is_ok_and(|value| value == "1")
+}
+
 /// Lets an outage last: the one thing here that is waited for and cannot be observed.
 pub(crate) fn last(duration: Duration) {
     let until = std::time::Instant::now() + duration;

@@ -12,11 +12,11 @@ use madang_kernel::{ONCE_KEPT_MS, StoreError, Timestamp};
 use madang_member::MemberStore as _;
 use madang_messaging::{ConsumerConfig, InstanceId, Membership, OnError, Outage};
 use madang_mysql::{Announce, MysqlArticles, MysqlComments, MysqlMembers, MysqlViews};
-use madang_redis::RedisReadModel;
+use madang_redis::{RedisReadModel, RedisRests};
 
 use super::health::{self, Lags, MYSQL, REDIS};
 use super::servers::Servers;
-use super::{carriers, check, topics};
+use super::{carriers, check, rests, topics};
 use crate::config::Settings;
 use crate::consumers;
 use crate::report::Report;
@@ -39,6 +39,7 @@ pub(super) struct Cluster {
     pub(super) comments: Option<Arc<MysqlComments>>,
     pub(super) views: Option<Arc<MysqlViews>>,
     pub(super) lags: Lags,
+    pub(super) rests: RedisRests,
 }
 
 #[async_trait]
@@ -60,6 +61,10 @@ impl Backing for Cluster {
         stages
             .background
             .spawn("lags", OnError::Restart, move |stop| lags.clone().keep(log.clone(), groups.clone(), stop));
+        let (told, groups) = (self.rests.clone(), site.groups.clone());
+        stages
+            .background
+            .spawn("rests", OnError::Restart, move |stop| rests::follow(told.clone(), groups.clone(), stop));
     }
 
     /// A group joins when a broker answers, and goes on where it stopped.
@@ -88,7 +93,13 @@ impl Backing for Cluster {
     }
 
     async fn groups(&self) -> anyhow::Result<Vec<GroupProgress>> {
-        Ok(health::progress(&self.servers.log, &consumers::all()).await)
+        let progress = health::progress(&self.servers.log, &consumers::all()).await;
+        Ok(rests::in_words(&self.rests, progress).await)
+    }
+
+    async fn set_resting(&self, group: &str, rests: bool) -> anyhow::Result<()> {
+        let told = if rests { self.rests.rest(group).await } else { self.rests.go_on(group).await };
+        told.context("the rest of a group is kept in Redis")
     }
 
     async fn forget_old(&self, site: &Site, _settings: &Settings) {

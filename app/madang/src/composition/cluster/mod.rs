@@ -11,6 +11,7 @@ mod keys;
 mod model;
 mod peers;
 mod progress;
+mod rests;
 mod servers;
 mod topics;
 
@@ -31,7 +32,7 @@ use madang_mysql::{
     MysqlActs, MysqlArticles, MysqlComments, MysqlHot, MysqlImport, MysqlLeases, MysqlLikes, MysqlMembers,
     MysqlModeration, MysqlViews, Service,
 };
-use madang_redis::{RankedHot, RedisLiveViews, RedisMembership, RedisReadModel};
+use madang_redis::{RankedHot, RedisLiveViews, RedisMembership, RedisReadModel, RedisRests};
 use madang_view::{GuestKey, LiveLimits, ViewService};
 use madang_web::LiveHub;
 use tracing::warn;
@@ -130,6 +131,7 @@ pub(super) async fn open(settings: &Settings, cluster: &ClusterSettings, roles: 
         comments: comment_store.clone(),
         views: view_store,
         lags: Lags::default(),
+        rests: RedisRests::new(servers.redis.clone()),
         servers,
     };
     Ok(Site {

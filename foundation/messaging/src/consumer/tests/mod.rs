@@ -1,5 +1,6 @@
 //! What a lane does with each answer, step by step, and one message all the way up the ladder through the loop.
 
+mod outage;
 mod storing;
 
 use std::collections::BTreeMap;
@@ -202,6 +203,13 @@ struct MemoryLog(Arc<Mutex<Topics>>);
 struct Topics {
     messages: BTreeMap<String, Vec<Message>>,
     stored: BTreeMap<String, i64>,
+    is_away: bool,
+}
+
+impl Topics {
+    fn is_there(&self) -> Result<(), Outage> {
+        if self.is_away { Err(Outage::new("log", "away")) } else { Ok(()) }
+    }
 }
 
 struct Reader {
@@ -213,12 +221,14 @@ struct Reader {
 impl EventLog for MemoryLog {
     async fn publish(&self, messages: &[Message]) -> Result<Vec<PublishOutcome>, Outage> {
         let mut topics = self.0.lock().unwrap();
+        topics.is_there()?;
         for message in messages {
             topics.messages.entry(message.topic.clone()).or_default().push(message.clone());
         }
         Ok(vec![PublishOutcome::Published; messages.len()])
     }
     async fn subscribe(&self, _: &GroupId, topics: &[String]) -> Result<Box<dyn Subscription>, Outage> {
+        self.0.lock().unwrap().is_there()?;
         Ok(Box::new(Reader { log: self.clone(), next: topics.iter().map(|topic| (topic.clone(), 0)).collect() }))
     }
 }
@@ -237,6 +247,7 @@ impl Subscription for Reader {
             }
             deliveries
         };
+        self.log.0.lock().unwrap().is_there()?;
         let at_once = read(&mut self.next, &self.log.0.lock().unwrap());
         if !at_once.is_empty() {
             return Ok(Polled::Deliveries(at_once));
@@ -246,6 +257,7 @@ impl Subscription for Reader {
     }
     async fn commit(&mut self, done: &[Position]) -> Result<(), Outage> {
         let mut topics = self.log.0.lock().unwrap();
+        topics.is_there()?;
         for position in done {
             topics.stored.insert(position.topic.clone(), position.offset);
         }

@@ -1,0 +1,63 @@
+//! `madang check --config` finds a difference that somebody planted, in whichever database and on whichever server.
+
+use mysql_async::prelude::Queryable as _;
+
+use crate::cluster::Cluster;
+use crate::quiet::{configure, quiet_zone};
+use crate::servers::Servers;
+use crate::waiting::eventually;
+
+/// Changes something behind everybody's back, in a service's database on all servers; tells how many rows.
+fn damage(servers: &Servers, cluster: &Cluster, service: &str, sql: &str) -> u64 {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let mut changed = 0;
+        for url in &servers.mysql {
+            let opts = mysql_async::Opts::from_url(&format!("{url}/{}_{service}", cluster.name)).unwrap();
+            let mut conn = mysql_async::Conn::new(opts).await.unwrap();
+            conn.query_drop(sql).await.unwrap();
+            changed += conn.affected_rows();
+            conn.disconnect().await.unwrap();
+        }
+        changed
+    })
+}
+
+#[test]
+fn a_planted_difference_is_found_and_named() {
+    let servers = Servers::of_environment();
+    let mut cluster = Cluster::prepared(&servers, &["all"]);
+    configure(&cluster, &format!("time_zone = {:?}", quiet_zone()));
+    cluster.start();
+    let (ann, board) = (cluster.member("ann"), cluster.board("talk", "two_level"));
+    let article = cluster.article(&board, &ann, "first");
+    cluster.like(&article, &ann);
+    cluster.comment(&article, &ann, None);
+    cluster.read(&article);
+    eventually("everything has arrived, and nothing differs", || {
+        let said = cluster.command(&["check"], "").expect(0).stdout;
+        let is_whole =
+            ["compared the hot scores of 1 articles", "compared 1 articles of the query model", "no difference"];
+        is_whole.iter().all(|words| said.contains(words)).then_some(())
+    });
+    let planted = [
+        ("like", "article_like_count SET like_count = like_count", "likes"),
+        ("comment", "article_comment_count SET comment_count = comment_count", "comment"),
+        ("article", "board_article_count SET article_count = article_count", "board"),
+    ];
+    for (service, counter, word) in planted {
+        assert_eq!(damage(&servers, &cluster, service, &format!("UPDATE {counter} + 1")), 1, "{counter}");
+        let found = cluster.command(&["check"], "").expect(1).stdout;
+        let named = found.lines().find(|line| line.contains(&format!("{service}: ")) && !line.contains("compared"));
+        assert!(named.is_some_and(|line| line.contains(word)), "{service} in {found}");
+        assert_eq!(damage(&servers, &cluster, service, &format!("UPDATE {counter} - 1")), 1, "{counter}");
+        cluster.command(&["check"], "").expect(0);
+    }
+    // What is derived from several services is compared with them.
+    let score = "hot_score SET like_count = 0, like_version = 0, falling_score = falling_score + 3";
+    assert_eq!(damage(&servers, &cluster, "hot_article", &format!("UPDATE {score}")), 1);
+    let found = cluster.command(&["check"], "").expect(1).stdout;
+    assert!(found.contains(&format!("article {article} has 1 likes")), "{found}");
+    cluster.command(&["rebuild", "hot"], "").expect(0);
+    cluster.stop();
+}

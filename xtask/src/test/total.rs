@@ -1,0 +1,93 @@
+//! What a run came to: tests counted over all programs, what was left out, and which programs took longest.
+
+use std::time::Duration;
+
+use super::crew::Ended;
+
+/// Programs that the table of the slowest names.
+const SLOWEST_SHOWN: usize = 12;
+/// How a suite says that it did not run for want of a server.
+const LEFT_OUT: &str = "==> LEFT OUT: ";
+
+/// The sum of a run.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Total {
+    pub(super) passed: u64,
+    pub(super) failed: u64,
+    /// Failed at first, and passed by themselves.
+    pub(super) unsteady: Vec<String>,
+    /// Suites that did not run, and why.
+    pub(super) left_out: Vec<String>,
+    /// How long each program took.
+    pub(super) took: Vec<(Duration, String)>,
+}
+
+impl Total {
+    /// Takes in a program that has ended.
+    pub(super) fn add(&mut self, ended: &Ended) {
+        ended.output.lines().for_each(|line| self.add_line(&ended.name, line));
+        self.took.push((ended.took, ended.name.clone()));
+    }
+
+    /// Only `test result: ok. 5 passed; 1 failed; …` counts, and what was left out.
+    fn add_line(&mut self, name: &str, line: &str) {
+        if let Some(why) = line.strip_prefix(LEFT_OUT) {
+            self.left_out.push(format!("{name}: {why}"));
+        }
+        let Some((_, counts)) = line.trim_start().strip_prefix("test result:").and_then(|rest| rest.split_once(". "))
+        else {
+            return;
+        };
+        for count in counts.split(';') {
+            match count.trim().split_once(' ') {
+                Some((number, "passed")) => self.passed += number.parse().unwrap_or(0),
+                Some((number, "failed")) => self.failed += number.parse().unwrap_or(0),
+                _ => {}
+            }
+        }
+    }
+
+    /// The programs that took longest, the longest first.
+    pub(super) fn slowest(&self) -> String {
+        let mut took = self.took.clone();
+        took.sort_unstable_by(|a, b| b.cmp(a));
+        let lines = took.iter().take(SLOWEST_SHOWN);
+        let lines = lines.map(|(took, name)| format!("  {:>8.1} s  {name}\n", took.as_secs_f64()));
+        lines.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::ExitStatus;
+
+    use super::*;
+
+    fn ended(name: &str, seconds: u64, output: &str) -> Ended {
+        let (status, took) = (ExitStatus::from_raw(0), Duration::from_secs(seconds));
+        Ended { name: name.into(), status, output: output.into(), took }
+    }
+
+    #[test]
+    fn results_of_all_programs_are_summed_and_the_slowest_comes_first() {
+        let mut total = Total::default();
+        total.add(&ended(
+            "a",
+            1,
+            "running 3 tests\ntest a_name_with_5_passed ... ok\n\
+            test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s",
+        ));
+        total.add(&ended("b", 2, "test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out"));
+        assert_eq!((total.passed, total.failed), (15, 2));
+        let slowest = total.slowest();
+        assert!(slowest.find(" b\n") < slowest.find(" a\n"), "{slowest}");
+    }
+
+    #[test]
+    fn what_was_left_out_is_kept_with_its_reason() {
+        let mut total = Total::default();
+        total.add(&ended("p", 1, "\n==> LEFT OUT: MADANG_TEST_KAFKA is not set.\ntest result: ok. 0 passed; 0 failed"));
+        assert_eq!(total.left_out, ["p: MADANG_TEST_KAFKA is not set."]);
+    }
+}
