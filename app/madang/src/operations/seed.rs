@@ -129,12 +129,14 @@ impl Seeding<'_> {
     async fn articles(&self, count: u64, report: &Report) -> anyhow::Result<()> {
         let created: BoxStream<'_, anyhow::Result<u64>> = match &self.store {
             SeedStore::OneByOne(store) => {
-                let one = |number| self.patiently(1, move || self.one(store.as_ref(), number));
+                let store = store.as_ref();
+                let one = move |number| self.patiently(1, move || self.one(store, number));
                 futures_util::stream::iter(0..count).map(one).buffer_unordered(IN_FLIGHT).boxed()
             }
             SeedStore::Slices(store) => {
-                let slice = |numbers: Vec<u64>| {
-                    self.patiently(numbers.len() as u64, move || self.slice(store.as_ref(), numbers.clone()))
+                let store = store.as_ref();
+                let slice = move |numbers: Vec<u64>| {
+                    self.patiently(numbers.len() as u64, move || self.slice(store, numbers.clone()))
                 };
                 let slices = slices(count, self.boards.len() as u64);
                 futures_util::stream::iter(slices).map(slice).buffer_unordered(SLICES_IN_FLIGHT).boxed()
