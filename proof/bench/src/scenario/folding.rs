@@ -148,7 +148,9 @@ impl Writers {
     async fn on(database: &Relayed, boards: usize) -> Result<Self> {
         let store = MysqlArticles::new(database.db.clone());
         let mut made = Vec::new();
-        for (number, shard) in (0..boards).zip(ShardId::all().cycle()) {
+        let shards: Vec<ShardId> = ShardId::all().collect();
+        for number in 0..boards {
+            let shard = shards[number % shards.len()];
             let (board_id, slug) = (database.ids.next(shard)?, format!("bench-{number}"));
             let (title, created_at) = (slug.clone(), database.clock.now());
             let board = Board { board_id, slug, title, comment_mode: CommentMode::TwoLevel, created_at };

@@ -1,7 +1,7 @@
 //! A service's databases of a scenario's own on the servers of the environment, with a relay that carries its events to
 //! the broker as a process does; dropped in the end.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
@@ -57,7 +57,7 @@ pub(super) struct Relayed {
     pub(super) ids: Arc<IdGenerator>,
     pub(super) clock: Arc<dyn Clock>,
     options: MysqlOptions,
-    tasks: Arc<Supervisor>,
+    tasks: Arc<Mutex<Option<Supervisor>>>,
     log: KafkaLog,
 }
 
@@ -77,12 +77,12 @@ impl Relayed {
         db.on_commit(move |messages| {
             hand_over.hand_over(messages);
         });
-        let tasks = Arc::new(Supervisor::new("bench"));
+        let tasks = Supervisor::new("bench");
         tasks.spawn("relay", OnError::Restart, move |stop| relay.clone().run(stop));
         let now = clock.now().as_millis();
         let lease = NodeLease { node: NodeId(0), from_ms: now, until_ms: now + LEASE_MS };
         let ids = Arc::new(IdGenerator::new(clock.clone(), lease));
-        Ok(Self { db, ids, clock, options, tasks, log })
+        Ok(Self { db, ids, clock, options, tasks: Arc::new(Mutex::new(Some(tasks))), log })
     }
 
     /// Waits until the relay has sent everything; returns how long that took. A rate whose events stayed behind is none.
@@ -97,7 +97,10 @@ impl Relayed {
 
     /// Stops the relay, closes the databases and drops them.
     pub(super) async fn close(self) -> Result<()> {
-        self.tasks.shutdown(STOP_MAX).await;
+        let tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(tasks) = tasks {
+            tasks.shutdown(STOP_MAX).await;
+        }
         self.log.close(STOP_MAX).await;
         self.db.close().await;
         let mut conn = self.connect(None).await?;
