@@ -15,6 +15,7 @@ mod meters;
 mod named_member;
 mod openapi;
 mod operations;
+mod paced;
 mod problem;
 mod rendered;
 mod reply;
@@ -29,7 +30,7 @@ pub use error::ApiError;
 pub use extract::client_address;
 pub use rendered::Rendered;
 pub use router::{router, router_with_pages};
-pub use serve::serve;
+pub use serve::{ConnectionLimits, Door, Tls, TlsError, serve};
 pub use state::{
     ApiLimits, ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, PartState, ReadCalls, Readiness,
     ViewCalls,

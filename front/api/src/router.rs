@@ -51,11 +51,11 @@ pub fn router_with_pages(state: ApiState, pages: Router) -> Router {
         .merge(pages)
         .method_not_allowed_fallback(wrong_method)
         .fallback(no_such_address)
-        .layer(Gate::new(limits.in_flight, limits.request_timeout, meters.clone()));
+        .layer(Gate::new(limits.in_flight, limits.request_timeout, meters.clone()).with(limits.body_timeout, limits.hsts));
     let operations = operations::routes()
         .with_state(operators)
         .method_not_allowed_fallback(wrong_method)
-        .layer(Gate::new(usize::MAX, OPERATIONS_TIMEOUT, meters));
+        .layer(Gate::new(usize::MAX, OPERATIONS_TIMEOUT, meters).with(limits.body_timeout, limits.hsts));
     public.merge(operations)
 }
 

@@ -28,6 +28,7 @@ use crate::interrupt::Interrupt;
 use crate::usage;
 use endpoints::Endpoints;
 use part::Part;
+pub(crate) use place::test_dir as scratch_dir;
 pub(crate) use programs::{Ending, end, signal_group};
 use state::State;
 use status::Status;

@@ -14,11 +14,13 @@ mod get_zipf;
 mod lag_site;
 mod like_callers;
 mod log_mix;
+mod overload;
 mod post_article;
 mod post_comment;
 mod post_view;
 mod put_like;
 mod read_lag;
+mod sign_in_flood;
 mod startup;
 mod store;
 mod view_callers;
@@ -60,6 +62,10 @@ pub(crate) enum Scenario {
     CatchUp,
     /// Page 1, page 100 and the last page, beside plain offset and covering sub-query.
     DeepPages,
+    /// Three times the rate that the server can do, of reads and writes: good answers, refusals, memory.
+    Overload,
+    /// Reads beside a thousand wrong passwords a second.
+    SignInFlood,
     /// Start on the big database, and memory before and after load.
     Startup,
 }
@@ -80,6 +86,8 @@ impl Scenario {
             Self::Collapse => "do 512 who ask for the same thing at once cost one load?",
             Self::CatchUp => "how fast do the consumers catch up with the log, and is what they made of it exact?",
             Self::DeepPages => "what does the last page cost, compared with page 100?",
+            Self::Overload => "what is left of the peak at three times the rate, and how quick is the refusal of the rest?",
+            Self::SignInFlood => "do readers notice a thousand wrong passwords a second?",
             Self::Startup => "how long until it listens, and how much memory does it hold?",
         }
     }
@@ -102,6 +110,8 @@ impl Scenario {
             Self::Collapse => collapse::run(options, scratch).await,
             Self::CatchUp => catch_up::run(options, scratch).await,
             Self::DeepPages => deep_pages::run(options, scratch).await,
+            Self::Overload => overload::run(options, scratch).await,
+            Self::SignInFlood => sign_in_flood::run(options, scratch).await,
             Self::Startup => startup::run(options, scratch).await,
         }
     }
