@@ -12,20 +12,23 @@ use std::time::{Duration, Instant};
 
 use axum::body::{Body, HttpBody};
 use axum::extract::{MatchedPath, Request};
-use axum::http::{HeaderMap, HeaderValue, Method, Version, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Version, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use tower::{Layer, Service};
 
-use crate::ApiError;
 use crate::meters::{Meters, RouteMeter};
 use crate::paced::{Arrival, GivenUp, Load, Paced};
+use crate::{ApiError, Limiter, TrustedProxies};
 
 /// Requests slower than this are worth a line in the log.
 const SLOW_MS: u128 = 1_000;
 
 const API_CSP: HeaderValue = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
+const CROSS_ORIGIN_RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
+const DENY: HeaderValue = HeaderValue::from_static("DENY");
 const NO_REFERRER: HeaderValue = HeaderValue::from_static("no-referrer");
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
 /// Two years, as browsers ask for; subdomains are not ours to speak for.
@@ -37,6 +40,7 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(8);
 #[derive(Clone)]
 pub(crate) struct Gate(Arc<GateState>);
 
+#[derive(Clone)]
 struct GateState {
     load: Arc<Load>,
     in_flight_max: usize,
@@ -45,22 +49,26 @@ struct GateState {
     /// Whether browsers are told to come by TLS only.
     hsts: bool,
     meters: Arc<Meters>,
+    /// How often an address may ask, and whose word about it counts.
+    limiter: Option<(Limiter, TrustedProxies)>,
 }
 
 impl Gate {
     /// A gate that lets `in_flight_max` requests through at a time.
     pub(crate) fn new(in_flight_max: usize, timeout: Duration, meters: Arc<Meters>) -> Self {
         let load = Arc::default();
-        let (body_timeout, hsts) = (BODY_TIMEOUT, false);
-        Self(Arc::new(GateState { load, in_flight_max, timeout, body_timeout, hsts, meters }))
+        let (body_timeout, hsts, limiter) = (BODY_TIMEOUT, false, None);
+        Self(Arc::new(GateState { load, in_flight_max, timeout, body_timeout, hsts, meters, limiter }))
+    }
+
+    /// The same that also counts how often an address asks.
+    pub(crate) fn limited(self, limiter: Option<(Limiter, TrustedProxies)>) -> Self {
+        Self(Arc::new(GateState { limiter, ..(*self.0).clone() }))
     }
 
     /// The same with another time-out for bodies, and with or without a word to browsers about TLS.
     pub(crate) fn with(self, body_timeout: Duration, hsts: bool) -> Self {
-        let GateState { load, in_flight_max, timeout, meters, .. } = &*self.0;
-        let (load, meters) = (load.clone(), meters.clone());
-        let (in_flight_max, timeout) = (*in_flight_max, *timeout);
-        Self(Arc::new(GateState { load, in_flight_max, timeout, body_timeout, hsts, meters }))
+        Self(Arc::new(GateState { body_timeout, hsts, ..(*self.0).clone() }))
     }
 }
 
@@ -97,6 +105,13 @@ where
         let gate = self.gate.clone();
         let method = request.method().clone();
         let matched = request.extensions().get::<MatchedPath>().cloned();
+        let route = matched.as_ref().map(MatchedPath::as_str);
+        if let Some((limiter, trusted)) = &gate.limiter
+            && let Err(error) = limiter.admit(&request, route, trusted)
+        {
+            let response = finish(&gate, error.into_response(), &method, gate.meters.of(route), started);
+            return Box::pin(std::future::ready(Ok(response)));
+        }
         let Some(place) = Place::take(&gate) else {
             return Box::pin(std::future::ready(Ok(refuse(&gate, &method, matched.as_ref(), started))));
         };
@@ -178,13 +193,7 @@ fn refuse(gate: &GateState, method: &Method, matched: Option<&MatchedPath>, star
     finish(gate, response, method, gate.meters.of(matched.map(MatchedPath::as_str)), started)
 }
 
-fn finish(
-    gate: &GateState,
-    mut response: Response,
-    method: &Method,
-    meter: &RouteMeter,
-    started: Instant,
-) -> Response {
+fn finish(gate: &GateState, mut response: Response, method: &Method, meter: &RouteMeter, started: Instant) -> Response {
     secure(response.headers_mut());
     if gate.hsts {
         response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, HSTS);
@@ -203,6 +212,8 @@ fn secure(headers: &mut HeaderMap) {
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
     headers.entry(header::REFERRER_POLICY).or_insert(NO_REFERRER);
     headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(API_CSP);
+    headers.entry(CROSS_ORIGIN_RESOURCE_POLICY).or_insert(SAME_ORIGIN);
+    headers.entry(header::X_FRAME_OPTIONS).or_insert(DENY);
 }
 
 #[cfg(test)]

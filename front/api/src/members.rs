@@ -169,6 +169,7 @@ pub(crate) async fn member(
         (status = 401, response = Unauthorized),
         (status = 403, response = Forbidden),
         (status = 404, response = NotFound),
+        (status = 409, response = Conflict),
         (status = 413, response = TooLarge),
         (status = 415, response = NotJson),
         (status = 422, response = Unprocessable),

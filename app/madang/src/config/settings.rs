@@ -134,7 +134,7 @@ impl Default for Settings {
             write_timeout_ms: 30_000,
             tls_certificate: PathBuf::new(),
             tls_key: PathBuf::new(),
-            in_flight_max: 2_048,
+            in_flight_max: 512,
             request_timeout_ms: 10_000,
             cookies_secure: false,
             trusted_proxies: String::new(),

@@ -69,7 +69,9 @@ fn no_secret_is_printed_answered_or_shown() {
     let articles = format!("/api/v1/boards/{}/articles", boards["items"][0]["board_id"].as_str().unwrap());
     let article = json!({"title": "a", "content": "b"});
     for bearer in [admin.as_str(), &token, &format!("{token}x"), &token[..token.len() - 4]] {
-        for (method, path) in [("POST", articles.as_str()), ("GET", "/api/v1/members/me"), ("GET", "/admin"), ("GET", "/")] {
+        for (method, path) in
+            [("POST", articles.as_str()), ("GET", "/api/v1/members/me"), ("GET", "/admin"), ("GET", "/")]
+        {
             let call = Call::new(&address, method, path).token(bearer).header("connection", "close");
             answered += &if method == "POST" { call.json(&article) } else { call }.send().text();
             let cookie = format!("madang_session={bearer}");
@@ -100,7 +102,9 @@ fn no_secret_is_printed_answered_or_shown() {
     for (secret, value) in &secrets {
         for (place, shown) in &places {
             let at = shown.find(value.as_str());
-            let near = at.map(|at| shown[..at].chars().rev().take(200).collect::<Vec<_>>().into_iter().rev().collect::<String>());
+            let near = at.map(|at| {
+                shown[..at].chars().rev().take(200).collect::<Vec<_>>().into_iter().rev().collect::<String>()
+            });
             assert!(at.is_none(), "{secret} is in {place}, after: {}", near.unwrap_or_default());
         }
     }

@@ -26,11 +26,13 @@ fn every_address_answers_every_method_with_them() {
     let article = server.article_id(&board, &token);
     let description = server.get("/openapi.json").json(200);
     let paths = description["paths"].as_object().expect("paths").keys().map(|path| {
-        let filled = path.replace("{article_id}", &article).replace("{board_id}", &board).replace("{date}", "2024-01-01");
+        let filled =
+            path.replace("{article_id}", &article).replace("{board_id}", &board).replace("{date}", "2024-01-01");
         filled.replace("{member_id}", "1").replace("{comment_id}", "1").replace("{report_id}", "1")
     });
     let pages = ["/", "/b/general", "/hot", "/sign-in", "/sign-up", "/admin", "/docs/", "/openapi.json", "/robots.txt"];
-    let more = ["/sitemap.xml", "/favicon.ico", "/assets/madang.css", "/hot/feed.atom", "/setup", "/no/such/address/here"];
+    let more =
+        ["/sitemap.xml", "/favicon.ico", "/assets/madang.css", "/hot/feed.atom", "/setup", "/no/such/address/here"];
     let pages = pages.into_iter().chain(more).map(str::to_owned).chain([format!("/articles/{article}")]);
     for path in paths.chain(pages) {
         for method in ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"] {

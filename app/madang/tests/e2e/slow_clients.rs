@@ -53,7 +53,8 @@ fn rest(mut stream: TcpStream) -> String {
 fn a_body_that_trickles_is_cut_and_takes_no_place_meanwhile() {
     let (server, _data) = embedded(&[("body_timeout_ms", "2000"), ("in_flight_max", "1")]);
     let mut slow = connect(&server);
-    let head = "POST /api/v1/sessions HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{";
+    let head =
+        "POST /api/v1/sessions HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{";
     slow.write_all(head.as_bytes()).unwrap();
     // The only place is free while the body is waited for.
     eventually("somebody else is served", || (server.get("/api/v1/boards").status == 200).then_some(()));
@@ -134,7 +135,10 @@ fn a_flood_of_requests_on_one_connection_is_answered_in_order() {
     let mut writer = stream.try_clone().unwrap();
     std::thread::scope(|scope| {
         scope.spawn(move || {
-            let (one, last) = ("GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n", "DELETE /healthz HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n");
+            let (one, last) = (
+                "GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n",
+                "DELETE /healthz HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n",
+            );
             writer.write_all((one.repeat(REQUESTS) + last).as_bytes()).unwrap();
         });
         assert_eq!(server.get("/api/v1/boards").status, 200, "others are served");

@@ -142,7 +142,8 @@ fn a_key_that_anybody_can_read_is_refused() {
     let key = directory.path().join("key.pem");
     std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
     let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
-    let (certificate, key) = (format!("tls_certificate={}", path("certificate.pem")), format!("tls_key={}", path("key.pem")));
+    let (certificate, key) =
+        (format!("tls_certificate={}", path("certificate.pem")), format!("tls_key={}", path("key.pem")));
     let arguments = ["serve", "--listen", "127.0.0.1:0", "--set", &certificate, "--set", &key];
     let ended = command::run(&directory.path().join("data"), &arguments, "").expect(1);
     assert!(ended.stderr.contains("chmod 600"), "{}", ended.stderr);

@@ -16,10 +16,18 @@ use crate::openapi::IdText;
 #[schema(as = ArticleDraft)]
 pub(crate) struct DraftBody {
     /// The headline.
-    #[schema(min_length = 1, max_length = 100, pattern = r"^\s*[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*[^\s\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0][^\u0000-\u001f\u007f-\u009f\u2028\u2029]*\s*$")]
+    #[schema(
+        min_length = 1,
+        max_length = 100,
+        pattern = r"^\s*[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*[^\s\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0][^\u0000-\u001f\u007f-\u009f\u2028\u2029]*\s*$"
+    )]
     title: String,
     /// The text, in Markdown.
-    #[schema(min_length = 1, max_length = 20_000, pattern = r"^[^\u0000]*[^\s\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0][^\u0000]*$")]
+    #[schema(
+        min_length = 1,
+        max_length = 20_000,
+        pattern = r"^[^\u0000]*[^\s\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0][^\u0000]*$"
+    )]
     content: String,
 }
 
@@ -29,11 +37,11 @@ impl From<DraftBody> for ArticleDraft {
     }
 }
 
-/// Why an article is deleted.
+/// Why something is deleted.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct Deletion {
     /// For the moderators' log.
-    #[schema(max_length = 500)]
+    #[schema(max_length = 500, pattern = r"^[^\u0000]*$")]
     #[serde(default)]
     pub(crate) reason: Option<String>,
 }
@@ -148,6 +156,25 @@ pub(crate) struct SummaryBody<'a> {
     comment_count: u64,
     like_count: u64,
     view_count: u64,
+}
+
+impl<'a> SummaryBody<'a> {
+    /// An article that was read whole.
+    pub(crate) fn of(read: &'a ReadArticle) -> Self {
+        let ArticleHead { article_id, board_id, title, writer, created_at, modified_at, version } = &read.text.head;
+        Self {
+            article_id: *article_id,
+            board_id: *board_id,
+            title,
+            writer,
+            created_at: *created_at,
+            modified_at: *modified_at,
+            version: *version,
+            comment_count: read.comment_count,
+            like_count: read.like_count,
+            view_count: read.view_count,
+        }
+    }
 }
 
 impl<'a> From<&'a ReadSummary> for SummaryBody<'a> {

@@ -25,11 +25,6 @@ pub struct ConnectionLimits {
 
 impl Default for ConnectionLimits {
     fn default() -> Self {
-        Self {
-            connections: 16_384,
-            handshakes: 1_024,
-            head: Duration::from_secs(10),
-            stall: Duration::from_secs(30),
-        }
+        Self { connections: 16_384, handshakes: 1_024, head: Duration::from_secs(10), stall: Duration::from_secs(30) }
     }
 }

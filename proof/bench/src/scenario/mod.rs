@@ -86,7 +86,9 @@ impl Scenario {
             Self::Collapse => "do 512 who ask for the same thing at once cost one load?",
             Self::CatchUp => "how fast do the consumers catch up with the log, and is what they made of it exact?",
             Self::DeepPages => "what does the last page cost, compared with page 100?",
-            Self::Overload => "what is left of the peak at three times the rate, and how quick is the refusal of the rest?",
+            Self::Overload => {
+                "what is left of the peak at three times the rate, and how quick is the refusal of the rest?"
+            }
             Self::SignInFlood => "do readers notice a thousand wrong passwords a second?",
             Self::Startup => "how long until it listens, and how much memory does it hold?",
         }
