@@ -3,6 +3,7 @@
 mod bench;
 mod interrupt;
 mod lint;
+mod schemathesis;
 mod stack;
 mod steps;
 mod test;
@@ -19,6 +20,8 @@ Usage: cargo xtask <TASK> [OPTIONS]
 Tasks:
   lint    Formatting, Clippy without warnings, tidy, and cargo-deny where it is installed
   test    Everything that proves the product: tidy, then every test of the workspace
+  schemathesis
+          The HTTP contract against a live server: requests generated from its description
   stack   Real servers for development and tests: MariaDB, Redis, Redis Cluster, Kafka
   bench   Measures the product beside the limits it is compared with (release build)
   tidy    The rules a compiler does not know: module headers, dependency directions, file sizes
@@ -40,6 +43,7 @@ fn main() -> ExitCode {
     let outcome = match task {
         "lint" => without_options(task, rest, lint::run),
         "test" => test::run(rest),
+        "schemathesis" => schemathesis::run(rest),
         "stack" => stack::run(rest),
         "bench" => bench::run(rest),
         "tidy" => without_options(task, rest, tidy::run),
@@ -87,6 +91,7 @@ fn help(task: Option<&str>) -> ExitCode {
         None | Some("help" | "--help" | "-h") => HELP,
         Some("lint") => lint::HELP,
         Some("test") => test::HELP,
+        Some("schemathesis") => schemathesis::HELP,
         Some("stack") => stack::HELP,
         Some("bench") => bench::HELP,
         Some("tidy") => tidy::HELP,

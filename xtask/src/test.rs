@@ -12,7 +12,7 @@ use anyhow::{Result, bail};
 
 use crate::interrupt::Interrupt;
 use crate::steps::Steps;
-use crate::{tidy, usage, workspace};
+use crate::{schemathesis, tidy, usage, workspace};
 use again::Failed;
 use crew::{Ended, Job};
 use servers::Servers;
@@ -27,6 +27,9 @@ Usage: cargo xtask test [--short] [--no-stack] [--one-by-one] [-- ARGS FOR THE T
 Runs, and stops at the first that fails:
   tidy       the rules a compiler does not know (cargo xtask help tidy)
   compile    every test program of the workspace, and the real binary, which the end-to-end tests start
+  schemathesis
+             the HTTP contract against a live server (cargo xtask help schemathesis); left out with a notice where it cannot
+             be installed, which with CI=true is a failure
   stack up   real servers of its own: MariaDB, Redis, Redis Cluster, Kafka (cargo xtask help stack); servers of yours are
              used where the variables name some
   tests      unit, conformance, simulation, crash, fault and end-to-end tests, two programs at a time
@@ -84,6 +87,10 @@ fn run_steps(steps: &mut Steps, options: &Options, total: &mut Total) -> Result<
     let interrupt = Interrupt::listen()?;
     steps.run("tidy", tidy::check)?;
     let suites = steps.run("compile", suites::build)?;
+    // Asked for some tests by name, nobody waits for minutes of others.
+    if options.for_tests.is_empty() {
+        schemathesis::step(steps)?;
+    }
     if options.no_stack {
         let bare = |command: &mut Command| options.ask_for_length(command);
         return steps.run("tests", || run_tests(&suites, options, bare, &interrupt, total));

@@ -11,6 +11,7 @@ mod console;
 mod consumers;
 pub mod control;
 pub mod data_directory;
+mod door;
 mod first_steps;
 pub mod groups;
 mod hot;

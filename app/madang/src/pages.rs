@@ -32,7 +32,7 @@ pub(crate) fn state(site: &Site, settings: &Settings, limits: &ApiLimits) -> any
         clock: site.clock.clone(),
         zone: TimeZone::get(&settings.time_zone).context("setting `time_zone`")?,
         client: Arc::new(move |parts| madang_api::client_address(parts, &proxies)),
-        cookies_secure: settings.cookies_secure,
+        cookies_secure: limits.cookies_secure,
         setup_token: Some(site.setup_token.clone()),
     })
 }

@@ -66,7 +66,9 @@ fn calls(site: &Site, settings: &Settings, metrics: PrometheusHandle) -> anyhow:
             body_bytes: settings.body_limit_bytes,
             in_flight: settings.in_flight_max,
             request_timeout: Duration::from_millis(settings.request_timeout_ms),
-            cookies_secure: settings.cookies_secure,
+            body_timeout: Duration::from_millis(settings.body_timeout_ms),
+            hsts: settings.speaks_tls(),
+            cookies_secure: settings.cookies_secure || settings.speaks_tls(),
             trusted_proxies: settings.trusted_proxies.parse().context("setting `trusted_proxies`")?,
             limiter: (settings.rate_limit == Switch::On)
                 .then(|| Limiter::new(RateLimits::default(), MemoryBuckets::default(), site.clock.clone())),

@@ -1,13 +1,13 @@
 //! `madang serve`: starts everything in order, runs until a signal, and stops in the reverse order.
 
 use std::io::Write as _;
-use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use axum::Router;
+use madang_api::Door;
 use madang_messaging::{OnError, Stop, Supervisor};
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::net::{TcpListener, UnixListener};
@@ -16,6 +16,7 @@ use tracing::{info, warn};
 use crate::config::{Config, Settings};
 use crate::control::{self, ControlServer, Ending};
 use crate::data_directory::DataDirectory;
+use crate::door::Entrance;
 use crate::first_steps::{self, Administrator};
 use crate::operations::Operations;
 use crate::roles::{Role, Roles};
@@ -45,9 +46,10 @@ pub async fn serve(config: &Config) -> anyhow::Result<()> {
         .await
         .with_context(|| format!("cannot listen on {} (setting `listen`)", settings.listen))?;
     let internal = internal_listener(settings).await?;
+    let entrance = Entrance::prepare(settings)?;
     let metrics = telemetry::start_metrics()?;
     let site = composition::open(settings, roles, data.as_ref()).await?;
-    let listeners = Listeners { public: listener, internal };
+    let listeners = Listeners { public: listener, internal, entrance };
     let running = Running::start(site, listeners, settings, data.as_ref(), metrics).await?;
     let signal = running.until_signal(&mut signals).await;
     let limit = Duration::from_millis(settings.drain_timeout_ms);
@@ -66,6 +68,8 @@ pub async fn serve(config: &Config) -> anyhow::Result<()> {
 struct Listeners {
     public: TcpListener,
     internal: Option<TcpListener>,
+    /// How people get in at the first of them.
+    entrance: Entrance,
 }
 
 async fn internal_listener(settings: &Settings) -> anyhow::Result<Option<TcpListener>> {
@@ -124,14 +128,16 @@ impl Running {
         let internal = Supervisor::new("internal");
         if let Some((listener, router)) = listeners.internal.zip(site.internal.clone()) {
             info!("listening to other processes on http://{}", listener.local_addr()?);
-            serve_http(&internal, listener, router, BACKGROUND_STOP);
+            serve_http(&internal, Door::new(listener), router, BACKGROUND_STOP);
         }
         let address = listeners.public.local_addr()?;
         let router = public::router(&site, settings, metrics)?;
         let http = Supervisor::new("http");
         pages::end_streams(&http, site.live.clone());
-        serve_http(&http, listeners.public, router, http_share(settings));
-        announce(address, administrator, &site, data);
+        listeners.entrance.renew_on_hangup(&background)?;
+        serve_http(&http, listeners.entrance.door(listeners.public), router, http_share(settings));
+        let address = format!("{}://{address}", listeners.entrance.scheme());
+        announce(&address, administrator, &site, data);
         Ok(Self { site, http, internal, commands, consumers, coordinators, relays, background })
     }
 
@@ -191,14 +197,14 @@ fn http_share(settings: &Settings) -> Duration {
     }
 }
 
-fn serve_http(supervisor: &Supervisor, listener: TcpListener, router: Router, drain: Duration) {
-    let listener = Mutex::new(Some(listener));
+fn serve_http(supervisor: &Supervisor, door: Door, router: Router, drain: Duration) {
+    let door = Mutex::new(Some(door));
     supervisor.spawn("http", OnError::Stop, move |stop: Stop| {
-        let listener = listener.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let door = door.lock().unwrap_or_else(PoisonError::into_inner).take();
         let router = router.clone();
         async move {
-            let listener = listener.ok_or("the listener is gone")?;
-            madang_api::serve(listener, router, stop.cancelled_owned(), drain).await;
+            let door = door.ok_or("the listener is gone")?;
+            door.serve(router, stop.cancelled_owned(), drain).await;
             Ok::<(), &str>(())
         }
     });
@@ -223,8 +229,8 @@ fn serve_commands(supervisor: &Supervisor, site: &Site, data: &Path, socket: Uni
 }
 
 /// Says where the site is and, while it has none, how to become its administrator.
-fn announce(address: SocketAddr, administrator: Administrator, site: &Site, data: Option<&DataDirectory>) {
-    let mut text = format!("listening on http://{address}\n");
+fn announce(address: &str, administrator: Administrator, site: &Site, data: Option<&DataDirectory>) {
+    let mut text = format!("listening on {address}\n");
     if administrator == Administrator::Missing {
         let place = data.map_or_else(|| "--config FILE".to_owned(), |data| format!("--data {}", data.path().display()));
         text.push_str(&format!(
@@ -233,7 +239,7 @@ fn announce(address: SocketAddr, administrator: Administrator, site: &Site, data
              - start with MADANG_ADMIN_NAME and MADANG_ADMIN_PASSWORD in the environment\n",
         ));
         if site.roles.has(Role::Web) {
-            text.push_str(&format!("- open: http://{address}/setup?token={}\n", site.setup_token));
+            text.push_str(&format!("- open: {address}/setup?token={}\n", site.setup_token));
         }
     }
     let mut stdout = std::io::stdout().lock();

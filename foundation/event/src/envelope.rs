@@ -217,6 +217,27 @@ mod tests {
             let envelope = created(title, content);
             prop_assert_eq!(Envelope::decode(&envelope.encode()).unwrap(), envelope);
         }
+
+        #[test]
+        fn any_bytes_are_an_event_or_refused_with_those_bytes(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let raw = Bytes::from(bytes);
+            match Envelope::decode(&raw) {
+                Ok(envelope) => prop_assert_eq!(Envelope::decode(&envelope.encode()).unwrap(), envelope),
+                Err(error) => prop_assert_eq!(error.raw, raw),
+            }
+        }
+
+        #[test]
+        fn a_damaged_event_is_decoded_or_refused(at in any::<prop::sample::Index>(), byte: u8, cut: bool) {
+            let mut raw = created("title".into(), "content".into()).encode().to_vec();
+            let at = at.index(raw.len());
+            if cut { raw.truncate(at) } else { raw[at] = byte }
+            let raw = Bytes::from(raw);
+            match Envelope::decode(&raw) {
+                Ok(envelope) => prop_assert_eq!(Envelope::decode(&envelope.encode()).unwrap(), envelope),
+                Err(error) => prop_assert_eq!(error.raw, raw),
+            }
+        }
     }
 
     #[test]

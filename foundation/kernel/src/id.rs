@@ -59,8 +59,8 @@ pub(crate) fn compose(time_ms: u64, shard: ShardId, node: NodeId, sequence: u64)
 }
 
 fn parse(text: &str) -> Result<i64, IdParseError> {
-    // Digits only: `i64::from_str` would also take "+5", a second spelling of the same id.
-    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+    // One spelling an id, digits only: `i64::from_str` would also take "+5" and "005".
+    if text.is_empty() || text.starts_with('0') || !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(IdParseError);
     }
     match text.parse::<i64>() {
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn only_plain_positive_decimals_are_ids() {
-        for text in ["", "0", "-1", "+1", " 1", "1.0", "abc", "9223372036854775808", "99999999999999999999"] {
+        for text in ["", "0", "-1", "+1", "01", " 1", "1.0", "abc", "9223372036854775808", "99999999999999999999"] {
             assert_eq!(text.parse::<ArticleId>(), Err(IdParseError), "{text:?}");
         }
         assert_eq!("9223372036854775807".parse::<ArticleId>().unwrap().raw(), i64::MAX);

@@ -16,14 +16,14 @@ pub struct Reason(String);
 impl Reason {
     /// Trims and checks a reason that need not be given.
     pub fn optional(text: Option<&str>) -> Result<Self, Invalid> {
-        let text = text.unwrap_or_default().trim();
+        let text = text.unwrap_or_default();
         if longer_than(text, REASON_MAX_CHARS) {
             return Err(Invalid::field("reason", format!("must have at most {REASON_MAX_CHARS} characters")));
         }
         if text.contains('\0') {
             return Err(Invalid::field("reason", "must not contain the character NUL"));
         }
-        Ok(Self(text.to_owned()))
+        Ok(Self(text.trim().to_owned()))
     }
 
     /// The same for one that must be given.

@@ -52,7 +52,11 @@ pub(crate) struct NewBoard {
     #[schema(min_length = 2, max_length = 32, pattern = "^[a-z0-9][a-z0-9-]*$")]
     slug: String,
     /// Its name for people.
-    #[schema(min_length = 1, max_length = 100)]
+    #[schema(
+        min_length = 1,
+        max_length = 100,
+        pattern = r"^\s*[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*[^\s\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0][^\u0000-\u001f\u007f-\u009f\u2028\u2029]*\s*$"
+    )]
     title: String,
     comment_mode: CommentModeName,
 }

@@ -47,6 +47,9 @@ pub enum ApiError {
         /// The longest that is allowed.
         limit_bytes: usize,
     },
+    /// The body did not arrive in time.
+    #[error("the body took too long to arrive")]
+    TooSlow,
     /// The body is not labelled as JSON.
     #[error("the body must be sent as Content-Type: application/json")]
     NotJson,
@@ -91,6 +94,7 @@ impl ApiError {
             Self::Conflict(_) => StatusCode::CONFLICT,
             Self::Changed => StatusCode::PRECONDITION_FAILED,
             Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
             Self::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Invalid(_) | Self::KeyReused => StatusCode::UNPROCESSABLE_ENTITY,
             Self::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
@@ -111,6 +115,7 @@ impl ApiError {
             Self::Conflict(_) => ("urn:madang:problem:conflict", "Conflict"),
             Self::Changed => ("urn:madang:problem:changed", "Changed meanwhile"),
             Self::TooLarge { .. } => ("urn:madang:problem:too-large", "Body too large"),
+            Self::TooSlow => ("urn:madang:problem:too-slow", "Body too slow"),
             Self::NotJson => ("urn:madang:problem:not-json", "Not JSON"),
             Self::Invalid(_) => ("urn:madang:problem:invalid", "Invalid field"),
             Self::KeyReused => ("urn:madang:problem:key-reused", "Idempotency key reused"),

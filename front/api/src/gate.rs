@@ -1,21 +1,24 @@
-//! What every request passes through, in one layer: a bound on requests in flight, a time-out, panics turned into
-//! answers, security headers and measurements. One layer instead of five, because each costs every request.
+//! What every request passes through, in one layer: a bound on requests in flight, time-outs for the whole and for its
+//! body, panics turned into answers, security headers and measurements. One layer instead of five, because each costs
+//! every request.
 
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
+use axum::body::{Body, HttpBody};
 use axum::extract::{MatchedPath, Request};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Version, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use tower::{Layer, Service};
 
 use crate::meters::{Meters, RouteMeter};
+use crate::paced::{Arrival, GivenUp, Load, Paced};
 use crate::{ApiError, Limiter, TrustedProxies};
 
 /// Requests slower than this are worth a line in the log.
@@ -27,15 +30,24 @@ const CROSS_ORIGIN_RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-
 const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
 const DENY: HeaderValue = HeaderValue::from_static("DENY");
 const NO_REFERRER: HeaderValue = HeaderValue::from_static("no-referrer");
+const CLOSE: HeaderValue = HeaderValue::from_static("close");
+/// Two years, as browsers ask for; subdomains are not ours to speak for.
+const HSTS: HeaderValue = HeaderValue::from_static("max-age=63072000");
+/// How long a body may take unless told otherwise.
+const BODY_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// The layer.
 #[derive(Clone)]
 pub(crate) struct Gate(Arc<GateState>);
 
+#[derive(Clone)]
 struct GateState {
-    in_flight: AtomicUsize,
+    load: Arc<Load>,
     in_flight_max: usize,
     timeout: Duration,
+    body_timeout: Duration,
+    /// Whether browsers are told to come by TLS only.
+    hsts: bool,
     meters: Arc<Meters>,
     /// How often an address may ask, and whose word about it counts.
     limiter: Option<(Limiter, TrustedProxies)>,
@@ -44,17 +56,19 @@ struct GateState {
 impl Gate {
     /// A gate that lets `in_flight_max` requests through at a time.
     pub(crate) fn new(in_flight_max: usize, timeout: Duration, meters: Arc<Meters>) -> Self {
-        Self::limited(in_flight_max, timeout, meters, None)
+        let load = Arc::default();
+        let (body_timeout, hsts, limiter) = (BODY_TIMEOUT, false, None);
+        Self(Arc::new(GateState { load, in_flight_max, timeout, body_timeout, hsts, meters, limiter }))
     }
 
     /// The same that also counts how often an address asks.
-    pub(crate) fn limited(
-        in_flight_max: usize,
-        timeout: Duration,
-        meters: Arc<Meters>,
-        limiter: Option<(Limiter, TrustedProxies)>,
-    ) -> Self {
-        Self(Arc::new(GateState { in_flight: AtomicUsize::new(0), in_flight_max, timeout, meters, limiter }))
+    pub(crate) fn limited(self, limiter: Option<(Limiter, TrustedProxies)>) -> Self {
+        Self(Arc::new(GateState { limiter, ..(*self.0).clone() }))
+    }
+
+    /// The same with another time-out for bodies, and with or without a word to browsers about TLS.
+    pub(crate) fn with(self, body_timeout: Duration, hsts: bool) -> Self {
+        Self(Arc::new(GateState { body_timeout, hsts, ..(*self.0).clone() }))
     }
 }
 
@@ -95,12 +109,14 @@ where
         if let Some((limiter, trusted)) = &gate.limiter
             && let Err(error) = limiter.admit(&request, route, trusted)
         {
-            let response = finish(error.into_response(), &method, gate.meters.of(route), started);
+            let response = finish(&gate, error.into_response(), &method, gate.meters.of(route), started);
             return Box::pin(std::future::ready(Ok(response)));
         }
         let Some(place) = Place::take(&gate) else {
             return Box::pin(std::future::ready(Ok(refuse(&gate, &method, matched.as_ref(), started))));
         };
+        let version = request.version();
+        let (request, arrival) = paced(&gate, request);
         let work = AssertUnwindSafe(self.inner.call(request)).catch_unwind();
         Box::pin(async move {
             let mut work = pin!(work);
@@ -111,7 +127,9 @@ where
             };
             drop(place);
             let meter = gate.meters.of(matched.as_ref().map(MatchedPath::as_str));
+            let given_up = arrival.and_then(|arrival| arrival.given_up());
             let response = match outcome {
+                _ if given_up.is_some() => no_body(given_up, version),
                 Ok(Ok(Ok(response))) => response,
                 Ok(Ok(Err(never))) => match never {},
                 Ok(Err(_panic)) => {
@@ -123,9 +141,33 @@ where
                 )
                 .into_response(),
             };
-            Ok(finish(response, &method, meter, started))
+            Ok(finish(&gate, response, &method, meter, started))
         })
     }
+}
+
+/// A request whose body, if it has one, must arrive in time.
+fn paced(gate: &Arc<GateState>, request: Request) -> (Request, Option<Arrival>) {
+    if request.body().is_end_stream() {
+        return (request, None);
+    }
+    let arrival = Arrival::default();
+    let (load, told) = (gate.load.clone(), arrival.clone());
+    let paced = |body| Body::new(Paced::new(body, load, gate.in_flight_max, gate.body_timeout, told));
+    (request.map(paced), Some(arrival))
+}
+
+/// The answer to a request whose body did not come. What is left of it may still arrive, so the connection ends here.
+fn no_body(given_up: Option<GivenUp>, version: Version) -> Response {
+    let error = match given_up {
+        Some(GivenUp::TooMany) => ApiError::overloaded("too many bodies are on their way: try again shortly"),
+        Some(GivenUp::TooSlow) | None => ApiError::TooSlow,
+    };
+    let mut response = error.into_response();
+    if version < Version::HTTP_2 {
+        response.headers_mut().insert(header::CONNECTION, CLOSE);
+    }
+    response
 }
 
 /// One of the places in flight; given back however the request ends, also when its client goes away.
@@ -135,24 +177,27 @@ impl Place {
     fn take(gate: &Arc<GateState>) -> Option<Self> {
         let place = Self(gate.clone());
         // The count may pass the bound for an instant; the refused give theirs back by dropping the place.
-        (gate.in_flight.fetch_add(1, Ordering::Relaxed) < gate.in_flight_max).then_some(place)
+        (gate.load.working.fetch_add(1, Ordering::Relaxed) < gate.in_flight_max).then_some(place)
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
+        self.0.load.working.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 fn refuse(gate: &GateState, method: &Method, matched: Option<&MatchedPath>, started: Instant) -> Response {
     gate.meters.shed();
     let response = ApiError::overloaded("too many requests are in flight: try again shortly").into_response();
-    finish(response, method, gate.meters.of(matched.map(MatchedPath::as_str)), started)
+    finish(gate, response, method, gate.meters.of(matched.map(MatchedPath::as_str)), started)
 }
 
-fn finish(mut response: Response, method: &Method, meter: &RouteMeter, started: Instant) -> Response {
+fn finish(gate: &GateState, mut response: Response, method: &Method, meter: &RouteMeter, started: Instant) -> Response {
     secure(response.headers_mut());
+    if gate.hsts {
+        response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, HSTS);
+    }
     let took = started.elapsed();
     meter.record(method, response.status(), took);
     if took.as_millis() >= SLOW_MS {
@@ -174,7 +219,6 @@ fn secure(headers: &mut HeaderMap) {
 #[cfg(test)]
 mod tests {
     use axum::Router;
-    use axum::body::Body;
     use axum::http::StatusCode;
     use axum::routing::get;
     use tower::ServiceExt;
@@ -200,14 +244,14 @@ mod tests {
         let (router, gate) = gated(1, Duration::from_secs(60));
         assert_eq!(status(&router, "/panics").await, 500);
         assert_eq!(status(&router, "/works").await, 200);
-        assert_eq!(gate.0.in_flight.load(Ordering::Relaxed), 0);
+        assert_eq!(gate.0.load.working.load(Ordering::Relaxed), 0);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_request_that_takes_too_long_ends_with_503() {
         let (router, gate) = gated(1, Duration::from_secs(10));
         assert_eq!(status(&router, "/hangs").await, 503);
-        assert_eq!(gate.0.in_flight.load(Ordering::Relaxed), 0);
+        assert_eq!(gate.0.load.working.load(Ordering::Relaxed), 0);
     }
 
     #[tokio::test]
@@ -218,7 +262,7 @@ mod tests {
         assert!(futures_util::poll!(&mut waiting).is_pending());
         assert_eq!(status(&router, "/works").await, 503);
         drop(waiting);
-        assert_eq!(gate.0.in_flight.load(Ordering::Relaxed), 0);
+        assert_eq!(gate.0.load.working.load(Ordering::Relaxed), 0);
         assert_eq!(status(&router, "/works").await, 200);
     }
 }

@@ -5,6 +5,7 @@
 mod articles;
 mod boards;
 mod comments;
+mod completed;
 mod error;
 mod extract;
 mod gate;
@@ -17,6 +18,7 @@ mod moderation;
 mod named_member;
 mod openapi;
 mod operations;
+mod paced;
 mod problem;
 mod rendered;
 mod reply;
@@ -33,7 +35,7 @@ pub use extract::client_address;
 pub use limits::{Bucket, Buckets, Limiter, MemoryBuckets, RateLimits, Taken};
 pub use rendered::Rendered;
 pub use router::{router, router_with_pages};
-pub use serve::serve;
+pub use serve::{ConnectionLimits, Door, Tls, TlsError, serve};
 pub use state::{
     ApiLimits, ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, ModerationCalls, PartState,
     ReadCalls, Readiness, ViewCalls,

@@ -20,7 +20,7 @@ use crate::{ApiError, reply};
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct NameAndPassword {
     /// Letters of any script, digits and `_`.
-    #[schema(min_length = 2, max_length = 32)]
+    #[schema(min_length = 2, max_length = 32, pattern = r"^(?:\p{L}\p{M}{0,3}|[\p{N}_])+$")]
     pub(crate) name: String,
     /// Told to nobody, kept as a hash.
     #[schema(min_length = 8, max_length = 128, format = Password)]
@@ -169,6 +169,7 @@ pub(crate) async fn member(
         (status = 401, response = Unauthorized),
         (status = 403, response = Forbidden),
         (status = 404, response = NotFound),
+        (status = 409, response = Conflict),
         (status = 413, response = TooLarge),
         (status = 415, response = NotJson),
         (status = 422, response = Unprocessable),

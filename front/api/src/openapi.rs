@@ -18,7 +18,7 @@ use crate::problem::{FieldProblem, Problem};
     components(
         schemas(IdText, Problem, FieldProblem),
         responses(
-            BadRequest, Unauthorized, Forbidden, NotFound, Conflict, Changed, TooLarge, NotJson, Unprocessable, TooMany,
+            BadRequest, Unauthorized, Forbidden, NotFound, Conflict, Changed, TooSlow, TooLarge, NotJson, Unprocessable, TooMany,
             Internal, Unavailable
         ),
     ),
@@ -57,9 +57,24 @@ pub(crate) struct IdText;
 
 impl PartialSchema for IdText {
     fn schema() -> RefOr<Schema> {
-        let text = ObjectBuilder::new().schema_type(Type::String).pattern(Some("^[0-9]{1,19}$"));
+        let text = ObjectBuilder::new().schema_type(Type::String).pattern(Some(id_pattern()));
         text.description(Some("A decimal number from 1 to 9223372036854775807, as text")).into()
     }
+}
+
+/// Exactly the numbers from 1 to `i64::MAX`, so that a client that checks its input by the description refuses what we do:
+/// those with fewer digits, and for each digit of the greatest those that agree before it and are smaller at it.
+fn id_pattern() -> String {
+    let greatest = i64::MAX.to_string();
+    let shorter = format!("[1-9][0-9]{{0,{}}}", greatest.len() - 2);
+    let smaller = greatest.char_indices().filter_map(|(at, digit)| {
+        let least = if at == 0 { '1' } else { '0' };
+        let below = char::from_u32(u32::from(digit).wrapping_sub(1)).filter(|below| *below >= least)?;
+        let rest = greatest.len() - at - 1;
+        Some(format!("{}[{least}-{below}][0-9]{{{rest}}}", &greatest[..at]))
+    });
+    let all: Vec<_> = std::iter::once(shorter).chain(smaller).chain([greatest.clone()]).collect();
+    format!("^(?:{})$", all.join("|"))
 }
 
 impl ToSchema for IdText {
@@ -96,6 +111,8 @@ problems! {
     Conflict = "Something is in the way: a name that is taken, or a level without room for another reply";
     /// 412
     Changed = "Someone else was faster";
+    /// 408
+    TooSlow = "The body took too long to arrive";
     /// 413
     TooLarge = "The body is too long";
     /// 415

@@ -16,6 +16,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
+use crate::completed::completed;
 use crate::gate::Gate;
 use crate::meters::Meters;
 use crate::openapi::ApiDoc;
@@ -46,18 +47,21 @@ pub fn router_with_pages(state: ApiState, pages: Router) -> Router {
     let limiter = limits.limiter.clone().map(|limiter| (limiter, limits.trusted_proxies.clone()));
     let operators = Operators { readiness: state.readiness.clone(), metrics: state.metrics.clone() };
     let Assembly { router: api, description, .. } = assemble(state);
+    let description = completed(description);
     let known = description.paths.paths.keys().cloned();
     let meters = Arc::new(Meters::new(known.chain(operations::ROUTES.map(str::to_owned))));
+    let gate =
+        |in_flight, timeout| Gate::new(in_flight, timeout, meters.clone()).with(limits.body_timeout, limits.hsts);
     let public = api
         .merge(docs(&description))
         .merge(pages)
         .method_not_allowed_fallback(wrong_method)
         .fallback(no_such_address)
-        .layer(Gate::limited(limits.in_flight, limits.request_timeout, meters.clone(), limiter));
+        .layer(gate(limits.in_flight, limits.request_timeout).limited(limiter));
     let operations = operations::routes()
         .with_state(operators)
         .method_not_allowed_fallback(wrong_method)
-        .layer(Gate::new(usize::MAX, OPERATIONS_TIMEOUT, meters));
+        .layer(gate(usize::MAX, OPERATIONS_TIMEOUT));
     public.merge(operations)
 }
 
@@ -218,7 +222,7 @@ mod tests {
             hot_routes().into_openapi(),
             moderation_routes().into_openapi(),
         ];
-        groups.into_iter().fold(ApiDoc::openapi(), Description::merge_from)
+        completed(groups.into_iter().fold(ApiDoc::openapi(), Description::merge_from))
     }
 
     #[test]

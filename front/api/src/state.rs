@@ -137,6 +137,10 @@ pub struct ApiLimits {
     pub in_flight: usize,
     /// How long one request may take.
     pub request_timeout: Duration,
+    /// How long the body of a request may take to arrive.
+    pub body_timeout: Duration,
+    /// Whether browsers are told to come by TLS only.
+    pub hsts: bool,
     /// Whether the session cookie is sent over TLS only.
     pub cookies_secure: bool,
     /// Whose `X-Forwarded-For` is believed.
@@ -149,8 +153,10 @@ impl Default for ApiLimits {
     fn default() -> Self {
         Self {
             body_bytes: 256 * 1_024,
-            in_flight: 2_048,
+            in_flight: 512,
             request_timeout: Duration::from_secs(10),
+            body_timeout: Duration::from_secs(8),
+            hsts: false,
             cookies_secure: false,
             trusted_proxies: TrustedProxies::default(),
             limiter: None,

@@ -32,7 +32,11 @@ pub(crate) struct NewSuspension {
     #[schema(value_type = String, format = DateTime)]
     until: Timestamp,
     /// For the log of moderation.
-    #[schema(min_length = 1, max_length = 500)]
+    #[schema(
+        min_length = 1,
+        max_length = 500,
+        pattern = r"^[^\u0000]*[^\s\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0][^\u0000]*$"
+    )]
     reason: String,
 }
 

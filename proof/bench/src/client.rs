@@ -21,6 +21,11 @@ impl Request {
         Self(format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n").into_bytes())
     }
 
+    /// The same by somebody behind a proxy, at this address.
+    pub(crate) fn get_from(path: &str, address: &str) -> Self {
+        Self(format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nx-forwarded-for: {address}\r\n\r\n").into_bytes())
+    }
+
     /// A request without a body by the holder of a token.
     pub(crate) fn bodiless(method: &str, path: &str, token: &str) -> Self {
         let head = format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n");
@@ -35,6 +40,11 @@ impl Request {
     /// A POST of JSON by somebody unknown.
     pub(crate) fn post_as_guest(path: &str, json: &str) -> Self {
         Self::post_with(path, "", json)
+    }
+
+    /// The same by somebody behind a proxy, at this address.
+    pub(crate) fn post_from(path: &str, address: &str, json: &str) -> Self {
+        Self::post_with(path, &format!("x-forwarded-for: {address}\r\n"), json)
     }
 
     fn post_with(path: &str, header: &str, json: &str) -> Self {

@@ -5,6 +5,7 @@ mod cli;
 mod client;
 mod http_load;
 mod load;
+mod open_loop;
 mod process;
 mod report;
 mod samples;

@@ -154,6 +154,13 @@ impl Site<'_> {
         Server::start(&mut self.command(), &self.data.with_extension("log"))
     }
 
+    /// Starts a server on the site, with these variables in its environment.
+    pub(crate) fn serve_with(&self, environment: &[(&str, &str)]) -> Result<Server> {
+        let mut command = self.command();
+        command.envs(environment.iter().copied());
+        Server::start(&mut command, &self.data.with_extension("log"))
+    }
+
     /// Starts a server on the site, with an administrator; returns the administrator's token too.
     pub(crate) async fn serve_with_admin(&self) -> Result<(Server, String)> {
         let mut serve = self.command();

@@ -23,10 +23,12 @@ impl Title {
     /// Trims and checks a title.
     pub fn new(text: &str) -> Result<Self, FieldError> {
         let wrong = |message: String| FieldError { field: "title", message };
+        // Space around it counts while it is sent, so that the bound is the one that a client can check.
+        let is_long = longer_than(text, TITLE_MAX_CHARS);
         let text = text.trim();
         if is_blank(text) {
             Err(wrong("must not be blank".into()))
-        } else if longer_than(text, TITLE_MAX_CHARS) {
+        } else if is_long {
             Err(wrong(format!("must have at most {TITLE_MAX_CHARS} characters")))
         } else if text.chars().any(is_line_breaking) {
             Err(wrong("must be one line without control characters".into()))

@@ -84,9 +84,10 @@ mod tests {
         }
 
         #[test]
-        fn any_text_is_a_cursor_or_refused(text in ".{0,40}") {
+        fn any_text_is_a_cursor_or_refused(text in prop_oneof![".{0,40}", "[0-9A-Za-z]{1,20}\\.[0-9]{1,20}"]) {
             for mode in [CommentMode::TwoLevel, CommentMode::Tree] {
                 if let Ok(cursor) = CommentCursor::parse(mode, &text) {
+                    prop_assert_eq!(cursor.to_string(), text.as_str(), "one spelling a place");
                     prop_assert_eq!(CommentCursor::parse(mode, &cursor.to_string()), Ok(cursor));
                 }
             }

@@ -162,6 +162,18 @@ mod tests {
 
     proptest! {
         #[test]
+        fn any_text_is_a_path_in_one_spelling_or_refused(
+            text in prop_oneof!["(?s).{0,40}", "[0-9A-Za-z]{0,30}", "([0-9A-Za-z]{5}){0,52}"],
+        ) {
+            if let Ok(path) = text.parse::<CommentPath>() {
+                prop_assert_eq!(path.as_str(), text.as_str());
+                prop_assert!((1..=DEPTH_LIMIT).contains(&path.depth()));
+            }
+            let json = serde_json::to_string(&text).unwrap();
+            prop_assert_eq!(serde_json::from_str::<CommentPath>(&json).is_ok(), text.parse::<CommentPath>().is_ok());
+        }
+
+        #[test]
         fn a_child_sorts_after_its_parent_and_every_earlier_descendant(parent in any_path(), below in any_path()) {
             let earlier = path(&format!("{parent}{below}"));
             prop_assume!(!below.as_str().starts_with("zzzzz"));

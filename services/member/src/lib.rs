@@ -1,5 +1,6 @@
 //! Members: who they are, how they sign in, what they may do, and the port to their store.
 
+mod background_threads;
 mod model;
 mod moderation;
 mod name;

@@ -12,6 +12,7 @@ use tokio::sync::Semaphore;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::MemberOptions;
+use crate::background_threads::BackgroundThreads;
 
 /// The shortest password, in Unicode scalar values.
 pub const PASSWORD_MIN_CHARS: usize = 8;
@@ -52,6 +53,7 @@ pub(crate) struct Passwords {
     running: Arc<Semaphore>,
     /// Those that hash or wait.
     admitted: Arc<Semaphore>,
+    threads: BackgroundThreads,
     /// Stands in for the hash of a member who does not exist.
     nobodys_hash: String,
 }
@@ -68,6 +70,7 @@ impl Passwords {
             argon2: Argon2::new(Algorithm::Argon2id, Version::V0x13, params),
             running: Arc::new(Semaphore::new(concurrency)),
             admitted: Arc::new(Semaphore::new(concurrency + options.hash_queue.min(100_000))),
+            threads: BackgroundThreads::start("password-hash", concurrency),
         }
     }
 
@@ -97,12 +100,12 @@ impl Passwords {
         let admitted = self.admitted.clone().try_acquire_owned().map_err(|_| full())?;
         let running = self.running.clone().acquire_owned().await.map_err(|_| full())?;
         // The permits go with the work: a caller who hangs up does not free the core that still hashes.
-        let task = tokio::task::spawn_blocking(move || {
+        let done = self.threads.run(move || {
             let done = work();
             drop((running, admitted));
             done
         });
-        task.await.map_err(|error| StoreError::broken(PART, error))
+        done.await.ok_or_else(|| StoreError::broken(PART, "a thread that hashed a password is gone"))
     }
 }
 

@@ -33,6 +33,18 @@ pub struct Settings {
     pub rate_limit: Switch,
     /// Largest request body.
     pub body_limit_bytes: usize,
+    /// How long the body of a request may take to arrive; one that takes longer is answered with 408.
+    pub body_timeout_ms: u64,
+    /// Open connections; more are turned away with 503 at once.
+    pub connections_max: usize,
+    /// How long a client may take for a TLS handshake and for the head of each request, and idle in between.
+    pub head_timeout_ms: u64,
+    /// How long a client may take nothing of an answer before it is cut off.
+    pub write_timeout_ms: u64,
+    /// TLS: a chain of certificates as PEM. Without it, plain HTTP is spoken, for a proxy in front.
+    pub tls_certificate: PathBuf,
+    /// TLS: the key of the certificate as PEM, readable by its owner alone. SIGHUP reads both files again.
+    pub tls_key: PathBuf,
     /// Requests answered at the same time; more are refused with 503.
     pub in_flight_max: usize,
     /// A request that takes longer is answered with 503.
@@ -116,7 +128,13 @@ impl Default for Settings {
             read_model_mb: 256,
             rate_limit: Switch::On,
             body_limit_bytes: 256 * 1_024,
-            in_flight_max: 2_048,
+            body_timeout_ms: 8_000,
+            connections_max: 16_384,
+            head_timeout_ms: 10_000,
+            write_timeout_ms: 30_000,
+            tls_certificate: PathBuf::new(),
+            tls_key: PathBuf::new(),
+            in_flight_max: 512,
             request_timeout_ms: 10_000,
             cookies_secure: false,
             trusted_proxies: String::new(),
@@ -143,6 +161,11 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// Whether this process speaks TLS itself.
+    pub fn speaks_tls(&self) -> bool {
+        !self.tls_certificate.as_os_str().is_empty()
+    }
+
     /// Everything out of its range, as (setting, what it must be).
     pub(super) fn problems(&self) -> Vec<(&'static str, String)> {
         let mut problems = Vec::new();
@@ -154,6 +177,10 @@ impl Settings {
         range("comment_depth_max", u64::from(self.comment_depth_max), 1, u64::from(DEPTH_LIMIT));
         range("read_model_mb", self.read_model_mb, 1, 1_000_000);
         range("body_limit_bytes", self.body_limit_bytes as u64, 1_024, 64 * 1_024 * 1_024);
+        range("body_timeout_ms", self.body_timeout_ms, 10, 600_000);
+        range("connections_max", self.connections_max as u64, 1, 1_000_000);
+        range("head_timeout_ms", self.head_timeout_ms, 10, 600_000);
+        range("write_timeout_ms", self.write_timeout_ms, 10, 600_000);
         range("in_flight_max", self.in_flight_max as u64, 1, 1_000_000);
         range("request_timeout_ms", self.request_timeout_ms, 100, 600_000);
         range("readers", self.readers as u64, 1, 64);
@@ -174,6 +201,9 @@ impl Settings {
         range("drain_timeout_ms", self.drain_timeout_ms, 100, 600_000);
         if !self.listen.rsplit_once(':').is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok()) {
             problems.push(("listen", format!("must be HOST:PORT, not {:?}", self.listen)));
+        }
+        if self.tls_certificate.as_os_str().is_empty() != self.tls_key.as_os_str().is_empty() {
+            problems.push(("tls_certificate", "and tls_key go together: set both or neither".to_owned()));
         }
         if self.data.as_os_str().is_empty() {
             problems.push(("data", "must name a directory".to_owned()));

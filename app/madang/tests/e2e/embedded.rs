@@ -52,7 +52,8 @@ impl EmbeddedStart {
         let (sender, lines) = mpsc::channel();
         std::thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
         let first = lines.recv_timeout(START_TIMEOUT).expect("says where it listens");
-        let address = first.strip_prefix("listening on http://").unwrap_or_else(|| panic!("{first}")).to_owned();
+        let address = first.strip_prefix("listening on ").and_then(|address| address.split_once("://"));
+        let address = address.unwrap_or_else(|| panic!("{first}")).1.to_owned();
         Embedded { child, lines: Mutex::new(lines), address, start: self, directory: None }
     }
 }

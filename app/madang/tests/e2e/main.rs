@@ -45,9 +45,13 @@ mod people;
 mod rebuilt;
 mod redelivery;
 mod resting_groups;
+mod secrets;
+mod security_headers;
 mod server;
 mod shutdown;
 mod site_day;
+mod slow_clients;
+mod tls;
 mod truth;
 mod views_written_back;
 

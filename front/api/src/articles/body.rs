@@ -16,10 +16,18 @@ use crate::openapi::IdText;
 #[schema(as = ArticleDraft)]
 pub(crate) struct DraftBody {
     /// The headline.
-    #[schema(min_length = 1, max_length = 100)]
+    #[schema(
+        min_length = 1,
+        max_length = 100,
+        pattern = r"^\s*[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*[^\s\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0][^\u0000-\u001f\u007f-\u009f\u2028\u2029]*\s*$"
+    )]
     title: String,
     /// The text, in Markdown.
-    #[schema(min_length = 1, max_length = 20_000)]
+    #[schema(
+        min_length = 1,
+        max_length = 20_000,
+        pattern = r"^[^\u0000]*[^\s\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0][^\u0000]*$"
+    )]
     content: String,
 }
 
@@ -33,7 +41,7 @@ impl From<DraftBody> for ArticleDraft {
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct Deletion {
     /// For the moderators' log.
-    #[schema(max_length = 500)]
+    #[schema(max_length = 500, pattern = r"^[^\u0000]*$")]
     #[serde(default)]
     pub(crate) reason: Option<String>,
 }

@@ -98,7 +98,8 @@ pub(crate) async fn article(
     security(("bearer" = []), ("cookie" = [])),
     params(
         ("article_id" = IdText, Path, description = "The article"),
-        ("If-Match" = Option<String>, Header, description = "The ETag of the version that was edited: refused with 412 if \
+        ("If-Match" = Option<String>, Header,
+            pattern = r#"^(?:\*|(?:W/)?"[!#-+\--~]*"(?: ?, ?(?:W/)?"[!#-+\--~]*"){0,15})$"#, description = "The ETag of the version that was edited: refused with 412 if \
             someone else was faster. Counts in the tag do not matter here"),
     ),
     responses(

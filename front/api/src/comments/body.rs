@@ -13,7 +13,11 @@ use crate::openapi::IdText;
 #[schema(as = CommentDraft)]
 pub(crate) struct DraftBody {
     /// The text.
-    #[schema(min_length = 1, max_length = 3_000)]
+    #[schema(
+        min_length = 1,
+        max_length = 3_000,
+        pattern = r"^[^\u0000]*[^\s\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0][^\u0000]*$"
+    )]
     content: String,
     /// The comment to reply to, on the same article; none for a comment on the article itself.
     #[schema(value_type = Option<IdText>)]

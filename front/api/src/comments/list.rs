@@ -55,7 +55,8 @@ pub(crate) enum CommentList {
         ("article_id" = IdText, Path, description = "The article"),
         ("page" = Option<u32>, Query, minimum = 1, maximum = 1_000_000_000, description = "The page; 1 when left out"),
         ("page_size" = Option<u32>, Query, minimum = 1, maximum = 100, description = "Comments on a page; 30 when left out"),
-        ("after" = Option<String>, Query, description = "Only comments behind this place: `next` of the step before"),
+        ("after" = Option<String>, Query, pattern = r"^(?:[1-9][0-9]{0,17}|(?:[0-9A-Za-z]{5}){1,50})\.[1-9][0-9]{0,17}$",
+            description = "Only comments behind this place: `next` of the step before"),
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 100, description = "Comments in a step; 30 when left out"),
     ),
     responses(

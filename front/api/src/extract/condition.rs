@@ -10,7 +10,7 @@ use crate::ApiError;
 const TAGS_MAX: usize = 16;
 
 /// The answers the caller has already.
-pub(crate) struct IfNoneMatch(Option<HeaderValue>);
+pub(crate) struct IfNoneMatch(pub(super) Option<HeaderValue>);
 
 impl<S: Send + Sync> FromRequestParts<S> for IfNoneMatch {
     type Rejection = std::convert::Infallible;
@@ -52,7 +52,7 @@ impl<S: Send + Sync> FromRequestParts<S> for IfMatch {
 }
 
 impl IfMatch {
-    fn parse(headers: &HeaderMap, name: &HeaderName) -> Result<Self, ApiError> {
+    pub(super) fn parse(headers: &HeaderMap, name: &HeaderName) -> Result<Self, ApiError> {
         let unreadable = || ApiError::Malformed("If-Match is * or a list of ETags in quotes".into());
         let mut tags = Vec::new();
         for value in headers.get_all(name) {

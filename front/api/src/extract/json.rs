@@ -34,7 +34,7 @@ impl<T: DeserializeOwned, C: Send + Sync> FromRequest<Shared<C>> for Json<T> {
     }
 }
 
-/// A JSON object, or no body at all.
+/// A JSON object, or no body at all; `null` is another way to send none.
 pub(crate) struct OptionalJson<T>(pub(crate) Option<T>);
 
 impl<T: DeserializeOwned, C: Send + Sync> FromRequest<Shared<C>> for OptionalJson<T> {
@@ -45,6 +45,7 @@ impl<T: DeserializeOwned, C: Send + Sync> FromRequest<Shared<C>> for OptionalJso
         let bytes = body::read(request, api.limits.body_bytes).await?;
         match (bytes.is_empty(), labelled) {
             (true, _) => Ok(Self(None)),
+            (false, true) if bytes.trim_ascii() == b"null" => Ok(Self(None)),
             (false, true) => Ok(Self(Some(parse(&bytes)?))),
             (false, false) => Err(ApiError::NotJson),
         }
@@ -60,7 +61,7 @@ fn is_json(headers: &HeaderMap) -> bool {
     kind.strip_prefix("application/").is_some_and(|sub| sub == "json" || sub.ends_with("+json"))
 }
 
-fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     let text = std::str::from_utf8(bytes).map_err(|_| ApiError::Malformed("the body is not UTF-8".into()))?;
     // serde takes an array for a struct, field after field; the contract does not.
     if !text.trim_ascii_start().starts_with('{') {

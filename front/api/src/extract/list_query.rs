@@ -124,7 +124,7 @@ impl<C: Cursor, S: Send + Sync> FromRequestParts<S> for ListQuery<C> {
 }
 
 impl<C: Cursor> ListQuery<C> {
-    fn parse(uri: &Uri) -> Result<Self, ApiError> {
+    pub(super) fn parse(uri: &Uri) -> Result<Self, ApiError> {
         let pairs = Pairs::of(uri)?;
         let (page, page_size) = (pairs.one("page")?, pairs.one("page_size")?);
         if pairs.one(C::NAME)?.is_none() && pairs.one("limit")?.is_none() {

@@ -1,6 +1,8 @@
 //! What handlers take out of a request. Our own instead of axum's, so that every rejection is a problem with the status
 //! that the contract names.
 
+#[cfg(test)]
+mod any_text;
 mod body;
 mod client;
 mod condition;

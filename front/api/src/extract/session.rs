@@ -59,18 +59,18 @@ pub(super) fn session<T>(parts: &Parts, api: &Shared<T>) -> Result<Option<Sessio
     Ok(Some(session))
 }
 
-fn bearer(value: &str) -> Option<&str> {
+pub(super) fn bearer(value: &str) -> Option<&str> {
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim()).filter(|token| !token.is_empty())
 }
 
-fn cookie(headers: &HeaderMap) -> Option<&str> {
+pub(super) fn cookie(headers: &HeaderMap) -> Option<&str> {
     let pairs = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     pairs.flat_map(|value| value.split(';')).find_map(|pair| pair.trim().strip_prefix(COOKIE_NAME)?.strip_prefix('='))
 }
 
 /// Whether a browser says that our own page, or the person at the address bar, sent the request. Silence is no.
-fn is_same_origin(headers: &HeaderMap) -> bool {
+pub(super) fn is_same_origin(headers: &HeaderMap) -> bool {
     let text = |name| headers.get(name).and_then(|value: &axum::http::HeaderValue| value.to_str().ok());
     if headers.contains_key("sec-fetch-site") {
         return matches!(text("sec-fetch-site"), Some("same-origin" | "none"));

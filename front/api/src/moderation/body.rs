@@ -9,14 +9,18 @@ use crate::openapi::IdText;
 /// Why something is reported.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct NewReport {
-    #[schema(min_length = 1, max_length = 500)]
+    #[schema(
+        min_length = 1,
+        max_length = 500,
+        pattern = r"^[^\u0000]*[^\s\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0][^\u0000]*$"
+    )]
     pub(crate) reason: String,
 }
 
 /// What a moderator says about a report.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct Settlement {
-    #[schema(max_length = 500)]
+    #[schema(max_length = 500, pattern = r"^[^\u0000]*$")]
     #[serde(default)]
     pub(crate) note: Option<String>,
 }

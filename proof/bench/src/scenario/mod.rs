@@ -16,12 +16,14 @@ mod get_zipf;
 mod lag_site;
 mod like_callers;
 mod log_mix;
+mod overload;
 mod post_article;
 mod post_comment;
 mod post_view;
 mod put_like;
 mod read_lag;
 mod relayed;
+mod sign_in_flood;
 mod startup;
 mod store;
 mod view_callers;
@@ -67,6 +69,10 @@ pub(crate) enum Scenario {
     Folding,
     /// Page 100,000 of a board on MySQL, against page 100, with the rows that the server reads.
     ClusterPages,
+    /// Three times the rate that the server can do, of reads and writes: good answers, refusals, memory.
+    Overload,
+    /// Reads beside a thousand wrong passwords a second.
+    SignInFlood,
     /// Start on the big database, and memory before and after load.
     Startup,
 }
@@ -89,6 +95,10 @@ impl Scenario {
             Self::DeepPages => "what does the last page cost, compared with page 100?",
             Self::Folding => "what is won on MySQL when calls that come together are one transaction?",
             Self::ClusterPages => "what does a page deep in a board on MySQL cost, compared with page 100?",
+            Self::Overload => {
+                "what is left of the peak at three times the rate, and how quick is the refusal of the rest?"
+            }
+            Self::SignInFlood => "do readers notice a thousand wrong passwords a second?",
             Self::Startup => "how long until it listens, and how much memory does it hold?",
         }
     }
@@ -113,6 +123,8 @@ impl Scenario {
             Self::DeepPages => deep_pages::run(options, scratch).await,
             Self::Folding => folding::run(options).await,
             Self::ClusterPages => cluster_pages::run(options).await,
+            Self::Overload => overload::run(options, scratch).await,
+            Self::SignInFlood => sign_in_flood::run(options, scratch).await,
             Self::Startup => startup::run(options, scratch).await,
         }
     }

@@ -1,0 +1,30 @@
+//! What a connection may cost before it has asked for anything.
+
+use std::time::Duration;
+
+/// Headers of one request.
+pub(super) const HEADERS_MAX: usize = 64;
+/// The read buffer, and so the longest head of a request, its first line included.
+pub(super) const HEAD_BYTES_MAX: usize = 32 * 1_024;
+/// Requests of one HTTP/2 connection at the same time.
+pub(super) const STREAMS_MAX: u32 = 128;
+
+/// How many connections there may be, and how long a client may keep one waiting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ConnectionLimits {
+    /// Open connections; more are turned away with 503 at once.
+    pub connections: usize,
+    /// TLS handshakes at the same time; more are cut at once.
+    pub handshakes: usize,
+    /// How long a client may take for a handshake, and then for the head of each request. It runs while a connection is
+    /// idle as well, so a proxy in front must let go of idle connections sooner.
+    pub head: Duration,
+    /// How long a client may take no byte of an answer that waits for it, or acknowledge none.
+    pub stall: Duration,
+}
+
+impl Default for ConnectionLimits {
+    fn default() -> Self {
+        Self { connections: 16_384, handshakes: 1_024, head: Duration::from_secs(10), stall: Duration::from_secs(30) }
+    }
+}

@@ -1,0 +1,94 @@
+//! `cargo xtask schemathesis`: thousands of requests made from the OpenAPI description, right and wrong ones, against the
+//! real binary. The answer to each must be one that the description tells of.
+
+mod site;
+mod tool;
+
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use self::site::Site;
+use crate::steps::Steps;
+use crate::workspace;
+
+pub(crate) const HELP: &str = "\
+The HTTP contract against a live server, by schemathesis (PyPI).
+
+Usage: cargo xtask schemathesis [--seed N]
+
+Builds and starts the embedded server on a scratch directory, limits off, and sends it requests generated from
+/openapi.json: as a guest, as a member and as an administrator. Every check is on; xtask/schemathesis/schemathesis.toml
+names the few answers that a schema cannot foresee.
+
+The first run makes a Python environment with pinned versions below the cache directory of the user. Part of
+`cargo xtask test`, where it is left out with a notice if that cannot be done, and fails with CI=true.
+
+Options:
+  --seed N  Other requests than usual; the seed of the tests is fixed, so that they mean the same every time
+";
+
+/// Requests for each call, beside those that cover every boundary of its parameters.
+const EXAMPLES: u32 = 15;
+/// The seed of the tests.
+const SEED: u64 = 20_240_101;
+/// Ends the session it is asked with, so it has a run of its own.
+const SIGN_OUT: &str = "sign_out";
+
+/// Builds the binary and runs it all.
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let seed = match args {
+        [] => SEED,
+        [option, seed] if option == "--seed" => seed.parse().context("--seed takes a number")?,
+        _ => return Err(crate::usage("`schemathesis` takes --seed N only")),
+    };
+    workspace::run(workspace::cargo().args(["build", "-p", "madang"]))?;
+    check(&tool::ready()?, seed)
+}
+
+/// The step of `cargo xtask test`; the binary is built.
+pub(crate) fn step(steps: &mut Steps) -> Result<()> {
+    const NAME: &str = "schemathesis";
+    match tool::ready() {
+        Ok(tool) => steps.run(NAME, || check(&tool, SEED)),
+        Err(error) if std::env::var("CI").is_ok_and(|value| value == "true") => {
+            steps.run(NAME, || Err(error.context("with CI=true the HTTP contract must be checked")))
+        }
+        Err(error) => {
+            steps.leave_out(NAME, &format!("{error:#}"));
+            eprintln!("\nLEFT OUT: the HTTP contract was not checked against a live server");
+            Ok(())
+        }
+    }
+}
+
+fn check(tool: &tool::Tool, seed: u64) -> Result<()> {
+    let site = Site::start()?;
+    let member = site.member()?;
+    let leaver = site.member()?;
+    let all_but = ["--exclude-operation-id", SIGN_OUT];
+    ask(tool, &site, seed, "an administrator", Some(&site.administrator()?), &all_but)?;
+    ask(tool, &site, seed, "a member", Some(&member), &all_but)?;
+    ask(tool, &site, seed, "a guest", None, &[])?;
+    ask(tool, &site, seed, "somebody who signs out", Some(&leaver), &["--include-operation-id", SIGN_OUT])
+}
+
+fn ask(tool: &tool::Tool, site: &Site, seed: u64, who: &str, token: Option<&str>, which: &[&str]) -> Result<()> {
+    eprintln!("\nasked by {who}:");
+    let files = workspace::root().join("xtask/schemathesis");
+    let mut command = Command::new(tool.program());
+    command.arg("--config-file").arg(files.join("schemathesis.toml")).arg("run").arg(site.description());
+    command.args(["--checks", "all", "--workers", "1", "--continue-on-failure", "--no-shrink"]);
+    command.args(["--max-examples", &EXAMPLES.to_string(), "--seed", &seed.to_string()]).args(which);
+    if let Some(token) = token {
+        command.args(["--header", &format!("Authorization: Bearer {token}")]);
+    }
+    // Its report folder and example database would end up in the repository.
+    command.current_dir(site.scratch()).env("SCHEMATHESIS_HOOKS", "hooks").env("PYTHONPATH", &files);
+    command.env("PYTHONDONTWRITEBYTECODE", "1").env("NO_COLOR", "1");
+    let status = command.status().context("could not start schemathesis")?;
+    if !status.success() {
+        bail!("what the server does and what it says it does differ when {who} asks (see above)");
+    }
+    site.is_alive()
+}
