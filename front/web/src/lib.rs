@@ -44,6 +44,6 @@ mod write;
 mod zip;
 
 pub use health::{Health, PartHealth};
-pub use live::{Changes, LiveFeed, LiveHub, Reading, Subscription};
+pub use live::{Change, Changes, LiveFeed, LiveHub, LiveInterest, Reading, State as LiveState, Subscription};
 pub use router::router;
 pub use state::WebState;

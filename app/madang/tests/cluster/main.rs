@@ -5,12 +5,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "../faults/cache.rs"]
+mod cache;
 mod cluster;
 mod commands;
 #[path = "../e2e/http.rs"]
 #[allow(dead_code, reason = "shared with the suite of the embedded composition")]
 mod http;
 mod instances;
+mod live;
 #[allow(dead_code, reason = "shared with the suites of the HTTP contract")]
 mod nginx;
 mod one_process;
@@ -23,5 +26,6 @@ mod servers;
 mod site;
 mod split;
 mod starting;
+mod stream;
 mod two_processes;
 mod waiting;

@@ -8,6 +8,7 @@ mod dead_letters;
 mod health;
 mod hot_source;
 mod keys;
+mod live;
 mod model;
 mod peers;
 mod progress;
@@ -30,7 +31,7 @@ use madang_messaging::InstanceId;
 use madang_mysql::{
     MysqlArticles, MysqlComments, MysqlHot, MysqlLeases, MysqlLikes, MysqlMembers, MysqlViews, Service,
 };
-use madang_redis::{RankedHot, RedisLiveViews, RedisMembership, RedisReadModel};
+use madang_redis::{RankedHot, RedisBroadcast, RedisLiveViews, RedisMembership, RedisReadModel};
 use madang_view::{GuestKey, LiveLimits, ViewService};
 use madang_web::LiveHub;
 use tracing::warn;
@@ -108,10 +109,13 @@ pub(super) async fn open(settings: &Settings, cluster: &ClusterSettings, roles: 
         hot_store.clone().map(|store| Arc::new(HotService::new(store, clock.clone(), days.clone(), progress())));
     let log = servers.log.clone();
     let dead_letters = AllDeadLetters::of(&servers);
+    let broadcast = RedisBroadcast::new(servers.redis.clone());
+    let hub = LiveHub::shared(Arc::new(live::Followed(broadcast.clone())));
     let backing = Cluster {
         instance: InstanceId::new(format!("{}-{:08x}", std::process::id(), rand::random::<u32>())),
         membership: Arc::new(RedisMembership::new(servers.redis.clone())),
         model,
+        broadcast,
         peers,
         members: member_store,
         articles: article_store,
@@ -141,7 +145,7 @@ pub(super) async fn open(settings: &Settings, cluster: &ClusterSettings, roles: 
         leases,
         lease_ms,
         clock,
-        live: LiveHub::default(),
+        live: hub,
         backing: Arc::new(backing),
     })
 }
