@@ -28,8 +28,8 @@ impl RedisBroadcast {
                 () = stop.cancelled() => return Ok(()),
                 ended = self.listen_at(place, hearing, &mut is_deaf) => ended,
             };
-            hearing.deaf();
             if !std::mem::replace(&mut is_deaf, true) {
+                hearing.deaf();
                 warn!("other processes are not heard until redis is back: {ended}");
             }
             tokio::select! {

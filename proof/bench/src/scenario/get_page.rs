@@ -13,8 +13,8 @@ use crate::http_load::{Expect, HttpLoad};
 use crate::report::{Goal, Row};
 use crate::site::{Scratch, fetch, new_article};
 
-/// The site this scenario shares with `get-comments`.
-use super::get_comments::PEOPLE;
+/// The site this scenario shares with `put-like`.
+use super::put_like::PEOPLE;
 
 /// As many as the first step shows.
 const COMMENTS: usize = 30;

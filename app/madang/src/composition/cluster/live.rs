@@ -14,6 +14,7 @@ use madang_messaging::{OnError, Stop, Supervisor};
 use madang_redis::{Hearing, RedisBroadcast};
 use madang_web::{Change, LiveHub, LiveInterest, LiveState, Reading};
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use crate::site::Services;
 
@@ -115,6 +116,7 @@ impl Hearing for Ear {
 impl Ear {
     /// Looks at what is heard of anew at once, and at everything that is open now and then.
     async fn look_after(&self, stop: Stop) -> Result<(), Infallible> {
+        let mut looked = Instant::now();
         loop {
             let every = if self.is_deaf.load(Ordering::Acquire) { LOOK_EVERY_DEAF } else { LOOK_EVERY };
             tokio::select! {
@@ -123,7 +125,10 @@ impl Ear {
                     let anew = std::mem::take(&mut *self.anew.lock().unwrap_or_else(PoisonError::into_inner));
                     self.look(&anew.into_iter().collect::<Vec<_>>(), true).await;
                 }
-                () = tokio::time::sleep(every) => self.look(&self.hub.open_articles(), false).await,
+                () = tokio::time::sleep_until(looked + every) => {
+                    self.look(&self.hub.open_articles(), false).await;
+                    looked = Instant::now();
+                }
             }
         }
     }
