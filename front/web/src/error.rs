@@ -20,6 +20,8 @@ use crate::visit::Visit;
 pub(crate) enum WebError {
     /// There is nothing under this address.
     NotFound,
+    /// The address is a form's, and was opened like a page.
+    WrongMethod,
     /// The reader may not do this.
     Forbidden,
     /// Nobody is signed in.
@@ -58,6 +60,7 @@ impl WebError {
         let t = visit.texts();
         let (status, title, text) = match self {
             Self::NotFound => (StatusCode::NOT_FOUND, t.not_found, t.not_found_text),
+            Self::WrongMethod => (StatusCode::METHOD_NOT_ALLOWED, t.wrong_method, t.wrong_method_text),
             Self::Forbidden => (StatusCode::FORBIDDEN, t.forbidden, t.forbidden_text),
             Self::NotSignedIn => (StatusCode::UNAUTHORIZED, t.not_signed_in, t.not_signed_in_text),
             Self::OtherSession => (StatusCode::FORBIDDEN, t.form_too_old, t.other_session),

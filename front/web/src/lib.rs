@@ -10,6 +10,7 @@ mod board;
 mod board_directory;
 mod comments;
 mod crawlers;
+mod dead_letters;
 mod edit;
 mod error;
 mod feeds;

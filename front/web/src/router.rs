@@ -8,8 +8,8 @@ use axum::routing::{any, get, post};
 
 use crate::state::{Shared, Web};
 use crate::{
-    WebState, admin, article, assets, board, comments, crawlers, edit, feeds, home, hot, like, live, lost, member,
-    preferences, setup, sign_in, sign_up, write,
+    WebState, admin, article, assets, board, comments, crawlers, dead_letters, edit, feeds, home, hot, like, live,
+    lost, member, preferences, setup, sign_in, sign_up, write,
 };
 
 /// The longest article, every character of it percent-encoded, with its title.
@@ -22,6 +22,7 @@ pub fn router(state: WebState) -> Router {
     reading()
         .merge(writing())
         .merge(running(setup))
+        .method_not_allowed_fallback(lost::wrong_method)
         .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
         .with_state(web)
         .route("/assets/{name}", get(assets::asset))
@@ -66,6 +67,7 @@ fn running(setup: setup::SetupTurn) -> Router<Shared> {
         .route("/members/{member}/role", post(member::set_role))
         .route("/admin", get(admin::admin))
         .route("/admin/boards", post(admin::create_board))
+        .route("/admin/dead-letters", get(dead_letters::list).post(dead_letters::replay))
         .route("/setup", get(setup::form).post(setup::submit))
         .layer(axum::Extension(setup))
 }

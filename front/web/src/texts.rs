@@ -38,6 +38,11 @@ texts! {
     hot_formula: "score = 3 × likes + 2 × comments + 1 × views", "점수 = 좋아요 × 3 + 댓글 × 2 + 조회 × 1";
     hot_rules: "Only articles written on that day count, and only what happened to them on that day, in the site's time zone. Of two with the same score the earlier article comes first. A list becomes final one hour after its day has ended.",
         "그날 쓴 글만, 그날 받은 반응만 셉니다(사이트 시간대 기준). 점수가 같으면 먼저 쓴 글이 앞섭니다. 하루가 끝나고 한 시간 뒤에 순위가 확정됩니다.";
+    moved_up: "up", "상승";
+    moved_down: "down", "하락";
+    moved_in: "new in the list", "새로 진입";
+    hot_movement: "Arrows compare today's ranks with those of about an hour ago.",
+        "화살표는 오늘의 순위를 약 한 시간 전과 비교한 것입니다.";
     score: "Score", "점수";
 
     title: "Title", "제목";
@@ -155,6 +160,17 @@ texts! {
     roles_hint: "A member's role is changed on their page: follow their name from anything they wrote.",
         "회원의 역할은 그 회원의 페이지에서 바꿉니다. 글이나 댓글의 이름을 따라가세요.";
 
+    dead_letters: "Dead letters", "배달 못 한 메시지";
+    dead_letters_text: "Messages between the parts that failed by themselves and were given up. Once the cause is mended, send them again: they take the same way as any other, and have their effect once.",
+        "부분들 사이의 메시지 가운데 스스로 실패해 포기한 것들입니다. 원인을 고친 뒤 다시 보내면 다른 메시지와 같은 길을 가고, 효과는 한 번만 납니다.";
+    no_dead_letters: "No message was given up. There is nothing to do here.", "포기한 메시지가 없습니다. 할 일이 없습니다.";
+    letters_away: "The messages cannot be listed now: the part that keeps them does not answer.",
+        "지금은 목록을 볼 수 없습니다. 메시지를 보관하는 부분이 답하지 않습니다.";
+    message: "Message", "메시지";
+    reason: "Reason", "이유";
+    replay: "Send again", "다시 보내기";
+    replay_all: "Send all shown again", "보이는 것 모두 다시 보내기";
+
     set_up: "Set up", "처음 설정";
     set_up_text: "Choose the name and the password of this site's first administrator.",
         "이 사이트 첫 관리자의 이름과 비밀번호를 정하세요.";
@@ -169,6 +185,9 @@ texts! {
     not_found: "Not found", "찾을 수 없음";
     not_found_text: "There is nothing under this address. It may have been deleted.",
         "이 주소에는 아무것도 없습니다. 지워졌을 수 있습니다.";
+    wrong_method: "Not a page", "페이지가 아님";
+    wrong_method_text: "This address only takes a form. Go back to the page with the form and send it from there.",
+        "이 주소는 양식을 받는 곳입니다. 양식이 있는 화면으로 돌아가 거기서 보내 주세요.";
     forbidden: "Not allowed", "할 수 없음";
     forbidden_text: "You may not do this.", "권한이 없습니다.";
     cross_site_text: "The form did not come from this site. Please open the page here and send it again.",
@@ -208,6 +227,24 @@ pub(crate) fn articles(lang: Lang, count: u64) -> String {
         (Lang::En, 1) => "1 article".to_owned(),
         (Lang::En, _) => format!("{count} articles"),
         (Lang::Ko, _) => format!("글 {count}개"),
+    }
+}
+
+/// How many of the dead letters are shown.
+pub(crate) fn letters_shown(lang: Lang, shown: usize, count: u64) -> String {
+    match lang {
+        Lang::En => format!("{shown} of {count}, oldest first"),
+        Lang::Ko => format!("{count}개 가운데 {shown}개, 오래된 것부터"),
+    }
+}
+
+/// How many messages were sent again.
+pub(crate) fn replayed(lang: Lang, done: usize, failed: usize) -> String {
+    match (lang, failed) {
+        (Lang::En, 0) => format!("{done} sent again."),
+        (Lang::En, _) => format!("{done} sent again, {failed} not: the log does not take them now."),
+        (Lang::Ko, 0) => format!("{done}개를 다시 보냈습니다."),
+        (Lang::Ko, _) => format!("{done}개를 다시 보냈고, {failed}개는 지금 보낼 수 없습니다."),
     }
 }
 

@@ -29,7 +29,7 @@ pub(crate) struct Visit {
     pub(crate) preferences: Preferences,
     /// The address that was asked for, to come back to.
     pub(crate) here: String,
-    /// Scheme and host as the reader wrote them.
+    /// Scheme and host of the site: as its settings say, or as the reader wrote them.
     pub(crate) base: String,
     /// Whether only a part of the page is wanted, by our own script.
     pub(crate) wants_fragment: bool,
@@ -57,13 +57,12 @@ impl Visit {
         let headers = &parts.headers;
         let token = session_cookie::token(headers);
         let session = token.and_then(|token| web.site.members.authenticate(token).ok());
-        let scheme = if web.site.cookies_secure { "https" } else { "http" };
         Self {
             cookie: session.as_ref().and(token).map(Arc::from),
             session,
             preferences: Preferences::of(headers),
             here: parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default(),
-            base: format!("{scheme}://{}", host(headers)),
+            base: base(headers, web),
             wants_fragment: headers.contains_key(FRAGMENT),
             takes_gzip: zip::is_accepted(headers),
             seen: headers.get(header::IF_NONE_MATCH).cloned(),
@@ -116,6 +115,14 @@ impl Visit {
             }
         })
     }
+}
+
+fn base(headers: &HeaderMap, web: &Web) -> String {
+    if let Some(url) = &web.site.site_url {
+        return url.to_string();
+    }
+    let scheme = if web.site.cookies_secure { "https" } else { "http" };
+    format!("{scheme}://{}", host(headers))
 }
 
 /// The host that was asked for, if it can be one.

@@ -28,7 +28,7 @@ async fn no_page_has_a_serious_problem_for_anybody() {
         }
         browser.sign_in(ADMIN).await;
         let (edit, delete) = (format!("{article}/edit"), format!("{article}/delete"));
-        for path in [article.as_str(), "/b/rust", "/b/rust/write", &edit, &delete, "/admin"] {
+        for path in [article.as_str(), "/b/rust", "/b/rust/write", &edit, &delete, "/admin", "/admin/dead-letters"] {
             examine(&browser, &axe, path, theme).await;
         }
         browser.sign_out().await;

@@ -49,5 +49,7 @@ mod process;
 mod routes;
 #[path = "../cluster/servers.rs"]
 mod servers;
+#[path = "../cluster/stream.rs"]
+mod stream;
 #[path = "../cluster/waiting.rs"]
 mod waiting;

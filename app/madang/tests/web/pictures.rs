@@ -57,26 +57,49 @@ pub(crate) fn furnish(server: &TestServer) -> String {
     format!("/articles/{last}")
 }
 
+/// High enough for most pages as a whole.
+const HEIGHT_PX: u32 = 1_500;
+
 #[tokio::test]
 async fn the_main_pages_have_their_pictures_taken() {
     let driver = Driver::start();
     let server = TestServer::fresh();
     let article = furnish(&server);
     for (phone_px, width, language) in [(Some(375), 375, "ko"), (None, 1280, "en")] {
-        let browser = Browser::open(&driver, &server.address, Kind { phone_px, language, ..Kind::default() }).await;
-        let guests =
-            [("front", "/"), ("board", "/b/rust"), ("hot", "/hot"), ("sign-up", "/sign-up"), ("lost", "/nowhere")];
-        for (name, path) in guests {
-            picture(&browser, path, &format!("{name}-{width}")).await;
-        }
-        browser.sign_in(ADMIN).await;
-        let write = "/b/rust/write";
-        for (name, path) in [("article", article.as_str()), ("write", write), ("admin", "/admin")] {
-            picture(&browser, path, &format!("{name}-{width}")).await;
-        }
-        browser.go("/").await.press("footer button[value='dark']").await.see("html[data-theme='dark']").await;
-        for (name, path) in [("front", "/"), ("board", "/b/rust"), ("article", article.as_str())] {
-            picture(&browser, path, &format!("{name}-{width}-dark")).await;
+        let kind = Kind { phone_px, language, height_px: HEIGHT_PX, ..Kind::default() };
+        let browser = Browser::open(&driver, &server.address, kind).await;
+        for theme in ["light", "dark"] {
+            browser.go("/").await.press(&format!("footer button[value='{theme}']")).await;
+            browser.see(&format!("html[data-theme='{theme}']")).await;
+            let guests = [
+                ("front", "/"),
+                ("board", "/b/rust"),
+                ("empty-board", "/b/general"),
+                ("article-guest", article.as_str()),
+                ("hot", "/hot"),
+                ("sign-in", "/sign-in"),
+                ("sign-up", "/sign-up"),
+                ("lost", "/nowhere"),
+            ];
+            for (name, path) in guests {
+                picture(&browser, path, &format!("{name}-{width}-{theme}")).await;
+            }
+            browser.sign_in(ADMIN).await;
+            let (edit, delete) = (format!("{article}/edit"), format!("{article}/delete"));
+            let members = [
+                ("article", article.as_str()),
+                ("write", "/b/rust/write"),
+                ("edit", edit.as_str()),
+                ("delete", delete.as_str()),
+                ("admin", "/admin"),
+                ("dead-letters", "/admin/dead-letters"),
+            ];
+            for (name, path) in members {
+                picture(&browser, path, &format!("{name}-{width}-{theme}")).await;
+            }
+            let member = browser.see(".who a").await.attr("href").await.unwrap().unwrap();
+            picture(&browser, &member, &format!("member-{width}-{theme}")).await;
+            browser.sign_out().await;
         }
         browser.close().await;
     }
@@ -100,7 +123,7 @@ async fn nothing_hangs_over_the_side_of_the_smallest_phone() {
     let article = furnish(&server);
     let browser = Browser::open(&driver, &server.address, Kind { phone_px: Some(320), ..Kind::default() }).await;
     browser.sign_in(ADMIN).await;
-    for path in ["/", "/b/rust", &article, "/hot", "/b/rust/write", "/admin", "/nowhere"] {
+    for path in ["/", "/b/rust", &article, "/hot", "/b/rust/write", "/admin", "/admin/dead-letters", "/nowhere"] {
         picture(&browser, path, &format!("smallest{}", path.replace('/', "-"))).await;
     }
     browser.close().await;

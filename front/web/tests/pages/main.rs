@@ -4,6 +4,7 @@
 
 mod hostile;
 mod live;
+mod operators;
 mod people;
 mod protocol;
 mod reading;

@@ -16,7 +16,8 @@ use madang_member::{MemberOptions, MemberService};
 use madang_memory::{LocalOwners, MemoryReadModel};
 use madang_messaging::{OnError, Supervisor};
 use madang_sqlite::{
-    Sqlite, SqliteArticles, SqliteComments, SqliteHot, SqliteLikes, SqliteMembers, SqliteOptions, SqliteViews,
+    Sqlite, SqliteArticles, SqliteComments, SqliteDeadLetters, SqliteHot, SqliteLikes, SqliteLog, SqliteMembers,
+    SqliteOptions, SqliteViews,
 };
 use madang_view::{GuestKey, ViewConfig, ViewService};
 use madang_web::{Health, LiveHub, PartHealth, WebState};
@@ -95,6 +96,9 @@ impl TestSite {
             zone: TimeZone::get("Asia/Seoul").unwrap(),
             client: Arc::new(|_| IpAddr::V4(Ipv4Addr::LOCALHOST)),
             cookies_secure: false,
+            site_url: None,
+            dead_letters: Arc::new(SqliteDeadLetters::new(db.clone())),
+            log: Arc::new(SqliteLog::new(db.clone())),
             setup_token: Some("right".into()),
         };
         state.articles.ensure_first_board().await.unwrap();
