@@ -8,8 +8,9 @@ use bytes::Bytes;
 use madang_article::ArticleStore;
 use madang_conformance::article_store::ArticleStoreHarness;
 use madang_kernel::{EventId, Id, ManualClock, ShardId, Timestamp};
+use madang_member::ActSource;
 use madang_messaging::Message;
-use madang_sqlite::{CheckOptions, SqliteArticles};
+use madang_sqlite::{CheckOptions, SqliteArticles, SqliteModeration};
 use support::TestDb;
 
 struct Harness(TestDb);
@@ -21,6 +22,10 @@ impl ArticleStoreHarness for Harness {
 
     fn store(&self) -> Arc<dyn ArticleStore> {
         Arc::new(SqliteArticles::new(self.0.db.clone()))
+    }
+
+    fn acts(&self) -> Arc<dyn ActSource> {
+        Arc::new(SqliteModeration::new(self.0.db.clone()))
     }
 
     fn clock(&self) -> &ManualClock {

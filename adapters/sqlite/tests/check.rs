@@ -117,9 +117,10 @@ impl Site {
             modified_at: Timestamp::from_millis(1),
             expected_version: None,
             event_id: EventId::from_raw(1),
+            act: None,
         };
         store.edit(edit).await.unwrap();
-        let gone = DeleteArticle { article_id: ArticleId::from_raw(1_600), event_id: EventId::from_raw(2) };
+        let gone = DeleteArticle { article_id: ArticleId::from_raw(1_600), event_id: EventId::from_raw(2), act: None };
         store.delete(gone).await.unwrap();
         Self { test }
     }

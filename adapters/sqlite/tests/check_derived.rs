@@ -212,7 +212,7 @@ impl Site {
     }
 
     async fn delete(&self, number: i64) {
-        let delete = DeleteArticle { article_id: article(number), event_id: EventId::from_raw(6) };
+        let delete = DeleteArticle { article_id: article(number), event_id: EventId::from_raw(6), act: None };
         SqliteArticles::new(self.test.db.clone()).delete(delete).await.unwrap();
     }
 

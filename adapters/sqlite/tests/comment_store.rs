@@ -13,8 +13,9 @@ use madang_event::Writer;
 use madang_kernel::{
     ArticleId, CommentId, CommentMode, EventId, Id, ManualClock, MemberId, ShardId, StoreError, Timestamp,
 };
+use madang_member::ActSource;
 use madang_messaging::Message;
-use madang_sqlite::{CheckOptions, Lane, SqliteComments};
+use madang_sqlite::{CheckOptions, Lane, SqliteComments, SqliteModeration};
 use support::{TestDb, broken};
 
 struct Harness(TestDb);
@@ -26,6 +27,10 @@ impl CommentStoreHarness for Harness {
 
     fn store(&self) -> Arc<dyn CommentStore> {
         Arc::new(SqliteComments::new(self.0.db.clone()))
+    }
+
+    fn acts(&self) -> Arc<dyn ActSource> {
+        Arc::new(SqliteModeration::new(self.0.db.clone()))
     }
 
     fn clock(&self) -> &ManualClock {

@@ -114,8 +114,18 @@ pub enum Command {
     /// Make derived data anew from what it is derived from
     #[command(subcommand)]
     Rebuild(RebuildCommand),
+    /// Look after the keys in the data directory
+    #[command(subcommand)]
+    Keys(KeysCommand),
     /// Print the settings in force and where each comes from; secrets hidden
     Config,
+}
+
+/// What can be done with keys.
+#[derive(Debug, Subcommand)]
+pub enum KeysCommand {
+    /// Sign tokens with a new key from the next start on; those that were signed before stay good
+    Rotate,
 }
 
 /// What can be done with members.
@@ -258,7 +268,7 @@ impl Command {
     /// What to ask for, unless the command is one that needs no site; `password` is what came from standard input.
     pub fn request(&self, password: String) -> Option<ControlRequest> {
         Some(match self {
-            Self::Serve(_) | Self::Config => return None,
+            Self::Serve(_) | Self::Config | Self::Keys(_) => return None,
             Self::Member(MemberCommand::Create { role, name, .. }) => {
                 ControlRequest::MemberCreate { name: name.clone(), password, role: (*role).into() }
             }

@@ -6,11 +6,12 @@ use std::time::Duration;
 use anyhow::Context as _;
 use axum::Router;
 use madang_api::{
-    ApiLimits, ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, ReadCalls, Rendered, ViewCalls,
+    ApiLimits, ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, Limiter, MemberCalls, MemoryBuckets,
+    ModerationCalls, RateLimits, ReadCalls, Rendered, ViewCalls,
 };
 use metrics_exporter_prometheus::PrometheusHandle;
 
-use crate::config::Settings;
+use crate::config::{Settings, Switch};
 use crate::pages;
 use crate::readiness::SiteReadiness;
 use crate::roles::Role;
@@ -54,6 +55,11 @@ fn calls(site: &Site, settings: &Settings, metrics: PrometheusHandle) -> anyhow:
             .zip(read())
             .filter(|_| of(Role::HotArticle))
             .map(|(hot, read)| HotCalls { hot, read }),
+        moderation: services
+            .moderation
+            .clone()
+            .filter(|_| of(Role::Member))
+            .map(|moderation| ModerationCalls { moderation }),
         readiness: Arc::new(SiteReadiness(site.clone())),
         metrics: Arc::new(move || metrics.render()),
         limits: ApiLimits {
@@ -62,6 +68,8 @@ fn calls(site: &Site, settings: &Settings, metrics: PrometheusHandle) -> anyhow:
             request_timeout: Duration::from_millis(settings.request_timeout_ms),
             cookies_secure: settings.cookies_secure,
             trusted_proxies: settings.trusted_proxies.parse().context("setting `trusted_proxies`")?,
+            limiter: (settings.rate_limit == Switch::On)
+                .then(|| Limiter::new(RateLimits::default(), MemoryBuckets::default(), site.clock.clone())),
         },
     })
 }

@@ -80,12 +80,14 @@ impl Roles {
 
     /// The roles that this process asks something at once and does not have itself.
     pub fn asked_elsewhere(&self) -> Vec<Role> {
-        let needs_articles = [Role::Comment, Role::Like, Role::View].into_iter().any(|role| self.runs(role));
+        let needs_articles =
+            [Role::Member, Role::Comment, Role::Like, Role::View].into_iter().any(|role| self.runs(role));
         let asked = [
             // Every process must know which sessions have ended.
             (Role::Member, true),
             (Role::Article, needs_articles || self.reads()),
-            (Role::Comment, self.reads()),
+            // Moderation, beside the members, asks what exists and what was done to it.
+            (Role::Comment, self.reads() || self.runs(Role::Member)),
             (Role::Like, self.reads()),
             (Role::View, self.reads()),
         ];
@@ -142,7 +144,7 @@ mod tests {
         let asked = |text: &str| text.parse::<Roles>().unwrap().asked_elsewhere();
         assert_eq!(asked("all"), []);
         assert_eq!(asked("web"), []);
-        assert_eq!(asked("member"), []);
+        assert_eq!(asked("member"), [Role::Article, Role::Comment]);
         assert_eq!(asked("view"), [Role::Member, Role::Article]);
         assert_eq!(asked("article,member"), [Role::Comment, Role::Like, Role::View]);
     }

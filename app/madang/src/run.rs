@@ -8,7 +8,7 @@ use anyhow::{Context as _, bail};
 use clap::Parser as _;
 use madang_messaging::Supervisor;
 
-use crate::cli::{Cli, Command, PASSWORD_MAX_BYTES};
+use crate::cli::{Cli, Command, KeysCommand, PASSWORD_MAX_BYTES};
 use crate::config::{Config, Settings, Sources};
 use crate::console::Console;
 use crate::control::{self, ControlError, ControlRequest, Ending};
@@ -16,7 +16,7 @@ use crate::data_directory::{DataDirectory, DataDirectoryError};
 use crate::operations::Operations;
 use crate::report::Report;
 use crate::roles::Roles;
-use crate::{composition, serve, telemetry};
+use crate::{composition, keys, serve, telemetry};
 
 /// How long a command waits for a server that is just starting or stopping.
 const SERVER_WAIT: Duration = Duration::from_secs(10);
@@ -51,12 +51,28 @@ fn try_run(cli: &Cli) -> anyhow::Result<u8> {
         print!("{}", config.describe());
         return Ok(0);
     }
+    if matches!(cli.command, Some(Command::Keys(KeysCommand::Rotate))) {
+        return rotate_key(&config.settings);
+    }
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")?;
     match cli.command.as_ref().filter(|_| !serving) {
         None => runtime.block_on(serve::serve(&config)).map(|()| 0),
         Some(command) => runtime.block_on(perform(command, &config.settings)),
     }
+}
+
+/// Needs no lock: the file is exchanged as a whole, and a server reads it at its start only.
+fn rotate_key(settings: &Settings) -> anyhow::Result<u8> {
+    if settings.cluster.is_some() {
+        bail!("the keys of a cluster follow from its secret: set another `cluster.token_generation` in every process");
+    }
+    if !settings.data.is_dir() {
+        bail!("there is no data directory {}", settings.data.display());
+    }
+    let kept = keys::rotate_token_key(&settings.data)?;
+    println!("a new key signs from the next start on; tokens of {} earlier ones stay good", kept - 1);
+    Ok(0)
 }
 
 async fn perform(command: &Command, settings: &Settings) -> anyhow::Result<u8> {

@@ -13,7 +13,7 @@ use madang_comment::{CommentService, CommentStore};
 use madang_hot_article::{HotService, HotStore, SiteDays};
 use madang_kernel::{ArticleLookup, Clock, IdGenerator, NodeLeases};
 use madang_like::{LikeService, LikeStore};
-use madang_member::{MemberService, Sessions};
+use madang_member::{MemberService, Moderation, Sessions};
 use madang_messaging::{ConsumerConfig, DeadLetters, EventLog, OnError, Outage, Supervisor};
 use madang_view::{GuestKey, ViewService};
 use madang_web::LiveHub;
@@ -72,6 +72,8 @@ pub struct Services {
     pub sessions: Arc<Sessions>,
     /// Members and sessions.
     pub members: Option<Arc<MemberService>>,
+    /// Reports and the log of moderation, beside the members.
+    pub moderation: Option<Arc<Moderation>>,
     /// Boards and articles.
     pub articles: Option<Arc<ArticleService>>,
     /// Comments.

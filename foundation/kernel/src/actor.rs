@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::MemberId;
+use crate::{BoardId, MemberId};
 
 /// What a member may do on the site; each includes the ones before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -16,7 +16,7 @@ pub enum Role {
     Admin,
 }
 
-/// A signed-in member, as established from their token.
+/// A signed-in member, as established from their token and from what is known beyond it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Actor {
     /// The member.
@@ -25,4 +25,15 @@ pub struct Actor {
     pub name: String,
     /// What they may do.
     pub role: Role,
+    /// Whether they may only read for now.
+    pub suspended: bool,
+    /// The boards on which they may do what a moderator may.
+    pub moderates: Vec<BoardId>,
+}
+
+impl Actor {
+    /// A member in good standing who moderates no board in particular.
+    pub fn new(member_id: MemberId, name: impl Into<String>, role: Role) -> Self {
+        Self { member_id, name: name.into(), role, suspended: false, moderates: Vec::new() }
+    }
 }

@@ -114,6 +114,8 @@ macro_rules! ids {
 }
 
 ids! {
+    /// An act of a moderator, as the log of moderation names it.
+    ActId,
     /// An article; carries its board's shard.
     ArticleId,
     /// A board; carries the shard on which its articles live.
@@ -124,6 +126,8 @@ ids! {
     EventId,
     /// A member; all live on shard 0.
     MemberId,
+    /// A member's report of an article or a comment.
+    ReportId,
     /// One sign-in of a member.
     SessionId,
 }

@@ -1,10 +1,10 @@
-//! What services may ask one another at once: whether an article exists, and how its comments are arranged. A local call
-//! in one process, an HTTP call between processes; everything else travels as events.
+//! What services may ask one another at once: whether an article, a board or a comment exists, and how comments are
+//! arranged. A local call in one process, an HTTP call between processes; everything else travels as events.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use crate::{ArticleId, BoardId, StoreError};
+use crate::{ArticleId, BoardId, CommentId, StoreError};
 
 /// How the comments of a board's articles are arranged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,4 +30,18 @@ pub struct ArticleFacts {
 pub trait ArticleLookup: Send + Sync {
     /// `None` when there is no such article.
     async fn facts(&self, article: ArticleId) -> Result<Option<ArticleFacts>, StoreError>;
+}
+
+/// Asks the owner of boards.
+#[async_trait]
+pub trait BoardLookup: Send + Sync {
+    /// Whether there is such a board.
+    async fn has_board(&self, board: BoardId) -> Result<bool, StoreError>;
+}
+
+/// Asks the owner of comments.
+#[async_trait]
+pub trait CommentLookup: Send + Sync {
+    /// The article of a comment that can be read; `None` when there is no such comment, or it is deleted.
+    async fn article_of(&self, comment: CommentId) -> Result<Option<ArticleId>, StoreError>;
 }

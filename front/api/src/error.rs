@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use madang_article::ArticleError;
 use madang_comment::CommentError;
@@ -56,6 +56,16 @@ pub enum ApiError {
     /// The idempotency key was used with another body.
     #[error("this Idempotency-Key was used with another body: take a new key for a new request")]
     KeyReused,
+    /// More than the limits allow; says when to come back.
+    #[error("too many requests: wait {} s", retry_after_s(*.retry_after))]
+    TooMany {
+        /// When the next one is allowed.
+        retry_after: Duration,
+        /// How many are allowed at once.
+        burst: u32,
+        /// In how many seconds that many come back.
+        window_s: u64,
+    },
     /// The server is busy or a part of it is away; worth asking again.
     #[error("{detail}")]
     Unavailable {
@@ -83,6 +93,7 @@ impl ApiError {
             Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Self::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Invalid(_) | Self::KeyReused => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
             Self::Unavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         }
@@ -103,6 +114,7 @@ impl ApiError {
             Self::NotJson => ("urn:madang:problem:not-json", "Not JSON"),
             Self::Invalid(_) => ("urn:madang:problem:invalid", "Invalid field"),
             Self::KeyReused => ("urn:madang:problem:key-reused", "Idempotency key reused"),
+            Self::TooMany { .. } => ("urn:madang:problem:too-many", "Too many requests"),
             Self::Unavailable { .. } => ("urn:madang:problem:unavailable", "Not available"),
             Self::Internal => ("urn:madang:problem:internal", "Internal error"),
         }
@@ -129,12 +141,32 @@ impl IntoResponse for ApiError {
         if let Self::NotSignedIn(_) = self {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
-        if let Self::Unavailable { retry_after, .. } = self {
-            // Whole seconds, and never 0: that would be an invitation to hammer.
-            let seconds = retry_after.as_millis().div_ceil(1_000).clamp(1, 3_600) as u64;
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        if let Self::Unavailable { retry_after, .. } | Self::TooMany { retry_after, .. } = self {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(retry_after_s(retry_after)));
+        }
+        if let Self::TooMany { retry_after, burst, window_s } = self {
+            limit_headers(response.headers_mut(), retry_after, burst, window_s);
         }
         response
+    }
+}
+
+/// Whole seconds, and never 0: that would be an invitation to hammer.
+fn retry_after_s(retry_after: Duration) -> u64 {
+    retry_after.as_millis().div_ceil(1_000).clamp(1, 86_400) as u64
+}
+
+/// The limit as the IETF's draft of `RateLimit` writes it.
+fn limit_headers(headers: &mut HeaderMap, retry_after: Duration, burst: u32, window_s: u64) {
+    let reset = retry_after_s(retry_after);
+    let pairs = [
+        ("ratelimit-policy", format!("\"default\";q={burst};w={window_s}")),
+        ("ratelimit", format!("\"default\";r=0;t={reset}")),
+    ];
+    for (name, value) in pairs {
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            headers.insert(name, value);
+        }
     }
 }
 
@@ -193,6 +225,7 @@ impl From<LikeError> for ApiError {
     fn from(error: LikeError) -> Self {
         match error {
             LikeError::NotFound => Self::NotFound("article"),
+            LikeError::Forbidden(why) => Self::Forbidden(why),
             LikeError::Invalid(invalid) => invalid.into(),
             LikeError::Store(store) => store.into(),
         }
@@ -216,6 +249,9 @@ impl From<MemberError> for ApiError {
             MemberError::WrongPassword => Self::NotSignedIn("name or password is wrong"),
             MemberError::Forbidden(why) => Self::Forbidden(why),
             MemberError::NameTaken => Self::Conflict("this name is taken"),
+            MemberError::LastAdmin => Self::Conflict("this is the last administrator: make another one first"),
+            MemberError::Suspended => Self::Conflict("this member is suspended: lift the suspension first"),
+            MemberError::TooManyBoards => Self::Conflict("this member moderates as many boards as one may"),
             MemberError::Invalid(invalid) => invalid.into(),
             MemberError::Store(store) => store.into(),
         }

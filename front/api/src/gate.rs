@@ -10,19 +10,22 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use axum::extract::{MatchedPath, Request};
-use axum::http::{HeaderMap, HeaderValue, Method, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use tower::{Layer, Service};
 
-use crate::ApiError;
 use crate::meters::{Meters, RouteMeter};
+use crate::{ApiError, Limiter, TrustedProxies};
 
 /// Requests slower than this are worth a line in the log.
 const SLOW_MS: u128 = 1_000;
 
 const API_CSP: HeaderValue = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
+const CROSS_ORIGIN_RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
+const DENY: HeaderValue = HeaderValue::from_static("DENY");
 const NO_REFERRER: HeaderValue = HeaderValue::from_static("no-referrer");
 
 /// The layer.
@@ -34,12 +37,24 @@ struct GateState {
     in_flight_max: usize,
     timeout: Duration,
     meters: Arc<Meters>,
+    /// How often an address may ask, and whose word about it counts.
+    limiter: Option<(Limiter, TrustedProxies)>,
 }
 
 impl Gate {
     /// A gate that lets `in_flight_max` requests through at a time.
     pub(crate) fn new(in_flight_max: usize, timeout: Duration, meters: Arc<Meters>) -> Self {
-        Self(Arc::new(GateState { in_flight: AtomicUsize::new(0), in_flight_max, timeout, meters }))
+        Self::limited(in_flight_max, timeout, meters, None)
+    }
+
+    /// The same that also counts how often an address asks.
+    pub(crate) fn limited(
+        in_flight_max: usize,
+        timeout: Duration,
+        meters: Arc<Meters>,
+        limiter: Option<(Limiter, TrustedProxies)>,
+    ) -> Self {
+        Self(Arc::new(GateState { in_flight: AtomicUsize::new(0), in_flight_max, timeout, meters, limiter }))
     }
 }
 
@@ -76,6 +91,13 @@ where
         let gate = self.gate.clone();
         let method = request.method().clone();
         let matched = request.extensions().get::<MatchedPath>().cloned();
+        let route = matched.as_ref().map(MatchedPath::as_str);
+        if let Some((limiter, trusted)) = &gate.limiter
+            && let Err(error) = limiter.admit(&request, route, trusted)
+        {
+            let response = finish(error.into_response(), &method, gate.meters.of(route), started);
+            return Box::pin(std::future::ready(Ok(response)));
+        }
         let Some(place) = Place::take(&gate) else {
             return Box::pin(std::future::ready(Ok(refuse(&gate, &method, matched.as_ref(), started))));
         };
@@ -145,6 +167,8 @@ fn secure(headers: &mut HeaderMap) {
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
     headers.entry(header::REFERRER_POLICY).or_insert(NO_REFERRER);
     headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(API_CSP);
+    headers.entry(CROSS_ORIGIN_RESOURCE_POLICY).or_insert(SAME_ORIGIN);
+    headers.entry(header::X_FRAME_OPTIONS).or_insert(DENY);
 }
 
 #[cfg(test)]

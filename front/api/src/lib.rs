@@ -10,8 +10,10 @@ mod extract;
 mod gate;
 mod hot_articles;
 mod likes;
+mod limits;
 mod members;
 mod meters;
+mod moderation;
 mod named_member;
 mod openapi;
 mod operations;
@@ -22,16 +24,18 @@ mod router;
 mod serve;
 mod sessions;
 mod state;
+mod supervision;
 mod trusted_proxies;
 mod views;
 
 pub use error::ApiError;
 pub use extract::client_address;
+pub use limits::{Bucket, Buckets, Limiter, MemoryBuckets, RateLimits, Taken};
 pub use rendered::Rendered;
 pub use router::{router, router_with_pages};
 pub use serve::serve;
 pub use state::{
-    ApiLimits, ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, PartState, ReadCalls, Readiness,
-    ViewCalls,
+    ApiLimits, ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, ModerationCalls, PartState,
+    ReadCalls, Readiness, ViewCalls,
 };
 pub use trusted_proxies::{ProxiesParseError, TrustedProxies};

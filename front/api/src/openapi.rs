@@ -18,8 +18,8 @@ use crate::problem::{FieldProblem, Problem};
     components(
         schemas(IdText, Problem, FieldProblem),
         responses(
-            BadRequest, Unauthorized, Forbidden, NotFound, Conflict, Changed, TooLarge, NotJson, Unprocessable, Internal,
-            Unavailable
+            BadRequest, Unauthorized, Forbidden, NotFound, Conflict, Changed, TooLarge, NotJson, Unprocessable, TooMany,
+            Internal, Unavailable
         ),
     ),
     tags(
@@ -30,6 +30,7 @@ use crate::problem::{FieldProblem, Problem};
         (name = "comments", description = "What is said about it"),
         (name = "likes", description = "Who likes it"),
         (name = "views", description = "How often it is looked at"),
+        (name = "moderation", description = "What moderators do, and what members report to them"),
         (name = "operations", description = "What operators ask a process"),
     ),
     modifiers(&SignIn),
@@ -101,6 +102,8 @@ problems! {
     NotJson = "The body is not labelled as JSON";
     /// 422
     Unprocessable = "A field is not acceptable, or an idempotency key was used with another body";
+    /// 429
+    TooMany = "More requests than the limits allow: come back later" with "Retry-After";
     /// 500
     Internal = "A defect on our side";
     /// 503

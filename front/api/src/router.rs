@@ -21,8 +21,9 @@ use crate::meters::Meters;
 use crate::openapi::ApiDoc;
 use crate::state::{Operators, Served, Shared};
 use crate::{
-    ApiError, ApiLimits, ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, ReadCalls, ViewCalls,
-    articles, boards, comments, hot_articles, likes, members, operations, sessions, views,
+    ApiError, ApiLimits, ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, ModerationCalls,
+    ReadCalls, ViewCalls, articles, boards, comments, hot_articles, likes, members, moderation, operations, sessions,
+    supervision, views,
 };
 
 /// `/readyz` asks every part; a part that does not answer is not ready.
@@ -42,6 +43,7 @@ pub fn router(state: ApiState) -> Router {
 /// The same with pages for people beside it, behind the same gate. The pages must not have a fallback of their own.
 pub fn router_with_pages(state: ApiState, pages: Router) -> Router {
     let limits = state.limits.clone();
+    let limiter = limits.limiter.clone().map(|limiter| (limiter, limits.trusted_proxies.clone()));
     let operators = Operators { readiness: state.readiness.clone(), metrics: state.metrics.clone() };
     let Assembly { router: api, description, .. } = assemble(state);
     let known = description.paths.paths.keys().cloned();
@@ -51,7 +53,7 @@ pub fn router_with_pages(state: ApiState, pages: Router) -> Router {
         .merge(pages)
         .method_not_allowed_fallback(wrong_method)
         .fallback(no_such_address)
-        .layer(Gate::new(limits.in_flight, limits.request_timeout, meters.clone()));
+        .layer(Gate::limited(limits.in_flight, limits.request_timeout, meters.clone(), limiter));
     let operations = operations::routes()
         .with_state(operators)
         .method_not_allowed_fallback(wrong_method)
@@ -90,7 +92,7 @@ impl Assembly {
 }
 
 fn assemble(state: ApiState) -> Assembly {
-    let ApiState { sessions, members, articles, read, comments, likes, views, hot, limits, .. } = state;
+    let ApiState { sessions, members, articles, read, comments, likes, views, hot, moderation, limits, .. } = state;
     Assembly { sessions, limits, router: Router::new(), description: ApiDoc::openapi() }
         .add("member", member_routes(), members)
         .add("article", article_routes(), articles)
@@ -99,6 +101,7 @@ fn assemble(state: ApiState) -> Assembly {
         .add("like", like_routes(), likes)
         .add("view", view_routes(), views)
         .add("hot-article", hot_routes(), hot)
+        .add("member", moderation_routes(), moderation)
 }
 
 fn member_routes() -> OpenApiRouter<Shared<MemberCalls>> {
@@ -107,8 +110,20 @@ fn member_routes() -> OpenApiRouter<Shared<MemberCalls>> {
         .routes(routes!(members::me))
         .routes(routes!(members::member))
         .routes(routes!(members::set_role))
+        .routes(routes!(supervision::change_password))
+        .routes(routes!(supervision::suspend, supervision::lift))
         .routes(routes!(sessions::sign_in))
         .routes(routes!(sessions::sign_out))
+}
+
+fn moderation_routes() -> OpenApiRouter<Shared<ModerationCalls>> {
+    OpenApiRouter::new()
+        .routes(routes!(moderation::report_article))
+        .routes(routes!(moderation::report_comment))
+        .routes(routes!(moderation::reports))
+        .routes(routes!(moderation::resolve))
+        .routes(routes!(moderation::log))
+        .routes(routes!(moderation::appoint, moderation::dismiss))
 }
 
 fn article_routes() -> OpenApiRouter<Shared<ArticleCalls>> {
@@ -118,6 +133,7 @@ fn article_routes() -> OpenApiRouter<Shared<ArticleCalls>> {
         .routes(routes!(boards::article_count))
         .routes(routes!(articles::create))
         .routes(routes!(articles::edit, articles::delete))
+        .routes(routes!(articles::by_writer))
 }
 
 fn read_routes() -> OpenApiRouter<Shared<ReadCalls>> {
@@ -128,6 +144,7 @@ fn comment_routes() -> OpenApiRouter<Shared<CommentCalls>> {
     OpenApiRouter::new()
         .routes(routes!(comments::comments, comments::create))
         .routes(routes!(comments::count))
+        .routes(routes!(comments::by_writer))
         .routes(routes!(comments::comment, comments::delete))
 }
 
@@ -199,6 +216,7 @@ mod tests {
             like_routes().into_openapi(),
             view_routes().into_openapi(),
             hot_routes().into_openapi(),
+            moderation_routes().into_openapi(),
         ];
         groups.into_iter().fold(ApiDoc::openapi(), Description::merge_from)
     }

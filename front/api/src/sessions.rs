@@ -46,6 +46,9 @@ pub(crate) async fn sign_in(
     State(api): State<Shared<MemberCalls>>,
     body: Json<NameAndPassword>,
 ) -> Result<Response, ApiError> {
+    if let Some(limiter) = &api.limits.limiter {
+        limiter.admit_sign_in(&body.value.name)?;
+    }
     let SignedIn { token, expires_at, member } = api.members.sign_in(&body.value.name, &body.value.password).await?;
     let cookie = cookie(&token, expires_at, api.limits.cookies_secure)?;
     let body = SessionBody { token, expires_at, member: member.into() };

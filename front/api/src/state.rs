@@ -11,13 +11,13 @@ use madang_article_read::ReadService;
 use madang_comment::CommentService;
 use madang_hot_article::HotService;
 use madang_like::LikeService;
-use madang_member::{MemberService, Sessions};
+use madang_member::{MemberService, Moderation, Sessions};
 use madang_view::{GuestKey, ViewService};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::TrustedProxies;
 use crate::rendered::Rendered;
+use crate::{Limiter, TrustedProxies};
 
 /// Everything the calls of a process need. A group of calls that is absent is served by another process.
 pub struct ApiState {
@@ -37,6 +37,8 @@ pub struct ApiState {
     pub views: Option<ViewCalls>,
     /// Hot articles.
     pub hot: Option<HotCalls>,
+    /// Reports, the log of moderation, moderators of boards.
+    pub moderation: Option<ModerationCalls>,
     /// What `/readyz` reports.
     pub readiness: Arc<dyn Readiness>,
     /// Renders `/metrics` in Prometheus' text format.
@@ -49,6 +51,12 @@ pub struct ApiState {
 pub struct MemberCalls {
     /// Members and sessions.
     pub members: Arc<MemberService>,
+}
+
+/// What calls about moderation work with; they are served where members are.
+pub struct ModerationCalls {
+    /// Reports, moderators of boards, and the log.
+    pub moderation: Arc<Moderation>,
 }
 
 /// What calls about boards and calls that write articles work with.
@@ -133,6 +141,8 @@ pub struct ApiLimits {
     pub cookies_secure: bool,
     /// Whose `X-Forwarded-For` is believed.
     pub trusted_proxies: TrustedProxies,
+    /// How often somebody may ask; without one, as often as they like.
+    pub limiter: Option<Limiter>,
 }
 
 impl Default for ApiLimits {
@@ -143,6 +153,7 @@ impl Default for ApiLimits {
             request_timeout: Duration::from_secs(10),
             cookies_secure: false,
             trusted_proxies: TrustedProxies::default(),
+            limiter: None,
         }
     }
 }

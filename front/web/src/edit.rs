@@ -4,7 +4,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use madang_article::{Article, ArticleDraft, ArticleError};
-use madang_kernel::{ArticleId, Role};
+use madang_kernel::{ArticleId, REASON_MAX_CHARS, Reason, Role};
 use maud::{Markup, html};
 
 use crate::error::{Refused, WebError};
@@ -15,9 +15,6 @@ use crate::reply;
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
 use crate::write::{ArticleForm, not_yet, show};
-
-/// The longest reason, in characters.
-const REASON_CHARS_MAX: usize = 500;
 
 /// The form with the article in it.
 pub(crate) async fn form(State(web): State<Shared>, visit: Visit, Path(id): Path<String>) -> Result<Response, Refused> {
@@ -73,11 +70,8 @@ pub(crate) async fn delete(
             return Ok(show_delete(&web, visit, &found, StatusCode::UNPROCESSABLE_ENTITY, typed, &problems));
         }
     };
-    web.site.articles.delete(&session.actor, found.article_id).await.map_err(|error| refuse(error.into()))?;
-    if !is_own {
-        let by = session.actor.member_id;
-        tracing::info!(article = %found.article_id, %by, reason, "a moderator deleted an article");
-    }
+    let deleted = web.site.articles.delete(&session.actor, found.article_id, reason).await;
+    deleted.map_err(|error| refuse(error.into()))?;
     let board = web.boards.by_id(found.board_id).await.ok().flatten();
     Ok(reply::see_other(&board.map_or("/".to_owned(), |board| format!("/b/{}", board.board.slug))))
 }
@@ -150,16 +144,12 @@ fn show_delete(
 }
 
 /// The reason that a moderator gives; people need none for what is theirs.
-pub(crate) fn given_reason(posted: &Posted, is_own: bool) -> Result<String, Problems> {
+pub(crate) fn given_reason(posted: &Posted, is_own: bool) -> Result<Reason, Problems> {
     let (t, reason) = (posted.visit.texts(), posted.fields.text("reason").trim());
     if !is_own && reason.is_empty() {
         return Err(Problems::field("reason", t.reason_missing));
     }
-    if madang_kernel::text::longer_than(reason, REASON_CHARS_MAX) {
-        let message = format!("must have at most {REASON_CHARS_MAX} characters");
-        return Err(Problems::field("reason", crate::texts::rule(posted.visit.preferences.lang, &message)));
-    }
-    Ok(reason.to_owned())
+    Reason::optional(Some(reason)).map_err(|invalid| Problems::invalid(posted.visit.preferences.lang, &invalid))
 }
 
 /// The page that asks before something is deleted; with a reason where somebody else wrote it.
@@ -183,7 +173,7 @@ pub(crate) fn delete_page(
             (problems.summary(visit))
             (token_field(visit))
             @if let Some(value) = reason {
-                (Line { name: "reason", label: t.reason, hint: Some(t.reason_hint), value, max_chars: REASON_CHARS_MAX,
+                (Line { name: "reason", label: t.reason, hint: Some(t.reason_hint), value, max_chars: REASON_MAX_CHARS,
                     ..Line::default() }.show(problems))
             }
             p.buttons { button.button.danger { (t.delete) } " " a href=(back) { (t.cancel) } }

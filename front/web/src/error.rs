@@ -148,6 +148,7 @@ impl From<LikeError> for WebError {
     fn from(error: LikeError) -> Self {
         match error {
             LikeError::NotFound => Self::NotFound,
+            LikeError::Forbidden(_) => Self::Forbidden,
             LikeError::Invalid(_) => Self::NotUnderstood,
             LikeError::Store(error) => error.into(),
         }
@@ -160,7 +161,12 @@ impl From<MemberError> for WebError {
             MemberError::NotFound => Self::NotFound,
             MemberError::NotSignedIn(_) => Self::NotSignedIn,
             MemberError::Forbidden(_) => Self::Forbidden,
-            MemberError::WrongPassword | MemberError::NameTaken | MemberError::Invalid(_) => Self::NotUnderstood,
+            MemberError::WrongPassword
+            | MemberError::NameTaken
+            | MemberError::LastAdmin
+            | MemberError::Suspended
+            | MemberError::TooManyBoards
+            | MemberError::Invalid(_) => Self::NotUnderstood,
             MemberError::Store(error) => error.into(),
         }
     }

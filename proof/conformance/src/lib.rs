@@ -76,6 +76,7 @@ pub mod like_store;
 pub mod live_views;
 pub mod member_store;
 pub mod membership;
+pub mod moderation_store;
 pub mod node_leases;
 pub mod outbox;
 pub mod read_model;

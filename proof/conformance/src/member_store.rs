@@ -4,8 +4,11 @@ use std::collections::HashSet;
 use std::future::Future;
 use std::sync::Arc;
 
-use madang_kernel::{Id, MemberId, Role, SessionId, Timestamp};
-use madang_member::{CreateMember, Member, MemberStore, NewMember, Revocation, RevocationCursor};
+use madang_kernel::{BoardId, Id, MemberId, Role, SessionId, Timestamp};
+use madang_member::{
+    Change, ChangeMember, ChangeOutcome, ChangeRefused, CreateMember, Member, MemberRecord, MemberStore, NewMember,
+    Revocation, RevocationCursor, Standing,
+};
 use tokio::task::JoinSet;
 
 /// An adapter under test.
@@ -22,9 +25,11 @@ listed_suite! {
     a_name_belongs_to_one_member,
     of_concurrent_registrations_of_one_name_one_succeeds,
     many_are_registered_without_those_whose_name_is_taken,
-    a_role_change_is_stored_and_revoked_together,
-    only_the_newest_role_of_a_member_is_polled,
-    the_first_administrator_is_noticed,
+    a_change_is_stored_and_revoked_together,
+    every_kind_of_change_is_kept,
+    only_the_newest_state_of_a_member_is_polled,
+    the_last_administrator_is_not_demoted,
+    of_administrators_who_demote_each_other_at_once_one_stays,
     ended_sessions_are_polled_in_order_once,
     polling_is_complete_beside_concurrent_writers,
     ended_sessions_are_forgotten_when_their_tokens_expire,
@@ -73,47 +78,100 @@ async fn many_are_registered_without_those_whose_name_is_taken<H: MemberStoreHar
     assert_eq!(store.find(MemberId::from_raw(1_449)).await.unwrap().unwrap().name, "seed449");
 }
 
-async fn a_role_change_is_stored_and_revoked_together<H: MemberStoreHarness>(harness: H) {
+async fn a_change_is_stored_and_revoked_together<H: MemberStoreHarness>(harness: H) {
     let store = harness.store();
     let member_id = MemberId::from_raw(1);
     store.create(newcomer(1, "ann")).await.unwrap();
-    let changed = store.set_role(member_id, Role::Moderator).await.unwrap().unwrap();
-    assert_eq!(changed, Member { role: Role::Moderator, ..newcomer(1, "ann").member });
-    assert_eq!(store.find(member_id).await.unwrap(), Some(changed));
+    let changed = changed(&store, 1, Change::Role(Role::Moderator)).await;
+    assert_eq!(changed.member, Member { role: Role::Moderator, ..newcomer(1, "ann").member });
+    assert_eq!(store.find(member_id).await.unwrap(), Some(changed.member.clone()));
+    assert_eq!(store.find_credentials("ann").await.unwrap(), Some(changed.clone()));
     let (revoked, _) = store.revocations(RevocationCursor::default(), 10).await.unwrap();
-    assert_eq!(revoked, [Revocation::RoleChanged { member_id, role: Role::Moderator }]);
-    assert_eq!(store.set_role(MemberId::from_raw(2), Role::Admin).await.unwrap(), None);
+    let standing = Standing { version: 1, ..Standing::default() };
+    assert_eq!(revoked, [Revocation::MemberChanged { member_id, role: Role::Moderator, standing }]);
+    assert_eq!(change(&store, 2, Change::Role(Role::Admin)).await, ChangeOutcome::Absent);
     assert_eq!(store.revocations(RevocationCursor::default(), 10).await.unwrap().0.len(), 1);
 }
 
-async fn only_the_newest_role_of_a_member_is_polled<H: MemberStoreHarness>(harness: H) {
+async fn every_kind_of_change_is_kept<H: MemberStoreHarness>(harness: H) {
     let store = harness.store();
-    let member_id = MemberId::from_raw(1);
     store.create(newcomer(1, "ann")).await.unwrap();
-    store.set_role(member_id, Role::Moderator).await.unwrap();
-    let (_, cursor) = store.revocations(RevocationCursor::default(), 10).await.unwrap();
-    for role in [Role::Admin, Role::Member, Role::Moderator, Role::Member] {
-        store.set_role(member_id, role).await.unwrap();
+    let (until, keep) = (Timestamp::from_millis(1_760_000_000_000), SessionId::from_raw(7));
+    let mut expected = store.find_credentials("ann").await.unwrap().unwrap();
+    for next in [
+        Change::Suspend { until, by: Role::Admin },
+        Change::Appoint(BoardId::from_raw(i64::MAX)),
+        Change::Appoint(BoardId::from_raw(5)),
+        Change::Password { hash: "$argon2id$other".into(), keep },
+        Change::LiftSuspension { by: Role::Admin },
+        Change::Dismiss(BoardId::from_raw(5)),
+        Change::Role(Role::Admin),
+    ] {
+        expected = expected.changed(&next, NOW, false).unwrap();
+        assert_eq!(changed(&store, 1, next).await, expected);
+        assert_eq!(store.find_credentials("ann").await.unwrap(), Some(expected.clone()));
+        let (revoked, _) = store.revocations(RevocationCursor::default(), 10).await.unwrap();
+        let (role, standing) = (expected.member.role, expected.standing.clone());
+        let told = Revocation::MemberChanged { member_id: MemberId::from_raw(1), role, standing };
+        assert_eq!(revoked.last(), Some(&told));
     }
-    let newest = [Revocation::RoleChanged { member_id, role: Role::Member }];
-    assert_eq!(store.revocations(cursor, 10).await.unwrap().0.last(), newest.last());
-    assert_eq!(store.revocations(RevocationCursor::default(), 10).await.unwrap().0.last(), newest.last());
+    let refused = change(&store, 1, Change::Suspend { until, by: Role::Admin }).await;
+    assert_eq!(refused, ChangeOutcome::Refused(ChangeRefused::NotBelow));
+    assert_eq!(store.find_credentials("ann").await.unwrap(), Some(expected));
 }
 
-async fn the_first_administrator_is_noticed<H: MemberStoreHarness>(harness: H) {
+async fn only_the_newest_state_of_a_member_is_polled<H: MemberStoreHarness>(harness: H) {
+    let store = harness.store();
+    store.create(newcomer(1, "ann")).await.unwrap();
+    store.create(newcomer(2, "chief")).await.unwrap();
+    changed(&store, 2, Change::Role(Role::Admin)).await;
+    changed(&store, 1, Change::Role(Role::Moderator)).await;
+    let (_, cursor) = store.revocations(RevocationCursor::default(), 10).await.unwrap();
+    for role in [Role::Admin, Role::Member, Role::Moderator, Role::Member] {
+        changed(&store, 1, Change::Role(role)).await;
+    }
+    let (member_id, role) = (MemberId::from_raw(1), Role::Member);
+    let newest =
+        Revocation::MemberChanged { member_id, role, standing: Standing { version: 5, ..Standing::default() } };
+    assert_eq!(store.revocations(cursor, 10).await.unwrap().0.last(), Some(&newest));
+    assert_eq!(store.revocations(RevocationCursor::default(), 10).await.unwrap().0.last(), Some(&newest));
+}
+
+async fn the_last_administrator_is_not_demoted<H: MemberStoreHarness>(harness: H) {
     let store = harness.store();
     assert!(!store.has_admin().await.unwrap());
     store.create(newcomer(1, "ann")).await.unwrap();
-    store.set_role(MemberId::from_raw(1), Role::Moderator).await.unwrap();
+    changed(&store, 1, Change::Role(Role::Moderator)).await;
     assert!(!store.has_admin().await.unwrap());
-    store.set_role(MemberId::from_raw(1), Role::Admin).await.unwrap();
+    changed(&store, 1, Change::Role(Role::Admin)).await;
     assert!(store.has_admin().await.unwrap());
-    store.set_role(MemberId::from_raw(1), Role::Member).await.unwrap();
-    assert!(!store.has_admin().await.unwrap());
+    let refused = change(&store, 1, Change::Role(Role::Member)).await;
+    assert_eq!(refused, ChangeOutcome::Refused(ChangeRefused::LastAdmin));
     let mut chief = newcomer(2, "chief");
     chief.member.role = Role::Admin;
     store.create(chief).await.unwrap();
+    changed(&store, 1, Change::Role(Role::Member)).await;
+    let refused = change(&store, 2, Change::Role(Role::Member)).await;
+    assert_eq!(refused, ChangeOutcome::Refused(ChangeRefused::LastAdmin));
     assert!(store.has_admin().await.unwrap());
+}
+
+async fn of_administrators_who_demote_each_other_at_once_one_stays<H: MemberStoreHarness>(harness: H) {
+    const ADMINS: i64 = 8;
+    for id in 1..=ADMINS {
+        let mut admin = newcomer(id, &format!("admin{id}"));
+        admin.member.role = Role::Admin;
+        harness.store().create(admin).await.unwrap();
+    }
+    let mut callers = JoinSet::new();
+    for id in 1..=ADMINS {
+        let store = harness.store();
+        callers.spawn(async move { change(&store, id, Change::Role(Role::Member)).await });
+    }
+    let outcomes = callers.join_all().await;
+    let refused = ChangeOutcome::Refused(ChangeRefused::LastAdmin);
+    assert_eq!(outcomes.iter().filter(|outcome| **outcome == refused).count(), 1, "{outcomes:?}");
+    assert!(harness.store().has_admin().await.unwrap());
 }
 
 async fn ended_sessions_are_polled_in_order_once<H: MemberStoreHarness>(harness: H) {
@@ -167,19 +225,34 @@ async fn polling_is_complete_beside_concurrent_writers<H: MemberStoreHarness>(ha
 async fn ended_sessions_are_forgotten_when_their_tokens_expire<H: MemberStoreHarness>(harness: H) {
     let store = harness.store();
     store.create(newcomer(1, "ann")).await.unwrap();
-    store.set_role(MemberId::from_raw(1), Role::Moderator).await.unwrap();
+    changed(&store, 1, Change::Role(Role::Moderator)).await;
     for session in 1..=500 {
         store.end_session(SessionId::from_raw(session), Timestamp::from_millis(1_000 + session)).await.unwrap();
     }
     assert_eq!(store.forget_expired(Timestamp::from_millis(1_000)).await.unwrap(), 0);
     assert_eq!(store.forget_expired(Timestamp::from_millis(1_499)).await.unwrap(), 499);
     let (left, cursor) = store.revocations(RevocationCursor::default(), 10).await.unwrap();
-    let role = Revocation::RoleChanged { member_id: MemberId::from_raw(1), role: Role::Moderator };
+    let (member_id, standing) = (MemberId::from_raw(1), Standing { version: 1, ..Standing::default() });
+    let role = Revocation::MemberChanged { member_id, role: Role::Moderator, standing };
     assert_eq!(left, [role, ended(500)]);
     assert_eq!(store.forget_expired(Timestamp::from_millis(9_999)).await.unwrap(), 1);
     // A cursor stays good although everything it passed is gone.
     store.end_session(SessionId::from_raw(501), Timestamp::from_millis(1_501)).await.unwrap();
     assert_eq!(store.revocations(cursor, 10).await.unwrap().0, [ended(501)]);
+}
+
+const NOW: Timestamp = Timestamp::from_millis(1_750_000_000_000);
+
+async fn change(store: &Arc<dyn MemberStore>, member: i64, change: Change) -> ChangeOutcome {
+    let member_id = MemberId::from_raw(member);
+    store.change(ChangeMember { member_id, change, changed_at: NOW, act: None }).await.unwrap()
+}
+
+async fn changed(store: &Arc<dyn MemberStore>, member: i64, next: Change) -> MemberRecord {
+    match change(store, member, next).await {
+        ChangeOutcome::Changed(record) => record,
+        other => panic!("{other:?}"),
+    }
 }
 
 fn ended(session: i64) -> Revocation {

@@ -1,7 +1,8 @@
-//! What the owner of articles tells other services at once: whether an article exists, and how its comments are arranged.
+//! What the owner of articles tells other services at once: whether an article or a board exists, and how comments are
+//! arranged.
 
 use async_trait::async_trait;
-use madang_kernel::{ArticleFacts, ArticleId, ArticleLookup, StoreError};
+use madang_kernel::{ArticleFacts, ArticleId, ArticleLookup, BoardId, BoardLookup, StoreError};
 
 use crate::ArticleService;
 use crate::known_articles::Known;
@@ -28,5 +29,12 @@ impl ArticleLookup for ArticleService {
         };
         let comment_mode = self.comment_mode(board_id).await?;
         Ok(comment_mode.map(|comment_mode| ArticleFacts { board_id, comment_mode }))
+    }
+}
+
+#[async_trait]
+impl BoardLookup for ArticleService {
+    async fn has_board(&self, board: BoardId) -> Result<bool, StoreError> {
+        Ok(self.comment_mode(board).await?.is_some())
     }
 }

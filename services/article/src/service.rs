@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use madang_event::Writer;
+use madang_kernel::rules::{About, Action, Refused, may};
 use madang_kernel::{
-    Actor, ArticleId, BoardId, Clock, Created, Id, IdGenerator, Invalid, Once, Page, PageNumber, PageSize, Role,
-    Scroll, ShardId, StoreError,
+    Act, ActKind, Actor, ArticleId, BoardId, Clock, Created, Id, IdGenerator, Invalid, MemberId, Once, Page,
+    PageNumber, PageSize, Reason, Scroll, ShardId, StoreError,
 };
 
 use crate::known_articles::KnownArticles;
@@ -67,6 +68,12 @@ pub enum ArticleError {
     Store(#[from] StoreError),
 }
 
+impl From<Refused> for ArticleError {
+    fn from(Refused(why): Refused) -> Self {
+        Self::Forbidden(why)
+    }
+}
+
 /// Boards and articles.
 pub struct ArticleService {
     pub(crate) store: Arc<dyn ArticleStore>,
@@ -111,9 +118,7 @@ impl ArticleService {
         draft: BoardDraft,
         once: Option<Once>,
     ) -> Result<BoardWithCount, ArticleError> {
-        if actor.role < Role::Admin {
-            return Err(ArticleError::Forbidden("only an administrator may create a board"));
-        }
+        may(actor, Action::CreateBoard, About::NOTHING)?;
         self.new_board(&draft, once).await
     }
 
@@ -178,6 +183,7 @@ impl ArticleService {
         draft: ArticleDraft,
         once: Option<Once>,
     ) -> Result<Article, ArticleError> {
+        may(actor, Action::WriteArticle, About::on(board, true))?;
         self.require_board(board).await?;
         let (title, content) = draft.check()?;
         let now = self.clock.now();
@@ -208,7 +214,7 @@ impl ArticleService {
         expected_version: Option<u64>,
     ) -> Result<Article, ArticleError> {
         let found = self.get(article).await?;
-        require_author_or_moderator(actor, &found, "only its author or a moderator may edit an article")?;
+        may(actor, Action::EditArticle, about(actor, &found))?;
         let (title, content) = draft.check()?;
         let edit = EditArticle {
             article_id: article,
@@ -219,6 +225,7 @@ impl ArticleService {
             modified_at: self.clock.now().max(found.modified_at),
             expected_version,
             event_id: self.next_id(article.shard())?,
+            act: self.act(actor, ActKind::ArticleEdited, &found, Reason::default())?,
         };
         match self.store.edit(edit).await? {
             EditOutcome::Edited(article) => Ok(article),
@@ -227,11 +234,12 @@ impl ArticleService {
         }
     }
 
-    /// Deletes an article (author or moderator).
-    pub async fn delete(&self, actor: &Actor, article: ArticleId) -> Result<(), ArticleError> {
+    /// Deletes an article (author or moderator); a moderator's reason goes into the log of moderation.
+    pub async fn delete(&self, actor: &Actor, article: ArticleId, reason: Reason) -> Result<(), ArticleError> {
         let found = self.get(article).await?;
-        require_author_or_moderator(actor, &found, "only its author or a moderator may delete an article")?;
-        let delete = DeleteArticle { article_id: article, event_id: self.next_id(article.shard())? };
+        may(actor, Action::DeleteArticle, about(actor, &found))?;
+        let act = self.act(actor, ActKind::ArticleDeleted, &found, reason)?;
+        let delete = DeleteArticle { article_id: article, event_id: self.next_id(article.shard())?, act };
         match self.store.delete(delete).await? {
             DeleteOutcome::Deleted => {
                 self.known_articles.note_deleted(article);
@@ -257,6 +265,16 @@ impl ArticleService {
         at_most("limit", limit, NEWEST_MAX)?;
         // The store says itself when there is no such board, so it is asked once.
         self.store.newest(board, limit).await?.ok_or(NO_BOARD)
+    }
+
+    /// The articles of a member before `before`, or the newest, newest first.
+    pub async fn by_writer(
+        &self,
+        writer: MemberId,
+        before: Option<ArticleId>,
+        size: PageSize,
+    ) -> Result<Scroll<ArticleSummary, ArticleId>, ArticleError> {
+        Ok(self.store.by_writer(writer, before, size).await?)
     }
 
     /// A numbered page of a board, newest first.
@@ -293,6 +311,16 @@ impl ArticleService {
         }
     }
 
+    /// What the log of moderation says, if this is done to what somebody else wrote.
+    fn act(&self, actor: &Actor, kind: ActKind, article: &Article, reason: Reason) -> Result<Option<Act>, StoreError> {
+        if article.writer.member_id == actor.member_id {
+            return Ok(None);
+        }
+        let (act_id, now) = (self.next_id(article.article_id.shard())?, self.clock.now());
+        let act = Act::of(actor, act_id, kind, article.article_id.raw(), now);
+        Ok(Some(Act { board_id: Some(article.board_id), reason: reason.into_string(), ..act }))
+    }
+
     fn next_id<T: Id>(&self, shard: ShardId) -> Result<T, StoreError> {
         Ok(self.ids.next(shard)?)
     }
@@ -305,10 +333,6 @@ fn at_most(field: &'static str, asked: usize, max: usize) -> Result<(), Invalid>
     if asked <= max { Ok(()) } else { Err(Invalid::field(field, format!("must be at most {max}"))) }
 }
 
-fn require_author_or_moderator(actor: &Actor, article: &Article, refusal: &'static str) -> Result<(), ArticleError> {
-    if article.writer.member_id == actor.member_id || actor.role >= Role::Moderator {
-        Ok(())
-    } else {
-        Err(ArticleError::Forbidden(refusal))
-    }
+fn about(actor: &Actor, article: &Article) -> About {
+    About::on(article.board_id, article.writer.member_id == actor.member_id)
 }

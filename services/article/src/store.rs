@@ -4,7 +4,8 @@
 use async_trait::async_trait;
 use madang_event::BoardCount;
 use madang_kernel::{
-    ArticleId, BoardId, Created, EventId, Once, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp,
+    Act, ArticleId, BoardId, Created, EventId, MemberId, Once, Page, PageNumber, PageSize, Scroll, StoreError,
+    Timestamp,
 };
 
 use crate::{Article, ArticleSummary, Board, BoardWithCount};
@@ -60,6 +61,8 @@ pub struct EditArticle {
     pub expected_version: Option<u64>,
     /// Names the event that reports it.
     pub event_id: EventId,
+    /// What the log of moderation says about it, if it is a moderator's doing.
+    pub act: Option<Act>,
 }
 
 /// What became of an edit.
@@ -80,6 +83,8 @@ pub struct DeleteArticle {
     pub article_id: ArticleId,
     /// Names the event that reports it.
     pub event_id: EventId,
+    /// What the log of moderation says about it, if it is a moderator's doing.
+    pub act: Option<Act>,
 }
 
 /// What became of a deletion.
@@ -132,6 +137,13 @@ pub trait ArticleStore: Send + Sync {
     async fn scroll(
         &self,
         board: BoardId,
+        before: Option<ArticleId>,
+        size: PageSize,
+    ) -> Result<Scroll<ArticleSummary, ArticleId>, StoreError>;
+    /// The articles of one writer before `before`, or the newest, newest first: the one list that asks every server.
+    async fn by_writer(
+        &self,
+        writer: MemberId,
         before: Option<ArticleId>,
         size: PageSize,
     ) -> Result<Scroll<ArticleSummary, ArticleId>, StoreError>;

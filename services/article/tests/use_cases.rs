@@ -13,8 +13,8 @@ use madang_article::{
     FIND_MANY_MAX, NEWEST_MAX, NewBoard, SHARED_FACTS_KEPT_MS,
 };
 use madang_kernel::{
-    Actor, ArticleFacts, ArticleId, ArticleLookup as _, BoardId, Clock, EventId, ID_EPOCH_MS, Id, IdGenerator,
-    ManualClock, MemberId, NodeId, NodeLease, Once, PageNumber, PageSize, Role, ShardId, StoreError, Timestamp,
+    ActKind, Actor, ArticleFacts, ArticleId, ArticleLookup as _, BoardId, Clock, EventId, ID_EPOCH_MS, Id, IdGenerator,
+    ManualClock, MemberId, NodeId, NodeLease, Once, PageNumber, PageSize, Reason, Role, ShardId, StoreError, Timestamp,
 };
 use memory::MemoryArticles;
 
@@ -37,7 +37,7 @@ fn site() -> Site {
 }
 
 fn actor(member: i64, role: Role) -> Actor {
-    Actor { member_id: MemberId::from_raw(member), name: format!("member_{member}"), role }
+    Actor::new(MemberId::from_raw(member), format!("member_{member}"), role)
 }
 
 fn draft(content: &str) -> ArticleDraft {
@@ -155,7 +155,10 @@ async fn author_and_moderators_change_an_article_and_nobody_else() {
     let article = site.service.create(&actor(7, Role::Member), board, draft("one"), None).await.unwrap().article_id;
     let stranger = actor(8, Role::Member);
     assert!(matches!(site.service.edit(&stranger, article, draft("x"), None).await, Err(ArticleError::Forbidden(_))));
-    assert!(matches!(site.service.delete(&stranger, article).await, Err(ArticleError::Forbidden(_))));
+    assert!(matches!(
+        site.service.delete(&stranger, article, Reason::default()).await,
+        Err(ArticleError::Forbidden(_))
+    ));
 
     site.clock.advance(Duration::from_secs(5));
     let edited = site.service.edit(&actor(7, Role::Member), article, draft("*two*"), Some(1)).await.unwrap();
@@ -167,11 +170,35 @@ async fn author_and_moderators_change_an_article_and_nobody_else() {
     assert_eq!(by_moderator.writer.member_id, MemberId::from_raw(7), "it stays its author's");
     assert_eq!(by_moderator.modified_at, edited.modified_at, "a clock that stepped back takes no edit back");
 
-    site.service.delete(&actor(10, Role::Admin), article).await.unwrap();
+    site.service.delete(&actor(10, Role::Admin), article, Reason::required("spam").unwrap()).await.unwrap();
     for gone in [article, ArticleId::from_raw(5)] {
         assert!(matches!(site.service.get(gone).await, Err(ArticleError::NotFound("article"))));
-        let refused = site.service.delete(&actor(7, Role::Member), gone).await;
+        let refused = site.service.delete(&actor(7, Role::Member), gone, Reason::default()).await;
         assert!(matches!(refused, Err(ArticleError::NotFound("article"))));
+    }
+    let acts = site.store.acts();
+    let told: Vec<_> = acts.iter().map(|act| (act.kind, act.moderator_id.raw(), act.reason.as_str())).collect();
+    assert_eq!(told, [(ActKind::ArticleEdited, 9, ""), (ActKind::ArticleDeleted, 10, "spam")], "not what authors do");
+    assert!(acts.iter().all(|act| act.subject == article.raw() && act.board_id == Some(board)));
+}
+
+#[tokio::test]
+async fn a_boards_moderator_changes_what_is_on_it_and_who_is_suspended_changes_nothing() {
+    let site = site();
+    let board = board(&site).await;
+    let author = actor(7, Role::Member);
+    let article = site.service.create(&author, board, draft("one"), None).await.unwrap().article_id;
+    let here = Actor { moderates: vec![board], ..actor(8, Role::Member) };
+    let elsewhere = Actor { moderates: vec![BoardId::from_raw(5)], ..actor(8, Role::Member) };
+    assert!(matches!(site.service.edit(&elsewhere, article, draft("x"), None).await, Err(ArticleError::Forbidden(_))));
+    assert!(site.service.edit(&here, article, draft("x"), None).await.is_ok());
+    for suspended in [author, here, actor(9, Role::Admin)].map(|actor| Actor { suspended: true, ..actor }) {
+        let create = site.service.create(&suspended, board, draft("x"), None).await;
+        assert!(matches!(create, Err(ArticleError::Forbidden(_))));
+        let edit = site.service.edit(&suspended, article, draft("x"), None).await;
+        assert!(matches!(edit, Err(ArticleError::Forbidden(_))));
+        let delete = site.service.delete(&suspended, article, Reason::default()).await;
+        assert!(matches!(delete, Err(ArticleError::Forbidden(_))));
     }
 }
 
@@ -231,7 +258,7 @@ async fn an_article_is_looked_up_once() {
     let facts = ArticleFacts { board_id: board, comment_mode: CommentMode::Tree };
     assert_eq!(site.service.facts(article).await.unwrap(), Some(facts));
     assert_eq!(site.service.facts(ArticleId::from_raw(12_345)).await.unwrap(), None);
-    let behind_its_back = DeleteArticle { article_id: article, event_id: EventId::from_raw(1) };
+    let behind_its_back = DeleteArticle { article_id: article, event_id: EventId::from_raw(1), act: None };
     site.store.delete(behind_its_back).await.unwrap();
     assert_eq!(site.service.facts(article).await.unwrap(), Some(facts), "the store was not asked again");
 }
@@ -243,7 +270,7 @@ async fn a_deleted_article_is_gone_from_look_ups_at_once() {
     let author = actor(2, Role::Member);
     let article = site.service.create(&author, board, draft("text"), None).await.unwrap().article_id;
     assert!(site.service.facts(article).await.unwrap().is_some());
-    site.service.delete(&author, article).await.unwrap();
+    site.service.delete(&author, article, Reason::default()).await.unwrap();
     assert_eq!(site.service.facts(article).await.unwrap(), None);
 }
 
@@ -280,7 +307,7 @@ async fn an_article_that_another_process_deleted_is_gone_for_all_once_one_looked
     let board = board(&here).await;
     let article = here.service.create(&actor(1, Role::Member), board, draft("text"), None).await.unwrap().article_id;
     assert!(shared.service.facts(article).await.unwrap().is_some());
-    here.service.delete(&actor(1, Role::Member), article).await.unwrap();
+    here.service.delete(&actor(1, Role::Member), article, Reason::default()).await.unwrap();
     shared.clock.advance(Duration::from_millis(SHARED_FACTS_KEPT_MS / 2 - 1));
     assert!(shared.service.facts(article).await.unwrap().is_some(), "believed without asking");
     shared.clock.advance(Duration::from_millis(1));

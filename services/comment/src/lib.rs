@@ -4,6 +4,7 @@
 mod consumer;
 mod cursor;
 pub mod events;
+mod lookup;
 mod model;
 mod path;
 mod place;

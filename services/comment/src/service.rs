@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use madang_event::Writer;
+use madang_kernel::rules::{About, Action, Refused, may};
 use madang_kernel::{
-    Actor, ArticleFacts, ArticleId, ArticleLookup, Clock, CommentId, Created, Id, IdGenerator, Invalid, Once, Page,
-    PageNumber, PageSize, Role, Scroll, ShardId, StoreError,
+    Act, ActKind, Actor, ArticleFacts, ArticleId, ArticleLookup, Clock, CommentId, Created, Id, IdGenerator, Invalid,
+    MemberId, Once, Page, PageNumber, PageSize, Reason, Scroll, ShardId, StoreError,
 };
 
 use crate::{
@@ -65,6 +66,12 @@ impl From<Refusal> for CommentError {
     }
 }
 
+impl From<Refused> for CommentError {
+    fn from(Refused(why): Refused) -> Self {
+        Self::Forbidden(why)
+    }
+}
+
 /// Comments.
 pub struct CommentService {
     store: Arc<dyn CommentStore>,
@@ -94,6 +101,7 @@ impl CommentService {
         draft: CommentDraft,
         once: Option<Once>,
     ) -> Result<Comment, CommentError> {
+        may(actor, Action::WriteComment, About::NOTHING)?;
         let facts = self.require_article(article).await?;
         let content = Content::new(draft.content)?.into_string();
         let shard = ShardId::of_article_parts(article);
@@ -122,15 +130,27 @@ impl CommentService {
         Err(StoreError::unavailable("comments", "other comments of the article overtook this one every time").into())
     }
 
-    /// Deletes a comment (author or moderator); returns the article's counts after it.
-    pub async fn delete(&self, actor: &Actor, comment: CommentId) -> Result<CommentCount, CommentError> {
-        let found = self.get(comment).await?;
+    /// Deletes a comment (author or moderator); a moderator's reason goes into the log of moderation. Returns the article's
+    /// counts after it.
+    pub async fn delete(
+        &self,
+        actor: &Actor,
+        comment: CommentId,
+        reason: Reason,
+    ) -> Result<CommentCount, CommentError> {
+        let (found, facts) = self.find(comment).await?;
         // Of a mark there is nothing left to delete, and nobody's name to compare with.
         let writer = found.writer.ok_or(NO_COMMENT)?;
-        if writer.member_id != actor.member_id && actor.role < Role::Moderator {
-            return Err(CommentError::Forbidden("only its author or a moderator may delete a comment"));
-        }
-        let delete = DeleteComment { comment_id: comment, event_id: self.next_id(ShardId::of_comment(comment))? };
+        let own = writer.member_id == actor.member_id;
+        may(actor, Action::DeleteComment, About::on(facts.board_id, own))?;
+        let shard = ShardId::of_comment(comment);
+        let act = if own {
+            None
+        } else {
+            let act = Act::of(actor, self.next_id(shard)?, ActKind::CommentDeleted, comment.raw(), self.clock.now());
+            Some(Act { board_id: Some(facts.board_id), reason: reason.into_string(), ..act })
+        };
+        let delete = DeleteComment { comment_id: comment, event_id: self.next_id(shard)?, act };
         match self.store.delete(delete).await? {
             DeleteOutcome::Deleted(count) => Ok(count),
             DeleteOutcome::Absent | DeleteOutcome::Gone => Err(NO_COMMENT),
@@ -139,10 +159,25 @@ impl CommentService {
 
     /// One comment, or its mark.
     pub async fn get(&self, comment: CommentId) -> Result<Comment, CommentError> {
+        Ok(self.find(comment).await?.0)
+    }
+
+    async fn find(&self, comment: CommentId) -> Result<(Comment, ArticleFacts), CommentError> {
         let found = self.store.find(comment).await?.ok_or(NO_COMMENT)?;
         // The article may be gone before its comments are.
-        self.articles.facts(found.article_id).await?.ok_or(NO_COMMENT)?;
-        Ok(found)
+        let facts = self.articles.facts(found.article_id).await?.ok_or(NO_COMMENT)?;
+        Ok((found, facts))
+    }
+
+    /// The comments of a member before `before`, or the newest, newest first. Those of an article that is gone are left out
+    /// once they are cleaned up.
+    pub async fn by_writer(
+        &self,
+        writer: MemberId,
+        before: Option<CommentId>,
+        size: PageSize,
+    ) -> Result<Scroll<Comment, CommentId>, CommentError> {
+        Ok(self.store.by_writer(writer, before, size).await?)
     }
 
     /// A numbered page of an article's comments, depth first and oldest first.

@@ -4,8 +4,8 @@
 use async_trait::async_trait;
 use madang_event::Writer;
 use madang_kernel::{
-    ArticleId, CommentId, CommentMode, Created, EventId, Once, Page, PageNumber, PageSize, Scroll, StoreError,
-    Timestamp,
+    Act, ArticleId, CommentId, CommentMode, Created, EventId, MemberId, Once, Page, PageNumber, PageSize, Scroll,
+    StoreError, Timestamp,
 };
 
 use crate::{Comment, CommentCount, CommentCursor, DepthMax, Refusal};
@@ -53,12 +53,14 @@ pub enum CreateOutcome {
 }
 
 /// A comment to delete.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct DeleteComment {
     /// The comment.
     pub comment_id: CommentId,
     /// Names the event that reports it; carries the shard of the comment.
     pub event_id: EventId,
+    /// What the log of moderation says about it, if it is a moderator's doing.
+    pub act: Option<Act>,
 }
 
 /// What became of a deletion.
@@ -99,6 +101,14 @@ pub trait CommentStore: Send + Sync {
         after: Option<CommentCursor>,
         size: PageSize,
     ) -> Result<Scroll<Comment, CommentCursor>, StoreError>;
+    /// The comments of one writer before `before`, or the newest, newest first; marks are nobody's. Those of an article that
+    /// is gone are left out. The one list that asks every server.
+    async fn by_writer(
+        &self,
+        writer: MemberId,
+        before: Option<CommentId>,
+        size: PageSize,
+    ) -> Result<Scroll<Comment, CommentId>, StoreError>;
     /// How many comments the article has.
     async fn count(&self, article: ArticleId) -> Result<CommentCount, StoreError>;
     /// The counts of at most [`COUNTS_MAX`] articles in the order asked, of one moment; `None` for one that is marked as gone.

@@ -15,8 +15,9 @@ use madang_comment::{
 };
 use madang_event::{ArticleDeleted, BoardCount, Envelope, Event};
 use madang_kernel::{
-    Actor, ArticleFacts, ArticleId, ArticleLookup, BoardId, CommentId, CommentMode, EventId, ID_EPOCH_MS, Id,
-    IdGenerator, ManualClock, MemberId, NodeId, NodeLease, PageNumber, PageSize, Role, ShardId, StoreError, Timestamp,
+    ActKind, Actor, ArticleFacts, ArticleId, ArticleLookup, BoardId, CommentId, CommentMode, EventId, ID_EPOCH_MS, Id,
+    IdGenerator, ManualClock, MemberId, NodeId, NodeLease, PageNumber, PageSize, Reason, Role, ShardId, StoreError,
+    Timestamp,
 };
 use madang_messaging::{Delivery, Handled, Handler, HandlerError, Message, Position};
 use memory::MemoryComments;
@@ -58,7 +59,7 @@ fn article(raw: i64) -> ArticleId {
 }
 
 fn actor(member: i64, role: Role) -> Actor {
-    Actor { member_id: MemberId::from_raw(member), name: format!("member_{member}"), role }
+    Actor::new(MemberId::from_raw(member), format!("member_{member}"), role)
 }
 
 impl Site {
@@ -155,11 +156,17 @@ async fn only_author_and_moderator_delete() {
     let site = site();
     for (member, role, allowed) in [(2, Role::Member, false), (1, Role::Member, true), (2, Role::Moderator, true)] {
         let comment = site.reply(TREE, None).await.unwrap().comment_id;
-        match site.service.delete(&actor(member, role), comment).await {
+        match site.service.delete(&actor(member, role), comment, Reason::default()).await {
             Ok(count) => assert!(allowed && count.comment_count == 1, "the refused one stays: {count:?}"),
             Err(error) => assert!(!allowed && matches!(error, CommentError::Forbidden(_)), "{error}"),
         }
     }
+    let acts: Vec<_> = site.store.acts().iter().map(|act| (act.kind, act.moderator_id.raw())).collect();
+    assert_eq!(acts, [(ActKind::CommentDeleted, 2)], "not what authors do");
+    let suspended = Actor { suspended: true, ..actor(1, Role::Admin) };
+    let comment = site.reply(TREE, None).await.unwrap().comment_id;
+    let refused = site.service.delete(&suspended, comment, Reason::default()).await;
+    assert!(matches!(refused, Err(CommentError::Forbidden(_))));
 }
 
 #[tokio::test]
@@ -168,10 +175,13 @@ async fn a_mark_tells_nothing_and_is_not_deleted_again() {
     let root = site.reply(TREE, None).await.unwrap();
     site.reply(TREE, Some(&root)).await.unwrap();
     let author = actor(1, Role::Admin);
-    site.service.delete(&author, root.comment_id).await.unwrap();
+    site.service.delete(&author, root.comment_id, Reason::default()).await.unwrap();
     let mark = site.service.get(root.comment_id).await.unwrap();
     assert_eq!((mark.deleted, mark.content, mark.writer), (true, None, None));
-    assert!(matches!(site.service.delete(&author, root.comment_id).await, Err(CommentError::NotFound("comment"))));
+    assert!(matches!(
+        site.service.delete(&author, root.comment_id, Reason::default()).await,
+        Err(CommentError::NotFound("comment"))
+    ));
     assert!(matches!(site.reply(TREE, Some(&root)).await, Err(CommentError::Invalid(_))));
 }
 
@@ -198,7 +208,7 @@ async fn an_article_that_does_not_exist_has_no_comments() {
     let missing = |error: CommentError| matches!(error, CommentError::NotFound(_));
     assert!(missing(site.reply(TREE, None).await.unwrap_err()));
     assert!(missing(site.service.get(comment).await.unwrap_err()));
-    assert!(missing(site.service.delete(&actor(1, Role::Admin), comment).await.unwrap_err()));
+    assert!(missing(site.service.delete(&actor(1, Role::Admin), comment, Reason::default()).await.unwrap_err()));
     assert!(missing(site.service.count(article(TREE)).await.unwrap_err()));
     assert!(missing(site.service.scroll(article(TREE), None, PageSize::DEFAULT).await.unwrap_err()));
     assert!(missing(site.service.page(article(TREE), PageNumber::FIRST, PageSize::DEFAULT).await.unwrap_err()));

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use madang_event::Writer;
+use madang_kernel::rules::{About, Action, Refused, may};
 use madang_kernel::{
     Actor, ArticleId, ArticleLookup, Clock, EventId, IdGenerator, Invalid, MemberId, PageSize, Scroll, ShardId,
     StoreError,
@@ -19,12 +20,21 @@ pub enum LikeError {
     /// There is no such article, or no longer.
     #[error("there is no such article")]
     NotFound,
+    /// The actor may not do this; says why.
+    #[error("{0}")]
+    Forbidden(&'static str),
     /// The input is not acceptable.
     #[error(transparent)]
     Invalid(#[from] Invalid),
     /// The store could not answer.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl From<Refused> for LikeError {
+    fn from(Refused(why): Refused) -> Self {
+        Self::Forbidden(why)
+    }
 }
 
 /// Likes of articles.
@@ -48,6 +58,7 @@ impl LikeService {
 
     /// The actor likes an article; liking it again changes nothing.
     pub async fn like(&self, actor: &Actor, article: ArticleId) -> Result<LikeAnswer, LikeError> {
+        may(actor, Action::Like, About::NOTHING)?;
         self.must_exist(article).await?;
         let like = Like {
             article_id: article,
@@ -60,6 +71,7 @@ impl LikeService {
 
     /// The actor no longer likes an article; taking it back again changes nothing.
     pub async fn unlike(&self, actor: &Actor, article: ArticleId) -> Result<LikeAnswer, LikeError> {
+        may(actor, Action::Like, About::NOTHING)?;
         self.must_exist(article).await?;
         let event_id = self.event_id(article)?;
         let unlike = Unlike { article_id: article, member_id: actor.member_id, event_id };

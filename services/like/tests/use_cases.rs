@@ -46,7 +46,7 @@ fn article() -> ArticleId {
 }
 
 fn actor(member: i64) -> Actor {
-    Actor { member_id: MemberId::from_raw(member), name: format!("member_{member}"), role: Role::Member }
+    Actor::new(MemberId::from_raw(member), format!("member_{member}"), Role::Member)
 }
 
 fn delivery(payload: Bytes) -> Delivery {

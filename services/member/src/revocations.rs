@@ -1,12 +1,13 @@
-//! What signed tokens do not know: sessions that ended and roles that changed since. Kept in memory and read on every
+//! What signed tokens do not know: sessions that ended, and how members stand since. Kept in memory and read on every
 //! request; filled from the store by polling, and at once by the process that makes the change.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 
-use madang_kernel::{MemberId, Role, SessionId, Timestamp};
+use madang_kernel::{Actor, MemberId, Role, SessionId, Timestamp};
 
-use crate::Revocation;
+use crate::token::Claims;
+use crate::{Revocation, Standing};
 
 /// The revocations that this process knows of.
 #[derive(Default)]
@@ -16,26 +17,40 @@ pub(crate) struct Revocations(RwLock<Known>);
 struct Known {
     /// With the moment when the token expires by itself.
     ended: HashMap<SessionId, Timestamp>,
-    roles: HashMap<MemberId, Role>,
+    members: HashMap<MemberId, (Role, Standing)>,
 }
 
 impl Revocations {
-    /// The role in force for a token, or `None` if its session has ended.
-    pub(crate) fn role_in_force(&self, session: SessionId, member: MemberId, role_in_token: Role) -> Option<Role> {
+    /// Who a token speaks for at `now`, or `None` if its session has ended.
+    pub(crate) fn actor(&self, claims: Claims, now: Timestamp) -> Option<Actor> {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        if known.ended.contains_key(&session) {
+        if known.ended.contains_key(&claims.session_id) {
             return None;
         }
-        Some(known.roles.get(&member).copied().unwrap_or(role_in_token))
+        let mut actor = Actor::new(claims.member_id, claims.name, claims.role);
+        if let Some((role, standing)) = known.members.get(&claims.member_id) {
+            if claims.passwords < standing.passwords && standing.kept_session != Some(claims.session_id) {
+                return None;
+            }
+            actor.role = *role;
+            actor.suspended = standing.is_suspended(now);
+            actor.moderates.clone_from(&standing.moderates);
+        }
+        Some(actor)
     }
 
-    /// Takes revocations over, in the order in which they were committed.
+    /// Takes revocations over. Of one member the newest counts, in whatever order they come.
     pub(crate) fn apply(&self, revocations: impl IntoIterator<Item = Revocation>) {
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
         for revocation in revocations {
             match revocation {
                 Revocation::SessionEnded { session_id, expires_at } => drop(known.ended.insert(session_id, expires_at)),
-                Revocation::RoleChanged { member_id, role } => drop(known.roles.insert(member_id, role)),
+                Revocation::MemberChanged { member_id, role, standing } => {
+                    let held = known.members.get(&member_id).map_or(0, |(_, held)| held.version);
+                    if standing.version > held {
+                        known.members.insert(member_id, (role, standing));
+                    }
+                }
             }
         }
     }
@@ -49,27 +64,61 @@ impl Revocations {
 
 #[cfg(test)]
 mod tests {
-    use madang_kernel::Id;
+    use madang_kernel::{BoardId, Id};
 
     use super::*;
 
+    const NOW: Timestamp = Timestamp::from_millis(50);
+
+    fn claims(session: i64, passwords: u32) -> Claims {
+        Claims {
+            member_id: MemberId::from_raw(1),
+            session_id: SessionId::from_raw(session),
+            issued_at: NOW,
+            expires_at: NOW,
+            role: Role::Member,
+            passwords,
+            name: "anna".into(),
+        }
+    }
+
+    fn changed(role: Role, standing: Standing) -> Revocation {
+        Revocation::MemberChanged { member_id: MemberId::from_raw(1), role, standing }
+    }
+
     #[test]
-    fn the_last_role_is_in_force_and_ended_sessions_have_none() {
-        let (member, session, other) = (MemberId::from_raw(1), SessionId::from_raw(2), SessionId::from_raw(3));
+    fn the_newest_standing_is_in_force_and_ended_sessions_have_none() {
         let revocations = Revocations::default();
-        let role = |session| revocations.role_in_force(session, member, Role::Member);
-        assert_eq!(role(session), Some(Role::Member));
-        let changed = |role| Revocation::RoleChanged { member_id: member, role };
+        let actor = |session| revocations.actor(claims(session, 0), NOW);
+        assert_eq!(actor(2).unwrap(), Actor::new(MemberId::from_raw(1), "anna", Role::Member));
+        let standing = |version| Standing { version, ..Standing::default() };
+        let boards = vec![BoardId::from_raw(9)];
+        let suspended_until = Some(Timestamp::from_millis(51));
+        let newest = Standing { suspended_until, moderates: boards.clone(), ..standing(3) };
         let expires_at = Timestamp::from_millis(100);
         revocations.apply([
-            changed(Role::Admin),
-            changed(Role::Moderator),
-            Revocation::SessionEnded { session_id: session, expires_at },
+            changed(Role::Admin, standing(1)),
+            changed(Role::Moderator, newest),
+            changed(Role::Member, standing(2)),
+            Revocation::SessionEnded { session_id: SessionId::from_raw(2), expires_at },
         ]);
-        assert_eq!((role(session), role(other)), (None, Some(Role::Moderator)));
+        assert_eq!(actor(2), None);
+        let found = actor(3).unwrap();
+        assert_eq!((found.role, found.suspended, found.moderates), (Role::Moderator, true, boards));
+        assert!(!revocations.actor(claims(3, 0), Timestamp::from_millis(51)).unwrap().suspended, "it has ended");
         revocations.forget_expired(Timestamp::from_millis(99));
-        assert_eq!(role(session), None);
+        assert_eq!(actor(2), None);
         revocations.forget_expired(expires_at);
         assert!(revocations.0.read().unwrap().ended.is_empty());
+    }
+
+    #[test]
+    fn a_new_password_ends_the_sessions_of_the_old_one_but_for_the_one_that_changed_it() {
+        let revocations = Revocations::default();
+        let kept_session = Some(SessionId::from_raw(2));
+        revocations
+            .apply([changed(Role::Member, Standing { version: 1, passwords: 1, kept_session, ..Standing::default() })]);
+        let is_good = |session, passwords| revocations.actor(claims(session, passwords), NOW).is_some();
+        assert!(is_good(2, 0) && !is_good(3, 0) && is_good(3, 1));
     }
 }

@@ -1,14 +1,19 @@
-//! Use cases of members: register, sign in and out, know who asks, give roles.
+//! Use cases of members: register, sign in and out, change a password, know who asks. What is done to others is in
+//! `supervision.rs`.
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use madang_kernel::{Actor, Clock, FieldError, IdGenerator, Invalid, MemberId, Role, ShardId, StoreError, Timestamp};
+use madang_kernel::rules::Refused;
+use madang_kernel::{Clock, FieldError, IdGenerator, Invalid, MemberId, Role, ShardId, StoreError, Timestamp};
 
 use crate::password::{Password, Passwords};
 use crate::token::Claims;
-use crate::{CreateMember, Member, MemberName, MemberStore, NewMember, Revocation, Session, Sessions};
+use crate::{
+    Change, ChangeMember, ChangeOutcome, ChangeRefused, CreateMember, Member, MemberName, MemberRecord, MemberStore,
+    NewMember, Revocation, Session, Sessions, SigningKeys, Standing,
+};
 
 /// Members that one call may seed.
 const SEED_MEMBERS_MAX: u64 = 1_000_000;
@@ -81,6 +86,15 @@ pub enum MemberError {
     /// Somebody has this name.
     #[error("this name is taken")]
     NameTaken,
+    /// The site would be left without an administrator.
+    #[error("this is the last administrator: make another one first")]
+    LastAdmin,
+    /// Who is suspended gets no higher role.
+    #[error("this member is suspended: lift the suspension first")]
+    Suspended,
+    /// They moderate as many boards as one member may.
+    #[error("this member moderates as many boards as one may: make them a moderator of the site")]
+    TooManyBoards,
     /// The input is not acceptable.
     #[error(transparent)]
     Invalid(#[from] Invalid),
@@ -89,26 +103,43 @@ pub enum MemberError {
     Store(#[from] StoreError),
 }
 
+impl From<Refused> for MemberError {
+    fn from(Refused(why): Refused) -> Self {
+        Self::Forbidden(why)
+    }
+}
+
+impl From<ChangeRefused> for MemberError {
+    fn from(refused: ChangeRefused) -> Self {
+        match refused {
+            ChangeRefused::LastAdmin => Self::LastAdmin,
+            ChangeRefused::Suspended => Self::Suspended,
+            ChangeRefused::NotBelow => Self::Forbidden("nobody suspends their like, nor anybody above"),
+            ChangeRefused::TooManyBoards => Self::TooManyBoards,
+        }
+    }
+}
+
 /// Members and their sessions.
 pub struct MemberService {
     store: Arc<dyn MemberStore>,
-    ids: Arc<IdGenerator>,
-    clock: Arc<dyn Clock>,
+    pub(crate) ids: Arc<IdGenerator>,
+    pub(crate) clock: Arc<dyn Clock>,
     options: MemberOptions,
     passwords: Passwords,
     sessions: Arc<Sessions>,
 }
 
 impl MemberService {
-    /// A service over a store; `signing_key` signs and verifies tokens.
+    /// A service over a store; the keys sign and verify tokens.
     pub fn new(
         store: Arc<dyn MemberStore>,
         ids: Arc<IdGenerator>,
         clock: Arc<dyn Clock>,
-        signing_key: [u8; 32],
+        keys: impl Into<SigningKeys>,
         options: MemberOptions,
     ) -> Self {
-        let sessions = Arc::new(Sessions::new(Arc::new(store.clone()), clock.clone(), signing_key));
+        let sessions = Arc::new(Sessions::new(Arc::new(store.clone()), clock.clone(), keys));
         Self { store, ids, clock, passwords: Passwords::new(&options), options, sessions }
     }
 
@@ -158,7 +189,7 @@ impl MemberService {
                 })
                 .collect::<Result<_, MemberError>>()?;
             for member in self.create_fresh(new).await? {
-                signed_in.push(self.start_session(member)?);
+                signed_in.push(self.start_session(member, &Standing::default())?);
             }
         }
         Ok(signed_in)
@@ -198,14 +229,19 @@ impl MemberService {
             Ok(name) => self.store.find_credentials(&name.key()).await?,
             Err(_) => None,
         };
-        let (member, hash) = found.map(|found| (found.member, found.password_hash)).unzip();
-        match (self.passwords.verify(password, hash).await?, member) {
-            (true, Some(member)) => Ok(self.start_session(member)?),
+        let hash = found.as_ref().map(|found| found.password_hash.clone());
+        match (self.passwords.verify(password, hash).await?, found) {
+            (true, Some(MemberRecord { member, standing, .. })) => Ok(self.start_session(member, &standing)?),
             _ => Err(MemberError::WrongPassword),
         }
     }
 
-    fn start_session(&self, member: Member) -> Result<SignedIn, StoreError> {
+    fn start_session(&self, member: Member, standing: &Standing) -> Result<SignedIn, StoreError> {
+        if standing.version > 0 {
+            // What was changed by another process a moment ago holds for this session from its start.
+            let (member_id, role) = (member.member_id, member.role);
+            self.sessions.apply(Revocation::MemberChanged { member_id, role, standing: standing.clone() });
+        }
         let issued_at = self.clock.now();
         let expires_at = issued_at.plus(self.options.session_ttl);
         let token = self.sessions.sign(&Claims {
@@ -214,6 +250,7 @@ impl MemberService {
             issued_at,
             expires_at,
             role: member.role,
+            passwords: standing.passwords,
             name: member.name.clone(),
         });
         Ok(SignedIn { token, expires_at, member })
@@ -237,19 +274,35 @@ impl MemberService {
         self.store.find(member).await?.ok_or(MemberError::NotFound)
     }
 
-    /// Gives a member a role (administrators). An administrator keeps the role until another takes it, so that the site
-    /// is never left without one by mistake.
-    pub async fn set_role(&self, actor: &Actor, member: MemberId, role: Role) -> Result<Member, MemberError> {
-        if actor.role < Role::Admin {
-            return Err(MemberError::Forbidden("only an administrator may give roles"));
+    /// Gives the member of a session another password, if they know the present one: their other sessions end, at once
+    /// here and within the polling interval elsewhere.
+    pub async fn change_password(&self, session: &Session, current: &str, new: &str) -> Result<(), MemberError> {
+        let new = Password::new(new).map_err(|error| Invalid(vec![FieldError { field: "new", ..error }]))?;
+        let wrong = || Invalid::field("current", "is not the present password");
+        let current = Password::new(current).map_err(|_| wrong())?;
+        let name = MemberName::new(&session.actor.name).map_err(|_| MemberError::NotFound)?;
+        let found = self.store.find_credentials(&name.key()).await?.ok_or(MemberError::NotFound)?;
+        if !self.passwords.verify(current, Some(found.password_hash)).await? {
+            return Err(wrong().into());
         }
-        if actor.member_id == member && role < Role::Admin {
-            return Err(MemberError::Forbidden("an administrator cannot give up the role: another one has to take it"));
+        let change = Change::Password { hash: self.passwords.hash(new).await?, keep: session.session_id };
+        let (member_id, changed_at) = (session.actor.member_id, self.clock.now());
+        self.change(ChangeMember { member_id, change, changed_at, act: None }).await?;
+        Ok(())
+    }
+
+    /// Stores a change, and takes it over at once.
+    pub(crate) async fn change(&self, change: ChangeMember) -> Result<MemberRecord, MemberError> {
+        let member_id = change.member_id;
+        match self.store.change(change).await? {
+            ChangeOutcome::Changed(record) => {
+                let (role, standing) = (record.member.role, record.standing.clone());
+                self.sessions.apply(Revocation::MemberChanged { member_id, role, standing });
+                Ok(record)
+            }
+            ChangeOutcome::Refused(refused) => Err(refused.into()),
+            ChangeOutcome::Absent => Err(MemberError::NotFound),
         }
-        let _paused = self.sessions.pause_reading().await;
-        let changed = self.store.set_role(member, role).await?.ok_or(MemberError::NotFound)?;
-        self.sessions.apply(Revocation::RoleChanged { member_id: member, role });
-        Ok(changed)
     }
 
     /// Whether the site has an administrator.

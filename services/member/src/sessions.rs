@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use async_trait::async_trait;
 use madang_kernel::{Actor, Clock, SessionId, StoreError, Timestamp};
-use tokio::sync::{Mutex, MutexGuard};
+use tokio::sync::Mutex;
 
 use crate::revocations::Revocations;
 use crate::token::{Claims, Tokens};
-use crate::{MemberError, MemberStore, Revocation, RevocationCursor};
+use crate::{MemberError, MemberStore, Revocation, RevocationCursor, SigningKeys};
 
 /// Revocations read at a time.
 pub const REVOCATIONS_PAGE: usize = 1_000;
@@ -54,7 +54,7 @@ pub struct Sessions {
     clock: Arc<dyn Clock>,
     tokens: Tokens,
     revocations: Revocations,
-    /// How far the revocations are read. Held while roles change, so that no older page is applied over a newer role.
+    /// How far the revocations are read.
     read: Mutex<RevocationCursor>,
     /// When all were read last, in Unix milliseconds; [`NEVER`] before.
     refreshed_ms: AtomicI64,
@@ -63,24 +63,29 @@ pub struct Sessions {
 const NEVER: i64 = i64::MIN;
 
 impl Sessions {
-    /// Sessions whose tokens are signed and verified with `signing_key`; knows of no revocation until it is refreshed.
-    pub fn new(source: Arc<dyn RevocationSource>, clock: Arc<dyn Clock>, signing_key: [u8; 32]) -> Self {
+    /// Sessions whose tokens are signed and verified with these keys; knows of no revocation until it is refreshed.
+    pub fn new(source: Arc<dyn RevocationSource>, clock: Arc<dyn Clock>, keys: impl Into<SigningKeys>) -> Self {
         let (revocations, read) = (Revocations::default(), Mutex::default());
-        Self { source, clock, tokens: Tokens::new(signing_key), revocations, read, refreshed_ms: AtomicI64::new(NEVER) }
+        Self {
+            source,
+            clock,
+            tokens: Tokens::new(&keys.into()),
+            revocations,
+            read,
+            refreshed_ms: AtomicI64::new(NEVER),
+        }
     }
 
     /// Who sent this token; asks nobody.
     pub fn authenticate(&self, token: &str) -> Result<Session, MemberError> {
         let claims = self.tokens.verify(token).ok_or(MemberError::NotSignedIn("the token is not valid: sign in"))?;
-        if claims.expires_at <= self.clock.now() {
+        let (now, session_id, expires_at) = (self.clock.now(), claims.session_id, claims.expires_at);
+        if expires_at <= now {
             return Err(MemberError::NotSignedIn("the session has expired: sign in again"));
         }
-        let Claims { member_id, session_id, expires_at, role, name, .. } = claims;
-        let role = self
-            .revocations
-            .role_in_force(session_id, member_id, role)
-            .ok_or(MemberError::NotSignedIn("the session has ended: sign in again"))?;
-        Ok(Session { actor: Actor { member_id, name, role }, session_id, expires_at })
+        let ended = MemberError::NotSignedIn("the session has ended: sign in again");
+        let actor = self.revocations.actor(claims, now).ok_or(ended)?;
+        Ok(Session { actor, session_id, expires_at })
     }
 
     /// Reads what other processes revoked; called at start and every few seconds. When the source does not answer, what is
@@ -112,11 +117,6 @@ impl Sessions {
     /// The token that says `claims`.
     pub(crate) fn sign(&self, claims: &Claims) -> String {
         self.tokens.sign(claims)
-    }
-
-    /// Holds reading back until the guard is dropped: for a change whose place among the revocations is not known yet.
-    pub(crate) async fn pause_reading(&self) -> MutexGuard<'_, RevocationCursor> {
-        self.read.lock().await
     }
 
     /// Takes over what this process revoked and has stored: in force at once, here.

@@ -3,9 +3,9 @@
 use std::fmt;
 
 use async_trait::async_trait;
-use madang_kernel::{MemberId, Role, SessionId, StoreError, Timestamp};
+use madang_kernel::{Act, MemberId, Role, SessionId, StoreError, Timestamp};
 
-use crate::Member;
+use crate::{Change, ChangeRefused, Member, MemberRecord, Standing};
 
 /// A member to register.
 #[derive(Clone)]
@@ -34,19 +34,28 @@ pub enum CreateMember {
     NameTaken,
 }
 
-/// What a sign-in is checked against.
-#[derive(Clone)]
-pub struct Credentials {
+/// A change of one member.
+#[derive(Debug, Clone)]
+pub struct ChangeMember {
     /// The member.
-    pub member: Member,
-    /// Their password, hashed.
-    pub password_hash: String,
+    pub member_id: MemberId,
+    /// What changes.
+    pub change: Change,
+    /// When.
+    pub changed_at: Timestamp,
+    /// What the log of moderation says about it, if it is a moderator's doing.
+    pub act: Option<Act>,
 }
 
-impl fmt::Debug for Credentials {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Credentials").field("member", &self.member).finish_non_exhaustive()
-    }
+/// What became of a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChangeOutcome {
+    /// The member as they are now.
+    Changed(MemberRecord),
+    /// It may not be; nothing was done.
+    Refused(ChangeRefused),
+    /// There is no such member.
+    Absent,
 }
 
 /// A change that signed tokens do not know of; every process learns of it by polling.
@@ -59,12 +68,14 @@ pub enum Revocation {
         /// When its token expires by itself.
         expires_at: Timestamp,
     },
-    /// A member's role is now another one, whatever their tokens say.
-    RoleChanged {
+    /// A member is now this, whatever their tokens say. Of several the one with the greatest version counts.
+    MemberChanged {
         /// The member.
         member_id: MemberId,
         /// The role in force.
         role: Role,
+        /// How they stand.
+        standing: Standing,
     },
 }
 
@@ -82,9 +93,10 @@ pub trait MemberStore: Send + Sync {
     /// One member.
     async fn find(&self, member: MemberId) -> Result<Option<Member>, StoreError>;
     /// What a sign-in under this name is checked against.
-    async fn find_credentials(&self, name_key: &str) -> Result<Option<Credentials>, StoreError>;
-    /// Gives a member a role and writes the revocation, in one transaction; `None` when there is no such member.
-    async fn set_role(&self, member: MemberId, role: Role) -> Result<Option<Member>, StoreError>;
+    async fn find_credentials(&self, name_key: &str) -> Result<Option<MemberRecord>, StoreError>;
+    /// Changes a member as [`MemberRecord::changed`] says, with its revocation and its act, in one transaction that no other
+    /// change runs beside: of two administrators who demote each other one stays.
+    async fn change(&self, change: ChangeMember) -> Result<ChangeOutcome, StoreError>;
     /// Whether the site has an administrator.
     async fn has_admin(&self) -> Result<bool, StoreError>;
     /// Ends a session.

@@ -1,7 +1,7 @@
 //! Bearer tokens: what a process needs to know about who asks, signed, so that it asks no database.
 //!
-//! `v1_<key id>.<payload>.<mac>`, payload and MAC in base64url. The key id tells which key signed, so that keys can be
-//! exchanged one day while old tokens live on. The MAC covers everything before it.
+//! `v2_<key id>.<payload>.<mac>`, payload and MAC in base64url. The key id tells which key signed, so that keys can be
+//! exchanged while old tokens live on. The MAC covers everything before it.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -13,11 +13,13 @@ use crate::name::NAME_MAX_CHARS;
 
 /// No token of ours is longer; checked before anything else is.
 const TOKEN_MAX_BYTES: usize = 320;
-/// Two ids, two times and a role come before the name.
-const FIXED_BYTES: usize = 4 * 8 + 1;
+/// Two ids, two times, a role and the number of passwords come before the name.
+const FIXED_BYTES: usize = 4 * 8 + 1 + 4;
 const NAME_MAX_BYTES: usize = NAME_MAX_CHARS * 4;
-const PREFIX_BYTES: usize = "v1_01234567".len();
+const PREFIX_BYTES: usize = "v2_01234567".len();
 const MAC_CHARS: usize = 43;
+/// Keys whose tokens are good at a time.
+pub const SIGNING_KEYS_MAX: usize = 8;
 
 const _: () =
     assert!(PREFIX_BYTES + 1 + (FIXED_BYTES + NAME_MAX_BYTES).div_ceil(3) * 4 + 1 + MAC_CHARS <= TOKEN_MAX_BYTES);
@@ -30,30 +32,64 @@ pub(crate) struct Claims {
     pub(crate) issued_at: Timestamp,
     pub(crate) expires_at: Timestamp,
     pub(crate) role: Role,
+    /// How often the member's password had changed.
+    pub(crate) passwords: u32,
     pub(crate) name: String,
 }
 
-/// Signs and verifies tokens with one key.
+/// The keys that tokens are signed with: the newest signs, all verify.
+#[derive(Clone)]
+pub struct SigningKeys {
+    newest: [u8; 32],
+    others: Vec<[u8; 32]>,
+}
+
+impl SigningKeys {
+    /// The key that signs, and those whose tokens are good as well: older ones, or in a cluster the next one too. At most
+    /// [`SIGNING_KEYS_MAX`] are taken, the first ones.
+    pub fn new(newest: [u8; 32], others: impl IntoIterator<Item = [u8; 32]>) -> Self {
+        Self { newest, others: others.into_iter().take(SIGNING_KEYS_MAX - 1).collect() }
+    }
+}
+
+impl From<[u8; 32]> for SigningKeys {
+    fn from(only: [u8; 32]) -> Self {
+        Self::new(only, [])
+    }
+}
+
+/// Signs and verifies tokens.
 pub(crate) struct Tokens {
+    newest: TokenKey,
+    others: Vec<TokenKey>,
+}
+
+struct TokenKey {
     /// Keyed once; each use starts from a copy.
     mac: Hmac<Sha256>,
-    /// `v1_` and the key id.
+    /// `v2_` and the key id.
     prefix: String,
 }
 
-impl Tokens {
-    /// Tokens of a key.
-    pub(crate) fn new(key: [u8; 32]) -> Self {
+impl TokenKey {
+    fn new(key: &[u8; 32]) -> Self {
         let digest = Sha256::new().chain_update(b"madang token key id").chain_update(key).finalize();
         let key_id: String = digest[..4].iter().map(|byte| format!("{byte:02x}")).collect();
-        Self { mac: keyed(&key), prefix: format!("v1_{key_id}") }
+        Self { mac: keyed(key), prefix: format!("v2_{key_id}") }
+    }
+}
+
+impl Tokens {
+    /// Tokens of these keys.
+    pub(crate) fn new(keys: &SigningKeys) -> Self {
+        Self { newest: TokenKey::new(&keys.newest), others: keys.others.iter().map(TokenKey::new).collect() }
     }
 
     /// The token that says `claims`.
     pub(crate) fn sign(&self, claims: &Claims) -> String {
-        let mut token = format!("{}.", self.prefix);
+        let mut token = format!("{}.", self.newest.prefix);
         URL_SAFE_NO_PAD.encode_string(claims.to_bytes(), &mut token);
-        let mac = self.mac.clone().chain_update(token.as_bytes()).finalize().into_bytes();
+        let mac = self.newest.mac.clone().chain_update(token.as_bytes()).finalize().into_bytes();
         token.push('.');
         URL_SAFE_NO_PAD.encode_string(mac, &mut token);
         token
@@ -65,10 +101,11 @@ impl Tokens {
             return None;
         }
         let (signed, mac) = token.rsplit_once('.')?;
-        let payload = signed.strip_prefix(self.prefix.as_str())?.strip_prefix('.')?;
+        let (prefix, payload) = signed.split_once('.')?;
+        let key = std::iter::once(&self.newest).chain(&self.others).find(|key| key.prefix == prefix)?;
         let mac = URL_SAFE_NO_PAD.decode(mac).ok()?;
         // Compares in constant time.
-        self.mac.clone().chain_update(signed.as_bytes()).verify_slice(&mac).ok()?;
+        key.mac.clone().chain_update(signed.as_bytes()).verify_slice(&mac).ok()?;
         Claims::from_bytes(&URL_SAFE_NO_PAD.decode(payload).ok()?)
     }
 }
@@ -91,6 +128,7 @@ impl Claims {
             Role::Moderator => 1,
             Role::Admin => 2,
         });
+        bytes.extend(self.passwords.to_be_bytes());
         bytes.extend(self.name.as_bytes());
         bytes
     }
@@ -100,7 +138,8 @@ impl Claims {
         let (session, rest) = rest.split_first_chunk()?;
         let (issued, rest) = rest.split_first_chunk()?;
         let (expires, rest) = rest.split_first_chunk()?;
-        let (role, name) = rest.split_first()?;
+        let (role, rest) = rest.split_first()?;
+        let (passwords, name) = rest.split_first_chunk()?;
         Some(Self {
             member_id: MemberId::from_raw(i64::from_be_bytes(*member)),
             session_id: SessionId::from_raw(i64::from_be_bytes(*session)),
@@ -112,6 +151,7 @@ impl Claims {
                 2 => Role::Admin,
                 _ => return None,
             },
+            passwords: u32::from_be_bytes(*passwords),
             name: String::from_utf8(name.to_vec()).ok()?,
         })
     }
@@ -130,13 +170,14 @@ mod tests {
             issued_at: Timestamp::from_millis(1_704_067_200_000),
             expires_at: Timestamp::from_millis(1_704_067_300_000),
             role,
+            passwords: 3,
             name: name.to_owned(),
         }
     }
 
     #[test]
     fn what_is_signed_is_verified() {
-        let tokens = Tokens::new([7; 32]);
+        let tokens = Tokens::new(&[7; 32].into());
         for (name, role) in [("마당", Role::Member), ("ab", Role::Moderator), (&"😀".repeat(32), Role::Admin)] {
             let token = tokens.sign(&claims(name, role));
             assert!(token.len() <= TOKEN_MAX_BYTES && token.is_ascii() && !token.contains(' '), "{token}");
@@ -146,16 +187,28 @@ mod tests {
 
     #[test]
     fn a_token_of_another_key_is_refused() {
-        let (ours, theirs) = (Tokens::new([7; 32]), Tokens::new([8; 32]));
+        let (ours, theirs) = (Tokens::new(&[7; 32].into()), Tokens::new(&[8; 32].into()));
         let token = theirs.sign(&claims("ab", Role::Admin));
         assert_eq!(ours.verify(&token), None);
-        let relabelled = token.replacen(&theirs.prefix, &ours.prefix, 1);
+        let relabelled = token.replacen(&theirs.newest.prefix, &ours.newest.prefix, 1);
         assert_eq!(ours.verify(&relabelled), None, "the key id alone proves nothing");
     }
 
     #[test]
+    fn after_a_rotation_the_new_key_signs_and_the_old_one_still_verifies() {
+        let before = Tokens::new(&[7; 32].into());
+        let old = before.sign(&claims("ab", Role::Member));
+        let after = Tokens::new(&SigningKeys::new([8; 32], [[7; 32]]));
+        let new = after.sign(&claims("ab", Role::Member));
+        assert!(after.verify(&old).is_some() && after.verify(&new).is_some());
+        assert_eq!(before.verify(&new), None, "the old key alone does not know the new one");
+        let later = Tokens::new(&[8; 32].into());
+        assert_eq!(later.verify(&old), None, "a key that was removed is worth nothing");
+    }
+
+    #[test]
     fn every_changed_or_missing_byte_is_refused() {
-        let tokens = Tokens::new([7; 32]);
+        let tokens = Tokens::new(&[7; 32].into());
         let token = tokens.sign(&claims("마당", Role::Member));
         for at in 0..token.len() {
             assert_eq!(tokens.verify(&token[..at]), None, "cut at {at}");
@@ -173,8 +226,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn garbage_is_refused(text in prop_oneof!["(?s).{0,400}", "v1_[0-9a-f]{8}\\.[A-Za-z0-9_-]{0,200}\\.[A-Za-z0-9_-]{43}"]) {
-            prop_assert_eq!(Tokens::new([7; 32]).verify(&text), None);
+        fn garbage_is_refused(text in prop_oneof!["(?s).{0,400}", "v2_[0-9a-f]{8}\\.[A-Za-z0-9_-]{0,200}\\.[A-Za-z0-9_-]{43}"]) {
+            prop_assert_eq!(Tokens::new(&[7; 32].into()).verify(&text), None);
         }
 
         #[test]

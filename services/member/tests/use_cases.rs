@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use madang_kernel::{
-    Clock, ID_EPOCH_MS, Id, IdGenerator, ManualClock, MemberId, NodeId, NodeLease, Role, StoreError, Timestamp,
+    BoardId, Clock, ID_EPOCH_MS, Id, IdGenerator, ManualClock, MemberId, NodeId, NodeLease, Role, StoreError, Timestamp,
 };
 use madang_member::{MemberError, MemberOptions, MemberService, Session, Sessions, SignedIn};
 use memory::MemoryMembers;
@@ -221,4 +221,75 @@ async fn seeded_members_have_tokens_and_those_there_before_get_none() {
     }
     assert!(matches!(process.service.seed("no spaces ", 1, 1).await, Err(MemberError::Invalid(_))));
     assert!(matches!(process.service.seed("seed_", 1, u64::MAX).await, Err(MemberError::Invalid(_))));
+}
+
+#[tokio::test]
+async fn of_two_administrators_who_demote_each_other_one_stays() {
+    let process = process(&Arc::default(), 1);
+    let (_, anna) = signed_in(&process, "anna", Role::Admin).await;
+    let (_, ben) = signed_in(&process, "ben", Role::Admin).await;
+    process.service.set_role(&anna.actor, ben.actor.member_id, Role::Member).await.unwrap();
+    // Ben's request was let in while he was an administrator.
+    let second = process.service.set_role(&ben.actor, anna.actor.member_id, Role::Member).await;
+    assert!(matches!(second, Err(MemberError::LastAdmin)), "{second:?}");
+    assert!(process.service.has_admin().await.unwrap());
+}
+
+#[tokio::test]
+async fn a_new_password_ends_the_other_sessions_everywhere() {
+    let store = Arc::default();
+    let (here, there) = (process(&store, 1), process(&store, 2));
+    let (kept, session) = signed_in(&here, "anna", Role::Member).await;
+    let other = there.service.sign_in("anna", PASSWORD).await.unwrap();
+    let refused = here.service.change_password(&session, "wrong horse", "battery staple").await;
+    assert!(matches!(refused, Err(MemberError::Invalid(_))));
+    assert!(matches!(here.service.change_password(&session, PASSWORD, "short").await, Err(MemberError::Invalid(_))));
+    here.service.change_password(&session, PASSWORD, "battery staple").await.unwrap();
+    assert!(here.service.authenticate(&kept.token).is_ok() && here.service.authenticate(&other.token).is_err());
+    assert!(there.service.authenticate(&other.token).is_ok(), "not heard of it yet");
+    there.service.refresh_revocations().await.unwrap();
+    assert!(there.service.authenticate(&kept.token).is_ok() && there.service.authenticate(&other.token).is_err());
+    assert!(matches!(there.service.sign_in("anna", PASSWORD).await, Err(MemberError::WrongPassword)));
+    let again = there.service.sign_in("anna", "battery staple").await.unwrap();
+    assert!(here.service.authenticate(&again.token).is_ok());
+}
+
+#[tokio::test]
+async fn a_suspension_is_in_force_at_once_here_and_for_who_signs_in_anywhere() {
+    let store = Arc::default();
+    let (here, there) = (process(&store, 1), process(&store, 2));
+    let (_, moderator) = signed_in(&here, "moderator", Role::Moderator).await;
+    let (anna, session) = signed_in(&here, "anna", Role::Member).await;
+    let is_suspended = |process: &Process, token: &str| process.service.authenticate(token).unwrap().actor.suspended;
+    let (until, member_id) = (here.clock.now().plus(Duration::from_secs(60)), session.actor.member_id);
+    let past = here.service.suspend(&moderator.actor, member_id, here.clock.now(), "spam").await;
+    assert!(matches!(past, Err(MemberError::Invalid(_))));
+    here.service.suspend(&moderator.actor, member_id, until, "spam").await.unwrap();
+    assert!(is_suspended(&here, &anna.token) && !is_suspended(&there, &anna.token));
+    let again = there.service.sign_in("anna", PASSWORD).await.unwrap();
+    assert!(is_suspended(&there, &again.token) && is_suspended(&there, &anna.token), "the store knew");
+    here.clock.advance(Duration::from_secs(60));
+    assert!(!is_suspended(&here, &anna.token), "it ends by itself");
+    here.service.suspend(&moderator.actor, member_id, until.plus(Duration::from_secs(60)), "spam").await.unwrap();
+    here.service.lift_suspension(&moderator.actor, member_id).await.unwrap();
+    assert!(!is_suspended(&here, &anna.token));
+    let like = here.service.suspend(&moderator.actor, moderator.actor.member_id, until.plus(TTL), "spam").await;
+    assert!(matches!(like, Err(MemberError::Forbidden(_))), "nobody suspends their like");
+    let by_member = here.service.suspend(&session.actor, member_id, until.plus(TTL), "spam").await;
+    assert!(matches!(by_member, Err(MemberError::Forbidden(_))));
+}
+
+#[tokio::test]
+async fn a_board_is_given_to_a_moderator_and_taken_back() {
+    let process = process(&Arc::default(), 1);
+    let (_, admin) = signed_in(&process, "admin", Role::Admin).await;
+    let (anna, session) = signed_in(&process, "anna", Role::Member).await;
+    let board = BoardId::from_raw(9);
+    let moderates = || process.service.authenticate(&anna.token).unwrap().actor.moderates;
+    process.service.appoint(&admin.actor, board, session.actor.member_id).await.unwrap();
+    assert_eq!(moderates(), [board]);
+    process.service.dismiss(&admin.actor, board, session.actor.member_id).await.unwrap();
+    assert!(moderates().is_empty());
+    let own = process.service.appoint(&session.actor, board, session.actor.member_id).await;
+    assert!(matches!(own, Err(MemberError::Forbidden(_))));
 }

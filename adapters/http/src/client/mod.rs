@@ -6,6 +6,7 @@ mod facts;
 mod failure;
 mod group;
 mod instance;
+mod moderation;
 mod options;
 mod owners;
 
@@ -22,6 +23,7 @@ use instance::{Instance, Manner};
 
 pub use address::{PeerAddress, PeerAddressError};
 pub use facts::FACTS_KEPT_MS;
+pub use moderation::PeerActs;
 pub use options::PeerOptions;
 
 /// The other processes of the site. Implements every port whose owner may be elsewhere; a role without peers answers
@@ -29,7 +31,7 @@ pub use options::PeerOptions;
 pub struct HttpPeers {
     facts: Facts,
     articles: Arc<Group>,
-    comments: Group,
+    comments: Arc<Group>,
     likes: Group,
     views: Group,
     members: Group,
@@ -61,7 +63,7 @@ impl HttpPeers {
         Self {
             facts: Facts::new(Arc::clone(&articles), clock),
             articles,
-            comments: group("comments", &options.comments),
+            comments: Arc::new(group("comments", &options.comments)),
             likes: group("likes", &options.likes),
             views: group("views", &options.views),
             members: group("members", &options.members),
@@ -71,7 +73,7 @@ impl HttpPeers {
     /// Every instance, with the state of its circuit as the last calls left it.
     pub fn states(&self) -> Vec<PeerState> {
         let mut states: Vec<PeerState> = Vec::new();
-        for group in [&*self.articles, &self.comments, &self.likes, &self.views, &self.members] {
+        for group in [&*self.articles, &*self.comments, &self.likes, &self.views, &self.members] {
             for instance in group.instances() {
                 match states.iter_mut().find(|state| state.address == *instance.address()) {
                     Some(state) => state.roles.push(group.role()),

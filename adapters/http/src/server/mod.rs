@@ -5,6 +5,7 @@ mod articles;
 mod counts;
 mod guard;
 mod members;
+mod moderation;
 mod reply;
 
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use madang_member::RevocationSource;
 use crate::InternalSecret;
 use crate::wire::BODY_BYTES_MAX;
 use guard::Guard;
+pub use moderation::{InternalBoards, InternalComments};
 
 /// What a process has to answer with; a part that it has not is 404 to its peers.
 pub struct InternalParts {
@@ -34,12 +36,25 @@ pub struct InternalParts {
     pub views: Option<Arc<dyn ViewOwner>>,
     /// What was revoked of sessions and roles.
     pub members: Option<Arc<dyn RevocationSource>>,
+    /// What moderation asks about boards and articles.
+    pub moderated_articles: Option<InternalBoards>,
+    /// What moderation asks about comments.
+    pub moderated_comments: Option<InternalComments>,
 }
 
 impl InternalParts {
     /// None of the parts.
     pub fn new(secret: InternalSecret) -> Self {
-        Self { secret, articles: None, comments: None, likes: None, views: None, members: None }
+        Self {
+            secret,
+            articles: None,
+            comments: None,
+            likes: None,
+            views: None,
+            members: None,
+            moderated_articles: None,
+            moderated_comments: None,
+        }
     }
 }
 
@@ -53,7 +68,8 @@ pub struct InternalArticles {
 
 /// The router of the internal listener: everything under `/internal/v1`, and nothing without the secret.
 pub fn internal_router(parts: InternalParts) -> Router {
-    let InternalParts { secret, articles, comments, likes, views, members } = parts;
+    let InternalParts { secret, articles, comments, likes, views, members, moderated_articles, moderated_comments } =
+        parts;
     let mut router = Router::new();
     if let Some(articles) = articles {
         router = articles::routes(router, articles);
@@ -69,6 +85,12 @@ pub fn internal_router(parts: InternalParts) -> Router {
     }
     if let Some(members) = members {
         router = members::routes(router, members);
+    }
+    if let Some(boards) = moderated_articles {
+        router = moderation::boards(router, boards);
+    }
+    if let Some(comments) = moderated_comments {
+        router = moderation::comments(router, comments);
     }
     router
         .fallback(reply::not_served)

@@ -5,6 +5,7 @@
 mod articles;
 mod counts;
 mod failure;
+mod moderation;
 mod revocations;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,8 @@ pub(crate) use articles::{FactsAnswer, FactsOf, NewestAnswer, NewestOf, PageAnsw
 pub(crate) use articles::{TEXTS_BYTES_MAX, TEXTS_MAX, TextsAnswer, TextsOf};
 pub(crate) use counts::{COUNTS_MAX, CommentCountsOf, CountsAnswer, LikeCountsOf, ViewCountsAnswer, ViewCountsOf};
 pub(crate) use failure::FailureBody;
+pub(crate) use moderation::{ActsAnswer, ActsStep, ArticleActsOf, CommentActsOf};
+pub(crate) use moderation::{ArticleOfComment, ArticleOfCommentAnswer, BoardKnown, BoardKnownAnswer};
 pub(crate) use revocations::{RevocationsAfter, RevocationsAnswer};
 
 /// The largest question that is read.

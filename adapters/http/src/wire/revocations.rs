@@ -1,7 +1,7 @@
-//! What is asked of the owner of members: which sessions ended and which roles changed.
+//! What is asked of the owner of members: which sessions ended and how members stand.
 
 use madang_kernel::{MemberId, Role, SessionId, Timestamp};
-use madang_member::Revocation;
+use madang_member::{Revocation, Standing};
 use serde::{Deserialize, Serialize};
 
 use super::Question;
@@ -24,7 +24,7 @@ pub(crate) struct RevocationsAnswer {
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(crate) enum RevocationBody {
     SessionEnded { session_id: SessionId, expires_at_ms: i64 },
-    RoleChanged { member_id: MemberId, role: Role },
+    MemberChanged { member_id: MemberId, role: Role, standing: Standing },
 }
 
 impl Question for RevocationsAfter {
@@ -38,7 +38,9 @@ impl From<Revocation> for RevocationBody {
             Revocation::SessionEnded { session_id, expires_at } => {
                 Self::SessionEnded { session_id, expires_at_ms: expires_at.as_millis() }
             }
-            Revocation::RoleChanged { member_id, role } => Self::RoleChanged { member_id, role },
+            Revocation::MemberChanged { member_id, role, standing } => {
+                Self::MemberChanged { member_id, role, standing }
+            }
         }
     }
 }
@@ -49,7 +51,9 @@ impl From<RevocationBody> for Revocation {
             RevocationBody::SessionEnded { session_id, expires_at_ms } => {
                 Self::SessionEnded { session_id, expires_at: Timestamp::from_millis(expires_at_ms) }
             }
-            RevocationBody::RoleChanged { member_id, role } => Self::RoleChanged { member_id, role },
+            RevocationBody::MemberChanged { member_id, role, standing } => {
+                Self::MemberChanged { member_id, role, standing }
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ use madang_event::{BoardCount, Writer};
 use madang_kernel::{
     ArticleFacts, ArticleId, BoardId, CommentMode, Id, MemberId, Page, Role, Scroll, SessionId, Timestamp,
 };
-use madang_member::Revocation;
+use madang_member::{Revocation, Standing};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -68,12 +68,30 @@ fn head() -> impl Strategy<Value = ArticleHead> {
     })
 }
 
+fn standing() -> impl Strategy<Value = Standing> {
+    // An end that a person gave was read from a date, so it is one: up to the year 9999.
+    let until = (0_i64..253_000_000_000_000).prop_map(Timestamp::from_millis);
+    let parts =
+        (any::<u32>(), option::of(until), vec(id::<BoardId>(), 0..4), any::<u32>(), option::of(id::<SessionId>()));
+    parts.prop_map(|(version, suspended_until, moderates, passwords, kept_session)| Standing {
+        version,
+        suspended_until,
+        moderates,
+        passwords,
+        kept_session,
+    })
+}
+
 fn revocation() -> impl Strategy<Value = Revocation> {
     let role = prop_oneof![Just(Role::Member), Just(Role::Moderator), Just(Role::Admin)];
     prop_oneof![
         (id::<SessionId>(), moment())
             .prop_map(|(session_id, expires_at)| Revocation::SessionEnded { session_id, expires_at }),
-        (id::<MemberId>(), role).prop_map(|(member_id, role)| Revocation::RoleChanged { member_id, role }),
+        (id::<MemberId>(), role, standing()).prop_map(|(member_id, role, standing)| Revocation::MemberChanged {
+            member_id,
+            role,
+            standing
+        }),
     ]
 }
 

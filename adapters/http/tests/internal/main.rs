@@ -4,5 +4,6 @@
 
 mod failures;
 mod lookups;
+mod moderation;
 mod protocol;
 mod support;

@@ -12,7 +12,7 @@ use madang_kernel::{
     ArticleId, ArticleLookup, BoardId, Id, ManualClock, MemberId, PageNumber, PageSize, Role, SessionId, StoreError,
     Timestamp,
 };
-use madang_member::{Revocation, RevocationCursor, RevocationSource, Sessions};
+use madang_member::{Revocation, RevocationCursor, RevocationSource, Sessions, Standing};
 use tower::ServiceExt;
 
 const PATHS: [&str; 9] = [
@@ -94,7 +94,11 @@ async fn a_process_without_members_learns_of_ended_sessions_and_changed_roles() 
     };
     let all: Vec<Revocation> = (1..=1_500)
         .map(ended)
-        .chain([Revocation::RoleChanged { member_id: MemberId::from_raw(5), role: Role::Moderator }])
+        .chain([Revocation::MemberChanged {
+            member_id: MemberId::from_raw(5),
+            role: Role::Moderator,
+            standing: Standing { version: 1, moderates: vec![BoardId::from_raw(9)], ..Standing::default() },
+        }])
         .collect();
     site.revocations.lock().unwrap().extend(all.clone());
     let peer = Peer::serve(site.router(secret())).await;

@@ -1,5 +1,5 @@
 -- Uses: primary key of revocation.
-INSERT INTO revocation (shard, position, session_id, expires_at, member_id, role)
+INSERT INTO revocation (shard, position, session_id, expires_at, member_id, role, standing)
 VALUES
 -- rows, joined by ,
-(0, ?, ?, ?, ?, ?)
+(0, ?, ?, ?, ?, ?, ?)

@@ -6,13 +6,14 @@ use std::sync::{Arc, LazyLock};
 use madang_article::events::{self, Removed};
 use madang_article::{Article, CreateArticle, DeleteArticle, DeleteOutcome, EditArticle, EditOutcome};
 use madang_event::Envelope;
-use madang_kernel::{ArticleId, BoardId, Clock, Created, EventId, Id, ShardId, StoreError, Timestamp};
+use madang_kernel::{Act, ArticleId, BoardId, Clock, Created, EventId, Id, ShardId, StoreError, Timestamp};
 
 use super::call::{Announce, Answer, Call};
 use super::load::{Loaded, load};
 use super::{board, row};
 use crate::errors::SqlError;
 use crate::lane::{Decision, Fold};
+use crate::moderation;
 use crate::once::{Earlier, Keys};
 use crate::rows;
 use crate::statement::{Many, Values};
@@ -48,7 +49,7 @@ impl Fold for ArticleFold {
         let Loaded { boards, articles } = load(tx, calls).await?;
         let keys = Keys::load(tx, calls.iter().filter_map(Call::once), now).await?;
         let held = articles.into_iter().map(|(id, article)| (id, Held::Stored(article))).collect();
-        let mut replay = Replay { boards, held, keys, events: Vec::new(), now };
+        let mut replay = Replay { boards, held, keys, events: Vec::new(), acts: Vec::new(), now };
         let mut decisions = Vec::with_capacity(calls.len());
         for call in calls {
             decisions.push(match call {
@@ -70,6 +71,7 @@ struct Replay {
     held: HashMap<ArticleId, Held>,
     keys: Keys,
     events: Vec<Envelope>,
+    acts: Vec<Act>,
     now: Timestamp,
 }
 
@@ -157,6 +159,7 @@ impl Replay {
         };
         let board = self.boards.get(&article.board_id).ok_or_else(|| no_board(article.board_id))?;
         self.events.push(events::edited(&article, edit.event_id, self.now, board.count()));
+        self.acts.extend(edit.act.clone());
         let is_new = matches!(self.held.get(&edit.article_id), Some(Held::New(_)));
         let held = if is_new { Held::New(article.clone()) } else { Held::Edited(article.clone()) };
         self.held.insert(edit.article_id, held);
@@ -172,6 +175,7 @@ impl Replay {
         let board = self.boards.get_mut(&removed.board_id).ok_or_else(|| no_board(removed.board_id))?;
         let count = board.count_out(article_id)?;
         self.events.push(events::deleted(removed, delete.event_id, self.now, count));
+        self.acts.extend(delete.act.clone());
         let is_new = matches!(self.held.get(&article_id), Some(Held::New(_)));
         self.held.insert(article_id, if is_new { Held::Passed } else { Held::Removed });
         Ok(DeleteOutcome::Deleted)
@@ -199,6 +203,7 @@ impl Replay {
         tx.set_many(&SET_COUNTS, self.boards.values().filter_map(|board| board.changed_count()).collect()).await?;
         tx.set_many(&SET_BLOCKS, self.boards.values().flat_map(|board| board.changed_blocks()).collect()).await?;
         self.keys.write(tx).await?;
+        moderation::record(tx, &self.acts).await?;
         for event in &self.events {
             tx.report(rows::carrying(event, event.key.shard()));
         }

@@ -21,7 +21,7 @@ use madang_article::{
     EditArticle, EditOutcome, NewBoard, NewestArticles,
 };
 use madang_kernel::{
-    ArticleId, BoardId, Created, Id, Page, PageNumber, PageSize, Scroll, ShardId, StoreError, Timestamp,
+    ArticleId, BoardId, Created, Id, MemberId, Page, PageNumber, PageSize, Scroll, ShardId, StoreError, Timestamp,
 };
 
 use crate::errors::PART;
@@ -169,5 +169,14 @@ impl ArticleStore for MysqlArticles {
         size: PageSize,
     ) -> Result<Scroll<ArticleSummary, ArticleId>, StoreError> {
         page::scroll(&self.db, board, before, size).await
+    }
+
+    async fn by_writer(
+        &self,
+        writer: MemberId,
+        before: Option<ArticleId>,
+        size: PageSize,
+    ) -> Result<Scroll<ArticleSummary, ArticleId>, StoreError> {
+        page::by_writer(&self.db, writer, before, size).await
     }
 }

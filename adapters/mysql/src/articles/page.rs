@@ -5,7 +5,9 @@ use std::sync::LazyLock;
 
 use madang_article::blocks::{BLOCK_ARTICLES, Position, skip};
 use madang_article::{Article, ArticleSummary, NewestArticles};
-use madang_kernel::{ArticleId, BoardId, Id, Page, PageNumber, PageSize, Scroll, ServerIndex, StoreError, known_count};
+use madang_kernel::{
+    ArticleId, BoardId, Id, MemberId, Page, PageNumber, PageSize, Scroll, ServerIndex, StoreError, known_count,
+};
 
 use super::blocks::{BLOCK, SUPER_BLOCK};
 use super::{board, row};
@@ -19,6 +21,7 @@ static FIND_MANY: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("..
 const BLOCKS_BELOW: &str = include_str!("../../sql/article/blocks_below.sql");
 const NEWEST: &str = include_str!("../../sql/article/newest.sql");
 const PAGE_BELOW: &str = include_str!("../../sql/article/page_below.sql");
+const BY_WRITER: &str = include_str!("../../sql/article/by_writer.sql");
 const SCROLL: &str = include_str!("../../sql/article/scroll.sql");
 
 /// Blocks read at a time: a super-block has about 64, and a board of 5 million articles about 78 super-blocks.
@@ -147,5 +150,24 @@ pub(super) async fn scroll(
     let values = vec![board.raw().into(), below.into(), (size.get() + 1).into()];
     let rows = db.read(db.server_of(board.shard()), SCROLL, values).await?;
     let items = rows.into_iter().map(row::summary).collect::<Result<Vec<_>, _>>()?;
+    Ok(Scroll::from_surplus(items, size, |article| article.article_id))
+}
+
+/// Each server tells its newest; the newest of them all are the answer.
+pub(super) async fn by_writer(
+    db: &Mysql,
+    writer: MemberId,
+    before: Option<ArticleId>,
+    size: PageSize,
+) -> Result<Scroll<ArticleSummary, ArticleId>, StoreError> {
+    let (below, surplus) = (before.map_or(i64::MAX, ArticleId::raw), size.get() + 1);
+    let mut items = Vec::new();
+    for server in db.servers() {
+        for cells in db.read(server, BY_WRITER, vec![writer.raw().into(), below.into(), surplus.into()]).await? {
+            items.push(row::summary(cells).map_err(StoreError::from)?);
+        }
+    }
+    items.sort_by_key(|article| std::cmp::Reverse(article.article_id));
+    items.truncate(surplus as usize);
     Ok(Scroll::from_surplus(items, size, |article| article.article_id))
 }

@@ -11,9 +11,9 @@ use super::replay::{Article, Gone, Held, Replay};
 use super::row;
 use crate::errors::SqlError;
 use crate::lane::{Decision, Fold};
-use crate::rows;
 use crate::statement::{Many, Values};
 use crate::transaction::Tx;
+use crate::{moderation, rows};
 
 static INSERT: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/insert.sql")));
 static DELETE: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/delete.sql")));
@@ -110,6 +110,7 @@ async fn write(tx: &mut Tx<'_>, replay: Replay) -> Result<(), SqlError> {
     let gone = replay.articles.iter().filter(|(_, article)| article.gone == Gone::Now);
     tx.set_many(&MARK_GONE, gone.map(|(id, _)| row::article_key(*id)).collect()).await?;
     replay.keys.write(tx).await?;
+    moderation::record(tx, &replay.acts).await?;
     for event in &replay.events {
         tx.report(rows::carrying(event, ShardId::of_article_parts(event.key)));
     }

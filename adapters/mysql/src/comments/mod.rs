@@ -12,7 +12,7 @@ use madang_comment::{
     Comment, CommentCount, CommentCursor, CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome,
 };
 use madang_kernel::{
-    ArticleId, CommentId, CommentMode, Id, Page, PageNumber, PageSize, Scroll, ShardId, StoreError, Timestamp,
+    ArticleId, CommentId, CommentMode, Id, MemberId, Page, PageNumber, PageSize, Scroll, ShardId, StoreError, Timestamp,
 };
 
 use crate::errors::PART;
@@ -89,6 +89,15 @@ impl CommentStore for MysqlComments {
         size: PageSize,
     ) -> Result<Scroll<Comment, CommentCursor>, StoreError> {
         read::scroll(&self.db, article, mode, after, size).await
+    }
+
+    async fn by_writer(
+        &self,
+        writer: MemberId,
+        before: Option<CommentId>,
+        size: PageSize,
+    ) -> Result<Scroll<Comment, CommentId>, StoreError> {
+        read::by_writer(&self.db, writer, before, size).await
     }
 
     async fn count(&self, article: ArticleId) -> Result<CommentCount, StoreError> {

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use madang_comment::{Comment, CommentCount, CommentCursor};
 use madang_kernel::{
-    ArticleId, CommentId, CommentMode, Id, Page, PageNumber, PageSize, Scroll, ServerIndex, ShardId, StoreError,
-    known_count,
+    ArticleId, CommentId, CommentMode, Id, MemberId, Page, PageNumber, PageSize, Scroll, ServerIndex, ShardId,
+    StoreError, known_count,
 };
 
 use super::row;
@@ -24,6 +24,7 @@ const PAGE_TREE: &str = include_str!("../../sql/comment/page_tree.sql");
 const SCROLL_GROUP: &str = include_str!("../../sql/comment/scroll_group.sql");
 const SCROLL_AFTER_GROUP: &str = include_str!("../../sql/comment/scroll_after_group.sql");
 const SCROLL_TREE: &str = include_str!("../../sql/comment/scroll_tree.sql");
+const BY_WRITER: &str = include_str!("../../sql/comment/by_writer.sql");
 const COUNTED_ARTICLES: &str = include_str!("../../sql/comment/counted_articles.sql");
 const COMMENTED_ARTICLES: &str = include_str!("../../sql/comment/commented_articles.sql");
 
@@ -181,4 +182,23 @@ pub(super) async fn counted_articles(
         }
     }
     Ok(articles.into_iter().take(size.get() as usize).collect())
+}
+
+/// Each server tells its newest; the newest of them all are the answer.
+pub(super) async fn by_writer(
+    db: &Mysql,
+    writer: MemberId,
+    before: Option<CommentId>,
+    size: PageSize,
+) -> Result<Scroll<Comment, CommentId>, StoreError> {
+    let (below, surplus) = (before.map_or(i64::MAX, CommentId::raw), size.get() + 1);
+    let mut items = Vec::new();
+    for server in db.servers() {
+        for cells in db.read(server, BY_WRITER, vec![writer.raw().into(), below.into(), surplus.into()]).await? {
+            items.push(row::comment(cells).map_err(StoreError::from)?);
+        }
+    }
+    items.sort_by_key(|comment| std::cmp::Reverse(comment.comment_id));
+    items.truncate(surplus as usize);
+    Ok(Scroll::from_surplus(items, size, |comment| comment.comment_id))
 }

@@ -7,7 +7,7 @@ use madang_comment::{
     Refusal, events, place as place_rule,
 };
 use madang_event::Envelope;
-use madang_kernel::{ArticleId, CommentId, CommentMode, Created, Id, ShardId, StoreError, Timestamp};
+use madang_kernel::{Act, ArticleId, CommentId, CommentMode, Created, Id, ShardId, StoreError, Timestamp};
 
 use super::load::{Loaded, Tally};
 use crate::lane::Decision;
@@ -19,6 +19,7 @@ pub(super) struct Replay {
     pub(super) held: HashMap<CommentId, Held>,
     pub(super) keys: Keys,
     pub(super) events: Vec<Envelope>,
+    pub(super) acts: Vec<Act>,
     replies: HashMap<CommentId, HashSet<CommentId>>,
     last: HashMap<(ArticleId, CommentPath), CommentPath>,
     now: Timestamp,
@@ -99,7 +100,7 @@ impl Replay {
         let Loaded { articles, comments, replies, last, keys } = loaded;
         let articles = articles.into_iter().map(|(id, tally)| (id, tally.into())).collect();
         let held = comments.into_iter().map(|(id, comment)| (id, Held::Stored(comment))).collect();
-        Self { articles, held, keys, events: Vec::new(), replies, last, now }
+        Self { articles, held, keys, events: Vec::new(), acts: Vec::new(), replies, last, now }
     }
 
     pub(super) fn create(&mut self, new: &CreateComment) -> Decision<CreateOutcome> {
@@ -156,6 +157,7 @@ impl Replay {
         let going = going_with(&self.held, &self.replies, &comment);
         let count = article.count_out(comment.article_id, going.len() as u64)?;
         self.events.push(events::deleted(&comment, delete.event_id, self.now, count));
+        self.acts.extend(delete.act.clone());
         if going.is_empty() {
             self.mark(comment);
         } else {

@@ -4,24 +4,26 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::LazyLock;
 
-use madang_kernel::{Id, MemberId, Role, SessionId, ShardId, Timestamp};
-use madang_member::{Member, NewMember};
+use madang_kernel::{Id, SessionId, ShardId, Timestamp};
+use madang_member::{ChangeMember, ChangeOutcome, MemberRecord, NewMember};
 use mysql_async::Value;
 
 use super::row;
 use crate::errors::SqlError;
 use crate::lane::{Decision, Fold};
+use crate::moderation;
 use crate::statement::{Many, Values};
 use crate::transaction::{Tx, bytes};
 
 static TAKEN_NAMES: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/member/taken_names.sql")));
 static INSERT: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/member/insert.sql")));
 static ENDED: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/member/ended_sessions.sql")));
-static FORGET_ROLES: LazyLock<Many> =
-    LazyLock::new(|| Many::parse(include_str!("../../sql/member/forget_role_changes.sql")));
+static FORGET_CHANGES: LazyLock<Many> =
+    LazyLock::new(|| Many::parse(include_str!("../../sql/member/forget_changes.sql")));
 static REVOKE: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/member/revoke.sql")));
-const FIND: &str = include_str!("../../sql/member/find.sql");
-const SET_ROLE: &str = include_str!("../../sql/member/set_role.sql");
+const FIND_RECORD: &str = include_str!("../../sql/member/find_record.sql");
+const STORE_RECORD: &str = include_str!("../../sql/member/store_record.sql");
+const HAS_OTHER_ADMIN: &str = include_str!("../../sql/member/has_other_admin.sql");
 const LOCK_HEAD: &str = include_str!("../../sql/member/lock_head.sql");
 const HEAD: &str = include_str!("../../sql/member/head.sql");
 const SET_HEAD: &str = include_str!("../../sql/member/set_head.sql");
@@ -30,14 +32,14 @@ const SET_HEAD: &str = include_str!("../../sql/member/set_head.sql");
 pub(super) enum Call {
     /// Members to register, without those whose name is taken.
     Create(Vec<NewMember>),
-    SetRole(MemberId, Role),
+    Change(Box<ChangeMember>),
     EndSession(SessionId, Timestamp),
 }
 
 /// The answer, each for its kind of call.
 pub(super) enum Answer {
     Created(u64),
-    RoleSet(Option<Member>),
+    Changed(ChangeOutcome),
     SessionEnded,
 }
 
@@ -59,7 +61,7 @@ impl Fold for MemberFold {
         for call in calls {
             answers.push(Ok(match call {
                 Call::Create(new) => Answer::Created(names.register(new)),
-                Call::SetRole(member, role) => Answer::RoleSet(set_role(tx, &mut revoking, *member, *role).await?),
+                Call::Change(change) => Answer::Changed(self::change(tx, &mut revoking, change).await?),
                 Call::EndSession(session, expires_at) => {
                     revoking.end_session(*session, *expires_at);
                     Answer::SessionEnded
@@ -121,7 +123,7 @@ struct Revoking {
 /// One revocation without its position.
 enum Revoked {
     Session(SessionId, Timestamp),
-    Role(MemberId, Role),
+    Member(MemberRecord),
 }
 
 impl Revoking {
@@ -147,10 +149,11 @@ impl Revoking {
         }
     }
 
-    /// The newest role of a member is the one that is told.
-    fn change_role(&mut self, member: MemberId, role: Role) {
-        self.sessions.retain(|earlier| !matches!(earlier, Revoked::Role(other, _) if *other == member));
-        self.sessions.push(Revoked::Role(member, role));
+    /// The newest state of a member is the one that is told.
+    fn change_member(&mut self, record: MemberRecord) {
+        let member = record.member.member_id;
+        self.sessions.retain(|earlier| !matches!(earlier, Revoked::Member(other) if other.member.member_id == member));
+        self.sessions.push(Revoked::Member(record));
         self.forget.insert(member.raw());
     }
 
@@ -158,7 +161,7 @@ impl Revoking {
         if self.sessions.is_empty() {
             return Ok(());
         }
-        tx.set_many(&FORGET_ROLES, self.forget.into_iter().map(|id| vec![id.into()]).collect()).await?;
+        tx.set_many(&FORGET_CHANGES, self.forget.into_iter().map(|id| vec![id.into()]).collect()).await?;
         let head = tx.first(HEAD, Vec::new()).await?;
         let mut position: i64 = head.ok_or_else(|| SqlError::defect("the head of the revocations is gone"))?.next()?;
         let rows = self.sessions.into_iter().map(|revoked| {
@@ -166,11 +169,11 @@ impl Revoking {
             match revoked {
                 Revoked::Session(session, expires_at) => {
                     let (session, expires_at) = (session.raw().into(), expires_at.as_millis().into());
-                    vec![position.into(), session, expires_at, Value::NULL, Value::NULL]
+                    vec![position.into(), session, expires_at, Value::NULL, Value::NULL, Value::NULL]
                 }
-                Revoked::Role(member, role) => {
-                    let role = bytes(row::role_name(role));
-                    vec![position.into(), Value::NULL, Value::NULL, member.raw().into(), role]
+                Revoked::Member(MemberRecord { member, standing, .. }) => {
+                    let (role, standing) = (bytes(row::role_name(member.role)), bytes(row::standing_json(&standing)));
+                    vec![position.into(), Value::NULL, Value::NULL, member.member_id.raw().into(), role, standing]
                 }
             }
         });
@@ -181,18 +184,18 @@ impl Revoking {
     }
 }
 
-async fn set_role(
-    tx: &mut Tx<'_>,
-    revoking: &mut Revoking,
-    member: MemberId,
-    role: Role,
-) -> Result<Option<Member>, SqlError> {
-    if tx.write(SET_ROLE, vec![bytes(row::role_name(role)), member.raw().into()]).await? == 0 {
-        return Ok(None);
-    }
-    revoking.change_role(member, role);
-    match tx.first(FIND, vec![member.raw().into()]).await? {
-        Some(mut cells) => Ok(Some(row::member(&mut cells)?)),
-        None => Ok(None),
-    }
+/// The head of the revocations is locked, so no other change runs beside this one, in whichever process.
+async fn change(tx: &mut Tx<'_>, revoking: &mut Revoking, change: &ChangeMember) -> Result<ChangeOutcome, SqlError> {
+    let member = change.member_id.raw();
+    let Some(found) = tx.first(FIND_RECORD, vec![member.into()]).await? else { return Ok(ChangeOutcome::Absent) };
+    let has_other_admin = tx.first(HAS_OTHER_ADMIN, vec![member.into()]).await?.is_some();
+    let changed = match row::record(found)?.changed(&change.change, change.changed_at, has_other_admin) {
+        Ok(changed) => changed,
+        Err(refused) => return Ok(ChangeOutcome::Refused(refused)),
+    };
+    let (role, standing) = (bytes(row::role_name(changed.member.role)), bytes(row::standing_json(&changed.standing)));
+    tx.write(STORE_RECORD, vec![role, bytes(changed.password_hash.as_str()), standing, member.into()]).await?;
+    revoking.change_member(changed.clone());
+    moderation::record(tx, &change.act).await?;
+    Ok(ChangeOutcome::Changed(changed))
 }

@@ -4,8 +4,11 @@ mod decide;
 mod row;
 
 use async_trait::async_trait;
-use madang_kernel::{Id, MemberId, Role, SessionId, ShardId, StoreError, Timestamp};
-use madang_member::{CreateMember, Credentials, Member, MemberStore, NewMember, Revocation, RevocationCursor};
+use madang_kernel::{Id, MemberId, SessionId, ShardId, StoreError, Timestamp};
+use madang_member::{
+    ChangeMember, ChangeOutcome, CreateMember, Member, MemberRecord, MemberStore, NewMember, Revocation,
+    RevocationCursor,
+};
 
 use crate::Mysql;
 use crate::db::transact;
@@ -75,15 +78,15 @@ impl MemberStore for MysqlMembers {
         Ok(found.map(|mut cells| row::member(&mut cells)).transpose()?)
     }
 
-    async fn find_credentials(&self, name_key: &str) -> Result<Option<Credentials>, StoreError> {
+    async fn find_credentials(&self, name_key: &str) -> Result<Option<MemberRecord>, StoreError> {
         let home = self.db.server_of(ShardId::HOME);
         let found = self.db.read(home, FIND_CREDENTIALS, vec![bytes(name_key)]).await?.pop();
-        Ok(found.map(row::credentials).transpose()?)
+        Ok(found.map(row::record).transpose()?)
     }
 
-    async fn set_role(&self, member: MemberId, role: Role) -> Result<Option<Member>, StoreError> {
-        match self.lanes.call(Call::SetRole(member, role)).await? {
-            Answer::RoleSet(member) => Ok(member),
+    async fn change(&self, change: ChangeMember) -> Result<ChangeOutcome, StoreError> {
+        match self.lanes.call(Call::Change(Box::new(change))).await? {
+            Answer::Changed(outcome) => Ok(outcome),
             _ => Err(crossed()),
         }
     }

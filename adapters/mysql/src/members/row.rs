@@ -1,7 +1,7 @@
 //! Rows of members and revocations, read back into values.
 
 use madang_kernel::{Id, MemberId, Role, SessionId, Timestamp};
-use madang_member::{Credentials, Member, Revocation};
+use madang_member::{Member, MemberRecord, Revocation, Standing};
 
 use crate::errors::SqlError;
 use crate::transaction::Cells;
@@ -16,12 +16,24 @@ pub(super) fn member(cells: &mut Cells) -> Result<Member, SqlError> {
     })
 }
 
-/// Columns: the member's, then the password's hash.
-pub(super) fn credentials(mut cells: Cells) -> Result<Credentials, SqlError> {
-    Ok(Credentials { member: member(&mut cells)?, password_hash: cells.next()? })
+/// Columns: the member's, then the password's hash, then how they stand.
+pub(super) fn record(mut cells: Cells) -> Result<MemberRecord, SqlError> {
+    let (member, password_hash) = (member(&mut cells)?, cells.next()?);
+    Ok(MemberRecord { member, password_hash, standing: standing(cells.next()?)? })
 }
 
-/// Columns: position, session, its expiry, member, their role.
+/// How a standing is written in its column.
+pub(super) fn standing_json(standing: &Standing) -> String {
+    // Numbers and texts into memory: there is nothing that could fail.
+    serde_json::to_string(standing).unwrap_or_default()
+}
+
+/// Without one nothing has changed.
+fn standing(json: Option<String>) -> Result<Standing, SqlError> {
+    json.map_or(Ok(Standing::default()), |json| serde_json::from_str(&json).map_err(SqlError::defect))
+}
+
+/// Columns: position, session, its expiry, member, their role, how they stand.
 pub(super) fn revocation(mut cells: Cells) -> Result<(i64, Revocation), SqlError> {
     let position = cells.next()?;
     let (session, expires_at): (Option<i64>, Option<i64>) = (cells.next()?, cells.next()?);
@@ -32,7 +44,8 @@ pub(super) fn revocation(mut cells: Cells) -> Result<(i64, Revocation), SqlError
             expires_at: Timestamp::from_millis(expires_at),
         },
         (None, None, Some(member), Some(name)) => {
-            Revocation::RoleChanged { member_id: MemberId::from_raw(member), role: role(&name)? }
+            let standing = standing(cells.next()?)?;
+            Revocation::MemberChanged { member_id: MemberId::from_raw(member), role: role(&name)?, standing }
         }
         _ => return Err(SqlError::defect(format!("revocation {position} is neither a session's nor a member's"))),
     };

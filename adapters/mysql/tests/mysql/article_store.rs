@@ -6,8 +6,9 @@ use std::sync::Arc;
 use madang_article::ArticleStore;
 use madang_conformance::article_store::ArticleStoreHarness;
 use madang_kernel::ManualClock;
+use madang_member::ActSource;
 use madang_messaging::Message;
-use madang_mysql::{MysqlArticles, Service};
+use madang_mysql::{MysqlActs, MysqlArticles, Service};
 
 use crate::support::{TestDb, Topology};
 
@@ -26,6 +27,10 @@ impl<T: Topology> ArticleStoreHarness for Harness<T> {
 
     fn store(&self) -> Arc<dyn ArticleStore> {
         Arc::new(self.articles.clone())
+    }
+
+    fn acts(&self) -> Arc<dyn ActSource> {
+        Arc::new(MysqlActs::new(self.test.db.clone()))
     }
 
     fn clock(&self) -> &ManualClock {

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use madang_comment::CommentStore;
 use madang_conformance::comment_store::CommentStoreHarness;
 use madang_kernel::ManualClock;
+use madang_member::ActSource;
 use madang_messaging::Message;
-use madang_mysql::{MysqlComments, Service};
+use madang_mysql::{MysqlActs, MysqlComments, Service};
 
 use crate::support::{TestDb, Topology};
 
@@ -26,6 +27,10 @@ impl<T: Topology> CommentStoreHarness for Harness<T> {
 
     fn store(&self) -> Arc<dyn CommentStore> {
         Arc::new(self.comments.clone())
+    }
+
+    fn acts(&self) -> Arc<dyn ActSource> {
+        Arc::new(MysqlActs::new(self.test.db.clone()))
     }
 
     fn clock(&self) -> &ManualClock {

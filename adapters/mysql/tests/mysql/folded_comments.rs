@@ -35,7 +35,11 @@ fn new(number: i64, parent: Option<i64>) -> CreateComment {
 }
 
 fn delete(number: i64) -> DeleteComment {
-    DeleteComment { comment_id: CommentId::from_raw(id(number)), event_id: EventId::from_raw(id(number + 10_000)) }
+    DeleteComment {
+        comment_id: CommentId::from_raw(id(number)),
+        event_id: EventId::from_raw(id(number + 10_000)),
+        act: None,
+    }
 }
 
 /// A store whose lane waits for a lock for as long as a slow machine may take to let it go.

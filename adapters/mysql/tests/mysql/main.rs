@@ -17,6 +17,7 @@ mod like_store;
 mod many_articles;
 mod member_store;
 mod membership;
+mod moderation_store;
 mod node_leases;
 mod open;
 mod outbox;

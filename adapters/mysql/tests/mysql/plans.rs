@@ -156,6 +156,14 @@ async fn fill(test: &TestDb, service: Service) {
                     rows(&|n| format!("(0, {n}, {n}, {n})"))
                 ),
                 format!(
+                    "INSERT INTO moderation_act (shard, act_id, kind, moderator_id, moderator_name, subject, board_id, acted_at, detail, reason) VALUES {}",
+                    rows(&|n| format!("(0, {n}, 'role_given', 1, 'm', {n}, {}, 1, '', '')", n % 50))
+                ),
+                format!(
+                    "INSERT INTO report (shard, report_id, kind, subject, article_id, board_id, reporter_id, reporter_name, reported_at, is_open, reason) VALUES {}",
+                    rows(&|n| format!("(0, {n}, 'article', {n}, {n}, {}, {n}, 'r', 1, 1, 'spam')", n % 50))
+                ),
+                format!(
                     "INSERT INTO instance (shard, service, instance, beat_at) VALUES {}",
                     rows(&|n| format!("(0, 's{}', 'i{n}', {n})", n % 50))
                 ),
@@ -300,8 +308,8 @@ fn fill_in(text: &str, values: &[&str]) -> String {
 }
 
 /// Columns that hold texts; a number compared with one of them would use no index.
-const TEXTS: [&str; 9] =
-    ["path", "message_key", "group_name", "scope", "once_key", "slug", "name_key", "service", "instance"];
+const TEXTS: [&str; 10] =
+    ["kind", "path", "message_key", "group_name", "scope", "once_key", "slug", "name_key", "service", "instance"];
 
 /// Placeholders as values of the columns that they are compared with.
 fn literal(sql: &str) -> String {
@@ -338,7 +346,7 @@ fn parts(text: &str) -> (String, String, String, String) {
 
 fn service_of(name: &str) -> Service {
     match name.split('/').next().unwrap() {
-        "member" | "lease" | "membership" => Service::Member,
+        "member" | "lease" | "membership" | "moderation" => Service::Member,
         "article" | "once" => Service::Article,
         "comment" => Service::Comment,
         "view" => Service::View,

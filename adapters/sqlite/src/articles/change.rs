@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{blocks, row};
 use crate::errors::sql_error;
-use crate::log;
+use crate::{log, moderation};
 
 const UPDATE: &str = include_str!("../../sql/article/update.sql");
 const DELETE: &str = include_str!("../../sql/article/delete.sql");
@@ -37,6 +37,7 @@ pub(super) fn edit(tx: &Connection, edit: EditArticle, now: Timestamp) -> Result
         .map_err(sql_error)?;
     let count = blocks::board_count(tx, article.board_id)?.ok_or_else(|| blocks::no_board(article.board_id))?;
     log::report(tx, events::edited(&article, edit.event_id, now, count))?;
+    moderation::record(tx, edit.act.as_ref())?;
     Ok(EditOutcome::Edited(article))
 }
 
@@ -54,5 +55,6 @@ pub(super) fn delete(tx: &Connection, delete: &DeleteArticle, now: Timestamp) ->
     };
     let count = blocks::count_out(tx, removed.board_id, article_id)?;
     log::report(tx, events::deleted(removed, delete.event_id, now, count))?;
+    moderation::record(tx, delete.act.as_ref())?;
     Ok(DeleteOutcome::Deleted)
 }

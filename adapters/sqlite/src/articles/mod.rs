@@ -12,7 +12,7 @@ use madang_article::{
     Article, ArticleStore, ArticleSummary, BoardWithCount, CreateArticle, CreateBoard, DeleteArticle, DeleteOutcome,
     EditArticle, EditOutcome, NewBoard, NewestArticles,
 };
-use madang_kernel::{ArticleId, BoardId, Created, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp};
+use madang_kernel::{ArticleId, BoardId, Created, MemberId, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp};
 
 pub(crate) use blocks::{BLOCK, SUPER_BLOCK};
 pub use page::PageQuery;
@@ -151,5 +151,14 @@ impl ArticleStore for SqliteArticles {
         size: PageSize,
     ) -> Result<Scroll<ArticleSummary, ArticleId>, StoreError> {
         self.db.read(move |tx| page::scroll(tx, board, before, size)).await
+    }
+
+    async fn by_writer(
+        &self,
+        writer: MemberId,
+        before: Option<ArticleId>,
+        size: PageSize,
+    ) -> Result<Scroll<ArticleSummary, ArticleId>, StoreError> {
+        self.db.read(move |tx| page::by_writer(tx, writer, before, size)).await
     }
 }

@@ -2,7 +2,7 @@
 
 use madang_article::blocks::{BLOCK_ARTICLES, Position, skip};
 use madang_article::{ArticleSummary, NewestArticles};
-use madang_kernel::{ArticleId, BoardId, Id, Page, PageNumber, PageSize, Scroll, StoreError, known_count};
+use madang_kernel::{ArticleId, BoardId, Id, MemberId, Page, PageNumber, PageSize, Scroll, StoreError, known_count};
 use rusqlite::{Connection, Params};
 
 use super::blocks::{BLOCK, SUPER_BLOCK, board_count};
@@ -13,6 +13,7 @@ const BLOCKS_BELOW: &str = include_str!("../../sql/article/blocks_below.sql");
 const NEWEST: &str = include_str!("../../sql/article/newest.sql");
 const PAGE_BELOW: &str = include_str!("../../sql/article/page_below.sql");
 const PAGE_BY_PLAIN_OFFSET: &str = include_str!("../../sql/article/page_by_plain_offset.sql");
+const BY_WRITER: &str = include_str!("../../sql/article/by_writer.sql");
 const SCROLL: &str = include_str!("../../sql/article/scroll.sql");
 
 /// How a numbered page is found.
@@ -50,6 +51,18 @@ pub(super) fn scroll(
 ) -> Result<Scroll<ArticleSummary, ArticleId>, StoreError> {
     let below = before.map_or(i64::MAX, ArticleId::raw);
     let items = summaries(reader, SCROLL, [board.raw(), below, i64::from(size.get()) + 1])?;
+    Ok(Scroll::from_surplus(items, size, |article| article.article_id))
+}
+
+/// The articles of one writer before `before`, or the newest.
+pub(super) fn by_writer(
+    reader: &Connection,
+    writer: MemberId,
+    before: Option<ArticleId>,
+    size: PageSize,
+) -> Result<Scroll<ArticleSummary, ArticleId>, StoreError> {
+    let below = before.map_or(i64::MAX, ArticleId::raw);
+    let items = summaries(reader, BY_WRITER, [writer.raw(), below, i64::from(size.get()) + 1])?;
     Ok(Scroll::from_surplus(items, size, |article| article.article_id))
 }
 

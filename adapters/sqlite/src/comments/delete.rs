@@ -6,13 +6,13 @@ use rusqlite::Connection;
 
 use super::{count, gone, row};
 use crate::errors::sql_error;
-use crate::log;
+use crate::{log, moderation};
 
 const HAS_REPLIES: &str = include_str!("../../sql/comment/has_replies.sql");
 const MARK_DELETED: &str = include_str!("../../sql/comment/mark_deleted.sql");
 const DELETE: &str = include_str!("../../sql/comment/delete.sql");
 
-pub(super) fn delete(tx: &Connection, delete: DeleteComment, now: Timestamp) -> Result<DeleteOutcome, StoreError> {
+pub(super) fn delete(tx: &Connection, delete: &DeleteComment, now: Timestamp) -> Result<DeleteOutcome, StoreError> {
     let Some(comment) = row::find(tx, delete.comment_id)? else {
         return Ok(DeleteOutcome::Absent);
     };
@@ -30,6 +30,7 @@ pub(super) fn delete(tx: &Connection, delete: DeleteComment, now: Timestamp) -> 
     };
     let count = count::count_out(tx, comment.article_id, removed_rows)?;
     log::report(tx, events::deleted(&comment, delete.event_id, now, count))?;
+    moderation::record(tx, delete.act.as_ref())?;
     Ok(DeleteOutcome::Deleted(count))
 }
 

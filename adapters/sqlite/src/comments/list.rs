@@ -2,13 +2,14 @@
 
 use madang_comment::{Comment, CommentCursor};
 use madang_kernel::{
-    ArticleId, CommentId, CommentMode, Id, Page, PageNumber, PageSize, Scroll, StoreError, known_count,
+    ArticleId, CommentId, CommentMode, Id, MemberId, Page, PageNumber, PageSize, Scroll, StoreError, known_count,
 };
 use rusqlite::{Connection, Params, params};
 
 use super::{count, gone, row};
 use crate::errors::sql_error;
 
+const BY_WRITER: &str = include_str!("../../sql/comment/by_writer.sql");
 const PAGE_TWO_LEVEL: &str = include_str!("../../sql/comment/page_two_level.sql");
 const PAGE_TREE: &str = include_str!("../../sql/comment/page_tree.sql");
 const SCROLL_GROUP: &str = include_str!("../../sql/comment/scroll_group.sql");
@@ -81,6 +82,18 @@ pub(super) fn scroll(
         }
     };
     Ok(Scroll::from_surplus(items, size, CommentCursor::after))
+}
+
+/// The comments of one writer before `before`, or the newest.
+pub(super) fn by_writer(
+    reader: &Connection,
+    writer: MemberId,
+    before: Option<CommentId>,
+    size: PageSize,
+) -> Result<Scroll<Comment, CommentId>, StoreError> {
+    let below = before.map_or(i64::MAX, CommentId::raw);
+    let items = comments(reader, BY_WRITER, [writer.raw(), below, i64::from(size.get()) + 1])?;
+    Ok(Scroll::from_surplus(items, size, |comment| comment.comment_id))
 }
 
 fn comments(reader: &Connection, sql: &str, params: impl Params) -> Result<Vec<Comment>, StoreError> {

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use madang_comment::{
     Comment, CommentCount, CommentCursor, CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome,
 };
-use madang_kernel::{ArticleId, CommentId, CommentMode, Page, PageNumber, PageSize, Scroll, StoreError};
+use madang_kernel::{ArticleId, CommentId, CommentMode, MemberId, Page, PageNumber, PageSize, Scroll, StoreError};
 
 use crate::{Lane, Sqlite};
 
@@ -37,7 +37,7 @@ impl CommentStore for SqliteComments {
 
     async fn delete(&self, delete: DeleteComment) -> Result<DeleteOutcome, StoreError> {
         let clock = self.db.clock().clone();
-        self.db.write(Lane::People, move |tx| delete::delete(tx, delete, clock.now())).await
+        self.db.write(Lane::People, move |tx| delete::delete(tx, &delete, clock.now())).await
     }
 
     async fn find(&self, comment: CommentId) -> Result<Option<Comment>, StoreError> {
@@ -62,6 +62,15 @@ impl CommentStore for SqliteComments {
         size: PageSize,
     ) -> Result<Scroll<Comment, CommentCursor>, StoreError> {
         self.db.read(move |tx| list::scroll(tx, article, mode, after, size)).await
+    }
+
+    async fn by_writer(
+        &self,
+        writer: MemberId,
+        before: Option<CommentId>,
+        size: PageSize,
+    ) -> Result<Scroll<Comment, CommentId>, StoreError> {
+        self.db.read(move |tx| list::by_writer(tx, writer, before, size)).await
     }
 
     async fn count(&self, article: ArticleId) -> Result<CommentCount, StoreError> {

@@ -4,17 +4,22 @@ mod revocation;
 mod row;
 
 use async_trait::async_trait;
-use madang_kernel::{Id, MemberId, Role, SessionId, StoreError, Timestamp};
-use madang_member::{CreateMember, Credentials, Member, MemberStore, NewMember, Revocation, RevocationCursor};
+use madang_kernel::{Id, MemberId, SessionId, StoreError, Timestamp};
+use madang_member::{
+    ChangeMember, ChangeOutcome, CreateMember, Member, MemberRecord, MemberStore, NewMember, Revocation,
+    RevocationCursor,
+};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::errors::sql_error;
-use crate::{Lane, Sqlite};
+use crate::{Lane, Sqlite, moderation};
 
 const INSERT: &str = include_str!("../../sql/member/insert.sql");
 const FIND: &str = include_str!("../../sql/member/find.sql");
 const FIND_CREDENTIALS: &str = include_str!("../../sql/member/find_credentials.sql");
-const SET_ROLE: &str = include_str!("../../sql/member/set_role.sql");
+const FIND_RECORD: &str = include_str!("../../sql/member/find_record.sql");
+const STORE_RECORD: &str = include_str!("../../sql/member/store_record.sql");
+const HAS_OTHER_ADMIN: &str = include_str!("../../sql/member/has_other_admin.sql");
 const HAS_ADMIN: &str = include_str!("../../sql/member/has_admin.sql");
 
 /// Members seeded, or sessions forgotten, by one call to the writer: a slice of background work stays short.
@@ -60,17 +65,17 @@ impl MemberStore for SqliteMembers {
         self.db.read(call).await
     }
 
-    async fn find_credentials(&self, name_key: &str) -> Result<Option<Credentials>, StoreError> {
+    async fn find_credentials(&self, name_key: &str) -> Result<Option<MemberRecord>, StoreError> {
         let name_key = name_key.to_owned();
         let call = move |tx: &Connection| {
             let mut find = tx.prepare_cached(FIND_CREDENTIALS).map_err(sql_error)?;
-            find.query_row([name_key], row::credentials).optional().map_err(sql_error)
+            find.query_row([name_key], row::record).optional().map_err(sql_error)
         };
         self.db.read(call).await
     }
 
-    async fn set_role(&self, member: MemberId, role: Role) -> Result<Option<Member>, StoreError> {
-        self.db.write(Lane::People, move |tx| set_role(tx, member, role)).await
+    async fn change(&self, change: ChangeMember) -> Result<ChangeOutcome, StoreError> {
+        self.db.write(Lane::People, move |tx| self::change(tx, &change)).await
     }
 
     async fn has_admin(&self) -> Result<bool, StoreError> {
@@ -131,12 +136,23 @@ fn insert_slice(tx: &Connection, slice: &[NewMember]) -> Result<u64, StoreError>
     Ok(created)
 }
 
-fn set_role(tx: &Connection, member: MemberId, role: Role) -> Result<Option<Member>, StoreError> {
-    let mut update = tx.prepare_cached(SET_ROLE).map_err(sql_error)?;
-    let changed =
-        update.query_row(params![member.raw(), row::role_name(role)], row::member).optional().map_err(sql_error)?;
-    if changed.is_some() {
-        revocation::change_role(tx, member, role)?;
-    }
-    Ok(changed)
+/// There is one writer, so nothing changes between the look and the change.
+fn change(tx: &Connection, change: &ChangeMember) -> Result<ChangeOutcome, StoreError> {
+    let member = change.member_id.raw();
+    let mut find = tx.prepare_cached(FIND_RECORD).map_err(sql_error)?;
+    let Some(found) = find.query_row([member], row::record).optional().map_err(sql_error)? else {
+        return Ok(ChangeOutcome::Absent);
+    };
+    let mut has = tx.prepare_cached(HAS_OTHER_ADMIN).map_err(sql_error)?;
+    let has_other_admin = has.query_row([member], |row| row.get(0)).map_err(sql_error)?;
+    let changed = match found.changed(&change.change, change.changed_at, has_other_admin) {
+        Ok(changed) => changed,
+        Err(refused) => return Ok(ChangeOutcome::Refused(refused)),
+    };
+    let (role, standing) = (row::role_name(changed.member.role), row::standing_json(&changed.standing));
+    let mut store = tx.prepare_cached(STORE_RECORD).map_err(sql_error)?;
+    store.execute(params![member, role, changed.password_hash, standing]).map_err(sql_error)?;
+    revocation::change_member(tx, &changed)?;
+    moderation::record(tx, change.act.as_ref())?;
+    Ok(ChangeOutcome::Changed(changed))
 }

@@ -1,15 +1,15 @@
-//! What signed tokens do not know: ended sessions and changed roles, in commit order because there is one writer.
+//! What signed tokens do not know: ended sessions and changed members, in commit order because there is one writer.
 
-use madang_kernel::{Id, MemberId, Role, SessionId, StoreError, Timestamp};
-use madang_member::{Revocation, RevocationCursor};
+use madang_kernel::{Id, MemberId, SessionId, StoreError, Timestamp};
+use madang_member::{MemberRecord, Revocation, RevocationCursor};
 use rusqlite::{Connection, Row, params};
 
 use super::row;
 use crate::errors::sql_error;
 
 const END_SESSION: &str = include_str!("../../sql/member/end_session.sql");
-const FORGET_ROLE_CHANGE: &str = include_str!("../../sql/member/forget_role_change.sql");
-const CHANGE_ROLE: &str = include_str!("../../sql/member/change_role.sql");
+const FORGET_CHANGE: &str = include_str!("../../sql/member/forget_change.sql");
+const CHANGE_MEMBER: &str = include_str!("../../sql/member/change_member.sql");
 const AFTER: &str = include_str!("../../sql/member/revocations.sql");
 const FORGET_EXPIRED: &str = include_str!("../../sql/member/forget_expired.sql");
 
@@ -20,11 +20,12 @@ pub(super) fn end_session(tx: &Connection, session: SessionId, expires_at: Times
 }
 
 /// Keeps one row a member, and puts it at the end, so that every process still polls it.
-pub(super) fn change_role(tx: &Connection, member: MemberId, role: Role) -> Result<(), StoreError> {
-    let mut forget = tx.prepare_cached(FORGET_ROLE_CHANGE).map_err(sql_error)?;
-    forget.execute([member.raw()]).map_err(sql_error)?;
-    let mut change = tx.prepare_cached(CHANGE_ROLE).map_err(sql_error)?;
-    change.execute(params![member.raw(), row::role_name(role)]).map_err(sql_error)?;
+pub(super) fn change_member(tx: &Connection, record: &MemberRecord) -> Result<(), StoreError> {
+    let (member, role) = (record.member.member_id.raw(), row::role_name(record.member.role));
+    let mut forget = tx.prepare_cached(FORGET_CHANGE).map_err(sql_error)?;
+    forget.execute([member]).map_err(sql_error)?;
+    let mut change = tx.prepare_cached(CHANGE_MEMBER).map_err(sql_error)?;
+    change.execute(params![member, role, row::standing_json(&record.standing)]).map_err(sql_error)?;
     Ok(())
 }
 
@@ -58,7 +59,11 @@ fn positioned(row: &Row<'_>) -> rusqlite::Result<(i64, Revocation)> {
             session_id: SessionId::from_raw(session),
             expires_at: Timestamp::from_millis(row.get(2)?),
         },
-        None => Revocation::RoleChanged { member_id: MemberId::from_raw(row.get(3)?), role: self::row::role(row, 4)? },
+        None => Revocation::MemberChanged {
+            member_id: MemberId::from_raw(row.get(3)?),
+            role: self::row::role(row, 4)?,
+            standing: self::row::standing(row, 5)?,
+        },
     };
     Ok((row.get(0)?, revocation))
 }

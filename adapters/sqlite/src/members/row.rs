@@ -1,7 +1,7 @@
 //! Rows of members, read back into values.
 
 use madang_kernel::{Id, MemberId, Role, Timestamp};
-use madang_member::{Credentials, Member};
+use madang_member::{Member, MemberRecord, Standing};
 use rusqlite::Row;
 use rusqlite::types::Type;
 
@@ -15,9 +15,22 @@ pub(super) fn member(row: &Row<'_>) -> rusqlite::Result<Member> {
     })
 }
 
-/// Columns: the member's, then the password's hash.
-pub(super) fn credentials(row: &Row<'_>) -> rusqlite::Result<Credentials> {
-    Ok(Credentials { member: member(row)?, password_hash: row.get(4)? })
+/// Columns: the member's, then the password's hash, then how they stand.
+pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<MemberRecord> {
+    Ok(MemberRecord { member: member(row)?, password_hash: row.get(4)?, standing: standing(row, 5)? })
+}
+
+/// How a standing is written in its column.
+pub(super) fn standing_json(standing: &Standing) -> String {
+    // Numbers and texts into memory: there is nothing that could fail.
+    serde_json::to_string(standing).unwrap_or_default()
+}
+
+/// The standing written in a column; without one nothing has changed.
+pub(super) fn standing(row: &Row<'_>, column: usize) -> rusqlite::Result<Standing> {
+    let Some(text) = row.get_ref(column)?.as_str_or_null()? else { return Ok(Standing::default()) };
+    let unreadable = |error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error));
+    serde_json::from_str(text).map_err(unreadable)
 }
 
 /// How a role is written in its column.

@@ -13,13 +13,13 @@ use madang_comment::{CommentService, DepthMax};
 use madang_hot_article::{HotService, SiteDays};
 use madang_kernel::{Clock, IdGenerator, NodeLeases as _, ONCE_KEPT_MS, SystemClock, Timestamp};
 use madang_like::LikeService;
-use madang_member::{MemberService, MemberStore as _};
+use madang_member::{MemberService, MemberStore as _, Moderated, Moderation};
 use madang_memory::{LocalOwners, MemoryReadModel};
 use madang_messaging::{ConsumerConfig, GroupId, Inbox as _, Outage};
 use madang_sqlite::{
     GroupLag, Lane, RetentionOptions, Sqlite, SqliteArticles, SqliteComments, SqliteDeadLetters, SqliteHot,
-    SqliteInbox, SqliteLeases, SqliteLikes, SqliteLog, SqliteMembers, SqliteOptions, SqliteProgress, SqliteTogether,
-    SqliteViews,
+    SqliteInbox, SqliteLeases, SqliteLikes, SqliteLog, SqliteMembers, SqliteModeration, SqliteOptions, SqliteProgress,
+    SqliteTogether, SqliteViews,
 };
 use madang_view::{GuestKey, ViewConfig, ViewService};
 use madang_web::LiveHub;
@@ -52,7 +52,7 @@ struct Embedded {
 /// Opens the site in a data directory that is ours.
 pub(super) async fn open(settings: &Settings, roles: Roles, data: &DataDirectory) -> anyhow::Result<Site> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let key = keys::token_key(data.path())?;
+    let key = keys::token_keys(data.path())?;
     let options = SqliteOptions {
         readers: settings.readers,
         people_queue: settings.people_queue,
@@ -101,7 +101,17 @@ pub(super) async fn open(settings: &Settings, roles: Roles, data: &DataDirectory
     };
     let members = MemberService::new(member_store.clone(), ids.clone(), clock.clone(), key, member_options(settings));
     let members = Arc::new(members);
+    let store = Arc::new(SqliteModeration::new(database.clone()));
+    let moderated = Moderated {
+        articles: articles.clone(),
+        boards: articles.clone(),
+        comments: comments.clone(),
+        // One file has all of them.
+        acts: Vec::new(),
+    };
+    let moderation = Moderation::new(store, members.clone(), moderated);
     let services = Services {
+        moderation: Some(Arc::new(moderation)),
         sessions: members.sessions(),
         members: Some(members),
         articles: Some(articles.clone()),

@@ -29,6 +29,9 @@ pub struct ClusterSettings {
     /// The file that holds the secret, for its owner only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret_file: Option<PathBuf>,
+    /// Which key of the secret signs tokens; those of the number before and after are good too. One more signs with a new key.
+    #[serde(default)]
+    pub token_generation: u32,
     /// How long a node number is leased: a database that is away for less stops no id.
     #[serde(default = "default_node_lease_ms")]
     pub node_lease_ms: u64,

@@ -24,16 +24,18 @@ pub(super) fn known_keys() -> &'static Vec<String> {
 /// The section of the servers, which only the file can hold as a whole.
 pub(super) const CLUSTER: &str = "cluster";
 /// What of it may be set elsewhere too: by `MADANG_CLUSTER_...` and `--set cluster....`.
-pub(super) const CLUSTER_KEYS: [&str; 6] = [
+pub(super) const CLUSTER_KEYS: [&str; 7] = [
     "cluster.name",
     "cluster.secret",
     "cluster.secret_file",
+    "cluster.token_generation",
     "cluster.node_lease_ms",
     "cluster.mysql_connections_max",
     "cluster.internal.listen",
 ];
 /// Those of them that are numbers.
-const CLUSTER_NUMBERS: [&str; 2] = ["cluster.node_lease_ms", "cluster.mysql_connections_max"];
+const CLUSTER_NUMBERS: [&str; 3] =
+    ["cluster.token_generation", "cluster.node_lease_ms", "cluster.mysql_connections_max"];
 
 /// The setting of an environment variable, whose name has no dots.
 pub(super) fn key_of_variable(name: &str) -> Option<&'static str> {

@@ -58,7 +58,7 @@ pub(super) async fn seed(site: &Site, beside_people: bool, amounts: Amounts, rep
 
 async fn boards(site: &Site, amounts: &Amounts, report: &Report) -> anyhow::Result<Vec<BoardId>> {
     // Boards do not record who made them, so nobody has to be registered for this.
-    let internal = Actor { member_id: MemberId::from_raw(1), name: "seed".to_owned(), role: Role::Admin };
+    let internal = Actor::new(MemberId::from_raw(1), "seed", Role::Admin);
     let articles = site.services.articles()?;
     let mut known: HashMap<String, BoardId> =
         articles.boards().await?.into_iter().map(|known| (known.board.slug, known.board.board_id)).collect();

@@ -6,7 +6,10 @@ pub(crate) fn role_of(method: &str, path: &str) -> &'static str {
     let Some(rest) = path.strip_prefix("/api/v1/") else { return "web" };
     let parts: Vec<&str> = rest.split('/').collect();
     match (method, parts.as_slice()) {
-        (_, ["members" | "sessions", ..]) => "member",
+        (_, ["members", _, "articles"]) => "article",
+        (_, ["members", _, "comments"]) => "comment",
+        (_, ["members" | "sessions" | "reports" | "moderation", ..]) => "member",
+        (_, ["articles" | "comments", _, "reports"] | ["boards", _, "moderators", ..]) => "member",
         (_, ["comments", ..] | ["articles", _, "comments", ..]) => "comment",
         (_, ["articles", _, "like" | "likes", ..]) => "like",
         (_, ["articles", _, "views", ..]) => "view",
@@ -21,6 +24,14 @@ fn each_call_has_its_role() {
     for (method, path, role) in [
         ("POST", "/api/v1/members", "member"),
         ("DELETE", "/api/v1/sessions/current", "member"),
+        ("GET", "/api/v1/members/1/articles?limit=2", "article"),
+        ("GET", "/api/v1/members/1/comments", "comment"),
+        ("PUT", "/api/v1/members/1/suspension", "member"),
+        ("GET", "/api/v1/moderation/log", "member"),
+        ("PUT", "/api/v1/reports/1/resolution", "member"),
+        ("POST", "/api/v1/articles/1/reports", "member"),
+        ("POST", "/api/v1/comments/1/reports", "member"),
+        ("PUT", "/api/v1/boards/1/moderators/2", "member"),
         ("GET", "/api/v1/boards", "article"),
         ("GET", "/api/v1/boards/1/articles?page=2", "article-read"),
         ("GET", "/api/v1/boards/1/articles/count", "article"),

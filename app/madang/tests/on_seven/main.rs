@@ -23,10 +23,16 @@ mod api_gone;
 mod api_likes;
 #[path = "../e2e/api_members.rs"]
 mod api_members;
+#[path = "../e2e/api_moderation.rs"]
+mod api_moderation;
 #[path = "../e2e/api_once.rs"]
 mod api_once;
+#[path = "../e2e/api_permissions.rs"]
+mod api_permissions;
 #[path = "../e2e/api_protocol.rs"]
 mod api_protocol;
+#[path = "../e2e/api_tokens.rs"]
+mod api_tokens;
 #[path = "../e2e/api_views.rs"]
 mod api_views;
 #[path = "../e2e/cold_article.rs"]

@@ -29,7 +29,7 @@ impl From<DraftBody> for ArticleDraft {
     }
 }
 
-/// Why an article is deleted.
+/// Why something is deleted.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct Deletion {
     /// For the moderators' log.
@@ -148,6 +148,25 @@ pub(crate) struct SummaryBody<'a> {
     comment_count: u64,
     like_count: u64,
     view_count: u64,
+}
+
+impl<'a> SummaryBody<'a> {
+    /// An article that was read whole.
+    pub(crate) fn of(read: &'a ReadArticle) -> Self {
+        let ArticleHead { article_id, board_id, title, writer, created_at, modified_at, version } = &read.text.head;
+        Self {
+            article_id: *article_id,
+            board_id: *board_id,
+            title,
+            writer,
+            created_at: *created_at,
+            modified_at: *modified_at,
+            version: *version,
+            comment_count: read.comment_count,
+            like_count: read.like_count,
+            view_count: read.view_count,
+        }
+    }
 }
 
 impl<'a> From<&'a ReadSummary> for SummaryBody<'a> {

@@ -1,14 +1,16 @@
 //! Articles: write, read, edit, delete.
 
-mod body;
+pub(crate) mod body;
+mod by_writer;
 mod list;
 
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::Response;
-use madang_kernel::{ArticleId, BoardId};
+use madang_kernel::{ArticleId, BoardId, Reason};
 
 use self::body::{ArticleBody, Counts, Deletion, DraftBody};
+pub(crate) use self::by_writer::{__path_by_writer, by_writer};
 pub(crate) use self::list::{__path_articles, articles};
 use crate::extract::{IdempotencyKey, IfMatch, IfNoneMatch, Json, OptionalJson, PathId, Signed};
 use crate::openapi::{
@@ -18,8 +20,6 @@ use crate::openapi::{
 use crate::rendered::Asked;
 use crate::state::{ArticleCalls, ReadCalls, Shared};
 use crate::{ApiError, reply};
-
-const REASON_CHARS_MAX: usize = 500;
 
 /// Versions start at 1, so an edit that expects this one fails, after everything else about it was checked.
 const NO_VERSION: u64 = 0;
@@ -157,10 +157,7 @@ pub(crate) async fn delete(
     OptionalJson(deletion): OptionalJson<Deletion>,
 ) -> Result<Response, ApiError> {
     let reason = deletion.and_then(|deletion| deletion.reason);
-    if reason.is_some_and(|reason| reason.chars().count() > REASON_CHARS_MAX) {
-        return Err(ApiError::invalid("reason", format!("must have at most {REASON_CHARS_MAX} characters")));
-    }
-    api.articles.delete(&session.actor, article).await?;
+    api.articles.delete(&session.actor, article, Reason::optional(reason.as_deref())?).await?;
     Ok(reply::no_content())
 }
 

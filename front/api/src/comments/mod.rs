@@ -1,17 +1,20 @@
 //! Comments: write, read, count, delete.
 
 mod body;
+mod by_writer;
 mod list;
 
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use madang_kernel::{ArticleId, CommentId};
+use madang_kernel::{ArticleId, CommentId, Reason};
 
 use self::body::{CommentBody, DraftBody};
+pub(crate) use self::by_writer::{__path_by_writer, by_writer};
 pub(crate) use self::list::{__path_comments, comments};
+use crate::articles::body::Deletion;
 use crate::boards::Count;
-use crate::extract::{IdempotencyKey, IfNoneMatch, Json, PathId, Signed};
+use crate::extract::{IdempotencyKey, IfNoneMatch, Json, OptionalJson, PathId, Signed};
 use crate::openapi::{
     BadRequest, Conflict, Forbidden, IdText, Internal, NotFound, NotJson, TooLarge, Unauthorized, Unavailable,
     Unprocessable,
@@ -104,14 +107,18 @@ pub(crate) async fn comment(
 
 /// Delete a comment (its author, or a moderator). One with replies keeps its place, without text and writer.
 #[utoipa::path(
-    delete, path = "/api/v1/comments/{comment_id}", operation_id = "delete_comment", tag = "comments",
+    delete, path = "/api/v1/comments/{comment_id}", operation_id = "delete_comment", tag = "comments", request_body = Option<Deletion>,
     security(("bearer" = []), ("cookie" = [])),
     params(("comment_id" = IdText, Path, description = "The comment")),
     responses(
         (status = 204, description = "Gone"),
+        (status = 400, response = BadRequest),
         (status = 401, response = Unauthorized),
         (status = 403, response = Forbidden),
         (status = 404, response = NotFound),
+        (status = 413, response = TooLarge),
+        (status = 415, response = NotJson),
+        (status = 422, response = Unprocessable),
         (status = 500, response = Internal),
         (status = 503, response = Unavailable),
     ),
@@ -120,7 +127,9 @@ pub(crate) async fn delete(
     State(api): State<Shared<CommentCalls>>,
     PathId(comment): PathId<CommentId>,
     Signed(session): Signed,
+    OptionalJson(deletion): OptionalJson<Deletion>,
 ) -> Result<Response, ApiError> {
-    api.comments.delete(&session.actor, comment).await?;
+    let reason = deletion.and_then(|deletion| deletion.reason);
+    api.comments.delete(&session.actor, comment, Reason::optional(reason.as_deref())?).await?;
     Ok(reply::no_content())
 }

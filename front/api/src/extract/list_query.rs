@@ -3,7 +3,7 @@
 use axum::extract::{FromRequestParts, Query};
 use axum::http::Uri;
 use axum::http::request::Parts;
-use madang_kernel::{ArticleId, MemberId, PageNumber, PageSize};
+use madang_kernel::{ActId, ArticleId, BoardId, CommentId, MemberId, PageNumber, PageSize, ReportId};
 
 use crate::ApiError;
 
@@ -21,13 +21,67 @@ pub(crate) trait Cursor: Sized {
     fn read(text: &str) -> Option<Self>;
 }
 
-impl Cursor for ArticleId {
-    const NAME: &'static str = "before";
-    const REFUSAL: &'static str = "before is not an id";
+macro_rules! newest_first {
+    ($($id:ident),*) => {$(
+        impl Cursor for $id {
+            const NAME: &'static str = "before";
+            const REFUSAL: &'static str = "before is not an id";
 
-    fn read(text: &str) -> Option<Self> {
-        text.parse().ok()
+            fn read(text: &str) -> Option<Self> {
+                text.parse().ok()
+            }
+        }
+    )*};
+}
+
+newest_first!(ActId, ArticleId, CommentId, ReportId);
+
+/// Which reports are asked for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct ReportQuery {
+    /// Those that wait, or those that are settled.
+    pub(crate) open: bool,
+    pub(crate) board: Option<BoardId>,
+    pub(crate) before: Option<ReportId>,
+    pub(crate) size: PageSize,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for ReportQuery {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, ApiError> {
+        let pairs = Pairs::of(&parts.uri)?;
+        let open = match pairs.one("open")? {
+            None | Some("true") => true,
+            Some("false") => false,
+            Some(_) => return Err(ApiError::Malformed("open is true or false".into())),
+        };
+        let ScrollQuery(before, size) = ScrollQuery::of(&pairs)?;
+        Ok(Self { open, board: board(&pairs)?, before, size })
     }
+}
+
+/// Which acts of moderators are asked for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct ActQuery {
+    pub(crate) board: Option<BoardId>,
+    pub(crate) before: Option<ActId>,
+    pub(crate) size: PageSize,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for ActQuery {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, ApiError> {
+        let pairs = Pairs::of(&parts.uri)?;
+        let ScrollQuery(before, size) = ScrollQuery::of(&pairs)?;
+        Ok(Self { board: board(&pairs)?, before, size })
+    }
+}
+
+fn board(pairs: &Pairs) -> Result<Option<BoardId>, ApiError> {
+    let not_one = |_| ApiError::Malformed("board_id is not an id".into());
+    pairs.one("board_id")?.map(|text| text.parse().map_err(not_one)).transpose()
 }
 
 impl Cursor for MemberId {

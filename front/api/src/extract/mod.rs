@@ -11,12 +11,12 @@ mod path_id;
 mod session;
 mod viewer;
 
-pub(crate) use client::Peer;
 pub use client::client_address;
+pub(crate) use client::{Peer, client_of};
 pub(crate) use condition::{IfMatch, IfNoneMatch};
 pub(crate) use json::{Json, OptionalJson};
-pub(crate) use list_query::{CommentPlace, ListQuery, ScrollQuery};
+pub(crate) use list_query::{ActQuery, CommentPlace, ListQuery, ReportQuery, ScrollQuery};
 pub(crate) use once::IdempotencyKey;
-pub(crate) use path_id::PathId;
+pub(crate) use path_id::{ModeratorPath, PathId};
 pub(crate) use session::{COOKIE_NAME, Signed, Visitor};
 pub(crate) use viewer::ViewedBy;

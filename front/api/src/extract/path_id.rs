@@ -2,7 +2,7 @@
 
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
-use madang_kernel::{ArticleId, BoardId, CommentId, MemberId};
+use madang_kernel::{ArticleId, BoardId, CommentId, MemberId, ReportId};
 use serde::de::DeserializeOwned;
 
 use crate::ApiError;
@@ -30,6 +30,23 @@ impl Names for CommentId {
 
 impl Names for MemberId {
     const WHAT: &'static str = "member";
+}
+
+impl Names for ReportId {
+    const WHAT: &'static str = "report";
+}
+
+/// A board and a member in one path.
+pub(crate) struct ModeratorPath(pub(crate) BoardId, pub(crate) MemberId);
+
+impl<S: Send + Sync> FromRequestParts<S> for ModeratorPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let ids: Result<Path<(BoardId, MemberId)>, _> = Path::from_request_parts(parts, state).await;
+        let Path((board, member)) = ids.map_err(|_| ApiError::NotFound("board or member"))?;
+        Ok(Self(board, member))
+    }
 }
 
 impl<T: Names, S: Send + Sync> FromRequestParts<S> for PathId<T> {

@@ -5,16 +5,18 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use madang_api::{
-    ApiLimits, ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, ReadCalls, ViewCalls,
+    ApiLimits, ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, ModerationCalls, ReadCalls,
+    ViewCalls,
 };
 use madang_article::ArticleService;
 use madang_comment::{CommentService, DepthMax};
 use madang_hot_article::{HotService, SiteDays};
 use madang_kernel::{IdGenerator, NodeId, NodeLease, Role, SystemClock};
 use madang_like::LikeService;
-use madang_member::{MemberOptions, MemberService};
+use madang_member::{MemberOptions, MemberService, Moderated, Moderation};
 use madang_sqlite::{
-    Sqlite, SqliteArticles, SqliteComments, SqliteHot, SqliteLikes, SqliteMembers, SqliteOptions, SqliteViews,
+    Sqlite, SqliteArticles, SqliteComments, SqliteHot, SqliteLikes, SqliteMembers, SqliteModeration, SqliteOptions,
+    SqliteViews,
 };
 use madang_view::{GuestKey, ViewConfig, ViewService};
 
@@ -41,6 +43,11 @@ pub(crate) struct BoardSite {
 impl BoardSite {
     /// A fresh site.
     pub(crate) async fn open() -> Self {
+        Self::open_with(ApiLimits::default()).await
+    }
+
+    /// A fresh site with these limits.
+    pub(crate) async fn open_with(limits: ApiLimits) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let clock = Arc::new(SystemClock);
         let db = Sqlite::open(SqliteOptions::in_directory(directory.path()), clock.clone()).unwrap();
@@ -56,6 +63,10 @@ impl BoardSite {
         let comments = Arc::new(comments);
         let store = Arc::new(SqliteLikes::new(db.clone()));
         let likes = Arc::new(LikeService::new(store, articles.clone(), ids.clone(), clock.clone()));
+        let store = Arc::new(SqliteModeration::new(db.clone()));
+        let (boards, commented) = (articles.clone(), comments.clone());
+        let moderated = Moderated { articles: articles.clone(), boards, comments: commented, acts: Vec::new() };
+        let moderation = Arc::new(Moderation::new(store, members.clone(), moderated));
         let (store, guests) = (Arc::new(SqliteViews::new(db.clone())), GuestKey::new([9; 32]));
         let views = ViewService::new(store, articles.clone(), ids, clock.clone(), &guests, ViewConfig::default());
         let views = Arc::new(views);
@@ -70,6 +81,7 @@ impl BoardSite {
         let router = madang_api::router(ApiState {
             sessions: members.sessions(),
             members: Some(MemberCalls { members: members.clone() }),
+            moderation: Some(ModerationCalls { moderation }),
             articles: Some(ArticleCalls { articles, read: read.clone() }),
             read: Some(ReadCalls { read: read.clone(), rendered: madang_api::Rendered::default() }),
             comments: Some(CommentCalls { comments }),
@@ -78,7 +90,7 @@ impl BoardSite {
             hot: Some(HotCalls { hot: Arc::new(hot), read }),
             readiness: Arc::new(Store::Away),
             metrics: Arc::new(String::new),
-            limits: ApiLimits::default(),
+            limits,
         });
         Self { router, members, board, admin, _directory: directory }
     }
@@ -87,6 +99,13 @@ impl BoardSite {
     pub(crate) async fn member(&self, name: &str) -> String {
         self.members.register(name, PASSWORD).await.unwrap();
         self.members.sign_in(name, PASSWORD).await.unwrap().token
+    }
+
+    /// Registers a member with a role; returns their id and what they send as `Authorization`.
+    pub(crate) async fn register(&self, name: &str, role: Role) -> (String, String) {
+        let member = self.members.register_with_role(name, PASSWORD, role).await.unwrap();
+        let token = self.members.sign_in(name, PASSWORD).await.unwrap().token;
+        (member.member_id.to_string(), format!("Bearer {token}"))
     }
 
     /// Registers a member and returns what they send as `Authorization`.

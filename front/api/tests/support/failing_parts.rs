@@ -47,6 +47,14 @@ impl CommentStore for Store {
     ) -> Result<Scroll<Comment, CommentCursor>, StoreError> {
         self.fail()
     }
+    async fn by_writer(
+        &self,
+        _: MemberId,
+        _: Option<CommentId>,
+        _: PageSize,
+    ) -> Result<Scroll<Comment, CommentId>, StoreError> {
+        self.fail()
+    }
     async fn count(&self, _: ArticleId) -> Result<CommentCount, StoreError> {
         self.fail()
     }

@@ -17,13 +17,13 @@ use madang_article::{
 use madang_comment::{CommentService, DepthMax};
 use madang_hot_article::{HotService, SiteDays};
 use madang_kernel::{
-    ArticleId, BoardId, Created, IdGenerator, MemberId, NodeId, NodeLease, Page, PageNumber, PageSize, Role, Scroll,
+    ArticleId, BoardId, Created, IdGenerator, MemberId, NodeId, NodeLease, Page, PageNumber, PageSize, Scroll,
     SessionId, StoreError, SystemClock, Timestamp,
 };
 use madang_like::LikeService;
 use madang_member::{
-    CreateMember, Credentials, Member, MemberOptions, MemberService, MemberStore, NewMember, Revocation,
-    RevocationCursor,
+    ChangeMember, ChangeOutcome, CreateMember, Member, MemberOptions, MemberRecord, MemberService, MemberStore,
+    NewMember, Revocation, RevocationCursor,
 };
 use madang_view::{GuestKey, ViewConfig, ViewService};
 
@@ -92,6 +92,7 @@ fn state(store: Store, limits: ApiLimits) -> ApiState {
         likes: Some(LikeCalls { likes }),
         views: Some(ViewCalls { views, guests }),
         hot: Some(HotCalls { hot: Arc::new(HotService::new(store.clone(), clock, days, store.clone())), read }),
+        moderation: None,
         readiness: store,
         metrics: Arc::new(|| "madang_up 1\n".to_owned()),
         limits,
@@ -151,6 +152,14 @@ impl ArticleStore for Store {
     ) -> Result<Scroll<ArticleSummary, ArticleId>, StoreError> {
         self.fail()
     }
+    async fn by_writer(
+        &self,
+        _: MemberId,
+        _: Option<ArticleId>,
+        _: PageSize,
+    ) -> Result<Scroll<ArticleSummary, ArticleId>, StoreError> {
+        self.fail()
+    }
 }
 
 #[async_trait]
@@ -164,10 +173,10 @@ impl MemberStore for Store {
     async fn find(&self, _: MemberId) -> Result<Option<Member>, StoreError> {
         self.fail()
     }
-    async fn find_credentials(&self, _: &str) -> Result<Option<Credentials>, StoreError> {
+    async fn find_credentials(&self, _: &str) -> Result<Option<MemberRecord>, StoreError> {
         self.fail()
     }
-    async fn set_role(&self, _: MemberId, _: Role) -> Result<Option<Member>, StoreError> {
+    async fn change(&self, _: ChangeMember) -> Result<ChangeOutcome, StoreError> {
         self.fail()
     }
     async fn has_admin(&self) -> Result<bool, StoreError> {

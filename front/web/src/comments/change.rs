@@ -111,11 +111,8 @@ pub(crate) async fn delete(
             return Ok(show_delete(&web, visit, &found, StatusCode::UNPROCESSABLE_ENTITY, typed, &problems));
         }
     };
-    web.site.comments.delete(&session.actor, found.comment_id).await.map_err(|error| refuse(error.into()))?;
-    if !is_own {
-        let by = session.actor.member_id;
-        tracing::info!(comment = %found.comment_id, %by, reason, "a moderator deleted a comment");
-    }
+    let deleted = web.site.comments.delete(&session.actor, found.comment_id, reason).await;
+    deleted.map_err(|error| refuse(error.into()))?;
     Ok(reply::see_other(&format!("/articles/{}#comments", found.article_id)))
 }
 

@@ -1,6 +1,6 @@
 //! Numbered pages and cursors.
 
-use madang_kernel::{BoardId, Id};
+use madang_kernel::{ArticleId, BoardId, Id, MemberId};
 
 use super::ArticleStoreHarness;
 use super::site::{LATE_ARTICLE, Site, ids, page_number, page_size};
@@ -112,4 +112,29 @@ pub(super) async fn late_small_ids_are_listed_and_counted<H: ArticleStoreHarness
     assert_eq!(ids(&site.page(1, 30).await.items), expected);
     assert_eq!(site.count().await, 5);
     site.assert_sound().await;
+}
+
+pub(super) async fn a_writers_articles_are_listed_newest_first_over_all_boards<H: ArticleStoreHarness>(harness: H) {
+    let site = Site::open(harness).await;
+    let mut expected = Vec::new();
+    for _ in 0..7 {
+        let article = site.create().await;
+        expected.insert(0, article.article_id.raw());
+    }
+    let writer = site.store.find(ArticleId::from_raw(expected[0])).await.unwrap().unwrap().writer.member_id;
+    site.delete(ArticleId::from_raw(expected.remove(3))).await;
+    for size in [1, 2, 6, 100] {
+        let (mut listed, mut before) = (Vec::new(), None);
+        loop {
+            let step = site.store.by_writer(writer, before, page_size(size)).await.unwrap();
+            listed.extend(ids(&step.items));
+            before = step.next;
+            if before.is_none() {
+                break;
+            }
+        }
+        assert_eq!(listed, expected, "in steps of {size}");
+    }
+    let nobody = site.store.by_writer(MemberId::from_raw(i64::MAX), None, page_size(10)).await.unwrap();
+    assert_eq!((nobody.items.len(), nobody.next), (0, None));
 }

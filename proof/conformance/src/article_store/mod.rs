@@ -1,5 +1,6 @@
 //! What every [`ArticleStore`] must do: one transaction a call, counts that equal rows, one event a change.
 
+mod acts;
 mod concurrency;
 mod editing;
 mod lists;
@@ -14,8 +15,10 @@ use std::sync::Arc;
 
 use madang_article::ArticleStore;
 use madang_kernel::ManualClock;
+use madang_member::ActSource;
 use madang_messaging::Message;
 
+use acts::*;
 use concurrency::*;
 use editing::*;
 use lists::*;
@@ -36,6 +39,8 @@ pub trait ArticleStoreHarness: Send + Sync + Sized + 'static {
     fn committed(&self) -> impl Future<Output = Vec<Message>> + Send;
     /// What a comparison of every counter and block with the rows it counts finds wrong.
     fn differences(&self) -> impl Future<Output = Vec<String>> + Send;
+    /// What it wrote into the log of moderation.
+    fn acts(&self) -> Arc<dyn ActSource>;
 }
 
 listed_suite! {
@@ -52,6 +57,7 @@ listed_suite! {
     an_edit_of_an_old_version_changes_nothing,
     what_is_absent_is_neither_edited_nor_deleted,
     a_deletion_outranks_every_version_before_it,
+    a_moderators_act_is_told_with_the_change_and_only_with_it,
     the_same_key_creates_one_article_and_answers_as_then,
     a_key_with_another_body_is_refused,
     a_key_belongs_to_its_member_and_scope,
@@ -63,6 +69,7 @@ listed_suite! {
     the_count_beside_a_page_is_capped,
     scroll_excludes_its_cursor_and_ends,
     scroll_goes_on_from_a_deleted_cursor,
+    a_writers_articles_are_listed_newest_first_over_all_boards,
     boards_do_not_mix,
     late_small_ids_are_listed_and_counted,
     many_articles_come_in_the_order_asked,

@@ -80,6 +80,7 @@ impl<H: ArticleStoreHarness> Site<H> {
             modified_at: Timestamp::from_millis(1_760_000_000_000),
             expected_version,
             event_id: self.event_id(),
+            act: None,
         }
     }
 
@@ -91,7 +92,7 @@ impl<H: ArticleStoreHarness> Site<H> {
     }
 
     pub(super) async fn delete(&self, article: ArticleId) -> DeleteOutcome {
-        let delete = DeleteArticle { article_id: article, event_id: self.event_id() };
+        let delete = DeleteArticle { article_id: article, event_id: self.event_id(), act: None };
         self.store.delete(delete).await.unwrap()
     }
 

@@ -1,6 +1,8 @@
 //! What every [`CommentStore`] must do: one transaction a call, counts that equal rows, one event a change, and nothing
 //! left of an article that is gone.
 
+mod acts;
+mod by_writer;
 mod concurrency;
 mod gone;
 mod model;
@@ -13,8 +15,11 @@ use std::sync::Arc;
 
 use madang_comment::CommentStore;
 use madang_kernel::ManualClock;
+use madang_member::ActSource;
 use madang_messaging::Message;
 
+use acts::*;
+use by_writer::*;
 use concurrency::*;
 use gone::*;
 use model::*;
@@ -33,6 +38,8 @@ pub trait CommentStoreHarness: Send + Sync + Sized + 'static {
     fn committed(&self) -> impl Future<Output = Vec<Message>> + Send;
     /// What a comparison of every counter with the rows it counts finds wrong.
     fn differences(&self) -> impl Future<Output = Vec<String>> + Send;
+    /// What it wrote into the log of moderation.
+    fn acts(&self) -> Arc<dyn ActSource>;
 }
 
 listed_suite! {
@@ -44,6 +51,7 @@ listed_suite! {
     a_comment_with_replies_becomes_a_mark,
     a_leaf_goes_with_every_mark_left_childless,
     what_is_absent_is_not_deleted,
+    a_moderators_deletion_is_told_with_it_and_only_with_it,
     two_levels_take_only_growing_ids,
     a_comment_that_takes_a_deleted_path_is_not_skipped,
     the_same_key_creates_one_comment_and_answers_as_then,
@@ -55,6 +63,7 @@ listed_suite! {
     concurrent_repliers_of_two_levels_are_all_counted,
     a_cursor_list_skips_and_repeats_nothing_while_others_write,
     counts_come_in_the_order_asked,
+    a_writers_comments_are_listed_newest_first,
     a_gone_article_takes_no_comment_and_shows_none,
     cleaning_up_goes_slice_by_slice_and_spares_the_living,
     comments_racing_the_deletion_leave_neither_row_nor_counter,

@@ -64,7 +64,7 @@ impl<H: CommentStoreHarness> Site<H> {
     }
 
     pub(super) async fn delete(&self, comment: CommentId) -> DeleteOutcome {
-        let delete = DeleteComment { comment_id: comment, event_id: EventId::from_raw(self.next_id()) };
+        let delete = DeleteComment { comment_id: comment, event_id: EventId::from_raw(self.next_id()), act: None };
         self.store.delete(delete).await.unwrap()
     }
 
@@ -102,7 +102,7 @@ impl<H: CommentStoreHarness> Site<H> {
     }
 
     /// Grows with time, and carries the shard of the article's parts, as every id of a comment and its events does.
-    fn next_id(&self) -> i64 {
+    pub(super) fn next_id(&self) -> i64 {
         let shard = i64::from(ShardId::of_article_parts(self.article).number());
         self.next.fetch_add(1, Ordering::Relaxed) << TIME_SHIFT | shard << SHARD_SHIFT
     }

@@ -11,7 +11,8 @@ use madang_article::{
 };
 use madang_event::BoardCount;
 use madang_kernel::{
-    ArticleId, BoardId, Created, EventId, Once, Page, PageNumber, PageSize, Scroll, StoreError, known_count,
+    Act, ArticleId, BoardId, Created, EventId, MemberId, Once, Page, PageNumber, PageSize, Scroll, StoreError,
+    known_count,
 };
 
 #[derive(Default)]
@@ -27,11 +28,17 @@ struct Kept {
     articles: BTreeMap<ArticleId, Article>,
     once: Vec<(Once, Article)>,
     events: Vec<EventId>,
+    acts: Vec<Act>,
 }
 
 impl MemoryArticles {
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap()
+    }
+
+    /// What the log of moderation would say.
+    pub(crate) fn acts(&self) -> Vec<Act> {
+        self.kept().acts.clone()
     }
 
     /// The ids of the events that would have been written.
@@ -107,6 +114,7 @@ impl ArticleStore for MemoryArticles {
         article.version += 1;
         let edited = article.clone();
         kept.events.push(edit.event_id);
+        kept.acts.extend(edit.act);
         Ok(EditOutcome::Edited(edited))
     }
 
@@ -116,6 +124,7 @@ impl ArticleStore for MemoryArticles {
             return Ok(DeleteOutcome::Absent);
         }
         kept.events.push(delete.event_id);
+        kept.acts.extend(delete.act);
         Ok(DeleteOutcome::Deleted)
     }
 
@@ -157,5 +166,20 @@ impl ArticleStore for MemoryArticles {
         let after_cursor = kept.newest_first(board).filter(|item| before.is_none_or(|before| item.article_id < before));
         let items = after_cursor.take(size.get() as usize + 1).collect();
         Ok(Scroll::from_surplus(items, size, |item| item.article_id))
+    }
+
+    async fn by_writer(
+        &self,
+        writer: MemberId,
+        before: Option<ArticleId>,
+        size: PageSize,
+    ) -> Result<Scroll<ArticleSummary, ArticleId>, StoreError> {
+        let kept = self.kept();
+        let written = kept.boards.iter().flat_map(|board| kept.newest_first(board.board_id));
+        let mut written: Vec<_> = written.filter(|item| item.writer.member_id == writer).collect();
+        written.retain(|item| before.is_none_or(|before| item.article_id < before));
+        written.sort_by_key(|item| std::cmp::Reverse(item.article_id));
+        written.truncate(size.get() as usize + 1);
+        Ok(Scroll::from_surplus(written, size, |item| item.article_id))
     }
 }

@@ -10,7 +10,8 @@ use madang_comment::{
     DeleteOutcome, Parent, Refusal, place,
 };
 use madang_kernel::{
-    ArticleId, CommentId, CommentMode, Created, EventId, Page, PageNumber, PageSize, Scroll, StoreError, known_count,
+    Act, ArticleId, CommentId, CommentMode, Created, EventId, MemberId, Page, PageNumber, PageSize, Scroll, StoreError,
+    known_count,
 };
 
 #[derive(Default)]
@@ -27,6 +28,7 @@ struct Kept {
     comments: BTreeMap<CommentId, Comment>,
     gone: HashSet<ArticleId>,
     events: Vec<EventId>,
+    acts: Vec<Act>,
 }
 
 impl MemoryComments {
@@ -37,6 +39,11 @@ impl MemoryComments {
     /// The ids of the events that would have been written.
     pub(crate) fn events(&self) -> Vec<EventId> {
         self.kept().events.clone()
+    }
+
+    /// What the log of moderation would say.
+    pub(crate) fn acts(&self) -> Vec<Act> {
+        self.kept().acts.clone()
     }
 
     /// Rows that are there, of articles that are gone too.
@@ -127,6 +134,7 @@ impl CommentStore for MemoryComments {
             kept.comments.remove(&id);
         }
         kept.events.push(delete.event_id);
+        kept.acts.extend(delete.act);
         Ok(DeleteOutcome::Deleted(kept.count(article)))
     }
 
@@ -158,6 +166,23 @@ impl CommentStore for MemoryComments {
         let shown = all.iter().position(|comment| Some(CommentCursor::after(comment)) == after);
         let rest = all.into_iter().skip(shown.map_or(0, |shown| shown + 1)).take(size.get() as usize + 1);
         Ok(Scroll::from_surplus(rest.collect(), size, CommentCursor::after))
+    }
+
+    async fn by_writer(
+        &self,
+        writer: MemberId,
+        before: Option<CommentId>,
+        size: PageSize,
+    ) -> Result<Scroll<Comment, CommentId>, StoreError> {
+        let kept = self.kept();
+        let newest_first = kept.comments.values().rev().filter(|comment| {
+            let theirs = comment.writer.as_ref().is_some_and(|found| found.member_id == writer);
+            theirs
+                && before.is_none_or(|before| comment.comment_id < before)
+                && !kept.gone.contains(&comment.article_id)
+        });
+        let items = newest_first.take(size.get() as usize + 1).cloned().collect();
+        Ok(Scroll::from_surplus(items, size, |comment| comment.comment_id))
     }
 
     async fn count(&self, article: ArticleId) -> Result<CommentCount, StoreError> {

@@ -5,7 +5,10 @@ use std::sync::{Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use madang_kernel::{MemberId, Role, SessionId, StoreError, Timestamp};
-use madang_member::{CreateMember, Credentials, Member, MemberStore, NewMember, Revocation, RevocationCursor};
+use madang_member::{
+    ChangeMember, ChangeOutcome, CreateMember, Member, MemberRecord, MemberStore, NewMember, Revocation,
+    RevocationCursor, Standing,
+};
 
 #[derive(Default)]
 pub(crate) struct MemoryMembers {
@@ -16,7 +19,7 @@ pub(crate) struct MemoryMembers {
 
 #[derive(Default)]
 struct Kept {
-    members: Vec<NewMember>,
+    members: Vec<(String, MemberRecord)>,
     revocations: Vec<Revocation>,
 }
 
@@ -31,10 +34,11 @@ impl MemoryMembers {
 
 impl Kept {
     fn create(&mut self, new: NewMember) -> CreateMember {
-        if self.members.iter().any(|known| known.name_key == new.name_key) {
+        if self.members.iter().any(|(name_key, _)| *name_key == new.name_key) {
             return CreateMember::NameTaken;
         }
-        self.members.push(new);
+        let NewMember { member, name_key, password_hash } = new;
+        self.members.push((name_key, MemberRecord { member, password_hash, standing: Standing::default() }));
         CreateMember::Created
     }
 }
@@ -52,28 +56,36 @@ impl MemberStore for MemoryMembers {
 
     async fn find(&self, member: MemberId) -> Result<Option<Member>, StoreError> {
         let kept = self.kept()?;
-        Ok(kept.members.iter().find(|known| known.member.member_id == member).map(|known| known.member.clone()))
+        let found = kept.members.iter().find(|(_, known)| known.member.member_id == member);
+        Ok(found.map(|(_, known)| known.member.clone()))
     }
 
-    async fn find_credentials(&self, name_key: &str) -> Result<Option<Credentials>, StoreError> {
+    async fn find_credentials(&self, name_key: &str) -> Result<Option<MemberRecord>, StoreError> {
         let kept = self.kept()?;
-        let found = kept.members.iter().find(|known| known.name_key == name_key);
-        Ok(found.map(|found| Credentials { member: found.member.clone(), password_hash: found.password_hash.clone() }))
+        Ok(kept.members.iter().find(|(known, _)| known == name_key).map(|(_, record)| record.clone()))
     }
 
-    async fn set_role(&self, member: MemberId, role: Role) -> Result<Option<Member>, StoreError> {
+    async fn change(&self, change: ChangeMember) -> Result<ChangeOutcome, StoreError> {
         let mut kept = self.kept()?;
-        let Some(found) = kept.members.iter_mut().find(|known| known.member.member_id == member) else {
-            return Ok(None);
+        let member_id = change.member_id;
+        let is_other_admin = |known: &Member| known.role == Role::Admin && known.member_id != member_id;
+        let has_other_admin = kept.members.iter().any(|(_, known)| is_other_admin(&known.member));
+        let Some((_, found)) = kept.members.iter_mut().find(|(_, known)| known.member.member_id == member_id) else {
+            return Ok(ChangeOutcome::Absent);
         };
-        found.member.role = role;
-        let changed = found.member.clone();
-        kept.revocations.push(Revocation::RoleChanged { member_id: member, role });
-        Ok(Some(changed))
+        match found.clone().changed(&change.change, change.changed_at, has_other_admin) {
+            Err(refused) => Ok(ChangeOutcome::Refused(refused)),
+            Ok(changed) => {
+                *found = changed.clone();
+                let (role, standing) = (changed.member.role, changed.standing.clone());
+                kept.revocations.push(Revocation::MemberChanged { member_id, role, standing });
+                Ok(ChangeOutcome::Changed(changed))
+            }
+        }
     }
 
     async fn has_admin(&self) -> Result<bool, StoreError> {
-        Ok(self.kept()?.members.iter().any(|known| known.member.role == Role::Admin))
+        Ok(self.kept()?.members.iter().any(|(_, known)| known.member.role == Role::Admin))
     }
 
     async fn end_session(&self, session_id: SessionId, expires_at: Timestamp) -> Result<(), StoreError> {

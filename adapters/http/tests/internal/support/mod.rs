@@ -9,7 +9,7 @@ use madang_http::{HttpPeers, InternalSecret, PeerAddress, PeerOptions};
 use madang_kernel::{ManualClock, Timestamp};
 
 pub(crate) use peer::{Manner, Peer, held_port};
-pub(crate) use site::{Site, article, board};
+pub(crate) use site::{Site, act, article, board};
 
 /// What all processes of the test's site share.
 pub(crate) fn secret() -> InternalSecret {

@@ -8,12 +8,12 @@ use async_trait::async_trait;
 use axum::Router;
 use madang_article_read::{ArticleHead, ArticleOwner, ArticleText, CommentOwner, Count, LikeOwner, Newest, ViewOwner};
 use madang_event::{BoardCount, Writer};
-use madang_http::{InternalArticles, InternalParts, InternalSecret, internal_router};
+use madang_http::{InternalArticles, InternalBoards, InternalComments, InternalParts, InternalSecret, internal_router};
 use madang_kernel::{
-    ArticleFacts, ArticleId, ArticleLookup, BoardId, CommentMode, Id, MemberId, Page, PageNumber, PageSize, Scroll,
-    StoreError, Timestamp,
+    Act, ActId, ActKind, Actor, ArticleFacts, ArticleId, ArticleLookup, BoardId, BoardLookup, CommentId, CommentLookup,
+    CommentMode, Id, MemberId, Page, PageNumber, PageSize, Role, Scroll, StoreError, Timestamp,
 };
-use madang_member::{Revocation, RevocationCursor, RevocationSource};
+use madang_member::{ActSource, Revocation, RevocationCursor, RevocationSource};
 use tokio::sync::Semaphore;
 
 /// The only board.
@@ -65,6 +65,8 @@ impl Site {
             likes: Some(self.clone()),
             views: Some(self.clone()),
             members: Some(self.clone()),
+            moderated_articles: Some(InternalBoards { boards: self.clone(), acts: self.clone() }),
+            moderated_comments: Some(InternalComments { comments: self.clone(), acts: self.clone() }),
         })
     }
 
@@ -205,5 +207,45 @@ impl RevocationSource for Site {
         let page: Vec<_> = revocations.iter().skip(after.0 as usize).take(limit).cloned().collect();
         let next = RevocationCursor(after.0 + page.len() as i64);
         Ok((page, next))
+    }
+}
+
+/// An act on the only board.
+pub(crate) fn act(raw: i64) -> Act {
+    let moderator = Actor::new(MemberId::from_raw(i64::MAX), "관리자", Role::Admin);
+    let at = Timestamp::from_millis(raw);
+    let act = Act::of(&moderator, ActId::from_raw(raw), ActKind::CommentDeleted, i64::MAX, at);
+    Act { board_id: Some(board()), detail: "\u{0}".into(), reason: "\"\\".into(), ..act }
+}
+
+#[async_trait]
+impl ActSource for Site {
+    async fn acts(
+        &self,
+        on: Option<BoardId>,
+        before: Option<ActId>,
+        size: PageSize,
+    ) -> Result<Scroll<Act, ActId>, StoreError> {
+        self.question().await?;
+        let raws = (1..before.map_or(self.articles + 1, Id::raw)).rev().take(size.get() as usize + 1);
+        let acts = raws.map(act).filter(|_| on.is_none_or(|on| on == board())).collect();
+        Ok(Scroll::from_surplus(acts, size, |act| act.act_id))
+    }
+}
+
+#[async_trait]
+impl BoardLookup for Site {
+    async fn has_board(&self, asked: BoardId) -> Result<bool, StoreError> {
+        self.question().await?;
+        Ok(asked == board())
+    }
+}
+
+/// A comment has the number of its article.
+#[async_trait]
+impl CommentLookup for Site {
+    async fn article_of(&self, comment: CommentId) -> Result<Option<ArticleId>, StoreError> {
+        self.question().await?;
+        Ok((comment.raw() <= self.articles).then(|| article(comment.raw())))
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use hmac::{Hmac, KeyInit as _, Mac as _};
+use madang_member::SigningKeys;
 use sha2::Sha256;
 
 use crate::config::{ClusterSettings, SECRET_BYTES_MIN};
@@ -14,6 +15,7 @@ const OTHERS: u32 = 0o077;
 /// A key for each purpose.
 pub(super) struct ClusterKeys {
     secret: Vec<u8>,
+    token_generation: u32,
 }
 
 impl ClusterKeys {
@@ -26,12 +28,21 @@ impl ClusterKeys {
         if secret.len() < SECRET_BYTES_MIN {
             bail!("the secret of the cluster must have at least {SECRET_BYTES_MIN} bytes, and has {}", secret.len());
         }
-        Ok(Self { secret })
+        Ok(Self { secret, token_generation: settings.token_generation })
     }
 
-    /// Signs tokens.
-    pub(super) fn token(&self) -> [u8; 32] {
-        self.derive("madang token key")
+    /// Signs tokens, and verifies those of the generations beside: processes are started anew one after another.
+    pub(super) fn token(&self) -> SigningKeys {
+        let (before, after) = (self.token_generation.checked_sub(1), self.token_generation.checked_add(1));
+        let others = before.into_iter().chain(after).map(|generation| self.token_of(generation));
+        SigningKeys::new(self.token_of(self.token_generation), others)
+    }
+
+    fn token_of(&self, generation: u32) -> [u8; 32] {
+        match generation {
+            0 => self.derive("madang token key"),
+            later => self.derive(&format!("madang token key {later}")),
+        }
     }
 
     /// Hides guests.
@@ -85,14 +96,14 @@ mod tests {
 
     #[test]
     fn each_purpose_has_a_key_of_its_own_and_the_same_in_every_process() {
-        let of = |secret: &str| ClusterKeys { secret: secret.as_bytes().to_vec() };
+        let of = |secret: &str| ClusterKeys { secret: secret.as_bytes().to_vec(), token_generation: 0 };
         let keys = of("one secret");
-        let all = [keys.token(), keys.guest(), keys.internal(), keys.setup()];
+        let all = [keys.token_of(0), keys.token_of(1), keys.guest(), keys.internal(), keys.setup()];
         for (place, key) in all.iter().enumerate() {
             assert!(!all[..place].contains(key));
         }
-        assert_eq!(keys.token(), of("one secret").token());
-        assert_ne!(keys.token(), of("another secret").token());
+        assert_eq!(keys.token_of(0), of("one secret").token_of(0));
+        assert_ne!(keys.token_of(0), of("another secret").token_of(0));
     }
 
     #[test]

@@ -26,10 +26,11 @@ use madang_comment::{CommentService, DepthMax};
 use madang_hot_article::{HotService, SiteDays};
 use madang_kernel::{Clock, IdGenerator, NodeId, NodeLease, NodeLeases, StoreError, SystemClock};
 use madang_like::LikeService;
-use madang_member::MemberService;
+use madang_member::{MemberService, Moderation};
 use madang_messaging::InstanceId;
 use madang_mysql::{
-    MysqlArticles, MysqlComments, MysqlHot, MysqlLeases, MysqlLikes, MysqlMembers, MysqlViews, Service,
+    MysqlActs, MysqlArticles, MysqlComments, MysqlHot, MysqlLeases, MysqlLikes, MysqlMembers, MysqlModeration,
+    MysqlViews, Service,
 };
 use madang_redis::{RankedHot, RedisBroadcast, RedisLiveViews, RedisMembership, RedisReadModel};
 use madang_view::{GuestKey, LiveLimits, ViewService};
@@ -41,6 +42,7 @@ use self::dead_letters::AllDeadLetters;
 use self::health::Lags;
 use self::keys::ClusterKeys;
 use self::model::Dispensable;
+use self::peers::Acts;
 use self::progress::KafkaProgress;
 use self::servers::Servers;
 use super::{hex, member_options};
@@ -91,9 +93,17 @@ pub(super) async fn open(settings: &Settings, cluster: &ClusterSettings, roles: 
         let zone = time_zone.clone();
         Arc::new(ViewService::over(store, lookup.clone(), ids.clone(), clock.clone(), live, zone))
     });
-    let mut services = Services { sessions, members, articles, comments, likes, views, read: None, hot: None };
+    let acts =
+        Acts { articles: of(Service::Article).map(MysqlActs::new), comments: of(Service::Comment).map(MysqlActs::new) };
+    let moderation = members.clone().map(|members| {
+        let store = Arc::new(MysqlModeration::new(servers.member.clone()));
+        let moderated = peers::moderated(lookup.clone(), articles.as_ref(), comments.as_ref(), &acts, &peers);
+        Arc::new(Moderation::new(store, members, moderated))
+    });
+    let (read, hot) = (None, None);
+    let mut services = Services { sessions, members, moderation, articles, comments, likes, views, read, hot };
     let days = SiteDays::new(time_zone);
-    let internal = peers::router(&services, member_store.clone(), &keys);
+    let internal = peers::router(&services, member_store.clone(), acts, &keys);
     let own_write_wait = Duration::from_millis(cluster.redis.own_write_wait_ms);
     let model = RedisReadModel::new(servers.redis.clone(), clock.clone()).with_committed_wait(own_write_wait);
     let model = Arc::new(model);

@@ -4,14 +4,17 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use axum::Router;
+use madang_article::ArticleService;
 use madang_article_read::{ArticleOwner, CommentOwner, LikeOwner, MixedOwners, ViewOwner};
+use madang_comment::CommentService;
 use madang_http::{
-    HttpPeers, InternalArticles, InternalParts, InternalSecret, PeerAddress, PeerOptions, internal_router,
+    HttpPeers, InternalArticles, InternalBoards, InternalComments, InternalParts, InternalSecret, PeerAddress,
+    PeerOptions, internal_router,
 };
-use madang_kernel::{ArticleLookup, Clock};
-use madang_member::{MemberService, RevocationSource, Sessions};
+use madang_kernel::{ArticleLookup, BoardLookup, Clock, CommentLookup};
+use madang_member::{ActSource, MemberService, Moderated, RevocationSource, Sessions};
 use madang_memory::{LocalArticles, LocalComments, LocalLikes, LocalViews};
-use madang_mysql::MysqlMembers;
+use madang_mysql::{MysqlActs, MysqlMembers};
 
 use super::keys::ClusterKeys;
 use crate::config::ClusterSettings;
@@ -36,10 +39,7 @@ pub(super) fn of(settings: &ClusterSettings, keys: &ClusterKeys, clock: Arc<dyn 
 }
 
 /// Who knows whether an article exists: a service of this process, or a peer.
-pub(super) fn lookup(
-    articles: Option<&Arc<madang_article::ArticleService>>,
-    peers: &Arc<HttpPeers>,
-) -> Arc<dyn ArticleLookup> {
+pub(super) fn lookup(articles: Option<&Arc<ArticleService>>, peers: &Arc<HttpPeers>) -> Arc<dyn ArticleLookup> {
     match articles {
         Some(articles) => articles.clone(),
         None => peers.clone(),
@@ -70,16 +70,53 @@ pub(super) fn owners(services: &Services, peers: &Arc<HttpPeers>) -> MixedOwners
     }
 }
 
+/// What moderators did, as far as the databases of this process tell.
+pub(super) struct Acts {
+    pub(super) articles: Option<MysqlActs>,
+    pub(super) comments: Option<MysqlActs>,
+}
+
+/// What moderation asks others: services of this process, or peers.
+pub(super) fn moderated(
+    lookup: Arc<dyn ArticleLookup>,
+    articles: Option<&Arc<ArticleService>>,
+    comments: Option<&Arc<CommentService>>,
+    acts: &Acts,
+    peers: &Arc<HttpPeers>,
+) -> Moderated {
+    let boards: Arc<dyn BoardLookup> = match articles {
+        Some(articles) => articles.clone(),
+        None => peers.clone(),
+    };
+    let comments: Arc<dyn CommentLookup> = match comments {
+        Some(comments) => comments.clone(),
+        None => peers.clone(),
+    };
+    let here = |acts: &Option<MysqlActs>| acts.clone().map(|acts| Arc::new(acts) as Arc<dyn ActSource>);
+    let on_articles = here(&acts.articles).unwrap_or_else(|| Arc::new(peers.article_acts()));
+    let on_comments = here(&acts.comments).unwrap_or_else(|| Arc::new(peers.comment_acts()));
+    Moderated { articles: lookup, boards, comments, acts: vec![on_articles, on_comments] }
+}
+
 /// What this process answers others.
-pub(super) fn router(services: &Services, members: Option<Arc<MysqlMembers>>, keys: &ClusterKeys) -> Router {
+pub(super) fn router(
+    services: &Services,
+    members: Option<Arc<MysqlMembers>>,
+    acts: Acts,
+    keys: &ClusterKeys,
+) -> Router {
     let local = Local::of(services);
     let articles = services.articles.clone().zip(local.articles);
+    let boards = services.articles.clone().zip(acts.articles);
+    let comments = services.comments.clone().zip(acts.comments);
     internal_router(InternalParts {
         articles: articles.map(|(lookup, owner)| InternalArticles { lookup, owner }),
         comments: local.comments,
         likes: local.likes,
         views: local.views,
         members: members.map(|store| Arc::new(store) as Arc<dyn RevocationSource>),
+        moderated_articles: boards.map(|(boards, acts)| InternalBoards { boards, acts: Arc::new(acts) }),
+        moderated_comments: comments.map(|(comments, acts)| InternalComments { comments, acts: Arc::new(acts) }),
         ..InternalParts::new(InternalSecret::new(keys.internal()))
     })
 }

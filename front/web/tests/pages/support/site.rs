@@ -151,7 +151,7 @@ impl Person {
 
 /// An administrator without a row.
 fn god() -> Actor {
-    Actor { member_id: madang_kernel::Id::from_raw(1), name: "god".into(), role: Role::Admin }
+    Actor::new(madang_kernel::Id::from_raw(1), "god", Role::Admin)
 }
 
 fn load_in_background(read: &Arc<ReadService>) {

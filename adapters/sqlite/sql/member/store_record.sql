@@ -1,5 +1,4 @@
 -- Uses: primary key of member.
 UPDATE member
-SET role = ?2
+SET role = ?2, password_hash = ?3, standing = ?4
 WHERE member_id = ?1
-RETURNING member_id, name, role, created_at

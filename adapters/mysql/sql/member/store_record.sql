@@ -1,4 +1,4 @@
 -- Uses: primary key of member.
 UPDATE member
-SET role = ?
+SET role = ?, password_hash = ?, standing = ?
 WHERE shard = 0 AND member_id = ?

@@ -1,0 +1,53 @@
+//! Answers to moderation: acts of the owners of articles and comments, and what exists.
+
+use std::sync::Arc;
+
+use axum::Router;
+use madang_kernel::{BoardLookup, CommentLookup, PageSize};
+use madang_member::ActSource;
+
+use super::reply::{Refusal, on};
+use crate::wire::{
+    ActsAnswer, ActsStep, ArticleActsOf, ArticleOfComment, ArticleOfCommentAnswer, BoardKnown, BoardKnownAnswer,
+    CommentActsOf,
+};
+
+/// The owner of articles, as moderation knows it.
+pub struct InternalBoards {
+    /// Which boards there are.
+    pub boards: Arc<dyn BoardLookup>,
+    /// What moderators did to articles.
+    pub acts: Arc<dyn ActSource>,
+}
+
+/// The owner of comments, as moderation knows it.
+pub struct InternalComments {
+    /// Which comments there are.
+    pub comments: Arc<dyn CommentLookup>,
+    /// What moderators did to comments.
+    pub acts: Arc<dyn ActSource>,
+}
+
+pub(super) fn boards(router: Router, parts: InternalBoards) -> Router {
+    let InternalBoards { boards, acts } = parts;
+    let router = on(router, move |asked: BoardKnown| {
+        let boards = Arc::clone(&boards);
+        async move { Ok(BoardKnownAnswer { is_known: boards.has_board(asked.board_id).await? }) }
+    });
+    on(router, move |asked: ArticleActsOf| step(Arc::clone(&acts), asked.0))
+}
+
+pub(super) fn comments(router: Router, parts: InternalComments) -> Router {
+    let InternalComments { comments, acts } = parts;
+    let router = on(router, move |asked: ArticleOfComment| {
+        let comments = Arc::clone(&comments);
+        async move { Ok(ArticleOfCommentAnswer { article_id: comments.article_of(asked.comment_id).await? }) }
+    });
+    on(router, move |asked: CommentActsOf| step(Arc::clone(&acts), asked.0))
+}
+
+async fn step(acts: Arc<dyn ActSource>, asked: ActsStep) -> Result<ActsAnswer, Refusal> {
+    let size = PageSize::new("limit", asked.limit.into())?;
+    let found = acts.acts(asked.board_id, asked.before, size).await?;
+    Ok(ActsAnswer { items: found.items.into_iter().map(Into::into).collect(), next: found.next })
+}

@@ -1,3 +1,0 @@
--- Uses: unique index revocation_member. Only the newest role of a member matters, so an older row gives way.
-DELETE FROM revocation
-WHERE member_id = ?1

@@ -1,0 +1,129 @@
+//! What is done about members: their own password, and suspensions by moderators.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use madang_kernel::{MemberId, Timestamp};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::extract::{Json, PathId, Signed};
+use crate::openapi::{
+    BadRequest, Forbidden, IdText, Internal, NotFound, NotJson, TooLarge, TooMany, Unauthorized, Unavailable,
+    Unprocessable,
+};
+use crate::state::{MemberCalls, Shared};
+use crate::{ApiError, reply};
+
+/// A password and the one that takes its place.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct PasswordChange {
+    /// The present one.
+    #[schema(max_length = 128, format = Password)]
+    current: String,
+    /// The next one.
+    #[schema(min_length = 8, max_length = 128, format = Password)]
+    new: String,
+}
+
+/// Until when a member may only read, and why.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct NewSuspension {
+    #[schema(value_type = String, format = DateTime)]
+    until: Timestamp,
+    /// For the log of moderation.
+    #[schema(min_length = 1, max_length = 500)]
+    reason: String,
+}
+
+/// A suspension.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Suspension)]
+pub(crate) struct SuspensionBody {
+    #[schema(value_type = IdText)]
+    member_id: MemberId,
+    #[schema(value_type = String, format = DateTime)]
+    until: Timestamp,
+    reason: String,
+}
+
+/// Change one's own password. Every other session of the member ends.
+#[utoipa::path(
+    put, path = "/api/v1/members/me/password", operation_id = "change_password", tag = "members", request_body = PasswordChange,
+    security(("bearer" = []), ("cookie" = [])),
+    responses(
+        (status = 204, description = "Changed"),
+        (status = 400, response = BadRequest),
+        (status = 401, response = Unauthorized),
+        (status = 403, response = Forbidden),
+        (status = 404, response = NotFound),
+        (status = 413, response = TooLarge),
+        (status = 415, response = NotJson),
+        (status = 422, response = Unprocessable),
+        (status = 429, response = TooMany),
+        (status = 500, response = Internal),
+        (status = 503, response = Unavailable),
+    ),
+)]
+pub(crate) async fn change_password(
+    State(api): State<Shared<MemberCalls>>,
+    Signed(session): Signed,
+    body: Json<PasswordChange>,
+) -> Result<Response, ApiError> {
+    api.members.change_password(&session, &body.value.current, &body.value.new).await?;
+    Ok(reply::no_content())
+}
+
+/// Suspend a member (moderators; of moderators, administrators): until then they read and do not write.
+#[utoipa::path(
+    put, path = "/api/v1/members/{member_id}/suspension", operation_id = "suspend_member", tag = "moderation", request_body = NewSuspension,
+    security(("bearer" = []), ("cookie" = [])),
+    params(("member_id" = IdText, Path, description = "The member")),
+    responses(
+        (status = 200, description = "The suspension", body = SuspensionBody),
+        (status = 400, response = BadRequest),
+        (status = 401, response = Unauthorized),
+        (status = 403, response = Forbidden),
+        (status = 404, response = NotFound),
+        (status = 413, response = TooLarge),
+        (status = 415, response = NotJson),
+        (status = 422, response = Unprocessable),
+        (status = 429, response = TooMany),
+        (status = 500, response = Internal),
+        (status = 503, response = Unavailable),
+    ),
+)]
+pub(crate) async fn suspend(
+    State(api): State<Shared<MemberCalls>>,
+    PathId(member): PathId<MemberId>,
+    Signed(session): Signed,
+    body: Json<NewSuspension>,
+) -> Result<Response, ApiError> {
+    let NewSuspension { until, reason } = body.value;
+    api.members.suspend(&session.actor, member, until, &reason).await?;
+    reply::json(StatusCode::OK, &SuspensionBody { member_id: member, until, reason })
+}
+
+/// Lift a suspension (who may suspend the member).
+#[utoipa::path(
+    delete, path = "/api/v1/members/{member_id}/suspension", operation_id = "lift_suspension", tag = "moderation",
+    security(("bearer" = []), ("cookie" = [])),
+    params(("member_id" = IdText, Path, description = "The member")),
+    responses(
+        (status = 204, description = "They may write"),
+        (status = 401, response = Unauthorized),
+        (status = 403, response = Forbidden),
+        (status = 404, response = NotFound),
+        (status = 429, response = TooMany),
+        (status = 500, response = Internal),
+        (status = 503, response = Unavailable),
+    ),
+)]
+pub(crate) async fn lift(
+    State(api): State<Shared<MemberCalls>>,
+    PathId(member): PathId<MemberId>,
+    Signed(session): Signed,
+) -> Result<Response, ApiError> {
+    api.members.lift_suspension(&session.actor, member).await?;
+    Ok(reply::no_content())
+}

@@ -1,0 +1,233 @@
+//! How a member stands, beyond what their tokens say, and the rules of changing it. Pure: a store reads the record, asks
+//! here, and writes what comes back.
+
+use std::fmt;
+
+use madang_kernel::{BoardId, Role, SessionId, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::Member;
+
+/// Boards that one member may moderate; who has more to look after is a moderator of the site.
+pub const MODERATES_MAX: usize = 64;
+
+/// What tokens do not know of a member. The whole of it travels with every change, so only the newest matters.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Standing {
+    /// Grows by one with each change: the newer one wins.
+    pub version: u32,
+    /// Until when they may only read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suspended_until: Option<Timestamp>,
+    /// The boards they moderate, by id.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub moderates: Vec<BoardId>,
+    /// How often their password changed: sessions of an earlier one have ended.
+    pub passwords: u32,
+    /// But for the one in which it was changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept_session: Option<SessionId>,
+}
+
+impl Standing {
+    /// Whether they may only read at `now`.
+    pub fn is_suspended(&self, now: Timestamp) -> bool {
+        self.suspended_until.is_some_and(|until| until > now)
+    }
+}
+
+/// A member as the store keeps them.
+#[derive(Clone, PartialEq, Eq)]
+pub struct MemberRecord {
+    /// The member.
+    pub member: Member,
+    /// Their password, hashed.
+    pub password_hash: String,
+    /// How they stand.
+    pub standing: Standing,
+}
+
+/// Without the hash: what is logged must not help anybody to guess a password.
+impl fmt::Debug for MemberRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("MemberRecord");
+        shown.field("member", &self.member).field("standing", &self.standing).finish_non_exhaustive()
+    }
+}
+
+/// One change of a member.
+#[derive(Clone)]
+pub enum Change {
+    /// Another role.
+    Role(Role),
+    /// They may only read until then; `by` is the role of who says so.
+    Suspend {
+        /// Until when.
+        until: Timestamp,
+        /// The role of who suspends.
+        by: Role,
+    },
+    /// They may write again; `by` is the role of who says so.
+    LiftSuspension {
+        /// The role of who lifts it.
+        by: Role,
+    },
+    /// Another password; the other sessions end.
+    Password {
+        /// The new one, hashed.
+        hash: String,
+        /// The session in which it was changed, which goes on.
+        keep: SessionId,
+    },
+    /// They moderate a board.
+    Appoint(BoardId),
+    /// They no longer moderate a board.
+    Dismiss(BoardId),
+}
+
+/// Without the hash.
+impl fmt::Debug for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Role(role) => write!(f, "Role({role:?})"),
+            Self::Suspend { until, .. } => write!(f, "Suspend(until {until})"),
+            Self::LiftSuspension { .. } => f.write_str("LiftSuspension"),
+            Self::Password { .. } => f.write_str("Password"),
+            Self::Appoint(board) => write!(f, "Appoint({board})"),
+            Self::Dismiss(board) => write!(f, "Dismiss({board})"),
+        }
+    }
+}
+
+/// Why a member was not changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangeRefused {
+    /// The site would be left without an administrator.
+    LastAdmin,
+    /// Who is suspended is given no role above a member's.
+    Suspended,
+    /// Nobody suspends their like, nor anybody above.
+    NotBelow,
+    /// They moderate as many boards as one member may.
+    TooManyBoards,
+}
+
+impl MemberRecord {
+    /// The member after a change at `now`; `has_other_admin` is whether the site has an administrator besides them.
+    pub fn changed(mut self, change: &Change, now: Timestamp, has_other_admin: bool) -> Result<Self, ChangeRefused> {
+        let standing = &mut self.standing;
+        match change {
+            Change::Role(role) => {
+                if self.member.role == Role::Admin && *role < Role::Admin && !has_other_admin {
+                    return Err(ChangeRefused::LastAdmin);
+                }
+                if *role > Role::Member && *role > self.member.role && standing.is_suspended(now) {
+                    return Err(ChangeRefused::Suspended);
+                }
+                self.member.role = *role;
+            }
+            Change::Suspend { by, .. } | Change::LiftSuspension { by } if *by <= self.member.role => {
+                return Err(ChangeRefused::NotBelow);
+            }
+            Change::Suspend { until, .. } => standing.suspended_until = Some(*until),
+            Change::LiftSuspension { .. } => standing.suspended_until = None,
+            Change::Password { hash, keep } => {
+                self.password_hash.clone_from(hash);
+                standing.passwords = standing.passwords.saturating_add(1);
+                standing.kept_session = Some(*keep);
+            }
+            Change::Appoint(board) => {
+                if let Err(place) = standing.moderates.binary_search(board) {
+                    if standing.moderates.len() >= MODERATES_MAX {
+                        return Err(ChangeRefused::TooManyBoards);
+                    }
+                    standing.moderates.insert(place, *board);
+                }
+            }
+            Change::Dismiss(board) => standing.moderates.retain(|moderated| moderated != board),
+        }
+        standing.version = standing.version.saturating_add(1);
+        Ok(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use madang_kernel::{Id, MemberId};
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_000);
+
+    fn record(role: Role) -> MemberRecord {
+        let member = Member { member_id: MemberId::from_raw(1), name: "anna".into(), role, created_at: NOW };
+        MemberRecord { member, password_hash: "hash".into(), standing: Standing::default() }
+    }
+
+    fn changed(role: Role, change: &Change, has_other_admin: bool) -> Result<MemberRecord, ChangeRefused> {
+        record(role).changed(change, NOW, has_other_admin)
+    }
+
+    #[test]
+    fn the_last_administrator_stays_one() {
+        for role in [Role::Member, Role::Moderator] {
+            let change = Change::Role(role);
+            assert_eq!(changed(Role::Admin, &change, false).unwrap_err(), ChangeRefused::LastAdmin);
+            assert_eq!(changed(Role::Admin, &change, true).unwrap().member.role, role);
+        }
+        assert!(changed(Role::Admin, &Change::Role(Role::Admin), false).is_ok());
+        assert!(changed(Role::Moderator, &Change::Role(Role::Member), false).is_ok());
+    }
+
+    #[test]
+    fn nobody_suspends_their_like() {
+        let until = Timestamp::from_millis(2_000);
+        for (role, by, expected) in [
+            (Role::Member, Role::Moderator, true),
+            (Role::Member, Role::Admin, true),
+            (Role::Moderator, Role::Moderator, false),
+            (Role::Moderator, Role::Admin, true),
+            (Role::Admin, Role::Admin, false),
+        ] {
+            assert_eq!(changed(role, &Change::Suspend { until, by }, true).is_ok(), expected, "{role:?} by {by:?}");
+            assert_eq!(changed(role, &Change::LiftSuspension { by }, true).is_ok(), expected, "{role:?} by {by:?}");
+        }
+    }
+
+    #[test]
+    fn a_suspension_ends_by_itself_and_keeps_from_higher_roles_meanwhile() {
+        let until = Timestamp::from_millis(2_000);
+        let suspended = changed(Role::Member, &Change::Suspend { until, by: Role::Admin }, true).unwrap();
+        assert!(
+            suspended.standing.is_suspended(Timestamp::from_millis(1_999)) && !suspended.standing.is_suspended(until)
+        );
+        let promote = Change::Role(Role::Admin);
+        assert_eq!(suspended.clone().changed(&promote, NOW, true).unwrap_err(), ChangeRefused::Suspended);
+        assert!(suspended.changed(&promote, until, true).is_ok());
+    }
+
+    #[test]
+    fn boards_are_kept_once_in_order_and_bounded() {
+        let mut anna = record(Role::Member);
+        for board in [3, 1, 2, 3] {
+            anna = anna.changed(&Change::Appoint(BoardId::from_raw(board)), NOW, true).unwrap();
+        }
+        assert_eq!(anna.standing.moderates, [1, 2, 3].map(BoardId::from_raw));
+        anna = anna.changed(&Change::Dismiss(BoardId::from_raw(2)), NOW, true).unwrap();
+        assert_eq!((anna.standing.moderates.len(), anna.standing.version), (2, 5));
+        for board in 10..10 + MODERATES_MAX as i64 - 2 {
+            anna = anna.changed(&Change::Appoint(BoardId::from_raw(board)), NOW, true).unwrap();
+        }
+        let one_more = Change::Appoint(BoardId::from_raw(9_999));
+        assert_eq!(anna.changed(&one_more, NOW, true).unwrap_err(), ChangeRefused::TooManyBoards);
+    }
+
+    #[test]
+    fn no_debug_text_holds_a_hash() {
+        let change = Change::Password { hash: "secret".into(), keep: SessionId::from_raw(1) };
+        let changed = changed(Role::Member, &change, true).unwrap();
+        assert!(!format!("{change:?} {changed:?}").contains("secret"));
+        assert_eq!((changed.standing.passwords, changed.password_hash.as_str()), (1, "secret"));
+    }
+}
