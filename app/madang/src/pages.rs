@@ -20,6 +20,7 @@ pub(crate) fn state(site: &Site, settings: &Settings, limits: &ApiLimits) -> any
     let services = &site.services;
     Ok(WebState {
         members: services.members()?.clone(),
+        moderation: services.moderation()?.clone(),
         articles: services.articles()?.clone(),
         comments: services.comments()?.clone(),
         likes: services.likes()?.clone(),

@@ -11,7 +11,7 @@ use madang_comment::CommentService;
 use madang_hot_article::HotService;
 use madang_kernel::Clock;
 use madang_like::LikeService;
-use madang_member::MemberService;
+use madang_member::{MemberService, Moderation};
 use madang_messaging::{DeadLetters, EventLog};
 use madang_view::{GuestKey, ViewService};
 
@@ -27,6 +27,8 @@ use crate::{Health, LiveFeed};
 pub struct WebState {
     /// Members and sessions.
     pub members: Arc<MemberService>,
+    /// Reports, and what moderators did.
+    pub moderation: Arc<Moderation>,
     /// Boards and articles.
     pub articles: Arc<ArticleService>,
     /// Comments.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
+use madang_kernel::rules::{self, About, Action};
 use madang_kernel::{Actor, MemberId, Role};
 use madang_member::Session;
 use madang_view::Viewer;
@@ -90,6 +91,16 @@ impl Visit {
     /// Whether the reader may do what this role may.
     pub(crate) fn has(&self, role: Role) -> bool {
         self.actor().is_some_and(|actor| actor.role >= role)
+    }
+
+    /// Whether the reader may do something, by the rules of the site.
+    pub(crate) fn may(&self, action: Action, about: About) -> bool {
+        self.actor().is_some_and(|actor| rules::may(actor, action, about).is_ok())
+    }
+
+    /// Whether the reader moderates the site, or a board of it.
+    pub(crate) fn moderates(&self) -> bool {
+        self.actor().is_some_and(|actor| actor.role >= Role::Moderator || !actor.moderates.is_empty())
     }
 
     /// The token for a form; empty for a guest, whose forms are protected by their origin alone.

@@ -14,6 +14,7 @@ mod browser;
 mod driver;
 mod journey;
 mod live;
+mod moderating;
 mod pictures;
 mod site;
 mod without_script;

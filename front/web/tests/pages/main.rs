@@ -4,6 +4,7 @@
 
 mod hostile;
 mod live;
+mod moderating;
 mod operators;
 mod people;
 mod protocol;
