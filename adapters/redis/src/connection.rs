@@ -105,6 +105,11 @@ impl Redis {
         Ok(())
     }
 
+    /// How it is reached.
+    pub(crate) fn options(&self) -> &RedisOptions {
+        &self.inner.options
+    }
+
     /// A key of a tag under this site's prefix.
     pub(crate) fn key(&self, tag: &Tag, name: &str) -> String {
         let prefix = &self.inner.options.prefix;

@@ -20,6 +20,7 @@ pub(crate) fn state(site: &Site, settings: &Settings, limits: &ApiLimits) -> any
     let services = &site.services;
     Ok(WebState {
         members: services.members()?.clone(),
+        moderation: services.moderation()?.clone(),
         articles: services.articles()?.clone(),
         comments: services.comments()?.clone(),
         likes: services.likes()?.clone(),
@@ -33,6 +34,9 @@ pub(crate) fn state(site: &Site, settings: &Settings, limits: &ApiLimits) -> any
         zone: TimeZone::get(&settings.time_zone).context("setting `time_zone`")?,
         client: Arc::new(move |parts| madang_api::client_address(parts, &proxies)),
         cookies_secure: limits.cookies_secure,
+        site_url: Some(settings.site_url.trim_end_matches('/')).filter(|url| !url.is_empty()).map(Arc::from),
+        dead_letters: site.dead_letters.clone(),
+        log: site.log.clone(),
         setup_token: Some(site.setup_token.clone()),
     })
 }

@@ -175,6 +175,11 @@ impl Services {
         self.members.as_ref().with_context(|| absent(Role::Member))
     }
 
+    /// Moderation, which runs where members do.
+    pub fn moderation(&self) -> anyhow::Result<&Arc<Moderation>> {
+        self.moderation.as_ref().with_context(|| absent(Role::Member))
+    }
+
     /// Boards and articles, which this process may not run.
     pub fn articles(&self) -> anyhow::Result<&Arc<ArticleService>> {
         self.articles.as_ref().with_context(|| absent(Role::Article))

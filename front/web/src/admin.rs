@@ -71,7 +71,7 @@ async fn create(
     }
 }
 
-fn require_admin(visit: &Visit) -> Result<(), WebError> {
+pub(crate) fn require_admin(visit: &Visit) -> Result<(), WebError> {
     match visit.actor() {
         None => Err(WebError::NotSignedIn),
         Some(actor) if actor.role < Role::Admin => Err(WebError::Forbidden),
@@ -96,6 +96,7 @@ async fn show(web: &Web, visit: &Visit, status: StatusCode, form: &BoardForm) ->
             section aria-labelledby="health-title" {
                 h2 #health-title { (t.health) }
                 (health(visit, &parts))
+                p.more { a href="/admin/dead-letters" { (t.dead_letters) } }
             }
         }
     };

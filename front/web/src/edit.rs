@@ -4,7 +4,8 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use madang_article::{Article, ArticleDraft, ArticleError};
-use madang_kernel::{ArticleId, REASON_MAX_CHARS, Reason, Role};
+use madang_kernel::rules::{About, Action};
+use madang_kernel::{ArticleId, REASON_MAX_CHARS, Reason};
 use maud::{Markup, html};
 
 use crate::error::{Refused, WebError};
@@ -100,8 +101,8 @@ async fn changeable(web: &Web, visit: &Visit, id: &str) -> Result<Article, WebEr
     let id: ArticleId = id.parse().map_err(|_| WebError::NotFound)?;
     let found = web.site.articles.get(id).await?;
     let actor = visit.actor().ok_or(WebError::NotSignedIn)?;
-    let may = found.writer.member_id == actor.member_id || actor.role >= Role::Moderator;
-    if may { Ok(found) } else { Err(WebError::Forbidden) }
+    let about = About::on(found.board_id, found.writer.member_id == actor.member_id);
+    if visit.may(Action::EditArticle, about) { Ok(found) } else { Err(WebError::forbidden(visit)) }
 }
 
 fn page(web: &Web, visit: &Visit, present: &Article, title: &str, content: &str, problems: &Problems) -> String {

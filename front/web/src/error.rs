@@ -20,8 +20,12 @@ use crate::visit::Visit;
 pub(crate) enum WebError {
     /// There is nothing under this address.
     NotFound,
+    /// The address is a form's, and was opened like a page.
+    WrongMethod,
     /// The reader may not do this.
     Forbidden,
+    /// The reader may only read for now.
+    Suspended,
     /// Nobody is signed in.
     NotSignedIn,
     /// The form was made for another session.
@@ -48,9 +52,16 @@ impl IntoResponse for Refused {
 }
 
 impl WebError {
+    /// Why the reader may not do something.
+    pub(crate) fn forbidden(visit: &Visit) -> Self {
+        if visit.actor().is_some_and(|actor| actor.suspended) { Self::Suspended } else { Self::Forbidden }
+    }
+
     /// The page, as the error of a handler.
     pub(crate) fn refuse(self, web: &Web, visit: &Visit) -> Refused {
-        Refused(self.page(web, visit))
+        // Services say no more than that it is not allowed; who is suspended is told that that is why.
+        let reason = if matches!(self, Self::Forbidden) { Self::forbidden(visit) } else { self };
+        Refused(reason.page(web, visit))
     }
 
     /// The page.
@@ -58,7 +69,9 @@ impl WebError {
         let t = visit.texts();
         let (status, title, text) = match self {
             Self::NotFound => (StatusCode::NOT_FOUND, t.not_found, t.not_found_text),
+            Self::WrongMethod => (StatusCode::METHOD_NOT_ALLOWED, t.wrong_method, t.wrong_method_text),
             Self::Forbidden => (StatusCode::FORBIDDEN, t.forbidden, t.forbidden_text),
+            Self::Suspended => (StatusCode::FORBIDDEN, t.suspended_title, t.suspended_text),
             Self::NotSignedIn => (StatusCode::UNAUTHORIZED, t.not_signed_in, t.not_signed_in_text),
             Self::OtherSession => (StatusCode::FORBIDDEN, t.form_too_old, t.other_session),
             Self::CrossSite => (StatusCode::FORBIDDEN, t.forbidden, t.cross_site_text),

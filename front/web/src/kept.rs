@@ -1,6 +1,7 @@
 //! Pages for guests kept as bytes for a moment, so that what everybody reads is rendered and compressed a few times a second
 //! and not once for each reader. A page is handed out only while nothing was merged into the query model since before it
-//! was made. What a member sees is theirs, and made for them.
+//! was made; a model that several processes share does not count that, and guests, who write nothing, then read what is up
+//! to a moment old. What a member sees is theirs, and made for them.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -74,14 +75,17 @@ impl Default for Kept {
 
 impl Kept {
     /// The page if it is still good; otherwise how to make it. `address` is the path in its one spelling; `generation` says
-    /// how often the model was merged into. To be called before the model is read.
+    /// how often the model was merged into, where that is known. To be called before the model is read.
     pub(crate) fn find(
         &self,
         visit: &Visit,
         address: String,
         generation: Option<u64>,
     ) -> Result<Arc<KeptPage>, Making> {
-        let Some(generation) = generation.filter(|_| visit.session.is_none()) else { return Err(Making(None)) };
+        if visit.session.is_some() {
+            return Err(Making(None));
+        }
+        let generation = generation.unwrap_or_default();
         let asked = Asked { address, base: visit.base.clone(), preferences: visit.preferences };
         let good = |page: &Arc<KeptPage>| page.generation == generation && page.made.elapsed() < KEPT;
         match self.pages.get(&asked).filter(good) {

@@ -40,6 +40,7 @@ pub(crate) enum Place<'a> {
     Elsewhere,
     Hot,
     Board(&'a str),
+    Moderation,
     Admin,
 }
 
@@ -120,6 +121,9 @@ fn top(visit: &Visit, page: &Page<'_>) -> Markup {
                 a.brand href="/" { span.mark aria-hidden="true" { "마당" } (SITE_NAME) }
                 nav aria-label=(t.main_navigation) {
                     a href="/hot" aria-current=[(page.place == Place::Hot).then_some("page")] { (t.hot) }
+                    @if visit.moderates() {
+                        a href="/moderation" aria-current=[(page.place == Place::Moderation).then_some("page")] { (t.moderation) }
+                    }
                     @if visit.has(madang_kernel::Role::Admin) {
                         a href="/admin" aria-current=[(page.place == Place::Admin).then_some("page")] { (t.administration) }
                     }

@@ -8,8 +8,8 @@ use axum::routing::{any, get, post};
 
 use crate::state::{Shared, Web};
 use crate::{
-    WebState, admin, article, assets, board, comments, crawlers, edit, feeds, home, hot, like, live, lost, member,
-    preferences, setup, sign_in, sign_up, write,
+    WebState, admin, article, assets, board, comments, crawlers, dead_letters, edit, feeds, home, hot, like, live,
+    lost, member, moderation, password, preferences, report, setup, sign_in, sign_up, write,
 };
 
 /// The longest article, every character of it percent-encoded, with its title.
@@ -22,6 +22,7 @@ pub fn router(state: WebState) -> Router {
     reading()
         .merge(writing())
         .merge(running(setup))
+        .method_not_allowed_fallback(lost::wrong_method)
         .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
         .with_state(web)
         .route("/assets/{name}", get(assets::asset))
@@ -38,6 +39,8 @@ fn reading() -> Router<Shared> {
         .route("/hot", get(hot::hot))
         .route("/hot/feed.atom", get(feeds::hot))
         .route("/members/{member}", get(member::member))
+        .route("/members/{member}/articles", get(member::articles))
+        .route("/members/{member}/comments", get(member::comments))
         .route("/preferences", post(preferences::choose))
         .route("/robots.txt", get(crawlers::robots))
         .route("/sitemap.xml", get(crawlers::sitemap))
@@ -55,6 +58,8 @@ fn writing() -> Router<Shared> {
         .route("/articles/{article}/like", post(like::submit))
         .route("/articles/{article}/comments", post(comments::submit))
         .route("/comments/{comment}/reply", get(comments::reply_form))
+        .route("/articles/{article}/report", get(report::article_form).post(report::article))
+        .route("/comments/{comment}/report", get(report::comment_form).post(report::comment))
         .route("/comments/{comment}/delete", get(comments::delete_form).post(comments::delete))
 }
 
@@ -63,9 +68,15 @@ fn running(setup: setup::SetupTurn) -> Router<Shared> {
         .route("/sign-in", get(sign_in::form).post(sign_in::submit))
         .route("/sign-out", post(sign_in::sign_out))
         .route("/sign-up", get(sign_up::form).post(sign_up::submit))
+        .route("/password", get(password::form).post(password::submit))
         .route("/members/{member}/role", post(member::set_role))
+        .route("/members/{member}/suspension", post(member::suspend))
+        .route("/moderation", get(moderation::reports))
+        .route("/moderation/log", get(moderation::log))
+        .route("/moderation/reports/{report}", post(moderation::settle))
         .route("/admin", get(admin::admin))
         .route("/admin/boards", post(admin::create_board))
+        .route("/admin/dead-letters", get(dead_letters::list).post(dead_letters::replay))
         .route("/setup", get(setup::form).post(setup::submit))
         .layer(axum::Extension(setup))
 }

@@ -37,6 +37,11 @@ impl SiteTime {
         self.element(moment, &self.local(moment).strftime("%Y-%m-%d %H:%M").to_string())
     }
 
+    /// The day alone.
+    pub(crate) fn day(&self, moment: Timestamp) -> Markup {
+        self.element(moment, &self.local(moment).strftime("%Y-%m-%d").to_string())
+    }
+
     /// Whether something was written within the last hour.
     pub(crate) fn is_new(&self, moment: Timestamp) -> bool {
         self.clock.now().since(moment).as_millis() < NEW_MS

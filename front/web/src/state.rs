@@ -11,11 +11,13 @@ use madang_comment::CommentService;
 use madang_hot_article::HotService;
 use madang_kernel::Clock;
 use madang_like::LikeService;
-use madang_member::MemberService;
+use madang_member::{MemberService, Moderation};
+use madang_messaging::{DeadLetters, EventLog};
 use madang_view::{GuestKey, ViewService};
 
 use crate::board_directory::BoardDirectory;
 use crate::comments::RenderedComments;
+use crate::hot::Movements;
 use crate::kept::Kept;
 use crate::site_time::SiteTime;
 use crate::{Health, LiveFeed};
@@ -25,6 +27,8 @@ use crate::{Health, LiveFeed};
 pub struct WebState {
     /// Members and sessions.
     pub members: Arc<MemberService>,
+    /// Reports, and what moderators did.
+    pub moderation: Arc<Moderation>,
     /// Boards and articles.
     pub articles: Arc<ArticleService>,
     /// Comments.
@@ -51,6 +55,12 @@ pub struct WebState {
     pub client: Arc<dyn Fn(&Parts) -> IpAddr + Send + Sync>,
     /// Whether cookies are sent over TLS only, and so whether addresses start with https.
     pub cookies_secure: bool,
+    /// Scheme and host under which the site is known, for links that leave it; otherwise those that a reader asked for.
+    pub site_url: Option<Arc<str>>,
+    /// Messages that were given up.
+    pub dead_letters: Arc<dyn DeadLetters>,
+    /// Where such a message goes when it is sent again.
+    pub log: Arc<dyn EventLog>,
     /// Opens the set-up page while the site has no administrator; without it the page does not exist.
     pub setup_token: Option<Arc<str>>,
 }
@@ -62,6 +72,7 @@ pub(crate) struct Web {
     pub(crate) kept: Kept,
     pub(crate) rendered_comments: RenderedComments,
     pub(crate) time: SiteTime,
+    pub(crate) movements: Movements,
 }
 
 /// One reference to count per request instead of one for each part.
@@ -73,6 +84,7 @@ impl Web {
             boards: BoardDirectory::new(Arc::clone(&site.articles)),
             kept: Kept::default(),
             rendered_comments: RenderedComments::default(),
+            movements: Movements::default(),
             time: SiteTime::new(site.zone.clone(), Arc::clone(&site.clock)),
             site,
         }

@@ -38,6 +38,11 @@ texts! {
     hot_formula: "score = 3 × likes + 2 × comments + 1 × views", "점수 = 좋아요 × 3 + 댓글 × 2 + 조회 × 1";
     hot_rules: "Only articles written on that day count, and only what happened to them on that day, in the site's time zone. Of two with the same score the earlier article comes first. A list becomes final one hour after its day has ended.",
         "그날 쓴 글만, 그날 받은 반응만 셉니다(사이트 시간대 기준). 점수가 같으면 먼저 쓴 글이 앞섭니다. 하루가 끝나고 한 시간 뒤에 순위가 확정됩니다.";
+    moved_up: "up", "상승";
+    moved_down: "down", "하락";
+    moved_in: "new in the list", "새로 진입";
+    hot_movement: "Arrows compare today's ranks with those of about an hour ago.",
+        "화살표는 오늘의 순위를 약 한 시간 전과 비교한 것입니다.";
     score: "Score", "점수";
 
     title: "Title", "제목";
@@ -137,6 +142,66 @@ texts! {
     own_role: "You cannot give up your own role: another administrator has to take it.",
         "자기 역할은 내려놓을 수 없습니다. 다른 관리자가 바꿔야 합니다.";
 
+    articles: "Articles", "글";
+    all_articles: "All articles", "글 모두 보기";
+    all_their_comments: "All comments", "댓글 모두 보기";
+    no_articles_of_theirs: "Nothing written yet.", "아직 쓴 글이 없습니다.";
+    no_comments_of_theirs: "No comments yet.", "아직 쓴 댓글이 없습니다.";
+    older: "Older", "이전";
+    all_boards: "All boards", "모든 게시판";
+    an_article: "Article", "글";
+    a_comment: "Comment", "댓글";
+    change_password: "Change the password", "비밀번호 바꾸기";
+    current_password: "Present password", "지금 비밀번호";
+    new_password: "New password", "새 비밀번호";
+    password_changed: "The password is changed. You are still signed in here, and nowhere else.",
+        "비밀번호를 바꿨습니다. 여기서는 로그인이 유지되고, 다른 곳에서는 모두 끝났습니다.";
+    suspend: "Suspend", "활동 정지";
+    suspend_text: "A suspended member reads and does not write. The reason goes into the log of moderation.",
+        "정지된 회원은 읽을 수만 있고 쓸 수 없습니다. 이유는 중재 기록에 남습니다.";
+    suspend_for: "For how long", "기간";
+    day_1: "One day", "하루";
+    day_7: "A week", "일주일";
+    day_30: "30 days", "30일";
+    day_3650: "Ten years", "10년";
+    lift_suspension: "Lift a suspension", "정지 풀기";
+    suspended_title: "You may read, and not write", "지금은 읽기만 할 수 있습니다";
+    suspended_text: "A moderator has suspended you for a while. Ask them if you do not know why.",
+        "중재자가 활동을 잠시 정지했습니다. 이유를 모르면 중재자에게 물어보세요.";
+    role_refused: "This role cannot be given now: the last administrator stays, and whoever is suspended gets no higher role.",
+        "지금은 이 역할을 줄 수 없습니다. 마지막 관리자는 남아야 하고, 정지된 회원은 더 높은 역할을 받을 수 없습니다.";
+    done: "Done.", "했습니다.";
+
+    report: "Report", "신고";
+    report_article: "Report this article", "이 글 신고하기";
+    report_comment: "Report this comment", "이 댓글 신고하기";
+    report_text: "Moderators will look at it. The writer does not learn who reported it.",
+        "중재자가 살펴봅니다. 누가 신고했는지 글쓴이는 알 수 없습니다.";
+    report_hint: "What is wrong with it?", "무엇이 문제인가요?";
+    reported: "Thank you. Moderators have it now.", "고맙습니다. 중재자에게 전했습니다.";
+    moderation: "Moderation", "중재";
+    reports: "Reports", "신고";
+    open_reports: "Open", "처리할 것";
+    settled_reports: "Settled", "처리한 것";
+    moderation_log: "Log", "기록";
+    no_open_reports: "Nothing to settle. Well kept.", "처리할 신고가 없습니다.";
+    no_settled_reports: "No report was settled yet.", "처리한 신고가 아직 없습니다.";
+    no_acts: "Nothing was done yet.", "아직 기록이 없습니다.";
+    reported_by: "reported by", "신고한 사람";
+    settle: "Settle", "처리 끝내기";
+    note: "Note", "메모";
+    note_hint: "What was done about it, for other moderators", "어떻게 처리했는지 (다른 중재자에게)";
+    see_it: "See it", "보러 가기";
+    act_article_edited: "edited an article", "글을 고침";
+    act_article_deleted: "deleted an article", "글을 지움";
+    act_comment_deleted: "deleted a comment", "댓글을 지움";
+    act_member_suspended: "suspended a member", "회원을 정지함";
+    act_suspension_lifted: "lifted a suspension", "정지를 풂";
+    act_role_given: "gave a role", "역할을 줌";
+    act_moderator_appointed: "made a moderator of a board", "게시판 중재자로 세움";
+    act_moderator_dismissed: "dismissed a moderator of a board", "게시판 중재자에서 물림";
+    act_report_resolved: "settled a report", "신고를 처리함";
+
     administration: "Administration", "관리";
     new_board: "New board", "새 게시판";
     create_board: "Create the board", "게시판 만들기";
@@ -155,6 +220,16 @@ texts! {
     roles_hint: "A member's role is changed on their page: follow their name from anything they wrote.",
         "회원의 역할은 그 회원의 페이지에서 바꿉니다. 글이나 댓글의 이름을 따라가세요.";
 
+    dead_letters: "Dead letters", "배달 못 한 메시지";
+    dead_letters_text: "Messages between the parts that failed by themselves and were given up. Once the cause is mended, send them again: they take the same way as any other, and have their effect once.",
+        "부분들 사이의 메시지 가운데 스스로 실패해 포기한 것들입니다. 원인을 고친 뒤 다시 보내면 다른 메시지와 같은 길을 가고, 효과는 한 번만 납니다.";
+    no_dead_letters: "No message was given up. There is nothing to do here.", "포기한 메시지가 없습니다. 할 일이 없습니다.";
+    letters_away: "The messages cannot be listed now: the part that keeps them does not answer.",
+        "지금은 목록을 볼 수 없습니다. 메시지를 보관하는 부분이 답하지 않습니다.";
+    message: "Message", "메시지";
+    replay: "Send again", "다시 보내기";
+    replay_all: "Send all shown again", "보이는 것 모두 다시 보내기";
+
     set_up: "Set up", "처음 설정";
     set_up_text: "Choose the name and the password of this site's first administrator.",
         "이 사이트 첫 관리자의 이름과 비밀번호를 정하세요.";
@@ -169,6 +244,9 @@ texts! {
     not_found: "Not found", "찾을 수 없음";
     not_found_text: "There is nothing under this address. It may have been deleted.",
         "이 주소에는 아무것도 없습니다. 지워졌을 수 있습니다.";
+    wrong_method: "Not a page", "페이지가 아님";
+    wrong_method_text: "This address only takes a form. Go back to the page with the form and send it from there.",
+        "이 주소는 양식을 받는 곳입니다. 양식이 있는 화면으로 돌아가 거기서 보내 주세요.";
     forbidden: "Not allowed", "할 수 없음";
     forbidden_text: "You may not do this.", "권한이 없습니다.";
     cross_site_text: "The form did not come from this site. Please open the page here and send it again.",
@@ -211,6 +289,24 @@ pub(crate) fn articles(lang: Lang, count: u64) -> String {
     }
 }
 
+/// How many of the dead letters are shown.
+pub(crate) fn letters_shown(lang: Lang, shown: usize, count: u64) -> String {
+    match lang {
+        Lang::En => format!("{shown} of {count}, oldest first"),
+        Lang::Ko => format!("{count}개 가운데 {shown}개, 오래된 것부터"),
+    }
+}
+
+/// How many messages were sent again.
+pub(crate) fn replayed(lang: Lang, done: usize, failed: usize) -> String {
+    match (lang, failed) {
+        (Lang::En, 0) => format!("{done} sent again."),
+        (Lang::En, _) => format!("{done} sent again, {failed} not: the log does not take them now."),
+        (Lang::Ko, 0) => format!("{done}개를 다시 보냈습니다."),
+        (Lang::Ko, _) => format!("{done}개를 다시 보냈고, {failed}개는 지금 보낼 수 없습니다."),
+    }
+}
+
 /// How deep a reply lies, for those who do not see the indent.
 pub(crate) fn level(lang: Lang, depth: u32) -> String {
     match lang {
@@ -242,6 +338,7 @@ pub(crate) fn rule(lang: Lang, message: &str) -> String {
     }
     let number = |before: &str, after: &str| message.strip_prefix(before)?.strip_suffix(after).map(str::to_owned);
     match message {
+        "is not the present password" => "지금 비밀번호가 아닙니다".to_owned(),
         "must not be blank" => "비워 둘 수 없습니다".to_owned(),
         "must be one line without control characters" => "제어 문자 없이 한 줄이어야 합니다".to_owned(),
         "must not contain the character NUL" => "NUL 문자는 쓸 수 없습니다".to_owned(),

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
+use madang_kernel::rules::{self, About, Action};
 use madang_kernel::{Actor, MemberId, Role};
 use madang_member::Session;
 use madang_view::Viewer;
@@ -29,7 +30,7 @@ pub(crate) struct Visit {
     pub(crate) preferences: Preferences,
     /// The address that was asked for, to come back to.
     pub(crate) here: String,
-    /// Scheme and host as the reader wrote them.
+    /// Scheme and host of the site: as its settings say, or as the reader wrote them.
     pub(crate) base: String,
     /// Whether only a part of the page is wanted, by our own script.
     pub(crate) wants_fragment: bool,
@@ -57,13 +58,12 @@ impl Visit {
         let headers = &parts.headers;
         let token = session_cookie::token(headers);
         let session = token.and_then(|token| web.site.members.authenticate(token).ok());
-        let scheme = if web.site.cookies_secure { "https" } else { "http" };
         Self {
             cookie: session.as_ref().and(token).map(Arc::from),
             session,
             preferences: Preferences::of(headers),
             here: parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default(),
-            base: format!("{scheme}://{}", host(headers)),
+            base: base(headers, web),
             wants_fragment: headers.contains_key(FRAGMENT),
             takes_gzip: zip::is_accepted(headers),
             seen: headers.get(header::IF_NONE_MATCH).cloned(),
@@ -93,6 +93,16 @@ impl Visit {
         self.actor().is_some_and(|actor| actor.role >= role)
     }
 
+    /// Whether the reader may do something, by the rules of the site.
+    pub(crate) fn may(&self, action: Action, about: About) -> bool {
+        self.actor().is_some_and(|actor| rules::may(actor, action, about).is_ok())
+    }
+
+    /// Whether the reader moderates the site, or a board of it.
+    pub(crate) fn moderates(&self) -> bool {
+        self.actor().is_some_and(|actor| actor.role >= Role::Moderator || !actor.moderates.is_empty())
+    }
+
     /// The token for a form; empty for a guest, whose forms are protected by their origin alone.
     pub(crate) fn form_token(&self) -> String {
         self.cookie.as_deref().map(form_token::issue).unwrap_or_default()
@@ -116,6 +126,14 @@ impl Visit {
             }
         })
     }
+}
+
+fn base(headers: &HeaderMap, web: &Web) -> String {
+    if let Some(url) = &web.site.site_url {
+        return url.to_string();
+    }
+    let scheme = if web.site.cookies_secure { "https" } else { "http" };
+    format!("{scheme}://{}", host(headers))
 }
 
 /// The host that was asked for, if it can be one.

@@ -26,6 +26,11 @@ impl Request {
         Self(format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nx-forwarded-for: {address}\r\n\r\n").into_bytes())
     }
 
+    /// The same by somebody who takes gzip.
+    pub(crate) fn get_gzip(path: &str) -> Self {
+        Self(format!("GET {path} HTTP/1.1\r\nhost: localhost\r\naccept-encoding: gzip\r\n\r\n").into_bytes())
+    }
+
     /// A request without a body by the holder of a token.
     pub(crate) fn bodiless(method: &str, path: &str, token: &str) -> Self {
         let head = format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n");

@@ -6,6 +6,7 @@
 #[macro_use]
 mod support;
 
+mod broadcast;
 mod buckets;
 mod connection;
 mod live_views;

@@ -51,6 +51,9 @@ pub struct Settings {
     pub request_timeout_ms: u64,
     /// Marks the session cookie `Secure`: set it behind TLS.
     pub cookies_secure: bool,
+    /// `https://board.example`: under which the site is known, for feeds, the sitemap and links to it. If it is empty, as
+    /// readers ask for it.
+    pub site_url: String,
     /// Addresses and networks, separated by commas, of proxies whose `X-Forwarded-For` is believed.
     pub trusted_proxies: String,
     /// Threads that read the database.
@@ -137,6 +140,7 @@ impl Default for Settings {
             in_flight_max: 512,
             request_timeout_ms: 10_000,
             cookies_secure: false,
+            site_url: String::new(),
             trusted_proxies: String::new(),
             readers: std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 4),
             people_queue: 4_096,
@@ -211,6 +215,9 @@ impl Settings {
         if let Err(error) = TimeZone::get(&self.time_zone) {
             problems.push(("time_zone", format!("must be the name of a time zone such as Asia/Seoul or UTC: {error}")));
         }
+        if !self.site_url.is_empty() && !is_site_url(&self.site_url) {
+            problems.push(("site_url", "must be http:// or https:// with a host, and a port if need be".to_owned()));
+        }
         if let Err(error) = self.trusted_proxies.parse::<TrustedProxies>() {
             problems
                 .push(("trusted_proxies", format!("must list addresses and networks, separated by commas: {error}")));
@@ -227,5 +234,28 @@ impl Settings {
             problems.push(("admin_name", "and admin_password go together: set both or neither".to_owned()));
         }
         problems
+    }
+}
+
+/// Scheme, host and port, and nothing behind them.
+fn is_site_url(url: &str) -> bool {
+    let host = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+    let host = host.map(|host| host.strip_suffix('/').unwrap_or(host));
+    let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b':' | b'[' | b']');
+    host.is_some_and(|host| !host.is_empty() && host.len() <= 255 && host.bytes().all(is_fit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_site_url_is_a_scheme_and_a_host() {
+        for url in ["https://board.example", "http://127.0.0.1:8080/", "https://[::1]:8443"] {
+            assert!(is_site_url(url), "{url}");
+        }
+        for url in ["board.example", "https://", "https://a/b", "ftp://a", "https://a\"b", "https://a b"] {
+            assert!(!is_site_url(url), "{url}");
+        }
     }
 }

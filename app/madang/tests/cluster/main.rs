@@ -5,6 +5,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "../faults/cache.rs"]
+mod cache;
 mod cluster;
 mod commands;
 mod home;
@@ -13,6 +15,7 @@ mod home;
 mod http;
 mod instances;
 mod letters;
+mod live;
 mod moving;
 #[allow(dead_code, reason = "shared with the suites of the HTTP contract")]
 mod nginx;
@@ -29,5 +32,6 @@ mod servers;
 mod site;
 mod split;
 mod starting;
+mod stream;
 mod two_processes;
 mod waiting;

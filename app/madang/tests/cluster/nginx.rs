@@ -25,8 +25,7 @@ const UPSTREAMS: [(&str, &str); 8] = [
     ("madang_view", "view"),
     ("madang_hot_article", "hot-article"),
     ("madang_article_read", "article-read"),
-    // Seven processes have no pages; what is none is told so by any of them.
-    ("madang_web", "article-read"),
+    ("madang_web", "web"),
 ];
 
 /// A running nginx that ends with its owner.

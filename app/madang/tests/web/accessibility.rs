@@ -27,8 +27,24 @@ async fn no_page_has_a_serious_problem_for_anybody() {
             examine(&browser, &axe, path, theme).await;
         }
         browser.sign_in(ADMIN).await;
-        let (edit, delete) = (format!("{article}/edit"), format!("{article}/delete"));
-        for path in [article.as_str(), "/b/rust", "/b/rust/write", &edit, &delete, "/admin"] {
+        let (edit, delete, report) =
+            (format!("{article}/edit"), format!("{article}/delete"), format!("{article}/report"));
+        let member = browser.go(&article).await.see("a[rel~='author']").await.attr("href").await.unwrap().unwrap();
+        for path in [
+            article.as_str(),
+            "/b/rust",
+            "/b/rust/write",
+            &edit,
+            &delete,
+            &report,
+            "/admin",
+            "/admin/dead-letters",
+            "/password",
+            &member,
+            "/moderation",
+            "/moderation?settled=true",
+            "/moderation/log",
+        ] {
             examine(&browser, &axe, path, theme).await;
         }
         browser.sign_out().await;

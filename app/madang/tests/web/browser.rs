@@ -21,13 +21,15 @@ pub(crate) struct Kind {
     pub(crate) script: bool,
     /// A phone's width, or none for a desk.
     pub(crate) phone_px: Option<u32>,
+    /// How high its window is.
+    pub(crate) height_px: u32,
     /// The language it asks for.
     pub(crate) language: &'static str,
 }
 
 impl Default for Kind {
     fn default() -> Self {
-        Self { script: true, phone_px: None, language: "en" }
+        Self { script: true, phone_px: None, height_px: 900, language: "en" }
     }
 }
 
@@ -45,7 +47,7 @@ impl Browser {
         let capabilities = capabilities(kind).as_object().cloned().expect("an object");
         let client = builder.capabilities(capabilities).connect(&driver.address).await.expect("a browser opens");
         if kind.phone_px.is_none() {
-            client.set_window_size(1280, 900).await.unwrap();
+            client.set_window_size(1280, kind.height_px).await.unwrap();
         }
         Self { client, base: format!("http://{address}") }
     }
@@ -164,7 +166,8 @@ fn capabilities(kind: Kind) -> Value {
         options["prefs"]["profile.managed_default_content_settings.javascript"] = json!(2);
     }
     if let Some(width) = kind.phone_px {
-        options["mobileEmulation"] = json!({ "deviceMetrics": { "width": width, "height": 812, "pixelRatio": 1 } });
+        options["mobileEmulation"] =
+            json!({ "deviceMetrics": { "width": width, "height": kind.height_px, "pixelRatio": 1 } });
     }
     json!({ "browserName": "chrome", "goog:chromeOptions": options, "timeouts": { "pageLoad": 60_000 } })
 }

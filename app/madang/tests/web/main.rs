@@ -14,6 +14,7 @@ mod browser;
 mod driver;
 mod journey;
 mod live;
+mod moderating;
 mod pictures;
 mod site;
 mod without_script;
@@ -49,5 +50,7 @@ mod process;
 mod routes;
 #[path = "../cluster/servers.rs"]
 mod servers;
+#[path = "../cluster/stream.rs"]
+mod stream;
 #[path = "../cluster/waiting.rs"]
 mod waiting;

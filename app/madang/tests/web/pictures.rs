@@ -46,6 +46,16 @@ pub(crate) fn furnish(server: &TestServer) -> String {
             server.call("PUT", &format!("/api/v1/articles/{last}/like")).token(token).send().json(200);
         }
     }
+    for (number, reason) in ["광고 글입니다. 같은 글이 여러 번 올라왔어요.", "Off topic."].iter().enumerate()
+    {
+        let path = format!("/api/v1/articles/{last}/reports");
+        let report =
+            server.call("POST", &path).token(&tokens[number]).json(&json!({"reason": reason})).send().json(201);
+        if number == 1 {
+            let path = format!("/api/v1/reports/{}/resolution", report["report_id"].as_str().unwrap());
+            server.call("PUT", &path).token(&admin).json(&json!({"note": "It is not."})).send().json(200);
+        }
+    }
     let mut parent: Option<String> = None;
     for number in 0..12 {
         let token = &tokens[number % tokens.len()];
@@ -57,26 +67,54 @@ pub(crate) fn furnish(server: &TestServer) -> String {
     format!("/articles/{last}")
 }
 
+/// High enough for most pages as a whole.
+const HEIGHT_PX: u32 = 1_500;
+
 #[tokio::test]
 async fn the_main_pages_have_their_pictures_taken() {
     let driver = Driver::start();
     let server = TestServer::fresh();
     let article = furnish(&server);
     for (phone_px, width, language) in [(Some(375), 375, "ko"), (None, 1280, "en")] {
-        let browser = Browser::open(&driver, &server.address, Kind { phone_px, language, ..Kind::default() }).await;
-        let guests =
-            [("front", "/"), ("board", "/b/rust"), ("hot", "/hot"), ("sign-up", "/sign-up"), ("lost", "/nowhere")];
-        for (name, path) in guests {
-            picture(&browser, path, &format!("{name}-{width}")).await;
-        }
-        browser.sign_in(ADMIN).await;
-        let write = "/b/rust/write";
-        for (name, path) in [("article", article.as_str()), ("write", write), ("admin", "/admin")] {
-            picture(&browser, path, &format!("{name}-{width}")).await;
-        }
-        browser.go("/").await.press("footer button[value='dark']").await.see("html[data-theme='dark']").await;
-        for (name, path) in [("front", "/"), ("board", "/b/rust"), ("article", article.as_str())] {
-            picture(&browser, path, &format!("{name}-{width}-dark")).await;
+        let kind = Kind { phone_px, language, height_px: HEIGHT_PX, ..Kind::default() };
+        let browser = Browser::open(&driver, &server.address, kind).await;
+        for theme in ["light", "dark"] {
+            browser.go("/").await.press(&format!("footer button[value='{theme}']")).await;
+            browser.see(&format!("html[data-theme='{theme}']")).await;
+            let guests = [
+                ("front", "/"),
+                ("board", "/b/rust"),
+                ("empty-board", "/b/general"),
+                ("article-guest", article.as_str()),
+                ("hot", "/hot"),
+                ("sign-in", "/sign-in"),
+                ("sign-up", "/sign-up"),
+                ("lost", "/nowhere"),
+            ];
+            for (name, path) in guests {
+                picture(&browser, path, &format!("{name}-{width}-{theme}")).await;
+            }
+            browser.sign_in(ADMIN).await;
+            let (edit, delete, report) =
+                (format!("{article}/edit"), format!("{article}/delete"), format!("{article}/report"));
+            let members = [
+                ("article", article.as_str()),
+                ("write", "/b/rust/write"),
+                ("edit", edit.as_str()),
+                ("delete", delete.as_str()),
+                ("admin", "/admin"),
+                ("dead-letters", "/admin/dead-letters"),
+                ("report", report.as_str()),
+                ("password", "/password"),
+                ("moderation", "/moderation"),
+                ("moderation-log", "/moderation/log"),
+            ];
+            for (name, path) in members {
+                picture(&browser, path, &format!("{name}-{width}-{theme}")).await;
+            }
+            let writer = browser.go(&article).await.see("a[rel~='author']").await.attr("href").await.unwrap().unwrap();
+            picture(&browser, &writer, &format!("member-{width}-{theme}")).await;
+            browser.sign_out().await;
         }
         browser.close().await;
     }
@@ -100,7 +138,9 @@ async fn nothing_hangs_over_the_side_of_the_smallest_phone() {
     let article = furnish(&server);
     let browser = Browser::open(&driver, &server.address, Kind { phone_px: Some(320), ..Kind::default() }).await;
     browser.sign_in(ADMIN).await;
-    for path in ["/", "/b/rust", &article, "/hot", "/b/rust/write", "/admin", "/nowhere"] {
+    for path in
+        ["/", "/b/rust", &article, "/hot", "/b/rust/write", "/admin", "/admin/dead-letters", "/moderation", "/nowhere"]
+    {
         picture(&browser, path, &format!("smallest{}", path.replace('/', "-"))).await;
     }
     browser.close().await;

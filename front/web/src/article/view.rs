@@ -1,7 +1,7 @@
 //! The page of an article: text, facts, the like button, comments.
 
 use madang_article_read::ArticleHead;
-use madang_kernel::Role;
+use madang_kernel::rules::{About, Action};
 use maud::{Markup, PreEscaped, html};
 
 use super::Shown;
@@ -27,6 +27,9 @@ pub(super) fn article(web: &Web, visit: &Visit, shown: &Shown, form: Option<&Com
                 @if may_change(visit, head) {
                     a href={ "/articles/" (head.article_id) "/edit" } { (t.edit) }
                     a href={ "/articles/" (head.article_id) "/delete" } { (t.delete) }
+                }
+                @if visit.session.is_some() && !visit.is(head.writer.member_id) {
+                    a.aside href={ "/articles/" (head.article_id) "/report" } rel="nofollow" { (t.report) }
                 }
             }
             p.problem #like-problem role="alert" hidden { (t.like_failed) }
@@ -76,5 +79,5 @@ fn like(visit: &Visit, shown: &Shown) -> Markup {
 }
 
 fn may_change(visit: &Visit, head: &ArticleHead) -> bool {
-    visit.is(head.writer.member_id) || visit.has(Role::Moderator)
+    visit.may(Action::EditArticle, About::on(head.board_id, visit.is(head.writer.member_id)))
 }

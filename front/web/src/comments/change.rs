@@ -3,8 +3,10 @@
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
+use madang_article::BoardWithCount;
 use madang_comment::{Comment, CommentDraft, CommentError};
-use madang_kernel::{ArticleId, CommentId, CommentMode, Role};
+use madang_kernel::rules::{About, Action};
+use madang_kernel::{ArticleId, CommentId};
 use maud::html;
 
 use super::listed::{Listed, Placed};
@@ -159,15 +161,14 @@ async fn done(web: &Web, visit: &Visit, comment: Comment) -> Result<Response, We
 }
 
 async fn fragment(web: &Web, visit: &Visit, comment: Comment) -> Result<String, WebError> {
-    let mode = mode_of(web, comment.article_id).await?;
+    let board = board_of(web, comment.article_id).await?.board;
     let mut listed = Listed::new(vec![comment], None, false, None);
-    Ok(listed.items.pop().map(|placed: Placed| item(web, visit, &placed, mode).into_string()).unwrap_or_default())
+    Ok(listed.items.pop().map(|placed: Placed| item(web, visit, &placed, &board).into_string()).unwrap_or_default())
 }
 
-async fn mode_of(web: &Web, article: ArticleId) -> Result<CommentMode, WebError> {
+async fn board_of(web: &Web, article: ArticleId) -> Result<BoardWithCount, WebError> {
     let read = web.site.read.article(article).await?.ok_or(WebError::NotFound)?;
-    let board = web.boards.by_id(read.text.head.board_id).await?.ok_or(WebError::NotFound)?;
-    Ok(board.board.comment_mode)
+    web.boards.by_id(read.text.head.board_id).await?.ok_or(WebError::NotFound)
 }
 
 async fn find(web: &Web, id: &str) -> Result<Comment, WebError> {
@@ -178,12 +179,12 @@ async fn find(web: &Web, id: &str) -> Result<Comment, WebError> {
 async fn reply_page(web: &Web, visit: &Visit, id: &str, form: Option<&CommentForm>) -> Result<String, WebError> {
     let found = find(web, id).await?;
     let article = found.article_id;
-    let mode = mode_of(web, article).await?;
+    let board = board_of(web, article).await?.board;
     let mut listed = Listed::new(vec![Comment { depth: 1, ..found }], None, false, None);
     let t = visit.texts();
     let main = html! {
         h1 { (t.reply_to) }
-        ol.comments { @for placed in listed.items.drain(..) { (item(web, visit, &placed, mode)) } }
+        ol.comments { @for placed in listed.items.drain(..) { (item(web, visit, &placed, &board)) } }
         (comment_form(visit, article, id, form))
         p.more { a href={ "/articles/" (article) "#c" (id) } { (t.cancel) } }
     };
@@ -194,8 +195,9 @@ async fn deletable(web: &Web, visit: &Visit, id: &str) -> Result<Comment, WebErr
     let found = find(web, id).await?;
     let actor = visit.actor().ok_or(WebError::NotSignedIn)?;
     let writer = found.writer.as_ref().ok_or(WebError::NotFound)?;
-    let may = writer.member_id == actor.member_id || actor.role >= Role::Moderator;
-    if may { Ok(found) } else { Err(WebError::Forbidden) }
+    let board = board_of(web, found.article_id).await?.board.board_id;
+    let about = About::on(board, writer.member_id == actor.member_id);
+    if visit.may(Action::DeleteComment, about) { Ok(found) } else { Err(WebError::forbidden(visit)) }
 }
 
 fn show_delete(

@@ -1,7 +1,9 @@
 //! The list of comments: flat in the page, indented by a thin line, so that a tree of any shape is one list to read.
 
+use madang_article::Board;
 use madang_comment::{CONTENT_MAX_CHARS, Comment};
-use madang_kernel::{ArticleId, CommentMode, Role};
+use madang_kernel::rules::{About, Action};
+use madang_kernel::{ArticleId, CommentMode};
 use maud::{Markup, PreEscaped, html};
 
 use super::CommentForm;
@@ -18,7 +20,7 @@ use crate::visit::Visit;
 pub(crate) fn list(web: &Web, visit: &Visit, shown: &Shown, form: Option<&CommentForm>) -> Markup {
     let (t, listed) = (visit.texts(), &shown.comments);
     let id = shown.article.text.head.article_id;
-    let mode = shown.board.board.comment_mode;
+    let board = &shown.board.board;
     html! {
         @if listed.is_thread {
             p.notice { (t.one_thread) " " a href={ "/articles/" (id) "#comments" } { (t.all_comments) } }
@@ -27,7 +29,7 @@ pub(crate) fn list(web: &Web, visit: &Visit, shown: &Shown, form: Option<&Commen
         }
         @if listed.items.is_empty() { p.empty #no-comments { (t.no_comments) } }
         ol.comments #comment-list {
-            @for placed in &listed.items { (item(web, visit, placed, mode)) }
+            @for placed in &listed.items { (item(web, visit, placed, board)) }
         }
         @if let Some(next) = &listed.next {
             p.more { a.button #more-comments href={ "/articles/" (id) "?after=" (next) "#comments" } { (t.more_comments) } }
@@ -42,7 +44,7 @@ pub(crate) fn list(web: &Web, visit: &Visit, shown: &Shown, form: Option<&Commen
 }
 
 /// One comment.
-pub(super) fn item(web: &Web, visit: &Visit, placed: &Placed, mode: CommentMode) -> Markup {
+pub(super) fn item(web: &Web, visit: &Visit, placed: &Placed, board: &Board) -> Markup {
     let (t, comment) = (visit.texts(), &placed.comment);
     let id = comment.comment_id;
     html! {
@@ -57,7 +59,7 @@ pub(super) fn item(web: &Web, visit: &Visit, placed: &Placed, mode: CommentMode)
                         }
                     }
                     div.text { (PreEscaped(&html)) }
-                    (actions(visit, comment, mode))
+                    (actions(visit, comment, board))
                 }
                 _ => p.gone { (t.deleted_comment) },
             }
@@ -68,16 +70,19 @@ pub(super) fn item(web: &Web, visit: &Visit, placed: &Placed, mode: CommentMode)
     }
 }
 
-fn actions(visit: &Visit, comment: &Comment, mode: CommentMode) -> Markup {
+fn actions(visit: &Visit, comment: &Comment, board: &Board) -> Markup {
     let t = visit.texts();
     let id = comment.comment_id;
-    let may_reply = visit.session.is_some() && (mode == CommentMode::Tree || comment.depth == 1);
+    let may_reply = visit.session.is_some() && (board.comment_mode == CommentMode::Tree || comment.depth == 1);
     let is_own = comment.writer.as_ref().is_some_and(|writer| visit.is(writer.member_id));
+    let may_delete = visit.may(Action::DeleteComment, About::on(board.board_id, is_own));
+    let may_report = visit.session.is_some() && !is_own;
     html! {
-        @if may_reply || is_own || visit.has(Role::Moderator) {
+        @if may_reply || may_delete || may_report {
             p.actions {
                 @if may_reply { a.reply href={ "/comments/" (id) "/reply" } rel="nofollow" { (t.reply) } }
-                @if is_own || visit.has(Role::Moderator) { a href={ "/comments/" (id) "/delete" } rel="nofollow" { (t.delete) } }
+                @if may_delete { a href={ "/comments/" (id) "/delete" } rel="nofollow" { (t.delete) } }
+                @if may_report { a href={ "/comments/" (id) "/report" } rel="nofollow" { (t.report) } }
             }
         }
     }

@@ -1,21 +1,36 @@
 //! What is known of an open article's changes: the newest count of each kind, and which comments are new. Merges by
-//! version, so that the order of arrival does not matter.
+//! version, so that neither the order of arrival nor a second arrival matters.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
-use madang_event::{Envelope, Event};
 use madang_kernel::CommentId;
+use serde::{Deserialize, Serialize};
+
+use super::Change;
 
 /// New comments that are told one by one; who missed more loads the page again.
 const CREATED_MAX: usize = 64;
+/// Versions of the comment count whose change was heard; older ones count as told.
+const HEARD_MAX: usize = 2 * CREATED_MAX;
 
 /// A count at its version.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Reading {
     /// The count.
     pub count: u64,
     /// Its version: the newer one wins.
     pub version: u64,
+}
+
+/// What the owners of an article say of it; views come by themselves, every few seconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct State {
+    /// The version of its text.
+    pub text_version: u64,
+    /// Likes.
+    pub likes: Reading,
+    /// Visible comments.
+    pub comments: Reading,
 }
 
 /// Everything that changed since somebody opened the article. Version 0 is what is not known to have changed.
@@ -29,43 +44,151 @@ pub struct Changes {
     pub comments: Reading,
     /// Views.
     pub views: Reading,
-    /// Comments written lately, with the version of the count after each, oldest first.
+    /// Comments written lately, with the version of the count after each, in the order in which they were heard of.
     pub created: VecDeque<(u64, CommentId)>,
-    /// The version up to which comments are no longer told one by one.
+    /// The version up to which comments are no longer told one by one: who was told less has missed some.
     pub created_before: u64,
     /// Whether the article was deleted.
     pub gone: bool,
+    /// Versions of the comment count whose change was heard.
+    heard: BTreeSet<u64>,
+    /// The comment count's version at the last look at its owner.
+    looked: u64,
 }
 
 impl Reading {
-    fn merge(&mut self, count: u64, version: u64) {
-        if version > self.version {
-            *self = Self { count, version };
+    fn merge(&mut self, other: Self) {
+        if other.version > self.version {
+            *self = other;
         }
     }
 }
 
 impl Changes {
-    /// Takes an event in.
-    pub fn merge(&mut self, envelope: &Envelope) {
-        let version = envelope.version;
-        match &envelope.event {
-            Event::ArticleCreated(_) | Event::ArticleEdited(_) => self.text_version = self.text_version.max(version),
-            Event::ArticleDeleted(_) => self.gone = true,
-            Event::CommentCreated(change) => {
-                self.comments.merge(change.comment_count, version);
-                self.created.push_back((version, change.comment_id));
-                if self.created.len() > CREATED_MAX {
-                    let dropped = self.created.pop_front();
-                    self.created_before = self.created_before.max(dropped.map_or(0, |(version, _)| version));
+    /// Takes a change in; false when it was known.
+    pub fn merge(&mut self, change: &Change) -> bool {
+        match change {
+            Change::Edited(version) => grow(&mut self.text_version, *version),
+            Change::Gone => !std::mem::replace(&mut self.gone, true),
+            Change::Commented(comment, reading) => {
+                let is_new = self.hear(*reading);
+                if is_new {
+                    self.created.push_back((reading.version, *comment));
+                    if self.created.len() > CREATED_MAX
+                        && let Some((version, _)) = self.created.pop_front()
+                    {
+                        grow(&mut self.created_before, version);
+                    }
                 }
+                is_new
             }
-            Event::CommentDeleted(change) => {
-                self.comments.merge(change.comment_count, version);
-                self.created.retain(|(_, comment)| *comment != change.comment_id);
+            Change::Uncommented(comment, reading) => {
+                self.created.retain(|(_, created)| created != comment);
+                self.hear(*reading)
             }
-            Event::ArticleLikesChanged(likes) => self.likes.merge(likes.like_count, version),
-            Event::ArticleViewed(views) => self.views.merge(views.view_count, version),
+            Change::Liked(reading) => changed(&mut self.likes, *reading),
+            Change::Viewed(reading) => changed(&mut self.views, *reading),
         }
+    }
+
+    /// Takes in what the owners say; false when it was known. Changes that are under way at this moment arrive by
+    /// themselves, so comments count as missed only when the look before has found them too, or `at_once`.
+    pub fn settle(&mut self, state: &State, at_once: bool) -> bool {
+        let before = (self.text_version, self.likes, self.comments, self.created_before);
+        grow(&mut self.text_version, state.text_version);
+        self.likes.merge(state.likes);
+        self.comments.merge(state.comments);
+        let missed_before = if at_once { state.comments.version } else { self.looked };
+        grow(&mut self.created_before, missed_before);
+        grow(&mut self.looked, state.comments.version);
+        before != (self.text_version, self.likes, self.comments, self.created_before)
+    }
+
+    /// The version up to which somebody who was told `told` knows every comment once told of these changes, and whether
+    /// some of them are not named here.
+    pub fn told_after(&self, told: u64) -> (u64, bool) {
+        let through = |mut told: u64| {
+            while self.heard.contains(&(told + 1)) {
+                told += 1;
+            }
+            told
+        };
+        let reached = through(told);
+        if reached >= self.created_before { (reached, false) } else { (through(self.created_before), true) }
+    }
+
+    fn hear(&mut self, reading: Reading) -> bool {
+        if !self.heard.insert(reading.version) {
+            return false;
+        }
+        self.comments.merge(reading);
+        if self.heard.len() > HEARD_MAX
+            && let Some(oldest) = self.heard.pop_first()
+        {
+            grow(&mut self.created_before, oldest);
+        }
+        true
+    }
+}
+
+fn grow(value: &mut u64, to: u64) -> bool {
+    let is_newer = to > *value;
+    *value = to.max(*value);
+    is_newer
+}
+
+fn changed(reading: &mut Reading, to: Reading) -> bool {
+    let before = *reading;
+    reading.merge(to);
+    before != *reading
+}
+
+#[cfg(test)]
+mod tests {
+    use madang_kernel::Id;
+
+    use super::*;
+
+    fn comment(version: u64) -> Change {
+        Change::Commented(CommentId::from_raw(version as i64), Reading { count: version, version })
+    }
+
+    fn state(comments: u64) -> State {
+        State { comments: Reading { count: comments, version: comments }, ..State::default() }
+    }
+
+    #[test]
+    fn what_arrives_twice_is_told_once() {
+        let mut changes = Changes::default();
+        assert!(changes.merge(&comment(1)) && !changes.merge(&comment(1)));
+        assert_eq!(changes.created.len(), 1);
+    }
+
+    #[test]
+    fn a_comment_that_arrives_late_is_still_told() {
+        let mut changes = Changes::default();
+        changes.merge(&comment(7));
+        assert_eq!(changes.told_after(5), (5, false), "6 may be under way");
+        assert!(changes.merge(&comment(6)));
+        assert_eq!((changes.told_after(5), changes.comments.count), ((7, false), 7));
+    }
+
+    #[test]
+    fn what_never_arrives_is_missed_at_the_second_look() {
+        let mut changes = Changes::default();
+        changes.merge(&comment(7));
+        assert!(!changes.settle(&state(7), false));
+        assert_eq!(changes.told_after(5), (5, false));
+        assert!(changes.settle(&state(7), false));
+        assert_eq!(changes.told_after(5), (7, true));
+        assert_eq!(changes.told_after(7), (7, false), "nobody who knows it all has missed any");
+    }
+
+    #[test]
+    fn after_an_outage_the_first_look_counts() {
+        let mut changes = Changes::default();
+        assert!(changes.settle(&state(3), true));
+        assert_eq!((changes.told_after(1), changes.told_after(3)), ((3, true), (3, false)));
+        assert_eq!(changes.comments.count, 3);
     }
 }

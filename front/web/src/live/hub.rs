@@ -9,10 +9,19 @@ use madang_event::Envelope;
 use madang_kernel::ArticleId;
 use tokio::sync::watch;
 
-use super::{Changes, LiveFeed, Subscription};
+use super::{Change, Changes, LiveFeed, State, Subscription};
 
 /// Streams open at the same time in one process; each is a connection.
 const STREAMS_MAX: usize = 4_096;
+
+/// Hears which articles somebody has open here, so as to ask other processes for their changes. Called under the hub's
+/// lock: quick, and waits for nobody.
+pub trait LiveInterest: Send + Sync {
+    /// Somebody has the article open, and nobody had before.
+    fn opened(&self, article: ArticleId);
+    /// Nobody has it open any more.
+    fn closed(&self, article: ArticleId);
+}
 
 /// The hub. Clones share it.
 #[derive(Clone, Default)]
@@ -23,6 +32,8 @@ struct Inner {
     /// How many streams there are: looked at before the lock is taken, on the thread that commits.
     streams: AtomicUsize,
     open: Mutex<Open>,
+    /// Of the site that several processes share.
+    interest: Option<Arc<dyn LiveInterest>>,
 }
 
 #[derive(Default)]
@@ -32,24 +43,59 @@ struct Open {
 }
 
 impl LiveHub {
-    /// Hears of events as they are committed. Quick, and waits for nobody.
+    /// The hub of a process that is not alone: `interest` is told what is open here.
+    pub fn shared(interest: Arc<dyn LiveInterest>) -> Self {
+        Self(Arc::new(Inner { interest: Some(interest), ..Inner::default() }))
+    }
+
+    /// Hears of events as they are committed here. Quick, and waits for nobody.
     pub fn publish(&self, events: &[Envelope]) {
         if self.0.streams.load(Ordering::Acquire) == 0 {
             return;
         }
         let open = self.0.lock();
         for envelope in events {
-            if let Some(article) = open.articles.get(&envelope.key) {
-                article.send_modify(|changes| changes.merge(envelope));
+            if let Some(article) = open.articles.get(&envelope.key)
+                && let Some(change) = Change::of(envelope)
+            {
+                article.send_if_modified(|changes| changes.merge(&change));
             }
         }
+    }
+
+    /// Hears of a change in another process.
+    pub fn hear(&self, article: ArticleId, change: &Change) {
+        if let Some(article) = self.0.lock().articles.get(&article) {
+            article.send_if_modified(|changes| changes.merge(change));
+        }
+    }
+
+    /// Takes in what the owners say of an article, for changes that were never heard of. `at_once` after a time in which
+    /// nothing could be heard: see [`Changes::settle`].
+    pub fn settle(&self, article: ArticleId, state: &State, at_once: bool) {
+        if let Some(article) = self.0.lock().articles.get(&article) {
+            article.send_if_modified(|changes| changes.settle(state, at_once));
+        }
+    }
+
+    /// The owners say that an article is not there.
+    pub fn lose(&self, article: ArticleId) {
+        self.hear(article, &Change::Gone);
+    }
+
+    /// The articles that somebody has open here.
+    pub fn open_articles(&self) -> Vec<ArticleId> {
+        self.0.lock().articles.keys().copied().collect()
     }
 
     /// Ends every stream and opens no more: a server that stops need not wait for people to close their browsers.
     pub fn close(&self) {
         let mut open = self.0.lock();
         open.is_closed = true;
-        open.articles.clear();
+        let articles = std::mem::take(&mut open.articles);
+        if let Some(interest) = &self.0.interest {
+            articles.keys().for_each(|article| interest.closed(*article));
+        }
     }
 
     /// How many streams there are.
@@ -65,7 +111,13 @@ impl LiveFeed for LiveHub {
             return None;
         }
         self.0.streams.fetch_add(1, Ordering::AcqRel);
-        let receiver = open.articles.entry(article).or_insert_with(|| watch::channel(Changes::default()).0).subscribe();
+        let opened = || {
+            if let Some(interest) = &self.0.interest {
+                interest.opened(article);
+            }
+            watch::channel(Changes::default()).0
+        };
+        let receiver = open.articles.entry(article).or_insert_with(opened).subscribe();
         let inner = Arc::clone(&self.0);
         Some(Subscription::new(receiver, move || inner.left(article)))
     }
@@ -77,6 +129,9 @@ impl Inner {
         self.streams.fetch_sub(1, Ordering::AcqRel);
         if open.articles.get(&article).is_some_and(|sender| sender.receiver_count() == 0) {
             open.articles.remove(&article);
+            if let Some(interest) = &self.interest {
+                interest.closed(article);
+            }
         }
     }
 
@@ -148,6 +203,33 @@ mod tests {
         assert_eq!((hub.streams(), hub.0.lock().articles.len()), (1, 1));
         drop(other);
         assert_eq!((hub.streams(), hub.0.lock().articles.len()), (0, 0));
+    }
+
+    #[derive(Default)]
+    struct Told(Mutex<Vec<(ArticleId, bool)>>);
+
+    impl LiveInterest for Told {
+        fn opened(&self, article: ArticleId) {
+            self.0.lock().unwrap().push((article, true));
+        }
+        fn closed(&self, article: ArticleId) {
+            self.0.lock().unwrap().push((article, false));
+        }
+    }
+
+    #[tokio::test]
+    async fn others_are_asked_for_an_article_while_somebody_has_it_open() {
+        let told = Arc::new(Told::default());
+        let hub = LiveHub::shared(told.clone());
+        let article = ArticleId::from_raw(1);
+        let (mut one, other) = (hub.subscribe(article).unwrap(), hub.subscribe(article).unwrap());
+        hub.hear(article, &Change::Liked(crate::Reading { count: 2, version: 9 }));
+        assert_eq!(one.changed().await.unwrap().likes.count, 2);
+        drop((one, other));
+        assert_eq!(*told.0.lock().unwrap(), [(article, true), (article, false)]);
+        let _left_open = hub.subscribe(article).unwrap();
+        hub.close();
+        assert_eq!(told.0.lock().unwrap().len(), 4);
     }
 
     #[tokio::test]

@@ -1,12 +1,14 @@
 //! Live changes of an article that somebody has open: the port they come through, the hub of one process, and the stream
 //! that a browser reads.
 
+mod change;
 mod changes;
 mod hub;
 mod stream;
 
-pub use changes::{Changes, Reading};
-pub use hub::LiveHub;
+pub use change::Change;
+pub use changes::{Changes, Reading, State};
+pub use hub::{LiveHub, LiveInterest};
 pub(crate) use stream::stream;
 
 use madang_kernel::ArticleId;

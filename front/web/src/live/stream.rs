@@ -1,6 +1,7 @@
 //! The event stream that a browser reads. Each event carries the counts as they are and names the state it tells, so that
 //! one who comes back is told only what differs.
 
+use std::collections::HashSet;
 use std::convert::Infallible;
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::{Stream, StreamExt, stream};
-use madang_kernel::ArticleId;
+use madang_kernel::{ArticleId, CommentId};
 use serde::{Deserialize, Serialize};
 
 use super::{Changes, Subscription};
@@ -23,7 +24,8 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// A line now and then, so that proxies and dead connections are noticed.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// The state that a reader was told last: versions of text, likes and comments.
+/// The state that a reader was told last: versions of text, likes and comments. Every comment up to that version was told,
+/// one by one or as missed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Told {
     text: u64,
@@ -103,13 +105,13 @@ fn opening(last: Option<Told>, present: Told, mut news: News) -> Option<Result<E
 
 /// Every change from now on, not faster than the pause allows.
 fn following(subscription: Subscription, told: Told) -> impl Stream<Item = Result<Event, Infallible>> {
-    stream::unfold((subscription, told), |(mut subscription, told)| async move {
+    stream::unfold((subscription, told, HashSet::new()), |(mut subscription, told, mut named)| async move {
         loop {
             tokio::time::sleep(PAUSE).await;
             let changes = subscription.changed().await?;
-            let (next, news) = told.news(&changes);
+            let (next, news) = told.news(&changes, &mut named);
             if let Some(event) = event(next, &news) {
-                return Some((event, (subscription, next)));
+                return Some((event, (subscription, next, named)));
             }
         }
     })
@@ -121,23 +123,23 @@ fn event(told: Told, news: &News) -> Option<Result<Event, Infallible>> {
 }
 
 impl Told {
-    /// What `changes` add to what was told, and what is told then.
-    fn news(self, changes: &Changes) -> (Self, News) {
+    /// What `changes` add to what was told, and what is told then. `named` are comments that were told ahead of others.
+    fn news(self, changes: &Changes, named: &mut HashSet<CommentId>) -> (Self, News) {
+        let (comments, missed) = changes.told_after(self.comments);
         let created = changes.created.iter().filter(|(version, _)| *version > self.comments);
+        let created: Vec<CommentId> = created.map(|(_, comment)| *comment).filter(|id| !named.contains(id)).collect();
+        let ahead = changes.created.iter().filter(|(version, _)| *version > comments);
+        *named = ahead.map(|(_, comment)| *comment).collect();
         let news = News {
             likes: (changes.likes.version > self.likes).then_some(changes.likes.count),
             comments: (changes.comments.version > self.comments).then_some(changes.comments.count),
             views: (changes.views.version > 0).then_some(changes.views.count),
             version: changes.text_version.max(self.text),
-            created: created.map(|(_, comment)| comment.to_string()).collect(),
-            missed: changes.created_before > self.comments,
+            created: created.iter().map(ToString::to_string).collect(),
+            missed,
             gone: changes.gone,
         };
-        let next = Self {
-            text: news.version,
-            likes: changes.likes.version.max(self.likes),
-            comments: changes.comments.version.max(self.comments),
-        };
+        let next = Self { text: news.version, likes: changes.likes.version.max(self.likes), comments };
         (next, news)
     }
 
@@ -156,7 +158,10 @@ impl std::fmt::Display for Told {
 
 #[cfg(test)]
 mod tests {
+    use madang_kernel::Id;
+
     use super::*;
+    use crate::live::{Change, Reading};
 
     #[test]
     fn what_was_told_survives_its_name() {
@@ -165,6 +170,20 @@ mod tests {
         for text in ["", "1", "1.2", "1.2.x", "1.2.3.4", "-1.2.3"] {
             assert_eq!(Told::parse(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn a_comment_that_overtook_another_is_told_once_and_the_other_still() {
+        let (mut changes, mut named) = (Changes::default(), HashSet::new());
+        let comment =
+            |version: u64| Change::Commented(CommentId::from_raw(version as i64), Reading { count: version, version });
+        let told = Told { comments: 5, ..Told::default() };
+        changes.merge(&comment(7));
+        let (told, news) = told.news(&changes, &mut named);
+        assert_eq!((told.comments, news.created, news.comments), (5, vec!["7".to_owned()], Some(7)));
+        changes.merge(&comment(6));
+        let (told, news) = told.news(&changes, &mut named);
+        assert_eq!((told.comments, news.created, news.missed), (7, vec!["6".to_owned()], false));
     }
 
     #[test]

@@ -111,3 +111,25 @@ async fn there_is_no_stream_of_what_does_not_exist() {
     site.guest().get("/articles/x/live").await.assert(404);
     assert_eq!(site.live.streams(), 0);
 }
+
+#[tokio::test]
+async fn who_never_reads_holds_nothing_back() {
+    let site = TestSite::open().await;
+    let ann = site.member("ann").await;
+    let article = ann.write("general", "t", "c").await;
+    let mut slow = Vec::new();
+    for _ in 0..100 {
+        slow.push(Listener::open(&site, &article, None).await);
+    }
+    let mut reader = Listener::open(&site, &article, None).await;
+    for number in 1..=80 {
+        ann.comment(&article, &format!("number {number}"), "").await;
+    }
+    while reader.next().await.unwrap().1["comments"] != 80 {}
+    // Who reads at last is told the state, and not eighty times.
+    let mut late = slow.pop().unwrap();
+    assert_eq!(late.next().await.unwrap().1["comments"], 0, "the event that waited");
+    let (_, news) = late.next().await.unwrap();
+    assert_eq!((&news["comments"], &news["missed"]), (&80.into(), &true.into()));
+    assert_eq!(news["created"].as_array().unwrap().len(), 64);
+}

@@ -4,6 +4,8 @@
 
 mod hostile;
 mod live;
+mod moderating;
+mod operators;
 mod people;
 mod protocol;
 mod reading;

@@ -12,6 +12,7 @@ mod folding;
 mod get_article;
 mod get_board;
 mod get_comments;
+mod get_page;
 mod get_zipf;
 mod lag_site;
 mod like_callers;
@@ -49,6 +50,8 @@ pub(crate) enum Scenario {
     GetBoard,
     /// The first page of an article's comments, against bare axum with a body of equal size.
     GetComments,
+    /// The page of a hot article with 30 comments, against bare axum with a body of equal size.
+    GetPage,
     /// Writing articles over HTTP, against the same rows written without HTTP.
     PostArticle,
     /// Writing comments on one article over HTTP, against the same rows without HTTP, and one transaction a comment.
@@ -85,6 +88,7 @@ impl Scenario {
             Self::GetZipf => "and when people read all over a big board, some articles far more than others?",
             Self::GetBoard => "how much of bare axum's rate is left when the first page of a board is read?",
             Self::GetComments => "how much of bare axum's rate is left when the first page of comments is read?",
+            Self::GetPage => "how much of bare axum's rate is left when the page of a hot article is read?",
             Self::PostArticle => "how much of the store's own rate is left when articles come over HTTP?",
             Self::PostComment => "how much of the store's own rate is left when comments come over HTTP?",
             Self::PutLike => "what is won when likes that come together are counted together?",
@@ -113,6 +117,7 @@ impl Scenario {
             Self::GetZipf => get_zipf::run(options, scratch).await,
             Self::GetBoard => get_board::run(options, scratch).await,
             Self::GetComments => get_comments::run(options, scratch).await,
+            Self::GetPage => get_page::run(options, scratch).await,
             Self::PostArticle => post_article::run(options, scratch).await,
             Self::PostComment => post_comment::run(options, scratch).await,
             Self::PutLike => put_like::run(options, scratch).await,

@@ -12,11 +12,11 @@ use madang_kernel::{ONCE_KEPT_MS, StoreError, Timestamp};
 use madang_member::MemberStore as _;
 use madang_messaging::{ConsumerConfig, InstanceId, Membership, OnError, Outage};
 use madang_mysql::{Announce, MysqlArticles, MysqlComments, MysqlMembers, MysqlViews};
-use madang_redis::{RedisReadModel, RedisRests};
+use madang_redis::{RedisBroadcast, RedisReadModel, RedisRests};
 
 use super::health::{self, Lags, MYSQL, REDIS};
 use super::servers::Servers;
-use super::{carriers, check, rests, topics};
+use super::{carriers, check, live, rests, topics};
 use crate::config::Settings;
 use crate::consumers;
 use crate::report::Report;
@@ -33,6 +33,7 @@ pub(super) struct Cluster {
     pub(super) instance: InstanceId,
     pub(super) membership: Arc<dyn Membership>,
     pub(super) model: Arc<RedisReadModel>,
+    pub(super) broadcast: RedisBroadcast,
     pub(super) peers: Arc<HttpPeers>,
     pub(super) members: Option<Arc<MysqlMembers>>,
     pub(super) articles: Option<Arc<MysqlArticles>>,
@@ -50,8 +51,9 @@ impl Backing for Cluster {
 
     fn start(&self, site: &Site, stages: &Stages<'_>) {
         for database in self.servers.databases.iter().filter(|(service, _)| carriers::has_outbox(*service)) {
-            carriers::start(database, &self.instance, &self.membership, &self.model, site, stages);
+            carriers::start(database, self, site, stages);
         }
+        live::start(stages.background, &self.broadcast, &site.live, &site.services, site.roles.has(Role::Web));
         let groups: Vec<_> = consumers::all().into_iter().filter(|group| is_of(group, site)).collect();
         let (log, wanted) = (self.servers.log.clone(), groups.clone());
         stages

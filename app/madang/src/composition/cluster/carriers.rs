@@ -4,13 +4,11 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use madang_messaging::{
-    Assignment, Coordinator, CoordinatorConfig, InstanceId, Membership, OnError, Relay, RelayConfig, Stop,
-};
+use madang_messaging::{Assignment, Coordinator, CoordinatorConfig, OnError, Relay, RelayConfig, Stop};
 use madang_mysql::{Mysql, MysqlOutbox, Service};
-use madang_redis::RedisReadModel;
 use tokio::sync::watch;
 
+use super::backing::Cluster;
 use super::commits::Followed;
 use crate::site::{Site, Stages};
 
@@ -28,22 +26,21 @@ pub(super) fn has_outbox(service: Service) -> bool {
 }
 
 /// Starts relay and coordinator of a database, and has its commits followed.
-pub(super) fn start(
-    (service, database): &(Service, Mysql),
-    instance: &InstanceId,
-    membership: &Arc<dyn Membership>,
-    model: &Arc<RedisReadModel>,
-    site: &Site,
-    stages: &Stages<'_>,
-) {
+pub(super) fn start((service, database): &(Service, Mysql), cluster: &Cluster, site: &Site, stages: &Stages<'_>) {
     let (clock, name) = (site.clock.clone(), service.name());
     let config = CoordinatorConfig::default();
-    let coordinator = Coordinator::new(name, instance.clone(), config, membership.clone(), clock.clone());
+    let coordinator =
+        Coordinator::new(name, cluster.instance.clone(), config, cluster.membership.clone(), clock.clone());
     let outbox = Arc::new(MysqlOutbox::new(database.clone()));
     let shards = coordinator.assignment();
     let (relay, hand_over) = Relay::new(RelayConfig::default(), outbox, site.log.clone(), shards, clock);
-    let followed =
-        Followed { relay: hand_over, model: model.clone(), live: site.live.clone(), read: site.services.read.clone() };
+    let followed = Followed {
+        relay: hand_over,
+        model: cluster.model.clone(),
+        live: site.live.clone(),
+        broadcast: cluster.broadcast.clone(),
+        read: site.services.read.clone(),
+    };
     database.after_commit(Arc::new(followed));
     let shown = coordinator.assignment();
     stages.background.spawn("shards", OnError::Restart, move |stop| show(name, shown.clone(), stop));

@@ -8,8 +8,10 @@ use madang_article_read::ReadService;
 use madang_event::Envelope;
 use madang_messaging::{HandOver, Message};
 use madang_mysql::AfterCommit;
-use madang_redis::RedisReadModel;
+use madang_redis::{RedisBroadcast, RedisReadModel};
 use madang_web::LiveHub;
+
+use super::live;
 
 /// Follows the commits of one store.
 pub(super) struct Followed {
@@ -19,6 +21,8 @@ pub(super) struct Followed {
     pub(super) model: Arc<RedisReadModel>,
     /// The pages that are open in this process.
     pub(super) live: LiveHub,
+    /// The pages that are open in others.
+    pub(super) broadcast: RedisBroadcast,
     /// Reading in this process, which keeps a little on its own.
     pub(super) read: Option<Arc<ReadService>>,
 }
@@ -30,6 +34,7 @@ impl AfterCommit for Followed {
         // A message that this process wrote and cannot read is told of by whoever consumes it.
         let events: Vec<Envelope> = messages.iter().filter_map(|m| Envelope::decode(&m.payload).ok()).collect();
         self.live.publish(&events);
+        live::say(&self.broadcast, &events);
         if let Some(read) = &self.read {
             read.note_committed(&events);
         }

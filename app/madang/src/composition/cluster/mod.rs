@@ -8,6 +8,7 @@ mod dead_letters;
 mod health;
 mod hot_source;
 mod keys;
+mod live;
 mod model;
 mod peers;
 mod progress;
@@ -32,7 +33,7 @@ use madang_mysql::{
     MysqlActs, MysqlArticles, MysqlComments, MysqlHot, MysqlImport, MysqlLeases, MysqlLikes, MysqlMembers,
     MysqlModeration, MysqlViews, Service,
 };
-use madang_redis::{RankedHot, RedisLiveViews, RedisMembership, RedisReadModel, RedisRests};
+use madang_redis::{RankedHot, RedisBroadcast, RedisLiveViews, RedisMembership, RedisReadModel, RedisRests};
 use madang_view::{GuestKey, LiveLimits, ViewService};
 use madang_web::LiveHub;
 use tracing::warn;
@@ -121,10 +122,13 @@ pub(super) async fn open(settings: &Settings, cluster: &ClusterSettings, roles: 
         hot_store.clone().map(|store| Arc::new(HotService::new(store, clock.clone(), days.clone(), progress())));
     let log = servers.log.clone();
     let dead_letters = AllDeadLetters::of(&servers);
+    let broadcast = RedisBroadcast::new(servers.redis.clone());
+    let hub = LiveHub::shared(Arc::new(live::Followed(broadcast.clone())));
     let backing = Cluster {
         instance: InstanceId::new(format!("{}-{:08x}", std::process::id(), rand::random::<u32>())),
         membership: Arc::new(RedisMembership::new(servers.redis.clone())),
         model,
+        broadcast,
         peers,
         members: member_store,
         articles: article_store,
@@ -155,7 +159,7 @@ pub(super) async fn open(settings: &Settings, cluster: &ClusterSettings, roles: 
         leases,
         lease_ms,
         clock,
-        live: LiveHub::default(),
+        live: hub,
         backing: Arc::new(backing),
     })
 }

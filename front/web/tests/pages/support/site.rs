@@ -12,11 +12,12 @@ use madang_comment::{CommentService, DepthMax};
 use madang_hot_article::{HotService, Progress, SiteDays};
 use madang_kernel::{Actor, CommentMode, IdGenerator, NodeId, NodeLease, Role, StoreError, SystemClock, Timestamp};
 use madang_like::LikeService;
-use madang_member::{MemberOptions, MemberService};
+use madang_member::{MemberOptions, MemberService, Moderated, Moderation};
 use madang_memory::{LocalOwners, MemoryReadModel};
 use madang_messaging::{OnError, Supervisor};
 use madang_sqlite::{
-    Sqlite, SqliteArticles, SqliteComments, SqliteHot, SqliteLikes, SqliteMembers, SqliteOptions, SqliteViews,
+    Sqlite, SqliteArticles, SqliteComments, SqliteDeadLetters, SqliteHot, SqliteLikes, SqliteLog, SqliteMembers,
+    SqliteModeration, SqliteOptions, SqliteViews,
 };
 use madang_view::{GuestKey, ViewConfig, ViewService};
 use madang_web::{Health, LiveHub, PartHealth, WebState};
@@ -80,8 +81,17 @@ impl TestSite {
         }));
         let days = SiteDays::new(TimeZone::UTC);
         let hot = HotService::new(Arc::new(SqliteHot::new(db.clone())), clock.clone(), days, Arc::new(Nothing));
+        let moderated = Moderated {
+            articles: articles.clone(),
+            boards: articles.clone(),
+            comments: comments.clone(),
+            acts: Vec::new(),
+        };
+        let store = Arc::new(SqliteModeration::new(db.clone()));
+        let moderation = Arc::new(Moderation::new(store, members.clone(), moderated));
         let state = WebState {
             members,
+            moderation,
             articles,
             comments,
             likes,
@@ -95,6 +105,9 @@ impl TestSite {
             zone: TimeZone::get("Asia/Seoul").unwrap(),
             client: Arc::new(|_| IpAddr::V4(Ipv4Addr::LOCALHOST)),
             cookies_secure: false,
+            site_url: None,
+            dead_letters: Arc::new(SqliteDeadLetters::new(db.clone())),
+            log: Arc::new(SqliteLog::new(db.clone())),
             setup_token: Some("right".into()),
         };
         state.articles.ensure_first_board().await.unwrap();

@@ -1,5 +1,7 @@
 //! Hot articles: today's ten and the six days before, with the formula they are ranked by.
 
+mod movement;
+
 use std::collections::HashMap;
 
 use axum::extract::State;
@@ -12,7 +14,10 @@ use crate::error::{Refused, WebError};
 use crate::layout::{Page, Place, whole};
 use crate::reply;
 use crate::state::{Shared, Web};
+use crate::texts::Texts;
 use crate::visit::Visit;
+
+pub(crate) use movement::{Movement, Movements};
 
 /// The list of a day, with titles.
 pub(crate) struct HotDay {
@@ -22,6 +27,8 @@ pub(crate) struct HotDay {
     pub(crate) is_final: bool,
     /// Best first.
     pub(crate) items: Vec<HotArticle>,
+    /// How each moved lately; empty for a day that is over.
+    pub(crate) movements: Vec<Movement>,
 }
 
 /// An article of a list.
@@ -78,9 +85,14 @@ async fn titled(web: &Web, lists: Vec<HotList>) -> Result<Vec<HotDay>, WebError>
             let (title, writer) = (head.title.clone(), head.writer.name.clone());
             Some(HotArticle { item, title, writer, created_at: head.created_at })
         });
-        HotDay { date: date.to_string(), is_final, items: items.collect() }
+        HotDay { date: date.to_string(), is_final, items: items.collect(), movements: Vec::new() }
     });
-    Ok(days.collect())
+    let mut days: Vec<HotDay> = days.collect();
+    if let Some(today) = days.first_mut() {
+        let ranks: Vec<ArticleId> = today.items.iter().map(|article| article.item.article_id).collect();
+        today.movements = web.movements.of(&today.date, web.site.clock.now(), &ranks);
+    }
+    Ok(days)
 }
 
 fn view(visit: &Visit, days: &[HotDay]) -> Markup {
@@ -92,6 +104,7 @@ fn view(visit: &Visit, days: &[HotDay]) -> Markup {
             summary { (t.hot_how) }
             p { strong { (t.hot_formula) } }
             p { (t.hot_rules) }
+            p { (t.hot_movement) }
         }
         @for (place, day) in days.iter().enumerate() {
             section.day aria-labelledby={ "day-" (day.date) } {
@@ -111,9 +124,12 @@ pub(crate) fn ranked(visit: &Visit, day: &HotDay) -> Markup {
     let t = visit.texts();
     html! {
         ol.hot {
-            @for HotArticle { item, title, writer, .. } in &day.items {
+            @for (place, HotArticle { item, title, writer, .. }) in day.items.iter().enumerate() {
                 li {
-                    a href={ "/articles/" (item.article_id) } { bdi { (title) } }
+                    span.name {
+                        a href={ "/articles/" (item.article_id) } { bdi { (title) } }
+                        (moved(t, day.movements.get(place).copied().unwrap_or(Movement::None)))
+                    }
                     span.facts {
                         bdi { (writer) }
                         span { (t.likes) " " (item.like_count) }
@@ -124,5 +140,18 @@ pub(crate) fn ranked(visit: &Visit, day: &HotDay) -> Markup {
                 }
             }
         }
+    }
+}
+
+/// An arrow for those who see it, a word for those who do not.
+fn moved(t: &Texts, movement: Movement) -> Markup {
+    let arrow = |class: &str, sign: &str, word: &str, by: usize| {
+        html! { " " span class={ "moved " (class) } { span aria-hidden="true" { (sign) (by) } span.vh { (word) " " (by) } } }
+    };
+    match movement {
+        Movement::None => html! {},
+        Movement::Up(by) => arrow("up", "▲", t.moved_up, by),
+        Movement::Down(by) => arrow("down", "▼", t.moved_down, by),
+        Movement::New => html! { " " span.moved.up { span aria-hidden="true" { "●" } span.vh { (t.moved_in) } } },
     }
 }

@@ -1,0 +1,126 @@
+//! The page of a member: who they are, what they wrote, and what moderators may do about it.
+
+mod supervise;
+mod written;
+
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use madang_kernel::{MemberId, PageSize};
+use madang_member::Member;
+use maud::{Markup, html};
+use serde::Deserialize;
+
+pub(crate) use supervise::{set_role, suspend};
+
+use crate::error::{Refused, WebError};
+use crate::form::Problems;
+use crate::layout::{Page, whole};
+use crate::query::Asks;
+use crate::reply;
+use crate::state::{Shared, Web};
+use crate::visit::Visit;
+
+/// Of each kind, on the page itself.
+const SHOWN_FIRST: u32 = 10;
+
+/// Where in a list of theirs.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Asked {
+    before: Option<String>,
+}
+
+/// A member.
+pub(crate) async fn member(
+    State(web): State<Shared>,
+    visit: Visit,
+    Path(id): Path<String>,
+) -> Result<Response, Refused> {
+    let refuse = |error: WebError| error.refuse(&web, &visit);
+    let id: MemberId = id.parse().map_err(|_| refuse(WebError::NotFound))?;
+    page(&web, &visit, id, StatusCode::OK, &Problems::default(), None).await.map_err(refuse)
+}
+
+/// All their articles.
+pub(crate) async fn articles(
+    State(web): State<Shared>,
+    visit: Visit,
+    Path(id): Path<String>,
+    Asks(asked): Asks<Asked>,
+) -> Result<Response, Refused> {
+    let made = async {
+        let (member, before) = (find(&web, &id).await?, cursor(asked.before.as_deref())?);
+        let found = web.site.articles.by_writer(member.member_id, before, PageSize::DEFAULT).await?;
+        Ok((written::all_articles(&web, &visit, &member, &found).await?, member))
+    };
+    list(&web, &visit, made.await)
+}
+
+/// All their comments.
+pub(crate) async fn comments(
+    State(web): State<Shared>,
+    visit: Visit,
+    Path(id): Path<String>,
+    Asks(asked): Asks<Asked>,
+) -> Result<Response, Refused> {
+    let made = async {
+        let (member, before) = (find(&web, &id).await?, cursor(asked.before.as_deref())?);
+        let found = web.site.comments.by_writer(member.member_id, before, PageSize::DEFAULT).await?;
+        Ok((written::all_comments(&web, &visit, &member, &found), member))
+    };
+    list(&web, &visit, made.await)
+}
+
+/// The page, with what is wrong with a form on it, or a word that something is done.
+async fn page(
+    web: &Web,
+    visit: &Visit,
+    id: MemberId,
+    status: StatusCode,
+    problems: &Problems,
+    done: Option<&str>,
+) -> Result<Response, WebError> {
+    let size = PageSize::new("limit", i64::from(SHOWN_FIRST)).unwrap_or(PageSize::DEFAULT);
+    let (members, articles, comments) = (&web.site.members, &web.site.articles, &web.site.comments);
+    let (member, articles, comments) =
+        tokio::join!(members.get(id), articles.by_writer(id, None, size), comments.by_writer(id, None, size));
+    let (member, articles, comments) = (member?, articles?, comments?);
+    let articles = written::articles(web, visit, &member, &articles).await?;
+    let main = html! {
+        (facts(web, visit, &member))
+        @if let Some(done) = done { p.notice role="status" { (done) } }
+        (articles)
+        (written::comments(web, visit, &member, &comments))
+        (supervise::supervision(visit, &member, problems))
+    };
+    let canonical = Some(format!("/members/{id}"));
+    let page = Page { title: &member.name, main, canonical, ..Page::default() };
+    Ok(reply::page(visit, status, whole(web, visit, &page)))
+}
+
+fn facts(web: &Web, visit: &Visit, member: &Member) -> Markup {
+    let t = visit.texts();
+    html! {
+        h1 { bdi { (member.name) } }
+        p.facts {
+            span { (supervise::role_name(t, member.role)) }
+            span { (t.member_since) " " (web.time.day(member.created_at)) }
+            @if visit.is(member.member_id) { a href="/password" { (t.change_password) } }
+        }
+    }
+}
+
+fn list(web: &Web, visit: &Visit, made: Result<(Markup, Member), WebError>) -> Result<Response, Refused> {
+    let (main, member) = made.map_err(|error| error.refuse(web, visit))?;
+    let page = Page { title: &member.name, main, is_listed: false, ..Page::default() };
+    Ok(reply::page(visit, StatusCode::OK, whole(web, visit, &page)))
+}
+
+async fn find(web: &Web, id: &str) -> Result<Member, WebError> {
+    let id: MemberId = id.parse().map_err(|_| WebError::NotFound)?;
+    Ok(web.site.members.get(id).await?)
+}
+
+fn cursor<T: std::str::FromStr>(before: Option<&str>) -> Result<Option<T>, WebError> {
+    before.map(|before| before.parse().map_err(|_| WebError::NotFound)).transpose()
+}

@@ -1,0 +1,163 @@
+//! What moderators and administrators do about a member: suspensions and roles.
+
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use madang_kernel::rules::{About, Action};
+use madang_kernel::{MemberId, REASON_MAX_CHARS, Role, Timestamp};
+use madang_member::{Member, MemberError};
+use maud::{Markup, html};
+
+use super::page;
+use crate::error::{Refused, WebError};
+use crate::form::{Line, Problems};
+use crate::layout::token_field;
+use crate::posted::Posted;
+use crate::reply;
+use crate::state::{Shared, Web};
+use crate::texts::Texts;
+use crate::visit::Visit;
+
+/// For how many days somebody may be suspended.
+const DAYS: [i64; 4] = [1, 7, 30, 3_650];
+const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
+
+/// Gives a member a role.
+pub(crate) async fn set_role(
+    State(web): State<Shared>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> Result<Response, Refused> {
+    let visit = &posted.visit;
+    let refuse = |error: WebError| error.refuse(&web, visit);
+    let (id, role) = role_asked(&posted, &id).map_err(refuse)?;
+    let session = posted.session().map_err(|not_yet| refuse(not_yet.into()))?;
+    match web.site.members.set_role(&session.actor, id, role).await {
+        Ok(_) => Ok(reply::see_other(&format!("/members/{id}"))),
+        Err(MemberError::LastAdmin | MemberError::Suspended) => {
+            let problems = Problems::of(visit.texts().role_refused);
+            page(&web, visit, id, StatusCode::CONFLICT, &problems, None).await.map_err(refuse)
+        }
+        Err(error) => Err(refuse(error.into())),
+    }
+}
+
+/// Suspends a member for some days, or lifts it.
+pub(crate) async fn suspend(
+    State(web): State<Shared>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> Result<Response, Refused> {
+    let visit = &posted.visit;
+    let refuse = |error: WebError| error.refuse(&web, visit);
+    let id: MemberId = id.parse().map_err(|_| refuse(WebError::NotFound))?;
+    let actor = &posted.session().map_err(|not_yet| refuse(not_yet.into()))?.actor;
+    let members = &web.site.members;
+    let changed = match posted.fields.text("days") {
+        "" => members.lift_suspension(actor, id).await,
+        days => {
+            let days = DAYS.into_iter().find(|found| found.to_string() == days);
+            let days = days.ok_or_else(|| refuse(WebError::NotUnderstood))?;
+            let until = Timestamp::from_millis(web.site.clock.now().as_millis() + days * DAY_MS);
+            members.suspend(actor, id, until, posted.fields.text("reason")).await
+        }
+    };
+    let (status, problems, done) = match changed {
+        Ok(_) => (StatusCode::OK, Problems::default(), Some(visit.texts().done)),
+        Err(MemberError::Invalid(invalid)) => {
+            (StatusCode::UNPROCESSABLE_ENTITY, Problems::invalid(visit.preferences.lang, &invalid), None)
+        }
+        Err(error) => return Err(refuse(error.into())),
+    };
+    page(&web, visit, id, status, &problems, done).await.map_err(refuse)
+}
+
+fn role_asked(posted: &Posted, id: &str) -> Result<(MemberId, Role), WebError> {
+    let id: MemberId = id.parse().map_err(|_| WebError::NotFound)?;
+    let role = match posted.fields.text("role") {
+        "member" => Role::Member,
+        "moderator" => Role::Moderator,
+        "admin" => Role::Admin,
+        _ => return Err(WebError::NotUnderstood),
+    };
+    Ok((id, role))
+}
+
+/// What a moderator or an administrator may do about a member.
+pub(super) fn supervision(visit: &Visit, member: &Member, problems: &Problems) -> Markup {
+    html! {
+        @if !visit.is(member.member_id) && visit.may(Action::Suspend(member.role), About::NOTHING) {
+            (suspension_form(visit, member, problems))
+        }
+        @if visit.has(Role::Admin) { (role_form(visit, member)) }
+    }
+}
+
+fn suspension_form(visit: &Visit, member: &Member, problems: &Problems) -> Markup {
+    let t = visit.texts();
+    let action = format!("/members/{}/suspension", member.member_id);
+    let reason = Line {
+        name: "reason",
+        label: t.reason,
+        hint: Some(t.reason_hint),
+        max_chars: REASON_MAX_CHARS,
+        ..Line::default()
+    };
+    html! {
+        section aria-labelledby="suspend-title" {
+            h2 #suspend-title { (t.suspend) }
+            p.quiet { (t.suspend_text) }
+            form.write.narrow method="post" action=(action) {
+                (problems.summary(visit))
+                (token_field(visit))
+                div.field {
+                    label for="f-days" { (t.suspend_for) }
+                    select #f-days name="days" {
+                        @for (days, name) in DAYS.into_iter().zip([t.day_1, t.day_7, t.day_30, t.day_3650]) {
+                            option value=(days) { (name) }
+                        }
+                    }
+                }
+                (reason.show(problems))
+                p.buttons { button.button.danger { (t.suspend) } }
+            }
+            form.lift method="post" action=(action) {
+                (token_field(visit))
+                button.button { (t.lift_suspension) }
+            }
+        }
+    }
+}
+
+fn role_form(visit: &Visit, member: &Member) -> Markup {
+    let t = visit.texts();
+    html! {
+        section aria-labelledby="role-title" {
+            h2 #role-title { (t.change_role) }
+            @if visit.is(member.member_id) { p.quiet { (t.own_role) } }
+            @else {
+                form.write.narrow method="post" action={ "/members/" (member.member_id) "/role" } {
+                    (token_field(visit))
+                    div.field {
+                        label for="f-role" { (t.role) }
+                        select #f-role name="role" {
+                            @for (code, role) in [("member", Role::Member), ("moderator", Role::Moderator), ("admin", Role::Admin)] {
+                                option value=(code) selected[member.role == role] { (role_name(t, role)) }
+                            }
+                        }
+                    }
+                    p.buttons { button.button { (t.change_role) } }
+                }
+            }
+        }
+    }
+}
+
+/// A role in words.
+pub(super) fn role_name(t: &Texts, role: Role) -> &'static str {
+    match role {
+        Role::Member => t.role_member,
+        Role::Moderator => t.role_moderator,
+        Role::Admin => t.role_admin,
+    }
+}

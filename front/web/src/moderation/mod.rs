@@ -1,0 +1,122 @@
+//! What moderators see: what was reported, what was settled, and what was done. A moderator of boards sees one board at a
+//! time, a moderator of the site everything.
+
+mod view;
+
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use madang_article::BoardWithCount;
+use madang_kernel::{BoardId, PageSize, ReportId, Role};
+use maud::Markup;
+use serde::Deserialize;
+
+use crate::error::{Refused, WebError};
+use crate::layout::{Page, Place, whole};
+use crate::posted::Posted;
+use crate::query::Asks;
+use crate::reply;
+use crate::state::{Shared, Web};
+use crate::visit::Visit;
+
+/// Where in the lists.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Asked {
+    board: Option<BoardId>,
+    before: Option<String>,
+    #[serde(default)]
+    settled: bool,
+}
+
+/// Which list is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum List {
+    Open,
+    Settled,
+    Log,
+}
+
+/// What is looked at.
+struct Desk {
+    list: List,
+    /// One board, or all of the site.
+    board: Option<BoardId>,
+    /// The boards that the reader may choose from.
+    boards: Vec<BoardWithCount>,
+}
+
+/// Reports: open ones, or settled ones.
+pub(crate) async fn reports(
+    State(web): State<Shared>,
+    visit: Visit,
+    Asks(asked): Asks<Asked>,
+) -> Result<Response, Refused> {
+    let list = if asked.settled { List::Settled } else { List::Open };
+    let main = listed(&web, &visit, list, &asked).await;
+    main.map(|main| show(&web, &visit, main)).map_err(|error| error.refuse(&web, &visit))
+}
+
+/// What moderators did.
+pub(crate) async fn log(
+    State(web): State<Shared>,
+    visit: Visit,
+    Asks(asked): Asks<Asked>,
+) -> Result<Response, Refused> {
+    let main = listed(&web, &visit, List::Log, &asked).await;
+    main.map(|main| show(&web, &visit, main)).map_err(|error| error.refuse(&web, &visit))
+}
+
+/// Settles a report.
+pub(crate) async fn settle(
+    State(web): State<Shared>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> Result<Response, Refused> {
+    match settled(&web, &posted, &id).await {
+        Ok(board) => {
+            let place = if posted.visit.has(Role::Moderator) { String::new() } else { format!("?board={board}") };
+            Ok(reply::see_other(&format!("/moderation{place}")))
+        }
+        Err(error) => Err(error.refuse(&web, &posted.visit)),
+    }
+}
+
+async fn settled(web: &Web, posted: &Posted, id: &str) -> Result<BoardId, WebError> {
+    let id: ReportId = id.parse().map_err(|_| WebError::NotFound)?;
+    let session = posted.session()?;
+    let note = Some(posted.fields.text("note").trim()).filter(|note| !note.is_empty());
+    let report = web.site.moderation.resolve(&session.actor, id, note).await?;
+    Ok(report.ok_or(WebError::NotFound)?.board_id)
+}
+
+async fn listed(web: &Web, visit: &Visit, list: List, asked: &Asked) -> Result<Markup, WebError> {
+    let actor = visit.actor().ok_or(WebError::NotSignedIn)?;
+    if !visit.moderates() {
+        return Err(WebError::Forbidden);
+    }
+    let of_site = actor.role >= Role::Moderator;
+    let boards = web.boards.all().await?;
+    let is_theirs = |found: &&BoardWithCount| of_site || actor.moderates.contains(&found.board.board_id);
+    let boards: Vec<_> = boards.iter().filter(is_theirs).cloned().collect();
+    // Who moderates boards starts with the first of them.
+    let board = asked.board.or_else(|| boards.first().filter(|_| !of_site).map(|found| found.board.board_id));
+    let desk = Desk { list, board, boards };
+    let (moderation, size, before) = (&web.site.moderation, PageSize::DEFAULT, asked.before.as_deref());
+    Ok(match list {
+        List::Log => view::log(web, visit, &desk, &moderation.log(actor, board, cursor(before)?, size).await?),
+        List::Open | List::Settled => {
+            let found = moderation.reports(actor, list == List::Open, board, cursor(before)?, size).await?;
+            view::reports(web, visit, &desk, &found)
+        }
+    })
+}
+
+fn cursor<T: std::str::FromStr>(before: Option<&str>) -> Result<Option<T>, WebError> {
+    before.map(|before| before.parse().map_err(|_| WebError::NotFound)).transpose()
+}
+
+fn show(web: &Web, visit: &Visit, main: Markup) -> Response {
+    let (title, place) = (visit.texts().moderation, Place::Moderation);
+    let page = Page { title, main, is_listed: false, place, ..Page::default() };
+    reply::page(visit, StatusCode::OK, whole(web, visit, &page))
+}

@@ -1,0 +1,153 @@
+//! The lists of moderators: one entry below the other, each with what it is about, why, by whom and when.
+
+use madang_kernel::{Act, ActId, ActKind, BoardId, REASON_MAX_CHARS, Report, ReportId, Reported, Role, Scroll};
+use maud::{Markup, html};
+
+use super::{Desk, List};
+use crate::layout::token_field;
+use crate::state::Web;
+use crate::texts::Texts;
+use crate::visit::Visit;
+
+/// Reports, open or settled.
+pub(super) fn reports(web: &Web, visit: &Visit, desk: &Desk, found: &Scroll<Report, ReportId>) -> Markup {
+    let t = visit.texts();
+    let empty = if desk.list == List::Open { t.no_open_reports } else { t.no_settled_reports };
+    html! {
+        (heading(visit, desk))
+        @if found.items.is_empty() { p.empty { (empty) } }
+        ol.entries { @for report in &found.items { (entry(web, visit, desk, report)) } }
+        (older(t, desk, found.next.map(|next| next.to_string())))
+    }
+}
+
+/// What was done.
+pub(super) fn log(web: &Web, visit: &Visit, desk: &Desk, found: &Scroll<Act, ActId>) -> Markup {
+    let t = visit.texts();
+    html! {
+        (heading(visit, desk))
+        @if found.items.is_empty() { p.empty { (t.no_acts) } }
+        ol.entries { @for act in &found.items { (line(web, visit, desk, act)) } }
+        (older(t, desk, found.next.map(|next| next.to_string())))
+    }
+}
+
+fn heading(visit: &Visit, desk: &Desk) -> Markup {
+    let t = visit.texts();
+    let lists = [(List::Open, t.open_reports), (List::Settled, t.settled_reports), (List::Log, t.moderation_log)];
+    html! {
+        h1 { (t.moderation) }
+        nav.tabs aria-label=(t.moderation) {
+            @for (list, name) in lists {
+                a href=(address(list, desk.board, None)) aria-current=[(list == desk.list).then_some("page")] { (name) }
+            }
+        }
+        @if desk.boards.len() > 1 {
+            nav.tabs.small aria-label=(t.boards) {
+                @if visit.has(Role::Moderator) {
+                    a href=(address(desk.list, None, None)) aria-current=[desk.board.is_none().then_some("page")] { (t.all_boards) }
+                }
+                @for found in &desk.boards {
+                    @let id = found.board.board_id;
+                    a href=(address(desk.list, Some(id), None)) aria-current=[(desk.board == Some(id)).then_some("page")] {
+                        bdi { (found.board.title) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn entry(web: &Web, visit: &Visit, desk: &Desk, report: &Report) -> Markup {
+    let t = visit.texts();
+    let (path, what) = match report.reported {
+        Reported::Article(id) => (format!("/articles/{id}"), t.an_article),
+        Reported::Comment(id) => (format!("/comments/{id}"), t.a_comment),
+    };
+    html! {
+        li {
+            p.said { bdi { (report.reason) } }
+            p.facts {
+                span { (what) }
+                @if let Some(title) = board_title(desk, report.board_id) { span { bdi { (title) } } }
+                span { (t.reported_by) " " a href={ "/members/" (report.reporter_id) } { bdi { (report.reporter_name) } } }
+                span { (web.time.whole(report.reported_at)) }
+            }
+            @match &report.resolution {
+                Some(settled) => {
+                    @if !settled.note.is_empty() { p.quiet { bdi { (settled.note) } } }
+                    p.facts { a href=(path) { (t.see_it) } span { (web.time.whole(settled.resolved_at)) } }
+                }
+                None => form.settle method="post" action={ "/moderation/reports/" (report.report_id) } {
+                    (token_field(visit))
+                    a.button href=(path) { (t.see_it) }
+                    input name="note" maxlength=(REASON_MAX_CHARS) aria-label=(t.note) placeholder=(t.note_hint);
+                    button.button.strong { (t.settle) }
+                },
+            }
+        }
+    }
+}
+
+fn line(web: &Web, visit: &Visit, desk: &Desk, act: &Act) -> Markup {
+    let t = visit.texts();
+    let subject = match act.kind {
+        ActKind::ArticleEdited => Some(format!("/articles/{}", act.subject)),
+        ActKind::MemberSuspended
+        | ActKind::SuspensionLifted
+        | ActKind::RoleGiven
+        | ActKind::ModeratorAppointed
+        | ActKind::ModeratorDismissed => Some(format!("/members/{}", act.subject)),
+        // What is deleted has no page any more.
+        ActKind::ArticleDeleted | ActKind::CommentDeleted | ActKind::ReportResolved => None,
+    };
+    html! {
+        li {
+            p.said {
+                a href={ "/members/" (act.moderator_id) } { bdi { (act.moderator_name) } } " " (kind(t, act.kind))
+                @if !act.detail.is_empty() { " (" bdi { (act.detail) } ")" }
+            }
+            @if !act.reason.is_empty() { p.quiet { bdi { (act.reason) } } }
+            p.facts {
+                span { (web.time.whole(act.acted_at)) }
+                @if let Some(title) = act.board_id.and_then(|board| board_title(desk, board)) { span { bdi { (title) } } }
+                @if let Some(subject) = subject { a href=(subject) { (t.see_it) } }
+            }
+        }
+    }
+}
+
+fn older(t: &Texts, desk: &Desk, next: Option<String>) -> Markup {
+    html! {
+        @if let Some(next) = next {
+            p.more { a.button rel="next" href=(address(desk.list, desk.board, Some(&next))) { (t.older) } }
+        }
+    }
+}
+
+fn board_title(desk: &Desk, board: BoardId) -> Option<&str> {
+    desk.boards.iter().find(|found| found.board.board_id == board).map(|found| found.board.title.as_str())
+}
+
+fn address(list: List, board: Option<BoardId>, before: Option<&str>) -> String {
+    let path = if list == List::Log { "/moderation/log" } else { "/moderation" };
+    let settled = (list == List::Settled).then(|| "settled=true".to_owned());
+    let board = board.map(|board| format!("board={board}"));
+    let before = before.map(|before| format!("before={before}"));
+    let query: Vec<_> = settled.into_iter().chain(board).chain(before).collect();
+    if query.is_empty() { path.to_owned() } else { format!("{path}?{}", query.join("&")) }
+}
+
+fn kind(t: &Texts, kind: ActKind) -> &'static str {
+    match kind {
+        ActKind::ArticleEdited => t.act_article_edited,
+        ActKind::ArticleDeleted => t.act_article_deleted,
+        ActKind::CommentDeleted => t.act_comment_deleted,
+        ActKind::MemberSuspended => t.act_member_suspended,
+        ActKind::SuspensionLifted => t.act_suspension_lifted,
+        ActKind::RoleGiven => t.act_role_given,
+        ActKind::ModeratorAppointed => t.act_moderator_appointed,
+        ActKind::ModeratorDismissed => t.act_moderator_dismissed,
+        ActKind::ReportResolved => t.act_report_resolved,
+    }
+}
