@@ -68,8 +68,15 @@ fn calls(site: &Site, settings: &Settings, metrics: PrometheusHandle) -> anyhow:
             request_timeout: Duration::from_millis(settings.request_timeout_ms),
             cookies_secure: settings.cookies_secure,
             trusted_proxies: settings.trusted_proxies.parse().context("setting `trusted_proxies`")?,
-            limiter: (settings.rate_limit == Switch::On)
-                .then(|| Limiter::new(RateLimits::default(), MemoryBuckets::default(), site.clock.clone())),
+            limiter: (settings.rate_limit == Switch::On).then(|| limiter(site)),
         },
     })
+}
+
+fn limiter(site: &Site) -> Limiter {
+    let (limits, own, clock) = (RateLimits::default(), MemoryBuckets::default(), site.clock.clone());
+    match site.buckets.clone() {
+        Some(shared) => Limiter::sharing(limits, own, shared, clock),
+        None => Limiter::new(limits, own, clock),
+    }
 }

@@ -1,6 +1,7 @@
 //! What every request passes through, in one layer: a bound on requests in flight, a time-out, panics turned into
 //! answers, security headers and measurements. One layer instead of five, because each costs every request.
 
+use std::any::Any;
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::pin::{Pin, pin};
@@ -10,16 +11,19 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use axum::extract::{MatchedPath, Request};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use tower::{Layer, Service};
 
+use crate::limits::Decision;
 use crate::meters::{Meters, RouteMeter};
 use crate::{ApiError, Limiter, TrustedProxies};
 
 /// Requests slower than this are worth a line in the log.
 const SLOW_MS: u128 = 1_000;
+/// Answers to who is not known, may not, or asks too often.
+const REFUSALS: [StatusCode; 3] = [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN, StatusCode::TOO_MANY_REQUESTS];
 
 const API_CSP: HeaderValue = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
@@ -75,7 +79,7 @@ pub(crate) struct Gated<S> {
 
 impl<S> Service<Request> for Gated<S>
 where
-    S: Service<Request, Response = Response, Error = Infallible>,
+    S: Service<Request, Response = Response, Error = Infallible> + Clone + Send + 'static,
     S::Future: Send + 'static,
 {
     type Response = Response;
@@ -92,40 +96,65 @@ where
         let method = request.method().clone();
         let matched = request.extensions().get::<MatchedPath>().cloned();
         let route = matched.as_ref().map(MatchedPath::as_str);
-        if let Some((limiter, trusted)) = &gate.limiter
-            && let Err(error) = limiter.admit(&request, route, trusted)
-        {
-            let response = finish(error.into_response(), &method, gate.meters.of(route), started);
-            return Box::pin(std::future::ready(Ok(response)));
-        }
+        let decided =
+            gate.limiter.as_ref().map(|(limiter, trusted)| (limiter, limiter.decide(&request, route, trusted)));
+        let asked = match decided {
+            None | Some((_, Decision::Admitted)) => None,
+            Some((limiter, Decision::Ask(asked))) => Some((limiter.clone(), asked)),
+            Some((_, Decision::Refused(error))) => {
+                let response = finish(error.into_response(), &method, gate.meters.of(route), started);
+                return Box::pin(std::future::ready(Ok(response)));
+            }
+        };
         let Some(place) = Place::take(&gate) else {
             return Box::pin(std::future::ready(Ok(refuse(&gate, &method, matched.as_ref(), started))));
         };
-        let work = AssertUnwindSafe(self.inner.call(request)).catch_unwind();
+        let Some((limiter, asked)) = asked else {
+            let work = AssertUnwindSafe(self.inner.call(request)).catch_unwind();
+            return Box::pin(answer(gate, place, work, method, matched, started));
+        };
+        let mut inner = self.inner.clone();
         Box::pin(async move {
-            let mut work = pin!(work);
-            // Most answers are there at once, and need no clock to wait by.
-            let outcome = match futures_util::poll!(work.as_mut()) {
-                Poll::Ready(outcome) => Ok(outcome),
-                Poll::Pending => tokio::time::timeout(gate.timeout, work).await,
-            };
-            drop(place);
-            let meter = gate.meters.of(matched.as_ref().map(MatchedPath::as_str));
-            let response = match outcome {
-                Ok(Ok(Ok(response))) => response,
-                Ok(Ok(Err(never))) => match never {},
-                Ok(Err(_panic)) => {
-                    tracing::error!("a handler of {method} {} panicked", meter.route());
-                    ApiError::Internal.into_response()
-                }
-                Err(_elapsed) => ApiError::overloaded(
-                    "the request took too long and may still take effect: repeat it with the same Idempotency-Key",
-                )
-                .into_response(),
-            };
-            Ok(finish(response, &method, meter, started))
+            if let Err(error) = limiter.ask(asked).await {
+                let meter = gate.meters.of(matched.as_ref().map(MatchedPath::as_str));
+                return Ok(finish(error.into_response(), &method, meter, started));
+            }
+            let work = AssertUnwindSafe(inner.call(request)).catch_unwind();
+            answer(gate, place, work, method, matched, started).await
         })
     }
+}
+
+/// Waits for the work, as long as it may take, and makes an answer of whatever becomes of it.
+async fn answer(
+    gate: Arc<GateState>,
+    place: Place,
+    work: impl Future<Output = Result<Result<Response, Infallible>, Box<dyn Any + Send>>> + Send,
+    method: Method,
+    matched: Option<MatchedPath>,
+    started: Instant,
+) -> Result<Response, Infallible> {
+    let mut work = pin!(work);
+    // Most answers are there at once, and need no clock to wait by.
+    let outcome = match futures_util::poll!(work.as_mut()) {
+        Poll::Ready(outcome) => Ok(outcome),
+        Poll::Pending => tokio::time::timeout(gate.timeout, work).await,
+    };
+    drop(place);
+    let meter = gate.meters.of(matched.as_ref().map(MatchedPath::as_str));
+    let response = match outcome {
+        Ok(Ok(Ok(response))) => response,
+        Ok(Ok(Err(never))) => match never {},
+        Ok(Err(_panic)) => {
+            tracing::error!("a handler of {method} {} panicked", meter.route());
+            ApiError::Internal.into_response()
+        }
+        Err(_elapsed) => ApiError::overloaded(
+            "the request took too long and may still take effect: repeat it with the same Idempotency-Key",
+        )
+        .into_response(),
+    };
+    Ok(finish(response, &method, meter, started))
 }
 
 /// One of the places in flight; given back however the request ends, also when its client goes away.
@@ -155,6 +184,10 @@ fn finish(mut response: Response, method: &Method, meter: &RouteMeter, started: 
     secure(response.headers_mut());
     let took = started.elapsed();
     meter.record(method, response.status(), took);
+    if REFUSALS.contains(&response.status()) {
+        // Who is refused how often, for whoever looks for an intruder. The address is the proxy's log's to tell.
+        tracing::info!(status = response.status().as_u16(), "refused: {method} {}", meter.route());
+    }
     if took.as_millis() >= SLOW_MS {
         let (route, status) = (meter.route(), response.status().as_u16());
         tracing::warn!(status, ms = took.as_millis() as u64, "slow: {method} {route}");
@@ -175,7 +208,6 @@ fn secure(headers: &mut HeaderMap) {
 mod tests {
     use axum::Router;
     use axum::body::Body;
-    use axum::http::StatusCode;
     use axum::routing::get;
     use tower::ServiceExt;
 

@@ -14,6 +14,7 @@ mod edit;
 mod error;
 mod feeds;
 mod form;
+mod form_limits;
 mod form_token;
 mod health;
 mod home;
@@ -43,6 +44,7 @@ mod visit;
 mod write;
 mod zip;
 
+pub use form_limits::{FormLimits, FormSender, NoFormLimits};
 pub use health::{Health, PartHealth};
 pub use live::{Changes, LiveFeed, LiveHub, Reading, Subscription};
 pub use router::router;

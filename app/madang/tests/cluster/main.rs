@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod accounts;
 mod cluster;
 mod commands;
 #[path = "../e2e/http.rs"]

@@ -8,6 +8,7 @@ mod dead_letters;
 mod health;
 mod hot_source;
 mod keys;
+mod limits;
 mod model;
 mod peers;
 mod progress;
@@ -31,7 +32,7 @@ use madang_mysql::{
     MysqlActs, MysqlArticles, MysqlComments, MysqlHot, MysqlLeases, MysqlLikes, MysqlMembers, MysqlModeration,
     MysqlViews, Service,
 };
-use madang_redis::{RankedHot, RedisLiveViews, RedisMembership, RedisReadModel};
+use madang_redis::{RankedHot, RedisBuckets, RedisLiveViews, RedisMembership, RedisReadModel};
 use madang_view::{GuestKey, LiveLimits, ViewService};
 use madang_web::LiveHub;
 use tracing::warn;
@@ -40,6 +41,7 @@ use self::backing::Cluster;
 use self::dead_letters::AllDeadLetters;
 use self::health::Lags;
 use self::keys::ClusterKeys;
+use self::limits::ClusterBuckets;
 use self::model::Dispensable;
 use self::peers::Acts;
 use self::progress::KafkaProgress;
@@ -118,6 +120,7 @@ pub(super) async fn open(settings: &Settings, cluster: &ClusterSettings, roles: 
         hot_store.clone().map(|store| Arc::new(HotService::new(store, clock.clone(), days.clone(), progress())));
     let log = servers.log.clone();
     let dead_letters = AllDeadLetters::of(&servers);
+    let buckets = Arc::new(ClusterBuckets(RedisBuckets::new(servers.redis.clone())));
     let backing = Cluster {
         instance: InstanceId::new(format!("{}-{:08x}", std::process::id(), rand::random::<u32>())),
         membership: Arc::new(RedisMembership::new(servers.redis.clone())),
@@ -151,6 +154,7 @@ pub(super) async fn open(settings: &Settings, cluster: &ClusterSettings, roles: 
         leases,
         lease_ms,
         clock,
+        buckets: Some(buckets),
         live: LiveHub::default(),
         backing: Arc::new(backing),
     })
