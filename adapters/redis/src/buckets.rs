@@ -1,5 +1,4 @@
-//! Token buckets that every process shares, for limits on how often somebody may do something. Nothing uses them yet: the
-//! rate limiter to come will.
+//! Token buckets that every process shares, for limits on how often somebody may do something.
 
 use std::sync::{Arc, LazyLock};
 
@@ -62,10 +61,23 @@ impl RedisBuckets {
     /// Takes `count` tokens from the bucket of that name, all or none. One script, so two at once never take the same. What
     /// to do while Redis is away (`Unavailable`) is the caller's to decide.
     pub async fn take(&self, name: &str, bucket: Bucket, count: u32) -> Result<Taken, StoreError> {
-        Ok(self.try_to_take(name, bucket, count).await?)
+        Ok(self.try_to_take(name, bucket, count, false).await?.0)
     }
 
-    async fn try_to_take(&self, name: &str, bucket: Bucket, count: u32) -> Result<Taken, Failure> {
+    /// Takes up to `count` tokens, as many as there are. Tells how many those were and, if none, in how many milliseconds
+    /// there will be one.
+    pub async fn take_up_to(&self, name: &str, bucket: Bucket, count: u32) -> Result<(u32, u64), StoreError> {
+        let (taken, tokens) = self.try_to_take(name, bucket, count.max(1), true).await?;
+        Ok((tokens, taken.retry_after_ms))
+    }
+
+    async fn try_to_take(
+        &self,
+        name: &str,
+        bucket: Bucket,
+        count: u32,
+        fewer_will_do: bool,
+    ) -> Result<(Taken, u32), Failure> {
         // A brace in the name would end the tag early, and two names could meet: the tag is a number of the name instead.
         let name: Vec<u8> = name.bytes().take(NAME_MAX_BYTES).collect();
         let spread = name.iter().fold(0_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(*byte))) % 1_024;
@@ -75,14 +87,15 @@ impl RedisBuckets {
         let now = self.clock.as_ref().map(|clock| clock.now().as_millis().to_string()).unwrap_or_default();
         let rate = if bucket.per_second.is_nan() { RATE_MIN } else { bucket.per_second.clamp(RATE_MIN, RATE_MAX) };
         let call = Call::script(tag, &TAKE, &[key]).arg(count).arg(rate).arg(bucket.burst.clamp(1, BURST_MAX)).arg(now);
-        let answer = self.redis.ask(call).await?;
-        let [is_allowed, remaining, retry_after_ms] = reply::items(&answer)? else {
+        let answer = self.redis.ask(call.arg(u8::from(fewer_will_do))).await?;
+        let [is_allowed, remaining, retry_after_ms, tokens] = reply::items(&answer)? else {
             return Err(Failure::reply("a bucket with other fields"));
         };
-        Ok(Taken {
+        let taken = Taken {
             is_allowed: reply::count(is_allowed)? == 1,
             remaining: reply::count(remaining)?,
             retry_after_ms: reply::count(retry_after_ms)?,
-        })
+        };
+        Ok((taken, u32::try_from(reply::count(tokens)?).unwrap_or(u32::MAX)))
     }
 }

@@ -39,3 +39,25 @@ async fn nobody_changes_or_removes_a_line_of_the_log() {
         assert!(refused.is_err(), "{attempt}");
     }
 }
+
+#[test]
+fn no_statement_of_either_database_changes_or_removes_a_line_of_the_log() {
+    let adapters = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let (mut folders, mut looked_at) = (vec![adapters.join("sqlite/sql"), adapters.join("mysql/sql")], 0);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let statement = std::fs::read_to_string(&path).unwrap();
+            let code: Vec<&str> = statement.lines().filter(|line| !line.starts_with("--")).collect();
+            let (code, name) = (code.join(" ").to_uppercase(), path.display());
+            looked_at += usize::from(code.contains("MODERATION_ACT"));
+            let harmless = code.starts_with("SELECT") || code.starts_with("INSERT INTO MODERATION_ACT");
+            assert!(!code.contains("MODERATION_ACT") || harmless && !code.contains("ON DUPLICATE"), "{name}");
+        }
+    }
+    assert_eq!(looked_at, 2 * 3, "one writes, two read, on each");
+}

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use async_trait::async_trait;
 use jiff::tz::TimeZone;
-use madang_api::{ApiLimits, PartState, Readiness};
+use madang_api::{ApiLimits, Limiter, PartState, Readiness};
 use madang_messaging::{OnError, Stop, Supervisor};
-use madang_web::{Health, LiveHub, PartHealth, WebState};
+use madang_web::{FormLimits, FormSender, Health, LiveHub, PartHealth, WebState};
 
 use crate::config::Settings;
 use crate::readiness::SiteReadiness;
@@ -30,6 +30,7 @@ pub(crate) fn state(site: &Site, settings: &Settings, limits: &ApiLimits) -> any
         guests: site.guests.clone(),
         live: Arc::new(site.live.clone()),
         health: Arc::new(SiteHealth(SiteReadiness(site.clone()))),
+        limits: Arc::new(PageLimits(limits.limiter.clone())),
         clock: site.clock.clone(),
         zone: TimeZone::get(&settings.time_zone).context("setting `time_zone`")?,
         client: Arc::new(move |parts| madang_api::client_address(parts, &proxies)),
@@ -51,6 +52,21 @@ pub(crate) fn end_streams(http: &Supervisor, live: LiveHub) {
             Ok::<(), Infallible>(())
         }
     });
+}
+
+/// The limits of the API, for forms.
+struct PageLimits(Option<Limiter>);
+
+#[async_trait]
+impl FormLimits for PageLimits {
+    async fn admit(&self, sender: FormSender<'_>) -> bool {
+        let Some(limiter) = &self.0 else { return true };
+        let admitted = match sender {
+            FormSender::Member(member) => limiter.admit_write(member).await,
+            FormSender::Named(name) => limiter.admit_sign_in(name).await,
+        };
+        admitted.is_ok()
+    }
 }
 
 /// What `/readyz` says, for the administration page.

@@ -70,8 +70,15 @@ fn calls(site: &Site, settings: &Settings, metrics: PrometheusHandle) -> anyhow:
             hsts: settings.speaks_tls(),
             cookies_secure: settings.cookies_secure || settings.speaks_tls(),
             trusted_proxies: settings.trusted_proxies.parse().context("setting `trusted_proxies`")?,
-            limiter: (settings.rate_limit == Switch::On)
-                .then(|| Limiter::new(RateLimits::default(), MemoryBuckets::default(), site.clock.clone())),
+            limiter: (settings.rate_limit == Switch::On).then(|| limiter(site)),
         },
     })
+}
+
+fn limiter(site: &Site) -> Limiter {
+    let (limits, own, clock) = (RateLimits::default(), MemoryBuckets::default(), site.clock.clone());
+    match site.buckets.clone() {
+        Some(shared) => Limiter::sharing(limits, own, shared, clock),
+        None => Limiter::new(limits, own, clock),
+    }
 }

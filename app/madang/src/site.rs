@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use async_trait::async_trait;
 use axum::Router;
-use madang_api::PartState;
+use madang_api::{PartState, SharedBuckets};
 use madang_article::{ArticleService, ArticleStore, CreateArticle};
 use madang_article_read::{ReadModel, ReadService};
 use madang_comment::{CommentService, CommentStore};
@@ -59,6 +59,8 @@ pub struct Site {
     pub lease_ms: i64,
     /// The host's clock.
     pub clock: Arc<dyn Clock>,
+    /// Where limits are kept that processes share; without it each keeps its own.
+    pub buckets: Option<Arc<dyn SharedBuckets>>,
     /// Tells open pages of what is committed here.
     pub live: LiveHub,
     /// What stands behind the ports, for what is no port.

@@ -2,6 +2,7 @@
 //! body, panics turned into answers, security headers and measurements. One layer instead of five, because each costs
 //! every request.
 
+use std::any::Any;
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::pin::{Pin, pin};
@@ -12,17 +13,20 @@ use std::time::{Duration, Instant};
 
 use axum::body::{Body, HttpBody};
 use axum::extract::{MatchedPath, Request};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Version, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use tower::{Layer, Service};
 
+use crate::limits::Decision;
 use crate::meters::{Meters, RouteMeter};
 use crate::paced::{Arrival, GivenUp, Load, Paced};
 use crate::{ApiError, Limiter, TrustedProxies};
 
 /// Requests slower than this are worth a line in the log.
 const SLOW_MS: u128 = 1_000;
+/// Answers to who is not known, may not, or asks too often.
+const REFUSALS: [StatusCode; 2] = [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN];
 
 const API_CSP: HeaderValue = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
@@ -89,7 +93,7 @@ pub(crate) struct Gated<S> {
 
 impl<S> Service<Request> for Gated<S>
 where
-    S: Service<Request, Response = Response, Error = Infallible>,
+    S: Service<Request, Response = Response, Error = Infallible> + Clone + Send + 'static,
     S::Future: Send + 'static,
 {
     type Response = Response;
@@ -106,43 +110,86 @@ where
         let method = request.method().clone();
         let matched = request.extensions().get::<MatchedPath>().cloned();
         let route = matched.as_ref().map(MatchedPath::as_str);
-        if let Some((limiter, trusted)) = &gate.limiter
-            && let Err(error) = limiter.admit(&request, route, trusted)
-        {
-            let response = finish(&gate, error.into_response(), &method, gate.meters.of(route), started);
-            return Box::pin(std::future::ready(Ok(response)));
-        }
+        let decided =
+            gate.limiter.as_ref().map(|(limiter, trusted)| (limiter, limiter.decide(&request, route, trusted)));
+        let asked = match decided {
+            None | Some((_, Decision::Admitted)) => None,
+            Some((limiter, Decision::Ask(asked))) => Some((limiter.clone(), asked)),
+            Some((_, Decision::Refused(error))) => {
+                let response = finish(&gate, error.into_response(), &method, gate.meters.of(route), started);
+                return Box::pin(std::future::ready(Ok(response)));
+            }
+        };
         let Some(place) = Place::take(&gate) else {
             return Box::pin(std::future::ready(Ok(refuse(&gate, &method, matched.as_ref(), started))));
         };
         let version = request.version();
         let (request, arrival) = paced(&gate, request);
-        let work = AssertUnwindSafe(self.inner.call(request)).catch_unwind();
+        let underway = Underway { gate, place, method, version, matched, arrival, started };
+        let Some((limiter, asked)) = asked else {
+            let work = AssertUnwindSafe(self.inner.call(request)).catch_unwind();
+            return Box::pin(underway.answer(work));
+        };
+        let mut inner = self.inner.clone();
         Box::pin(async move {
-            let mut work = pin!(work);
-            // Most answers are there at once, and need no clock to wait by.
-            let outcome = match futures_util::poll!(work.as_mut()) {
-                Poll::Ready(outcome) => Ok(outcome),
-                Poll::Pending => tokio::time::timeout(gate.timeout, work).await,
-            };
-            drop(place);
-            let meter = gate.meters.of(matched.as_ref().map(MatchedPath::as_str));
-            let given_up = arrival.and_then(|arrival| arrival.given_up());
-            let response = match outcome {
-                _ if given_up.is_some() => no_body(given_up, version),
-                Ok(Ok(Ok(response))) => response,
-                Ok(Ok(Err(never))) => match never {},
-                Ok(Err(_panic)) => {
-                    tracing::error!("a handler of {method} {} panicked", meter.route());
-                    ApiError::Internal.into_response()
-                }
-                Err(_elapsed) => ApiError::overloaded(
-                    "the request took too long and may still take effect: repeat it with the same Idempotency-Key",
-                )
-                .into_response(),
-            };
-            Ok(finish(&gate, response, &method, meter, started))
+            if let Err(error) = limiter.ask(asked).await {
+                return Ok(underway.finish(error.into_response()));
+            }
+            let work = AssertUnwindSafe(inner.call(request)).catch_unwind();
+            underway.answer(work).await
         })
+    }
+}
+
+/// A request that was let in, and what its answer needs to know of it.
+struct Underway {
+    gate: Arc<GateState>,
+    place: Place,
+    method: Method,
+    version: Version,
+    matched: Option<MatchedPath>,
+    arrival: Option<Arrival>,
+    started: Instant,
+}
+
+impl Underway {
+    /// Waits for the work, as long as it may take, and makes an answer of whatever becomes of it.
+    async fn answer(
+        self,
+        work: impl Future<Output = Result<Result<Response, Infallible>, Box<dyn Any + Send>>> + Send,
+    ) -> Result<Response, Infallible> {
+        let mut work = pin!(work);
+        // Most answers are there at once, and need no clock to wait by.
+        let outcome = match futures_util::poll!(work.as_mut()) {
+            Poll::Ready(outcome) => Ok(outcome),
+            Poll::Pending => tokio::time::timeout(self.gate.timeout, work).await,
+        };
+        let given_up = self.arrival.as_ref().and_then(Arrival::given_up);
+        let response = match outcome {
+            _ if given_up.is_some() => no_body(given_up, self.version),
+            Ok(Ok(Ok(response))) => response,
+            Ok(Ok(Err(never))) => match never {},
+            Ok(Err(_panic)) => {
+                tracing::error!("a handler of {} {} panicked", self.method, self.meter().route());
+                ApiError::Internal.into_response()
+            }
+            Err(_elapsed) => ApiError::overloaded(
+                "the request took too long and may still take effect: repeat it with the same Idempotency-Key",
+            )
+            .into_response(),
+        };
+        Ok(self.finish(response))
+    }
+
+    fn finish(self, response: Response) -> Response {
+        // Before the answer is measured: its place is free for the next one.
+        drop(self.place);
+        let meter = self.gate.meters.of(self.matched.as_ref().map(MatchedPath::as_str));
+        finish(&self.gate, response, &self.method, meter, self.started)
+    }
+
+    fn meter(&self) -> &RouteMeter {
+        self.gate.meters.of(self.matched.as_ref().map(MatchedPath::as_str))
     }
 }
 
@@ -200,6 +247,10 @@ fn finish(gate: &GateState, mut response: Response, method: &Method, meter: &Rou
     }
     let took = started.elapsed();
     meter.record(method, response.status(), took);
+    if REFUSALS.contains(&response.status()) {
+        // Who is refused how often, for whoever looks for an intruder. The address is the proxy's log's to tell.
+        tracing::info!(status = response.status().as_u16(), "refused: {method} {}", meter.route());
+    }
     if took.as_millis() >= SLOW_MS {
         let (route, status) = (meter.route(), response.status().as_u16());
         tracing::warn!(status, ms = took.as_millis() as u64, "slow: {method} {route}");

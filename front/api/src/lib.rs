@@ -32,7 +32,7 @@ mod views;
 
 pub use error::ApiError;
 pub use extract::client_address;
-pub use limits::{Bucket, Buckets, Limiter, MemoryBuckets, RateLimits, Taken};
+pub use limits::{Bucket, Buckets, Limiter, MemoryBuckets, Portion, RateLimits, SharedBuckets, Taken};
 pub use rendered::Rendered;
 pub use router::{router, router_with_pages};
 pub use serve::{ConnectionLimits, Door, Tls, TlsError, serve};

@@ -1,7 +1,9 @@
 //! How often somebody may ask: token buckets by address for everybody, by member for writes, by name for sign-ins. What a
-//! limit costs a request is one look into a table in memory.
+//! limit costs a read is one look into a table in memory; where processes share their buckets, a round trip for every
+//! write and for one read in [`READS_PORTION`].
 
 mod buckets;
+mod shared;
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -13,6 +15,8 @@ use axum::http::{Method, Request};
 use madang_kernel::{Clock, Id, MemberId};
 
 pub use self::buckets::{Bucket, Buckets, MemoryBuckets, Taken};
+use self::shared::Portions;
+pub use self::shared::{Portion, SharedBuckets};
 use crate::extract::client_of;
 use crate::{ApiError, TrustedProxies};
 
@@ -20,6 +24,8 @@ use crate::{ApiError, TrustedProxies};
 const NEW_MEMBER: Duration = Duration::from_secs(24 * 60 * 60);
 /// Of an IPv6 address, what one customer is given: the rest is theirs to change at will.
 const V6_NETWORK_BITS: u32 = 64;
+/// Reads for which tokens are fetched at a time, where buckets are shared. One twentieth of a full bucket.
+const READS_PORTION: u32 = 25;
 
 /// The limits of a site; what is over one is refused with 429.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,9 +67,29 @@ pub struct Limiter(Arc<Inner>);
 struct Inner {
     limits: RateLimits,
     buckets: Box<dyn Buckets>,
+    /// Buckets of all processes, and what was fetched from them.
+    shared: Option<(Arc<dyn SharedBuckets>, Portions)>,
     clock: Arc<dyn Clock>,
     /// Seeded at the start, so that nobody can choose to share a bucket.
     hasher: RandomState,
+}
+
+/// What is known of a request at once.
+pub(crate) enum Decision {
+    /// It may go on.
+    Admitted,
+    /// It may not.
+    Refused(ApiError),
+    /// The processes' common bucket has to be asked.
+    Ask(Asked),
+}
+
+/// A question to the common buckets.
+pub(crate) struct Asked {
+    name: String,
+    key: u64,
+    bucket: Bucket,
+    portion: u32,
 }
 
 impl fmt::Debug for Limiter {
@@ -73,7 +99,7 @@ impl fmt::Debug for Limiter {
 }
 
 /// What a bucket is for, with whose it is.
-#[derive(Hash)]
+#[derive(Hash, Clone, Copy)]
 enum Whose<'a> {
     Reads(IpAddr),
     Writes(IpAddr),
@@ -83,54 +109,124 @@ enum Whose<'a> {
     Member(MemberId),
 }
 
+impl Whose<'_> {
+    /// The same in every process.
+    fn name(self) -> String {
+        match self {
+            Self::Reads(address) => format!("reads:{address}"),
+            Self::Writes(address) => format!("writes:{address}"),
+            Self::SignIns(address) => format!("sign-ins:{address}"),
+            Self::SignUps(address) => format!("sign-ups:{address}"),
+            Self::Name(name) => format!("name:{name}"),
+            Self::Member(member) => format!("member:{member}"),
+        }
+    }
+}
+
 impl Limiter {
     /// A limiter over buckets; the clock tells how long somebody has been a member.
     pub fn new(limits: RateLimits, buckets: impl Buckets + 'static, clock: Arc<dyn Clock>) -> Self {
-        Self(Arc::new(Inner { limits, buckets: Box::new(buckets), clock, hasher: RandomState::new() }))
+        Self::with(limits, Box::new(buckets), None, clock)
+    }
+
+    /// The same whose limits hold for all processes together. While the common buckets do not answer, those of the process
+    /// decide alone.
+    pub fn sharing(
+        limits: RateLimits,
+        buckets: impl Buckets + 'static,
+        shared: Arc<dyn SharedBuckets>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self::with(limits, Box::new(buckets), Some((shared, Portions::default())), clock)
+    }
+
+    fn with(
+        limits: RateLimits,
+        buckets: Box<dyn Buckets>,
+        shared: Option<(Arc<dyn SharedBuckets>, Portions)>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self(Arc::new(Inner { limits, buckets, shared, clock, hasher: RandomState::new() }))
     }
 
     /// Whether a request may go on, by the address it comes from.
-    pub(crate) fn admit<B>(
-        &self,
-        request: &Request<B>,
-        route: Option<&str>,
-        trusted: &TrustedProxies,
-    ) -> Result<(), ApiError> {
+    pub(crate) fn decide<B>(&self, request: &Request<B>, route: Option<&str>, trusted: &TrustedProxies) -> Decision {
         let address = network(client_of(request.extensions(), request.headers(), trusted));
         let limits = &self.0.limits;
         if request.method().is_safe() {
-            return self.take(&Whose::Reads(address), limits.reads);
+            return self.take(Whose::Reads(address), limits.reads, READS_PORTION);
         }
         if request.method() == Method::POST {
             match route {
-                Some("/api/v1/sessions") => return self.take(&Whose::SignIns(address), limits.sign_ins),
-                Some("/api/v1/members") => return self.take(&Whose::SignUps(address), limits.sign_ups),
+                Some("/api/v1/sessions" | "/sign-in") => {
+                    return self.take(Whose::SignIns(address), limits.sign_ins, 1);
+                }
+                Some("/api/v1/members" | "/sign-up") => {
+                    return self.take(Whose::SignUps(address), limits.sign_ups, 1);
+                }
                 _ => {}
             }
         }
-        self.take(&Whose::Writes(address), limits.writes)
+        self.take(Whose::Writes(address), limits.writes, 1)
     }
 
     /// Whether a sign-in under this name may be tried.
-    pub(crate) fn admit_sign_in(&self, name: &str) -> Result<(), ApiError> {
-        self.take(&Whose::Name(&name.to_lowercase()), self.0.limits.sign_ins_of_name)
+    pub async fn admit_sign_in(&self, name: &str) -> Result<(), ApiError> {
+        self.settle(self.take(Whose::Name(&name.to_lowercase()), self.0.limits.sign_ins_of_name, 1)).await
     }
 
     /// Whether a member may write.
-    pub(crate) fn admit_write(&self, member: MemberId) -> Result<(), ApiError> {
+    pub async fn admit_write(&self, member: MemberId) -> Result<(), ApiError> {
         let is_new = self.0.clock.now().since(member.issued_at()) < NEW_MEMBER;
         let limits = &self.0.limits;
-        self.take(&Whose::Member(member), if is_new { limits.new_member_writes } else { limits.member_writes })
+        let bucket = if is_new { limits.new_member_writes } else { limits.member_writes };
+        self.settle(self.take(Whose::Member(member), bucket, 1)).await
     }
 
-    fn take(&self, whose: &Whose<'_>, bucket: Bucket) -> Result<(), ApiError> {
-        let taken = self.0.buckets.take(self.0.hasher.hash_one(whose), bucket);
-        if taken.is_allowed {
-            return Ok(());
+    /// Asks the common buckets. A process that gets no answer goes by its own, which admitted this already.
+    pub(crate) async fn ask(&self, asked: Asked) -> Result<(), ApiError> {
+        let Some((shared, portions)) = &self.0.shared else { return Ok(()) };
+        match shared.take_up_to(&asked.name, asked.bucket, asked.portion).await {
+            Ok(Portion { tokens: 0, retry_after }) => Err(too_many(asked.bucket, retry_after)),
+            Ok(Portion { tokens, .. }) => {
+                if tokens > 1 {
+                    portions.keep(asked.key, tokens - 1);
+                }
+                Ok(())
+            }
+            Err(error) => {
+                tracing::debug!("a limit is kept by this process alone: {error}");
+                Ok(())
+            }
         }
-        let window_s = bucket.refill().as_secs().max(1);
-        Err(ApiError::TooMany { retry_after: taken.retry_after, burst: bucket.burst(), window_s })
     }
+
+    async fn settle(&self, decision: Decision) -> Result<(), ApiError> {
+        match decision {
+            Decision::Admitted => Ok(()),
+            Decision::Refused(error) => Err(error),
+            Decision::Ask(asked) => self.ask(asked).await,
+        }
+    }
+
+    /// The process's own bucket first: it holds no less than the common one, and refuses a flood without a round trip.
+    fn take(&self, whose: Whose<'_>, bucket: Bucket, portion: u32) -> Decision {
+        let key = self.0.hasher.hash_one(whose);
+        let taken = self.0.buckets.take(key, bucket);
+        if !taken.is_allowed {
+            return Decision::Refused(too_many(bucket, taken.retry_after));
+        }
+        match &self.0.shared {
+            Some((_, portions)) if portion == 1 || !portions.spend(key) => {
+                Decision::Ask(Asked { name: whose.name(), key, bucket, portion })
+            }
+            _ => Decision::Admitted,
+        }
+    }
+}
+
+fn too_many(bucket: Bucket, retry_after: Duration) -> ApiError {
+    ApiError::TooMany { retry_after, burst: bucket.burst(), window_s: bucket.refill().as_secs().max(1) }
 }
 
 fn network(address: IpAddr) -> IpAddr {
@@ -142,6 +238,8 @@ fn network(address: IpAddr) -> IpAddr {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
     use axum::body::Body;
     use madang_kernel::{IdGenerator, ManualClock, NodeId, NodeLease, ShardId, Timestamp};
 
@@ -167,7 +265,7 @@ mod tests {
     fn admitted(limiter: &Limiter, method: &str, route: &str, from: &str) -> bool {
         let mut request = Request::builder().method(method).uri("/").body(Body::empty()).unwrap();
         request.extensions_mut().insert(Peer(from.parse().unwrap()));
-        limiter.admit(&request, Some(route), &TrustedProxies::default()).is_ok()
+        matches!(limiter.decide(&request, Some(route), &TrustedProxies::default()), Decision::Admitted)
     }
 
     #[test]
@@ -193,21 +291,86 @@ mod tests {
         assert!(admitted("2001:db8:0:1::1"));
     }
 
-    #[test]
-    fn a_new_member_writes_less() {
+    #[tokio::test]
+    async fn a_new_member_writes_less() {
         let (limiter, clock) = limiter();
         let lease = NodeLease { node: NodeId(1), from_ms: 0, until_ms: i64::MAX };
         let member: MemberId = IdGenerator::new(clock.clone(), lease).next(ShardId::HOME).unwrap();
-        let writes = || (0..9).filter(|_| limiter.admit_write(member).is_ok()).count();
-        assert_eq!(writes(), 2);
+        let writes = async || {
+            let mut admitted = 0;
+            for _ in 0..9 {
+                admitted += usize::from(limiter.admit_write(member).await.is_ok());
+            }
+            admitted
+        };
+        assert_eq!(writes().await, 2);
         clock.advance(NEW_MEMBER);
-        assert_eq!(writes(), 2, "four, of which two are spent");
+        assert_eq!(writes().await, 2, "four, of which two are spent");
     }
 
-    #[test]
-    fn a_name_has_a_bucket_in_every_spelling_of_its_case() {
+    #[tokio::test]
+    async fn a_name_has_a_bucket_in_every_spelling_of_its_case() {
         let (limiter, _) = limiter();
-        let tried = |name| limiter.admit_sign_in(name).is_ok();
-        assert!(tried("Anna") && tried("ANNA") && !tried("anna") && tried("ben"));
+        let tried = async |name| limiter.admit_sign_in(name).await.is_ok();
+        assert!(tried("Anna").await && tried("ANNA").await && !tried("anna").await && tried("ben").await);
+    }
+
+    /// A common bucket of so many tokens that never fills; away when there is none. Counts who asks.
+    struct Common(Mutex<(Option<u32>, usize)>);
+
+    #[async_trait::async_trait]
+    impl SharedBuckets for Common {
+        async fn take_up_to(&self, _: &str, _: Bucket, count: u32) -> Result<Portion, madang_kernel::StoreError> {
+            let mut state = self.0.lock().unwrap();
+            state.1 += 1;
+            let Some(left) = &mut state.0 else {
+                return Err(madang_kernel::StoreError::unavailable("Redis", "is away"));
+            };
+            let tokens = count.min(*left);
+            *left -= tokens;
+            Ok(Portion { tokens, retry_after: Duration::from_secs(7) })
+        }
+    }
+
+    fn common(tokens: Option<u32>, own: Bucket) -> (Limiter, Arc<Common>) {
+        let common = Arc::new(Common(Mutex::new((tokens, 0))));
+        let clock = Arc::new(ManualClock::at(Timestamp::from_millis(1_800_000_000_000)));
+        let limits = RateLimits { reads: own, sign_ins_of_name: own, ..RateLimits::default() };
+        (Limiter::sharing(limits, MemoryBuckets::default(), common.clone(), clock), common)
+    }
+
+    /// How many of `count` reads of one address go on.
+    async fn reads(limiter: &Limiter, count: usize) -> usize {
+        let mut admitted = 0;
+        for _ in 0..count {
+            let request = Request::builder().uri("/").body(Body::empty()).unwrap();
+            let decision = limiter.decide(&request, None, &TrustedProxies::default());
+            admitted += usize::from(limiter.settle(decision).await.is_ok());
+        }
+        admitted
+    }
+
+    #[tokio::test]
+    async fn reads_fetch_their_tokens_in_portions_and_others_one_by_one() {
+        let (limiter, common) = common(Some(60), Bucket::per_hour(1, 500));
+        assert_eq!(reads(&limiter, 100).await, 60);
+        let asked = common.0.lock().unwrap().1;
+        assert_eq!(asked, 3 + 40, "25, 25, 10, and nothing for each of the rest");
+        assert!(limiter.admit_sign_in("anna").await.is_err());
+    }
+
+    #[tokio::test]
+    async fn without_the_common_buckets_a_process_goes_by_its_own() {
+        let (limiter, _) = common(None, Bucket::per_hour(1, 30));
+        assert_eq!(reads(&limiter, 100).await, 30);
+    }
+
+    #[tokio::test]
+    async fn a_flood_is_refused_without_asking() {
+        let (limiter, common) = common(Some(1_000), Bucket::per_hour(1, 2));
+        for _ in 0..50 {
+            let _ = limiter.admit_sign_in("anna").await;
+        }
+        assert_eq!(common.0.lock().unwrap().1, 2);
     }
 }

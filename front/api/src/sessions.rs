@@ -47,7 +47,7 @@ pub(crate) async fn sign_in(
     body: Json<NameAndPassword>,
 ) -> Result<Response, ApiError> {
     if let Some(limiter) = &api.limits.limiter {
-        limiter.admit_sign_in(&body.value.name)?;
+        limiter.admit_sign_in(&body.value.name).await?;
     }
     let SignedIn { token, expires_at, member } = api.members.sign_in(&body.value.name, &body.value.password).await?;
     let cookie = cookie(&token, expires_at, api.limits.cookies_secure)?;

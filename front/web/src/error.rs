@@ -36,6 +36,8 @@ pub(crate) enum WebError {
     NotUnderstood,
     /// The form is larger than anything it could hold.
     TooLarge,
+    /// They sent too many.
+    TooMany,
     /// A part is away, or busy.
     Unavailable,
     /// A defect.
@@ -77,6 +79,7 @@ impl WebError {
             Self::CrossSite => (StatusCode::FORBIDDEN, t.forbidden, t.cross_site_text),
             Self::NotUnderstood => (StatusCode::BAD_REQUEST, t.not_understood, t.not_understood_text),
             Self::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, t.too_large, t.too_large_text),
+            Self::TooMany => (StatusCode::TOO_MANY_REQUESTS, t.too_many, t.too_many_text),
             Self::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, t.unavailable, t.unavailable_text),
             Self::Internal => (StatusCode::INTERNAL_SERVER_ERROR, t.internal, t.internal_text),
         };
@@ -96,9 +99,12 @@ impl WebError {
     }
 
     fn marked(&self, mut response: Response) -> Response {
-        if matches!(self, Self::Unavailable) {
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-        }
+        let retry_after = match self {
+            Self::Unavailable => "1",
+            Self::TooMany => "60",
+            _ => return response,
+        };
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static(retry_after));
         response
     }
 }

@@ -8,6 +8,7 @@ use axum::extract::{Form, FromRequest, Request};
 use axum::http::StatusCode;
 use madang_member::Session;
 
+use crate::FormSender;
 use crate::error::{Refused, WebError};
 use crate::origin;
 use crate::state::Shared;
@@ -46,7 +47,7 @@ impl FromRequest<Shared> for Posted {
             return Err(WebError::CrossSite.refuse(web, &visit));
         }
         match Request::from_parts(parts, body).extract::<Form<Vec<(String, String)>>, _>().await {
-            Ok(Form(pairs)) => Ok(Self { visit, fields: Fields(pairs.into_iter().collect()) }),
+            Ok(Form(pairs)) => Self { visit, fields: Fields(pairs.into_iter().collect()) }.admitted(web).await,
             Err(rejection) if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE => {
                 Err(WebError::TooLarge.refuse(web, &visit))
             }
@@ -56,6 +57,18 @@ impl FromRequest<Shared> for Posted {
 }
 
 impl Posted {
+    /// The form, unless its sender sent too many.
+    async fn admitted(self, web: &Shared) -> Result<Self, Refused> {
+        let sender = match (self.visit.actor(), self.fields.text("password")) {
+            (Some(actor), _) => Some(FormSender::Member(actor.member_id)),
+            (None, password) => (!password.is_empty()).then_some(FormSender::Named(self.fields.text("name"))),
+        };
+        match sender {
+            Some(sender) if !web.site.limits.admit(sender).await => Err(WebError::TooMany.refuse(web, &self.visit)),
+            _ => Ok(self),
+        }
+    }
+
     /// The session that sent the form, if the form was made for it.
     pub(crate) fn session(&self) -> Result<&Session, NotYet> {
         let session = self.visit.session.as_ref().ok_or(NotYet::NotSignedIn)?;

@@ -20,7 +20,7 @@ use crate::comments::RenderedComments;
 use crate::hot::Movements;
 use crate::kept::Kept;
 use crate::site_time::SiteTime;
-use crate::{Health, LiveFeed};
+use crate::{FormLimits, Health, LiveFeed};
 
 /// What the pages work with.
 #[derive(Clone)]
@@ -47,6 +47,8 @@ pub struct WebState {
     pub live: Arc<dyn LiveFeed>,
     /// What administrators are told about the parts of the process.
     pub health: Arc<dyn Health>,
+    /// How often somebody may send a form.
+    pub limits: Arc<dyn FormLimits>,
     /// Where time comes from.
     pub clock: Arc<dyn Clock>,
     /// The site's time zone: dates are shown in it.

@@ -258,6 +258,9 @@ texts! {
     not_understood: "Not understood", "이해하지 못함";
     not_understood_text: "What was sent cannot be read. Please go back and try again.",
         "보낸 내용을 읽을 수 없습니다. 뒤로 가서 다시 시도해 주세요.";
+    too_many: "Too often", "너무 잦음";
+    too_many_text: "You sent more than fits into this moment. Please go back and try again in a minute.",
+        "짧은 시간에 너무 많이 보냈습니다. 잠시 후 다시 시도해 주세요.";
     too_large: "Too large", "너무 큼";
     too_large_text: "The form is larger than anything that fits. Please go back and shorten the text.",
         "보낸 내용이 너무 깁니다. 뒤로 가서 줄여 주세요.";

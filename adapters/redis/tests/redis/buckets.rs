@@ -44,6 +44,17 @@ async fn a_bucket_empties_and_fills_again() {
 }
 
 #[tokio::test]
+async fn who_takes_what_is_there_gets_less_than_asked_and_then_nothing() {
+    for (_test, clock, buckets) in [fresh::<OneServer>().await, fresh::<ThreeNodes>().await] {
+        assert_eq!(buckets.take_up_to("a", TEN, 7).await.unwrap(), (7, 0));
+        assert_eq!(buckets.take_up_to("a", TEN, 7).await.unwrap(), (3, 0));
+        assert_eq!(buckets.take_up_to("a", TEN, 7).await.unwrap(), (0, 500), "told when there is one, not seven");
+        clock.advance(Duration::from_millis(1_700));
+        assert_eq!(buckets.take_up_to("a", TEN, 7).await.unwrap(), (3, 0), "whole ones");
+    }
+}
+
+#[tokio::test]
 async fn what_is_asked_often_in_small_steps_still_fills() {
     let (_test, clock, buckets) = fresh::<OneServer>().await;
     assert_eq!(buckets.take("a", TEN, 10).await.unwrap(), allowed(0));

@@ -146,6 +146,7 @@ pub(super) async fn open(settings: &Settings, roles: Roles, data: &DataDirectory
         leases,
         lease_ms: LEASE_MS,
         clock,
+        buckets: None,
         live: LiveHub::default(),
         backing: Arc::new(backing),
     })

@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod accounts;
 #[path = "../faults/cache.rs"]
 mod cache;
 mod cluster;

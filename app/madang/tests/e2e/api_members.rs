@@ -35,6 +35,14 @@ fn a_sign_in_gives_a_cookie_that_scripts_and_other_sites_cannot_use() {
     let write = || server.call("POST", "/api/v1/boards").header("cookie", cookie).json(&board);
     write().header("sec-fetch-site", "cross-site").send().problem(403, "another site");
     write().header("origin", "http://evil.example").send().problem(403, "another origin");
+    write().header("sec-fetch-site", "same-site").send().problem(403, "a neighbour's site");
+    write()
+        .header("sec-fetch-site", "cross-site")
+        .header("origin", &format!("http://{}", server.address))
+        .send()
+        .problem(403, "a browser knows better than an origin");
+    write().header("origin", "null").send().problem(403, "an origin that hides");
+    write().send().problem(403, "silence");
     write().header("sec-fetch-site", "same-origin").send().json(201);
 }
 

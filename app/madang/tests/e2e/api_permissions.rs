@@ -147,6 +147,7 @@ struct Stage {
     admin: String,
     board: String,
     other_board: String,
+    today: String,
 }
 
 impl Stage {
@@ -154,7 +155,8 @@ impl Stage {
         let server = TestServer::shared();
         let (admin, board) = (server.sign_in(ADMIN), server.general());
         let other_board = server.trees();
-        Self { server, admin, board, other_board }
+        let today = text(&server.get("/api/v1/hot-articles").json(200)["days"][0], "date");
+        Self { server, admin, board, other_board, today }
     }
 
     fn send(&self, token: Option<&str>, line: &str, body: &str) -> crate::http::Answer {
@@ -230,7 +232,6 @@ impl Stage {
     }
 
     fn status(&self, scene: &Scene, (line, body, ..): &Call) -> u16 {
-        let today = self.server.get("/api/v1/hot-articles").json(200)["days"][0]["date"].clone();
         let line = line
             .replace("{board}", &self.board)
             .replace("{article}", &scene.article)
@@ -238,7 +239,7 @@ impl Stage {
             .replace("{comment}", &scene.comment)
             .replace("{report}", &scene.report)
             .replace("{target}", &scene.target)
-            .replace("{today}", today.as_str().expect("a date"));
+            .replace("{today}", &self.today);
         let body = body.replace("{n}", &scene.number);
         self.send(scene.token.as_deref(), &line, &body).status
     }

@@ -23,7 +23,7 @@ impl<T: Send + Sync> FromRequestParts<Shared<T>> for Signed {
         if let Some(limiter) = &api.limits.limiter
             && !parts.method.is_safe()
         {
-            limiter.admit_write(session.actor.member_id)?;
+            limiter.admit_write(session.actor.member_id).await?;
         }
         Ok(Self(session))
     }

@@ -41,6 +41,11 @@ impl Bucket {
         self.burst
     }
 
+    /// Tokens that come in a second.
+    pub fn tokens_per_second(self) -> f64 {
+        1e6 / self.token_us.max(1) as f64
+    }
+
     /// Time in which an empty one is full again.
     pub fn refill(self) -> Duration {
         Duration::from_micros(self.token_us.saturating_mul(u64::from(self.burst)))
@@ -56,7 +61,7 @@ pub struct Taken {
     pub retry_after: Duration,
 }
 
-/// Where tokens are taken from. Answers at once: a limit must not cost a request a round trip.
+/// Where tokens are taken from. Answers at once; what takes a round trip is in `shared.rs`.
 pub trait Buckets: Send + Sync {
     /// Takes one token from the bucket of this key.
     fn take(&self, key: u64, bucket: Bucket) -> Taken;

@@ -8,6 +8,7 @@ mod dead_letters;
 mod health;
 mod hot_source;
 mod keys;
+mod limits;
 mod live;
 mod model;
 mod peers;
@@ -33,7 +34,9 @@ use madang_mysql::{
     MysqlActs, MysqlArticles, MysqlComments, MysqlHot, MysqlImport, MysqlLeases, MysqlLikes, MysqlMembers,
     MysqlModeration, MysqlViews, Service,
 };
-use madang_redis::{RankedHot, RedisBroadcast, RedisLiveViews, RedisMembership, RedisReadModel, RedisRests};
+use madang_redis::{
+    RankedHot, RedisBroadcast, RedisBuckets, RedisLiveViews, RedisMembership, RedisReadModel, RedisRests,
+};
 use madang_view::{GuestKey, LiveLimits, ViewService};
 use madang_web::LiveHub;
 use tracing::warn;
@@ -42,6 +45,7 @@ use self::backing::Cluster;
 use self::dead_letters::AllDeadLetters;
 use self::health::Lags;
 use self::keys::ClusterKeys;
+use self::limits::ClusterBuckets;
 use self::model::Dispensable;
 use self::peers::Acts;
 use self::progress::KafkaProgress;
@@ -124,6 +128,7 @@ pub(super) async fn open(settings: &Settings, cluster: &ClusterSettings, roles: 
     let dead_letters = AllDeadLetters::of(&servers);
     let broadcast = RedisBroadcast::new(servers.redis.clone());
     let hub = LiveHub::shared(Arc::new(live::Followed(broadcast.clone())));
+    let buckets = Arc::new(ClusterBuckets(RedisBuckets::new(servers.redis.clone())));
     let backing = Cluster {
         instance: InstanceId::new(format!("{}-{:08x}", std::process::id(), rand::random::<u32>())),
         membership: Arc::new(RedisMembership::new(servers.redis.clone())),
@@ -159,6 +164,7 @@ pub(super) async fn open(settings: &Settings, cluster: &ClusterSettings, roles: 
         leases,
         lease_ms,
         clock,
+        buckets: Some(buckets),
         live: hub,
         backing: Arc::new(backing),
     })

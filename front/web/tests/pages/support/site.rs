@@ -101,6 +101,7 @@ impl TestSite {
             guests,
             live: Arc::new(live.clone()),
             health: Arc::new(Nothing),
+            limits: Arc::new(madang_web::NoFormLimits),
             clock,
             zone: TimeZone::get("Asia/Seoul").unwrap(),
             client: Arc::new(|_| IpAddr::V4(Ipv4Addr::LOCALHOST)),
