@@ -32,8 +32,7 @@ async fn somebody_decided_about_every_table_of_the_schema() {
 #[tokio::test]
 async fn every_table_that_moves_is_counted_and_read_with_all_its_columns() {
     let test = TestDb::fresh();
-    let counted: Vec<String> =
-        test.db.export_state().await.unwrap().counts.into_iter().map(|(name, _)| name).collect();
+    let counted: Vec<String> = test.db.export_state().await.unwrap().counts.into_iter().map(|(name, _)| name).collect();
     for fate in TABLES {
         let Fate::Moved(table) = fate.fate else { continue };
         assert!(counted.contains(&table.name.to_owned()), "{} is not counted", table.name);

@@ -25,7 +25,7 @@ use crate::{ApiError, Limiter, TrustedProxies};
 
 /// Requests slower than this are worth a line in the log.
 const SLOW_MS: u128 = 1_000;
-/// Answers to who is not known, may not, or asks too often.
+/// Answers to who is not known or may not. Who asks too often is counted and gets no line: a flood must not fill a disk.
 const REFUSALS: [StatusCode; 2] = [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN];
 
 const API_CSP: HeaderValue = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");

@@ -190,7 +190,8 @@ impl MysqlImport {
             };
             for server in db.servers() {
                 for mut cells in db.read(server, sql, Vec::new()).await? {
-                    *counts.entry(cells.next::<String>()?).or_default() += cells.next::<u64>()?;
+                    let (table, rows) = (cells.next::<String>()?, cells.next::<u64>()?);
+                    *counts.entry(table).or_default() += rows;
                 }
             }
         }

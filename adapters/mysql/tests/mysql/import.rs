@@ -3,15 +3,12 @@
 use std::collections::BTreeMap;
 
 use madang_kernel::{Clock, NodeLeases as _, StoreError};
-use madang_mysql::{
-    Begun, ImportCell, ImportError, ImportTable, Mysql, MysqlImport, MysqlLeases, Progress, Service,
-};
+use madang_mysql::{Begun, ImportCell, ImportError, ImportTable, Mysql, MysqlImport, MysqlLeases, Progress, Service};
 
 use crate::support::{TestDb, TwoServers};
 use ImportCell::{Int, Null};
 
-const OTHERS: [Service; 5] =
-    [Service::Article, Service::Comment, Service::Like, Service::View, Service::HotArticle];
+const OTHERS: [Service; 5] = [Service::Article, Service::Comment, Service::Like, Service::View, Service::HotArticle];
 
 struct Site {
     /// Drops its databases in the end.

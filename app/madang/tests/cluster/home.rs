@@ -48,14 +48,14 @@ impl Home {
 
     /// A copy to a cluster, in steps so small that it can be interrupted.
     pub(crate) fn copy_to(&self, cluster: &Path) -> Command {
-        let mut command = self.command(&["copy", "--from", "embedded", "--slice", "20", "--to"]);
-        command.arg(cluster);
-        command
+        let cluster = cluster.to_str().expect("a plain path");
+        self.command(&["copy", "--from", "embedded", "--slice", "20", "--to", cluster])
     }
 
     pub(crate) fn serve(&mut self) {
         self.address = format!("127.0.0.1:{}", ports::free());
-        let log = File::options().create(true).append(true).open(self.directory.path().join("home.log")).expect("a log");
+        let log =
+            File::options().create(true).append(true).open(self.directory.path().join("home.log")).expect("a log");
         let mut command = self.command(&["serve", "--listen", &self.address]);
         command.env("MADANG_ADMIN_NAME", ADMIN).env("MADANG_ADMIN_PASSWORD", PASSWORD);
         self.child = Some(command.stdout(log.try_clone().expect("a log")).stderr(log).spawn().expect("starts"));

@@ -63,7 +63,8 @@ async fn likes(options: &Options, servers: &Servers) -> Result<Vec<Row>> {
     }
     let took = close([folded, single]).await?;
     let figure = Figure::rate("likes of one article, folded", &many);
-    let rows = [Row::compare(Scenario::Folding, "/s", figure, Figure::rate("one transaction a like", &one), LIKES_GOAL)];
+    let rows =
+        [Row::compare(Scenario::Folding, "/s", figure, Figure::rate("one transaction a like", &one), LIKES_GOAL)];
     Ok(rows.into_iter().chain(until_sent("likes", took)).collect())
 }
 

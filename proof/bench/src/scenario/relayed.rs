@@ -72,8 +72,7 @@ impl Relayed {
         log.ensure_topics().await?;
         let (_, all) = watch::channel(Assignment::ALL);
         let outbox = Arc::new(MysqlOutbox::new(db.clone()));
-        let (relay, hand_over) =
-            Relay::new(RelayConfig::default(), outbox, Arc::new(log.clone()), all, clock.clone());
+        let (relay, hand_over) = Relay::new(RelayConfig::default(), outbox, Arc::new(log.clone()), all, clock.clone());
         db.on_commit(move |messages| {
             hand_over.hand_over(messages);
         });

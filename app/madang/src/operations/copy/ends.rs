@@ -15,8 +15,7 @@ use crate::config::ClusterSettings;
 use crate::data_directory::DataDirectory;
 use crate::keys;
 
-const OTHERS: [Service; 5] =
-    [Service::Article, Service::Comment, Service::Like, Service::View, Service::HotArticle];
+const OTHERS: [Service; 5] = [Service::Article, Service::Comment, Service::Like, Service::View, Service::HotArticle];
 
 /// The site that moves.
 pub(super) struct Source {
