@@ -68,8 +68,8 @@ impl Site {
         }
     }
 
-    /// Whether a new call is served, and every count is what its rows are.
-    async fn is_served_again(self, count: u64) {
+    /// A new call is served, and every count is what its rows are.
+    async fn comes_back(self, count: u64) {
         eventually("it is served again", async || self.like(3).await.is_ok()).await;
         assert_eq!(self.state().await.unwrap(), count + 1);
         assert_eq!(self.test.like_differences().await, Vec::<String>::new());
@@ -116,7 +116,7 @@ async fn while_the_fate_of_a_commit_is_unknown_others_are_refused_at_once_and_it
             assert!(matches!(told, Ok(2) | Err(StoreError::Unavailable { .. })), "run again, or refused: {told:?}");
         }
         let count = site.test.rows::<u64>("SELECT COUNT(*) FROM article_like").await[0];
-        site.is_served_again(count).await;
+        site.comes_back(count).await;
     }
 }
 
@@ -131,7 +131,7 @@ async fn a_server_that_stands_still_is_waited_for_once() {
     assert!(matches!(site.state().await, Err(StoreError::Unavailable { .. })), "readers too");
     assert!(begun.elapsed() < AT_ONCE, "{:?}", begun.elapsed());
     site.cuts.line.send_replace(Line::Open);
-    site.is_served_again(1).await;
+    site.comes_back(1).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -142,7 +142,7 @@ async fn readers_of_a_server_that_stands_still_are_refused() {
     let read = timeout(FIRST_WAIT, site.state()).await.expect("an answer, though the server has none");
     assert!(matches!(read, Err(StoreError::Unavailable { .. })), "{read:?}");
     site.cuts.line.send_replace(Line::Open);
-    site.is_served_again(1).await;
+    site.comes_back(1).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -162,5 +162,5 @@ async fn a_commit_that_a_server_standing_still_got_late_is_told_truly() {
         Err(StoreError::Unavailable { .. }) => assert_eq!(count, 1),
         Err(other) => panic!("{other}"),
     }
-    site.is_served_again(count).await;
+    site.comes_back(count).await;
 }

@@ -16,7 +16,12 @@ const LIKES: &str = "madang.like.v1";
 
 /// Publishes a message as a process of the cluster would.
 fn publish(servers: &Servers, cluster: &Cluster, message: Message) {
-    let options = KafkaOptions { prefix: format!("{}.", cluster.name), ..KafkaOptions::new(servers.kafka.clone()) };
+    let options = KafkaOptions {
+        prefix: format!("{}.", cluster.name),
+        // As the processes are configured.
+        partitions: 2,
+        ..KafkaOptions::new(servers.kafka.clone())
+    };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let outcome = runtime.block_on(async {
         let log = KafkaLog::open(options).unwrap();
