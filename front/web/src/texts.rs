@@ -180,7 +180,6 @@ texts! {
     report_hint: "What is wrong with it?", "무엇이 문제인가요?";
     reported: "Thank you. Moderators have it now.", "고맙습니다. 중재자에게 전했습니다.";
     moderation: "Moderation", "중재";
-    reports: "Reports", "신고";
     open_reports: "Open", "처리할 것";
     settled_reports: "Settled", "처리한 것";
     moderation_log: "Log", "기록";

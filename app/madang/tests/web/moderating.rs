@@ -23,7 +23,13 @@ async fn from_a_report_to_a_suspension_and_back() {
     browser.fill("input[name='note']", "suspended them").await.press(".settle button").await;
     browser.see_text(".empty", "Nothing to settle").await;
     browser.go(&article).await.press("a[rel~='author']").await.see_text("#their-articles", "Articles").await;
-    browser.fill("#f-reason", "advertising").await.press("section button.danger").await.see_text(".notice", "Done").await;
+    browser
+        .fill("#f-reason", "advertising")
+        .await
+        .press("section button.danger")
+        .await
+        .see_text(".notice", "Done")
+        .await;
     browser.go("/moderation/log").await.see_text(".entries", "advertising").await.sign_out().await;
 
     browser.sign_in("ann").await;

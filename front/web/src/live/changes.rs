@@ -54,6 +54,8 @@ pub struct Changes {
     heard: BTreeSet<u64>,
     /// The comment count's version at the last look at its owner.
     looked: u64,
+    /// The version up to which what was not heard is not expected any more.
+    settled: u64,
 }
 
 impl Reading {
@@ -94,14 +96,14 @@ impl Changes {
     /// Takes in what the owners say; false when it was known. Changes that are under way at this moment arrive by
     /// themselves, so comments count as missed only when the look before has found them too, or `at_once`.
     pub fn settle(&mut self, state: &State, at_once: bool) -> bool {
-        let before = (self.text_version, self.likes, self.comments, self.created_before);
+        let before = (self.text_version, self.likes, self.comments, self.settled);
         grow(&mut self.text_version, state.text_version);
         self.likes.merge(state.likes);
         self.comments.merge(state.comments);
         let missed_before = if at_once { state.comments.version } else { self.looked };
-        grow(&mut self.created_before, missed_before);
+        grow(&mut self.settled, missed_before);
         grow(&mut self.looked, state.comments.version);
-        before != (self.text_version, self.likes, self.comments, self.created_before)
+        before != (self.text_version, self.likes, self.comments, self.settled)
     }
 
     /// The version up to which somebody who was told `told` knows every comment once told of these changes, and whether
@@ -113,8 +115,9 @@ impl Changes {
             }
             told
         };
-        let reached = through(told);
-        if reached >= self.created_before { (reached, false) } else { (through(self.created_before), true) }
+        let is_behind = told < self.created_before;
+        let reached = through(told.max(self.created_before));
+        if reached >= self.settled { (reached, is_behind) } else { (through(self.settled), true) }
     }
 
     fn hear(&mut self, reading: Reading) -> bool {
@@ -190,5 +193,17 @@ mod tests {
         assert!(changes.settle(&state(3), true));
         assert_eq!((changes.told_after(1), changes.told_after(3)), ((3, true), (3, false)));
         assert_eq!(changes.comments.count, 3);
+    }
+
+    #[test]
+    fn who_was_told_less_than_is_still_named_has_missed_some() {
+        let mut changes = Changes::default();
+        for version in 1..=80 {
+            changes.merge(&comment(version));
+        }
+        assert_eq!(
+            (changes.told_after(0), changes.told_after(16), changes.told_after(15)),
+            ((80, true), (80, false), (80, true))
+        );
     }
 }

@@ -14,7 +14,7 @@ use crate::form::{Line, Problems};
 use crate::layout::token_field;
 use crate::posted::Posted;
 use crate::reply;
-use crate::state::{Shared, Web};
+use crate::state::Shared;
 use crate::texts::Texts;
 use crate::visit::Visit;
 
@@ -30,8 +30,8 @@ pub(crate) async fn set_role(
 ) -> Result<Response, Refused> {
     let visit = &posted.visit;
     let refuse = |error: WebError| error.refuse(&web, visit);
-    let (id, role) = role_asked(&posted, &id).map_err(refuse)?;
     let session = posted.session().map_err(|not_yet| refuse(not_yet.into()))?;
+    let (id, role) = role_asked(&posted, &id).map_err(refuse)?;
     match web.site.members.set_role(&session.actor, id, role).await {
         Ok(_) => Ok(reply::see_other(&format!("/members/{id}"))),
         Err(MemberError::LastAdmin | MemberError::Suspended) => {

@@ -52,7 +52,7 @@ async fn the_address_of_a_form_is_a_page_for_people_and_a_problem_for_programs()
         let page = site.guest().get_with(path, &html).await;
         page.assert(405).says("This address only takes a form").says("<main");
         assert!(page.header("allow").contains("POST"), "{path}");
-        let problem = site.guest().get(path).await;
+        let problem = site.guest().get_with(path, &[("accept", "application/json")]).await;
         assert_eq!((problem.assert(405).header("content-type")), "application/problem+json");
     }
 }

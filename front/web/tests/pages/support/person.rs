@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::Request;
+use axum::http::{HeaderName, Request};
 use http_body_util::BodyExt;
 use tower::ServiceExt;
 
@@ -72,10 +72,12 @@ impl Person {
         if !cookies.is_empty() {
             request = request.header("cookie", cookies.join("; "));
         }
+        let mut request = request.body(Body::from(body)).unwrap();
         for (name, value) in headers {
-            request = request.header(*name, *value);
+            // In place of what a browser would send.
+            request.headers_mut().insert(name.parse::<HeaderName>().unwrap(), value.parse().unwrap());
         }
-        let response = self.pages.clone().oneshot(request.body(Body::from(body)).unwrap()).await.unwrap();
+        let response = self.pages.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
         for cookie in parts.headers.get_all("set-cookie") {
             self.remember(cookie.to_str().unwrap());
