@@ -143,7 +143,8 @@ mod tests {
     #[test]
     fn a_title_is_one_trimmed_visible_line() {
         assert_eq!(Title::new("  마당 \n").unwrap().into_string(), "마당");
-        assert!(Title::new(&format!("  {}  ", "a".repeat(100))).is_ok(), "space around it does not count");
+        assert!(Title::new(&format!("  {}  ", "a".repeat(96))).is_ok());
+        assert!(Title::new(&format!("  {}  ", "a".repeat(97))).is_err(), "space around it counts while it is sent");
         for title in ["", " ", "\u{3000}", "\u{200b}\u{200d}", "a\nb", "a\0b", "a\u{7}", "a\u{2028}b"] {
             assert!(Title::new(title).is_err(), "{title:?}");
         }

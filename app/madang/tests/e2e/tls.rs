@@ -89,7 +89,7 @@ async fn http_1_and_http_2_are_spoken_and_browsers_are_told_to_stay_with_tls() {
     tasks.spawn(connection);
     let body = serde_json::json!({"name": ADMIN, "password": PASSWORD}).to_string();
     let request = Request::post(format!("https://{HOST}/api/v1/sessions")).header("content-type", "application/json");
-    let answer = http2.send_request(request.body(Full::from(body)).unwrap()).await.unwrap();
+    let answer = http2.send_request(request.body(Full::<bytes::Bytes>::from(body)).unwrap()).await.unwrap();
     assert_eq!(answer.status(), 201);
     assert!(answer.headers()["set-cookie"].to_str().unwrap().contains("Secure"));
     let cookie = answer.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
@@ -98,7 +98,7 @@ async fn http_1_and_http_2_are_spoken_and_browsers_are_told_to_stay_with_tls() {
     // With the cookie from a page of this host: HTTP/2 names the host in its address, not in a header.
     let request = Request::delete(format!("https://{HOST}/api/v1/sessions/current"));
     let request = request.header("origin", format!("https://{HOST}")).header("cookie", cookie);
-    assert_eq!(http2.send_request(request.body(Full::default()).unwrap()).await.unwrap().status(), 204);
+    assert_eq!(http2.send_request(request.body(Full::<bytes::Bytes>::default()).unwrap()).await.unwrap().status(), 204);
 }
 
 #[tokio::test]
