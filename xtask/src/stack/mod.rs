@@ -29,7 +29,7 @@ use crate::usage;
 use endpoints::Endpoints;
 use part::Part;
 pub(crate) use place::test_dir as scratch_dir;
-pub(crate) use programs::{Ending, end, signal_group};
+pub(crate) use programs::signal_group;
 use state::State;
 use status::Status;
 use up::Missing;
