@@ -30,7 +30,7 @@ pub(crate) async fn article_form(
     visit: Visit,
     Path(id): Path<String>,
 ) -> Result<Response, Refused> {
-    form(&web, &visit, of_article(&web, &id).await)
+    form(&web, &visit, of_article(&web, &id).await).map_err(|error| error.refuse(&web, &visit))
 }
 
 /// The form for a comment.
@@ -39,7 +39,7 @@ pub(crate) async fn comment_form(
     visit: Visit,
     Path(id): Path<String>,
 ) -> Result<Response, Refused> {
-    form(&web, &visit, of_comment(&web, &id).await)
+    form(&web, &visit, of_comment(&web, &id).await).map_err(|error| error.refuse(&web, &visit))
 }
 
 /// Reports an article.
@@ -75,11 +75,11 @@ async fn of_comment(web: &Web, id: &str) -> Result<Subject, WebError> {
     Ok(Subject { reported: Reported::Comment(id), path: format!("/comments/{id}"), quoted })
 }
 
-fn form(web: &Web, visit: &Visit, subject: Result<Subject, WebError>) -> Result<Response, Refused> {
+fn form(web: &Web, visit: &Visit, subject: Result<Subject, WebError>) -> Result<Response, WebError> {
     if visit.session.is_none() {
-        return Err(WebError::NotSignedIn.refuse(web, visit));
+        return Err(WebError::NotSignedIn);
     }
-    let subject = subject.map_err(|error| error.refuse(web, visit))?;
+    let subject = subject?;
     Ok(ask(web, visit, StatusCode::OK, &subject, "", &Problems::default()))
 }
 

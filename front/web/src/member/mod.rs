@@ -53,7 +53,7 @@ pub(crate) async fn articles(
         let found = web.site.articles.by_writer(member.member_id, before, PageSize::DEFAULT).await?;
         Ok((written::all_articles(&web, &visit, &member, &found).await?, member))
     };
-    list(&web, &visit, made.await)
+    list(&web, &visit, made.await).map_err(|error: WebError| error.refuse(&web, &visit))
 }
 
 /// All their comments.
@@ -68,7 +68,7 @@ pub(crate) async fn comments(
         let found = web.site.comments.by_writer(member.member_id, before, PageSize::DEFAULT).await?;
         Ok((written::all_comments(&web, &visit, &member, &found), member))
     };
-    list(&web, &visit, made.await)
+    list(&web, &visit, made.await).map_err(|error: WebError| error.refuse(&web, &visit))
 }
 
 /// The page, with what is wrong with a form on it, or a word that something is done.
@@ -110,8 +110,8 @@ fn facts(web: &Web, visit: &Visit, member: &Member) -> Markup {
     }
 }
 
-fn list(web: &Web, visit: &Visit, made: Result<(Markup, Member), WebError>) -> Result<Response, Refused> {
-    let (main, member) = made.map_err(|error| error.refuse(web, visit))?;
+fn list(web: &Web, visit: &Visit, made: Result<(Markup, Member), WebError>) -> Result<Response, WebError> {
+    let (main, member) = made?;
     let page = Page { title: &member.name, main, is_listed: false, ..Page::default() };
     Ok(reply::page(visit, StatusCode::OK, whole(web, visit, &page)))
 }
