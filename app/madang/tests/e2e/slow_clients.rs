@@ -50,13 +50,20 @@ fn rest(mut stream: TcpStream) -> String {
 }
 
 #[test]
-#[ignore = "OPEN: answered 503 instead of 408"]
 fn a_body_that_trickles_is_cut_and_takes_no_place_meanwhile() {
     let (server, _data) = embedded(&[("body_timeout_ms", "2000"), ("in_flight_max", "1")]);
-    let mut slow = connect(&server);
     let head =
         "POST /api/v1/sessions HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{";
-    slow.write_all(head.as_bytes()).unwrap();
+    // Somebody of the start may still have the only place: then it is refused, and asks again.
+    let slow = eventually("it is let in", || {
+        let mut slow = connect(&server);
+        slow.write_all(head.as_bytes()).unwrap();
+        slow.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
+        let silence = slow.peek(&mut [0]).err()?;
+        assert_eq!(silence.kind(), ErrorKind::WouldBlock);
+        slow.set_read_timeout(Some(PATIENCE)).unwrap();
+        Some(slow)
+    });
     // The only place is free while the body is waited for.
     eventually("somebody else is served", || (server.get("/api/v1/boards").status == 200).then_some(()));
     let said = rest(slow);
@@ -80,8 +87,14 @@ fn a_head_that_trickles_and_a_connection_that_says_nothing_are_closed() {
     assert!(rest(idle).starts_with("HTTP/1.1 200"));
 }
 
+/// Whether the other side is gone: it says so only to who still sends it something, because what it had to say before does
+/// not fit.
+fn is_cut(deaf: &mut TcpStream) -> Option<()> {
+    let error = deaf.write_all(b"x").err()?;
+    (!matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)).then_some(())
+}
+
 #[test]
-#[ignore = "OPEN: not cut within 60 s"]
 fn a_client_that_never_reads_is_cut() {
     let (server, _data) = embedded(&[("write_timeout_ms", "500")]);
     let mut deaf = narrow(&server);
@@ -89,11 +102,10 @@ fn a_client_that_never_reads_is_cut() {
     deaf.set_write_timeout(Some(Duration::from_millis(200))).unwrap();
     let _ = deaf.write_all(requests.as_bytes());
     assert_eq!(server.get("/healthz").status, 200);
-    eventually("the deaf one is cut", || deaf.take_error().unwrap());
+    eventually("the deaf one is cut", || is_cut(&mut deaf));
 }
 
 #[test]
-#[ignore = "OPEN: not cut within 60 s"]
 fn a_follower_that_never_reads_is_cut() {
     let (server, _data) = embedded(&[("write_timeout_ms", "1000")]);
     let token = server.sign_in(ADMIN);
@@ -101,17 +113,17 @@ fn a_follower_that_never_reads_is_cut() {
     let mut deaf = narrow(&server);
     let request = format!("GET /articles/{article}/live HTTP/1.1\r\nhost: a\r\n\r\n");
     deaf.write_all(request.as_bytes()).unwrap();
+    deaf.set_write_timeout(Some(Duration::from_millis(200))).unwrap();
     let mut turns = ["PUT", "DELETE"].into_iter().cycle();
     let like = format!("/api/v1/articles/{article}/like");
     eventually("the deaf one is cut", || {
         let method = turns.next().expect("endless");
         assert_eq!(server.call(method, &like).token(&token).send().status, 200);
-        deaf.take_error().unwrap()
+        is_cut(&mut deaf)
     });
 }
 
 #[test]
-#[ignore = "OPEN: a header of 40,000 bytes is answered 200"]
 fn heads_past_their_bounds_are_refused() {
     let (server, _data) = embedded(&[]);
     let long = "x".repeat(40_000);

@@ -5,8 +5,8 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 
 use axum::Router;
-use axum::http::{HeaderValue, header};
-use axum::response::Response;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
@@ -127,8 +127,17 @@ impl Connections {
 }
 
 async fn ask(router: Router, mut request: Request<Incoming>, peer: Peer) -> Result<Response, Infallible> {
+    if head_bytes(&request) > HEAD_BYTES_MAX {
+        return Ok(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE.into_response());
+    }
     request.extensions_mut().insert(peer);
     router.oneshot(request).await
+}
+
+/// What a head comes to. A read buffer bounds it only roughly: the last read into it may bring as much again.
+fn head_bytes(request: &Request<Incoming>) -> usize {
+    let headers = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len()).sum::<usize>();
+    headers + request.uri().path_and_query().map_or(0, |path| path.as_str().len())
 }
 
 /// HTTP/2 has no Host header but names the host in its address; whoever asks where a request was sent to reads the header.

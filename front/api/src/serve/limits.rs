@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// Headers of one request.
 pub(super) const HEADERS_MAX: usize = 64;
-/// The read buffer, and so the longest head of a request, its first line included.
+/// The read buffer, and the longest head of a request, its address included.
 pub(super) const HEAD_BYTES_MAX: usize = 32 * 1_024;
 /// Requests of one HTTP/2 connection at the same time.
 pub(super) const STREAMS_MAX: u32 = 128;
