@@ -91,7 +91,7 @@ async fn ids_and_revocations_go_on_above_those_that_came_along() {
     let site = Site::fresh().await;
     site.import.begin("here", "as it was").await.unwrap();
     let ahead = site.all[0].clock.now().as_millis() + 3_600_000;
-    site.take("revocation", &[vec![Int(41), Int(9), Int(ahead), Null, Null]], 1).await.unwrap();
+    site.take("revocation", &[vec![Int(41), Int(9), Int(ahead), Null, Null, Null]], 1).await.unwrap();
     for (end, revocation) in [(ahead, 44), (ahead - 5_000, 1)] {
         site.import.go_on_above(end, revocation).await.unwrap();
     }
