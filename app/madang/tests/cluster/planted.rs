@@ -59,5 +59,15 @@ fn a_planted_difference_is_found_and_named() {
         assert_eq!(change("- 1"), 1, "{counter}");
         cluster.command(&["check"], "").expect(0);
     }
+    // A score has no counter of its own to differ from: it is compared with those of the other services.
+    let score = |by: &str| {
+        let sql = format!("UPDATE hot_score SET like_count = like_count {by} WHERE article_id = {article}");
+        damage(&servers, &cluster, "hot_article", &sql)
+    };
+    assert_eq!(score("+ 1"), 1);
+    let found = cluster.command(&["check"], "").expect(1).stdout;
+    assert!(found.contains("is scored with 2 likes"), "{found}");
+    assert_eq!(score("- 1"), 1);
+    cluster.command(&["check"], "").expect(0);
     cluster.stop();
 }

@@ -11,7 +11,7 @@ use madang_http::HttpPeers;
 use madang_kernel::{ONCE_KEPT_MS, StoreError, Timestamp};
 use madang_member::MemberStore as _;
 use madang_messaging::{ConsumerConfig, InstanceId, Membership, OnError, Outage};
-use madang_mysql::{Announce, MysqlArticles, MysqlComments, MysqlMembers, MysqlViews};
+use madang_mysql::{Announce, MysqlArticles, MysqlComments, MysqlHot, MysqlMembers, MysqlViews};
 use madang_redis::{RedisBroadcast, RedisReadModel, RedisRests};
 
 use super::health::{self, Lags, MYSQL, REDIS};
@@ -39,6 +39,8 @@ pub(super) struct Cluster {
     pub(super) articles: Option<Arc<MysqlArticles>>,
     pub(super) comments: Option<Arc<MysqlComments>>,
     pub(super) views: Option<Arc<MysqlViews>>,
+    /// As they are stored, without the ranking in front of them.
+    pub(super) scores: Option<Arc<MysqlHot>>,
     pub(super) lags: Lags,
     pub(super) rests: RedisRests,
 }

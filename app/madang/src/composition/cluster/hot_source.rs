@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use anyhow::Context as _;
-use madang_hot_article::{HotItem, TOP_MAX};
+use madang_hot_article::{HotItem, HotStore as _, TOP_MAX};
 use madang_kernel::{ArticleId, BoardId, Id as _, PageSize};
 use madang_view::{StoredViews, ViewStore as _};
 
@@ -31,15 +31,20 @@ type Counts = (u64, u64, u64);
 
 /// Compares every article of today with its score, and every score of today with its article.
 pub(super) async fn compare(cluster: &Cluster, site: &Site) -> anyhow::Result<Compared> {
-    let store = site.stores.hot.as_ref().context("this process has not the role hot-article")?;
+    const NOT_HERE: &str = "this process has not the role hot-article";
+    let (stored, ranking) = (cluster.scores.as_ref().context(NOT_HERE)?, site.stores.hot.as_ref().context(NOT_HERE)?);
     let today = site.days.day_of(site.clock.now());
-    let scored: Vec<HotItem> = store.top(today, TOP_MAX).await?;
+    let scored: Vec<HotItem> = stored.top(today, TOP_MAX).await?;
+    let ranked: Vec<HotItem> = ranking.top(today, TOP_MAX).await?;
     let is_whole = scored.len() < TOP_MAX;
+    let first_differing = (0..scored.len().max(ranked.len())).find(|place| scored.get(*place) != ranked.get(*place));
     let scored: HashMap<ArticleId, Counts> =
         scored.into_iter().map(|item| (item.article_id, counts_of(&item))).collect();
     let articles = articles_of_today(site).await?;
     let present: HashSet<ArticleId> = articles.iter().copied().collect();
-    let mut differences = Vec::new();
+    let differing =
+        |place: usize| format!("today's ranking is not that of the stored scores from place {} on", place + 1);
+    let mut differences: Vec<String> = first_differing.map(differing).into_iter().collect();
     for slice in articles.chunks(SLICE) {
         for (article, counted) in slice.iter().zip(counted(cluster, site, slice).await?) {
             let score = scored.get(article).copied();

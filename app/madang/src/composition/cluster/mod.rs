@@ -119,8 +119,8 @@ pub(super) async fn open(settings: &Settings, cluster: &ClusterSettings, roles: 
         let owners = Arc::new(peers::owners(&services, &peers));
         services.read = Some(Arc::new(ReadService::new(read_model.clone(), owners, clock.clone())));
     }
-    let hot_store = of(Service::HotArticle)
-        .map(|database| Arc::new(RankedHot::new(Arc::new(MysqlHot::new(database)), servers.redis.clone())));
+    let scores = of(Service::HotArticle).map(|database| Arc::new(MysqlHot::new(database)));
+    let hot_store = scores.clone().map(|scores| Arc::new(RankedHot::new(scores, servers.redis.clone())));
     let progress = || Arc::new(KafkaProgress::new(servers.log.clone(), consumers::config(hot::GROUP)));
     services.hot =
         hot_store.clone().map(|store| Arc::new(HotService::new(store, clock.clone(), days.clone(), progress())));
@@ -139,6 +139,7 @@ pub(super) async fn open(settings: &Settings, cluster: &ClusterSettings, roles: 
         articles: article_store,
         comments: comment_store.clone(),
         views: view_store,
+        scores,
         lags: Lags::default(),
         rests: RedisRests::new(servers.redis.clone()),
         servers,
