@@ -14,7 +14,7 @@ use madang_kernel::{Clock, EventId, Id, SHARDS, ShardId, SystemClock};
 use madang_messaging::{Backoff, Message};
 
 /// Far longer than anything here takes, also on a busy machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
 
 /// The broker to test with. Without one the whole file is left out, loudly; where a stack was promised that is a failure.
 pub(crate) fn bootstrap() -> String {
