@@ -5,8 +5,8 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 
 use axum::Router;
-use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::{HeaderValue, header};
+use axum::response::Response;
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
@@ -18,7 +18,7 @@ use tokio::sync::{Semaphore, watch};
 use tower::ServiceExt;
 
 use super::guarded::Guarded;
-use super::limits::{ConnectionLimits, HEAD_BYTES_MAX, HEADERS_MAX, STREAMS_MAX};
+use super::limits::{ConnectionLimits, HEAD_BYTES_MAX, HEADERS_MAX, READ_BUFFER_BYTES, STREAMS_MAX};
 use super::streams::{Tasks, Usage};
 use super::tls::{Agreed, Tls};
 use crate::extract::Peer;
@@ -85,7 +85,7 @@ impl Connections {
             .timer(TokioTimer::new())
             .header_read_timeout(self.limits.head)
             .max_headers(HEADERS_MAX)
-            .max_buf_size(HEAD_BYTES_MAX)
+            .max_buf_size(READ_BUFFER_BYTES)
             .half_close(false)
             .keep_alive(true)
             .serve_connection(TokioIo::new(stream), service);
@@ -127,17 +127,8 @@ impl Connections {
 }
 
 async fn ask(router: Router, mut request: Request<Incoming>, peer: Peer) -> Result<Response, Infallible> {
-    if head_bytes(&request) > HEAD_BYTES_MAX {
-        return Ok(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE.into_response());
-    }
     request.extensions_mut().insert(peer);
     router.oneshot(request).await
-}
-
-/// What a head comes to. A read buffer bounds it only roughly: the last read into it may bring as much again.
-fn head_bytes(request: &Request<Incoming>) -> usize {
-    let headers = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len()).sum::<usize>();
-    headers + request.uri().path_and_query().map_or(0, |path| path.as_str().len())
 }
 
 /// HTTP/2 has no Host header but names the host in its address; whoever asks where a request was sent to reads the header.

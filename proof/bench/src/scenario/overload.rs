@@ -2,7 +2,7 @@
 //! costs in memory.
 //!
 //! Generator and server share the machine, so a request that is refused takes processor time from those that are served on
-//! both sides. That is left in: the peak is found with the same generator, which costs a third of it there.
+//! both sides. That is left in: the peak is found with the same generator.
 
 use std::time::Duration;
 
