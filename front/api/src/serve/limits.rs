@@ -5,7 +5,7 @@ use std::time::Duration;
 /// Headers of one request.
 pub(super) const HEADERS_MAX: usize = 64;
 /// The longest head of a request, its address included.
-pub(super) const HEAD_BYTES_MAX: usize = 32 * 1_024;
+pub(super) const HEAD_BYTES_MAX: usize = 64 * 1_024;
 /// What is read at once. A head that is not whole after so much is refused, and the read before may have brought as much.
 pub(super) const READ_BUFFER_BYTES: usize = HEAD_BYTES_MAX / 2;
 /// Requests of one HTTP/2 connection at the same time.
