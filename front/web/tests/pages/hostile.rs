@@ -42,6 +42,34 @@ fn assert_harmless(page: &str, case: &str) {
 }
 
 #[tokio::test]
+async fn nothing_that_moderators_and_reporters_write_does_either() {
+    let site = TestSite::open().await;
+    let ann = site.member("ann").await;
+    let moderator = site.with_role("mo", Role::Moderator).await;
+    let member = site.state.members.sign_in("ann", "correct horse").await.unwrap().member.member_id;
+    for text in TEXTS {
+        let article = ann.write("general", text, text).await;
+        let comment = format!("/comments/{}", ann.comment(&article, text, "").await);
+        for path in [format!("{article}/report"), format!("{comment}/report")] {
+            assert_harmless(&moderator.get(&path).await.assert(200).text(), &format!("{text} on {path}"));
+            moderator.submit(&path, &path, &[("reason", text)]).await.assert(201);
+        }
+        let open = moderator.get("/moderation").await.text();
+        let report = open.split("action=\"").find(|part| part.starts_with("/moderation/reports/")).unwrap();
+        let settle = report.split('"').next().unwrap();
+        moderator.submit("/moderation", settle, &[("note", text)]).await.leads_to();
+        let delete = format!("{comment}/delete");
+        moderator.submit(&delete, &delete, &[("reason", text)]).await.leads_to();
+        let pages = ["/moderation", "/moderation?settled=true", "/moderation/log"].map(str::to_owned);
+        let members = ["", "/articles", "/comments"].map(|list| format!("/members/{member}{list}"));
+        for path in pages.into_iter().chain(members) {
+            let page = moderator.get(&path).await;
+            assert_harmless(&page.assert(200).text(), &format!("{text} on {path}"));
+        }
+    }
+}
+
+#[tokio::test]
 async fn nothing_that_people_write_becomes_markup_of_ours() {
     let site = TestSite::open().await;
     let root = site.with_role("root", Role::Admin).await;
