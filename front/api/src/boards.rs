@@ -9,10 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::extract::{IdempotencyKey, IfNoneMatch, Json, PathId, Signed};
-use crate::openapi::{
-    BadRequest, Conflict, Forbidden, IdText, Internal, NotFound, NotJson, TooLarge, Unauthorized, Unavailable,
-    Unprocessable,
-};
+use crate::openapi::{Conflict, IdText};
 use crate::state::{ArticleCalls, Shared};
 use crate::{ApiError, reply};
 
@@ -106,8 +103,6 @@ pub(crate) struct Count {
     get, path = "/api/v1/boards", operation_id = "list_boards", tag = "boards",
     responses(
         (status = 200, description = "The boards", body = BoardList),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn boards(State(api): State<Shared<ArticleCalls>>) -> Result<Response, ApiError> {
@@ -126,15 +121,7 @@ pub(crate) async fn boards(State(api): State<Shared<ArticleCalls>>) -> Result<Re
             ("Location" = String, description = "Where the board is"),
             ("ETag" = String, description = "Changes with the body"),
         )),
-        (status = 400, response = BadRequest),
-        (status = 401, response = Unauthorized),
-        (status = 403, response = Forbidden),
         (status = 409, response = Conflict),
-        (status = 413, response = TooLarge),
-        (status = 415, response = NotJson),
-        (status = 422, response = Unprocessable),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn create(
@@ -160,9 +147,6 @@ pub(crate) async fn create(
     responses(
         (status = 200, description = "The board", body = BoardBody, headers(("ETag" = String, description = "Changes with the body"))),
         (status = 304, description = "As the caller has it"),
-        (status = 404, response = NotFound),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn board(
@@ -180,9 +164,6 @@ pub(crate) async fn board(
     params(("board_id" = IdText, Path, description = "The board")),
     responses(
         (status = 200, description = "The count", body = Count),
-        (status = 404, response = NotFound),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn article_count(

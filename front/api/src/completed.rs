@@ -1,5 +1,6 @@
-//! What is true of every call, written into the description once instead of beside each: answers that come from the gate
-//! before a handler is asked, and parameters that are left out rather than null.
+//! What is true of every call of a kind, written into the description once instead of beside each: the problems that follow
+//! from what a call takes and whom it lets in, and parameters that are left out rather than null. A handler says what it
+//! answers itself, and the problems that are its own.
 
 use serde_json::{Map, Value, json};
 use utoipa::openapi::OpenApi as Description;
@@ -13,34 +14,39 @@ pub(crate) fn completed(description: Description) -> Description {
     let Ok(mut value) = serde_json::to_value(&description) else { return description };
     let paths = value.get_mut("paths").and_then(Value::as_object_mut);
     for (path, item) in paths.into_iter().flatten() {
-        for (_, call) in item.as_object_mut().into_iter().flatten().filter(|(name, _)| METHODS.contains(&name.as_str()))
-        {
-            if let Some(call) = call.as_object_mut() {
-                complete(call, path.starts_with(LIMITED));
+        for (method, call) in item.as_object_mut().into_iter().flatten() {
+            if METHODS.contains(&method.as_str())
+                && let Some(call) = call.as_object_mut()
+            {
+                complete(call, method, path.starts_with(LIMITED));
             }
         }
     }
     serde_json::from_value(value).unwrap_or(description)
 }
 
-fn complete(call: &mut Map<String, Value>, limited: bool) {
-    let has_body = call.contains_key("requestBody");
+fn complete(call: &mut Map<String, Value>, method: &str, is_limited: bool) {
+    let parameters = || call.get("parameters").and_then(Value::as_array).into_iter().flatten();
+    let takes = |place: &str| parameters().any(|parameter| parameter["in"] == place);
+    let (has_body, is_for_members) = (call.contains_key("requestBody"), call.contains_key("security"));
+    let kinds = [
+        (takes("query") || has_body, &[("400", "BadRequest"), ("422", "Unprocessable")][..]),
+        (takes("path"), &[("404", "NotFound")]),
+        (has_body, &[("408", "TooSlow"), ("413", "TooLarge"), ("415", "NotJson")]),
+        (is_for_members, &[("401", "Unauthorized")]),
+        // Writes need a member who is not suspended, and with a cookie a page of ours.
+        (is_for_members && method != "get", &[("403", "Forbidden")]),
+        (is_limited, &[("429", "TooMany"), ("500", "Internal"), ("503", "Unavailable")]),
+    ];
     for parameter in call.get_mut("parameters").and_then(Value::as_array_mut).into_iter().flatten() {
         if let Some(schema) = parameter.get_mut("schema") {
             never_null(schema);
         }
     }
     let Some(responses) = call.get_mut("responses").and_then(Value::as_object_mut) else { return };
-    let mut add = |status: &str, name: &str| {
+    for (status, name) in kinds.iter().filter(|(holds, _)| *holds).flat_map(|(_, problems)| *problems) {
         let shared = json!({ "$ref": format!("#/components/responses/{name}") });
-        responses.entry(status).or_insert(shared);
-    };
-    if limited {
-        add("429", "TooMany");
-        add("503", "Unavailable");
-    }
-    if has_body {
-        add("408", "TooSlow");
+        responses.entry(*status).or_insert(shared);
     }
 }
 
@@ -65,6 +71,8 @@ fn never_null(schema: &mut Value) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
@@ -78,11 +86,18 @@ mod tests {
     }
 
     #[test]
-    fn a_call_has_what_the_gate_may_answer_and_keeps_what_it_says_itself() {
-        let mut call = json!({ "requestBody": {}, "responses": { "503": { "description": "its own" } } });
-        complete(call.as_object_mut().unwrap(), true);
-        let statuses: Vec<_> = call["responses"].as_object().unwrap().keys().collect();
-        assert_eq!(statuses, ["408", "429", "503"]);
-        assert_eq!(call["responses"]["503"]["description"], "its own");
+    fn a_call_has_the_problems_of_its_kind_and_keeps_what_it_says_itself() {
+        let statuses = |mut call: Value, method: &str| {
+            complete(call.as_object_mut().unwrap(), method, true);
+            let responses = call["responses"].as_object().unwrap();
+            assert!(responses.get("503").unwrap()["description"] == "its own");
+            let statuses: BTreeSet<_> = responses.keys().map(|status| status.parse::<u16>().unwrap()).collect();
+            statuses.into_iter().collect::<Vec<_>>()
+        };
+        let own = json!({ "503": { "description": "its own" } });
+        let write = json!({ "requestBody": {}, "security": [], "parameters": [{ "in": "path" }], "responses": own });
+        assert_eq!(statuses(write, "put"), [400, 401, 403, 404, 408, 413, 415, 422, 429, 500, 503]);
+        let read = json!({ "security": [], "parameters": [{ "in": "header" }], "responses": own });
+        assert_eq!(statuses(read, "get"), [401, 429, 500, 503]);
     }
 }

@@ -11,7 +11,7 @@ use madang_kernel::{ArticleId, BoardId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::openapi::{IdText, Internal, NotFound, Unavailable};
+use crate::openapi::IdText;
 use crate::state::{HotCalls, Shared};
 use crate::{ApiError, reply};
 
@@ -62,8 +62,6 @@ pub(crate) struct DaysBody<'a> {
     get, path = "/api/v1/hot-articles", operation_id = "list_hot_days", tag = "articles",
     responses(
         (status = 200, description = "The lists, newest day first", body = DaysBody),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn days(State(api): State<Shared<HotCalls>>) -> Result<Response, ApiError> {
@@ -80,9 +78,6 @@ pub(crate) async fn days(State(api): State<Shared<HotCalls>>) -> Result<Response
     params(("date" = String, Path, format = Date, description = "The day, as yyyy-mm-dd in the site's time zone")),
     responses(
         (status = 200, description = "The list", body = DayBody),
-        (status = 404, response = NotFound),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn day(State(api): State<Shared<HotCalls>>, Path(date): Path<String>) -> Result<Response, ApiError> {

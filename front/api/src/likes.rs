@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use crate::extract::{PathId, ScrollQuery, Signed, Visitor};
 use crate::named_member::NamedMember;
-use crate::openapi::{BadRequest, Forbidden, IdText, Internal, NotFound, Unauthorized, Unavailable, Unprocessable};
+use crate::openapi::IdText;
 use crate::state::{LikeCalls, Shared};
 use crate::{ApiError, reply};
 
@@ -62,11 +62,6 @@ pub(crate) struct LikerScroll {
     params(("article_id" = IdText, Path, description = "The article")),
     responses(
         (status = 200, description = "How it stands now", body = LikeBody),
-        (status = 401, response = Unauthorized),
-        (status = 403, response = Forbidden),
-        (status = 404, response = NotFound),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn like(
@@ -85,11 +80,6 @@ pub(crate) async fn like(
     params(("article_id" = IdText, Path, description = "The article")),
     responses(
         (status = 200, description = "How it stands now", body = LikeBody),
-        (status = 401, response = Unauthorized),
-        (status = 403, response = Forbidden),
-        (status = 404, response = NotFound),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn unlike(
@@ -108,10 +98,6 @@ pub(crate) async fn unlike(
     params(("article_id" = IdText, Path, description = "The article")),
     responses(
         (status = 200, description = "How it stands", body = LikeBody),
-        (status = 401, response = Unauthorized),
-        (status = 404, response = NotFound),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn state(
@@ -134,11 +120,6 @@ pub(crate) async fn state(
     ),
     responses(
         (status = 200, description = "A step of the cursor", body = LikerScroll),
-        (status = 400, response = BadRequest),
-        (status = 404, response = NotFound),
-        (status = 422, response = Unprocessable),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn likers(

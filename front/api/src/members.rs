@@ -9,10 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::extract::{IfNoneMatch, Json, PathId, Signed};
-use crate::openapi::{
-    BadRequest, Conflict, Forbidden, IdText, Internal, NotFound, NotJson, TooLarge, Unauthorized, Unavailable,
-    Unprocessable,
-};
+use crate::openapi::{Conflict, IdText, NotFound};
 use crate::state::{MemberCalls, Shared};
 use crate::{ApiError, reply};
 
@@ -95,13 +92,7 @@ pub(crate) struct RoleChange {
     post, path = "/api/v1/members", operation_id = "register_member", tag = "members", request_body = NameAndPassword,
     responses(
         (status = 201, description = "Registered", body = Registered, headers(("Location" = String, description = "Where the member is"))),
-        (status = 400, response = BadRequest),
         (status = 409, response = Conflict),
-        (status = 413, response = TooLarge),
-        (status = 415, response = NotJson),
-        (status = 422, response = Unprocessable),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn register(
@@ -119,10 +110,7 @@ pub(crate) async fn register(
     responses(
         (status = 200, description = "The member", body = MemberBody, headers(("ETag" = String, description = "Changes with the body"))),
         (status = 304, description = "As the caller has it"),
-        (status = 401, response = Unauthorized),
         (status = 404, response = NotFound),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn me(
@@ -144,9 +132,6 @@ pub(crate) async fn me(
     responses(
         (status = 200, description = "The member", body = MemberBody, headers(("ETag" = String, description = "Changes with the body"))),
         (status = 304, description = "As the caller has it"),
-        (status = 404, response = NotFound),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn member(
@@ -165,16 +150,7 @@ pub(crate) async fn member(
     params(("member_id" = IdText, Path, description = "The member")),
     responses(
         (status = 200, description = "The member with the new role", body = MemberBody),
-        (status = 400, response = BadRequest),
-        (status = 401, response = Unauthorized),
-        (status = 403, response = Forbidden),
-        (status = 404, response = NotFound),
         (status = 409, response = Conflict),
-        (status = 413, response = TooLarge),
-        (status = 415, response = NotJson),
-        (status = 422, response = Unprocessable),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn set_role(

@@ -9,10 +9,7 @@ use madang_kernel::{ArticleId, CommentId, ReportId, Reported};
 
 use self::body::{ActBody, Log, NewReport, ReportBody, ReportList, Settlement};
 use crate::extract::{ActQuery, Json, ModeratorPath, OptionalJson, PathId, ReportQuery, Signed};
-use crate::openapi::{
-    BadRequest, Conflict, Forbidden, IdText, Internal, NotFound, NotJson, TooLarge, TooMany, Unauthorized, Unavailable,
-    Unprocessable,
-};
+use crate::openapi::{Conflict, Forbidden, IdText};
 use crate::state::{ModerationCalls, Shared};
 use crate::{ApiError, reply};
 
@@ -23,16 +20,6 @@ use crate::{ApiError, reply};
     params(("article_id" = IdText, Path, description = "The article")),
     responses(
         (status = 201, description = "The report", body = ReportBody, headers(("Location" = String, description = "Where it is settled"))),
-        (status = 400, response = BadRequest),
-        (status = 401, response = Unauthorized),
-        (status = 403, response = Forbidden),
-        (status = 404, response = NotFound),
-        (status = 413, response = TooLarge),
-        (status = 415, response = NotJson),
-        (status = 422, response = Unprocessable),
-        (status = 429, response = TooMany),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn report_article(
@@ -52,16 +39,6 @@ pub(crate) async fn report_article(
     params(("comment_id" = IdText, Path, description = "The comment")),
     responses(
         (status = 201, description = "The report", body = ReportBody, headers(("Location" = String, description = "Where it is settled"))),
-        (status = 400, response = BadRequest),
-        (status = 401, response = Unauthorized),
-        (status = 403, response = Forbidden),
-        (status = 404, response = NotFound),
-        (status = 413, response = TooLarge),
-        (status = 415, response = NotJson),
-        (status = 422, response = Unprocessable),
-        (status = 429, response = TooMany),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn report_comment(
@@ -90,13 +67,7 @@ fn created(report: madang_kernel::Report) -> Result<Response, ApiError> {
     ),
     responses(
         (status = 200, description = "A step of the list", body = ReportList),
-        (status = 400, response = BadRequest),
-        (status = 401, response = Unauthorized),
         (status = 403, response = Forbidden),
-        (status = 422, response = Unprocessable),
-        (status = 429, response = TooMany),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn reports(
@@ -116,16 +87,6 @@ pub(crate) async fn reports(
     params(("report_id" = IdText, Path, description = "The report")),
     responses(
         (status = 200, description = "The report", body = ReportBody),
-        (status = 400, response = BadRequest),
-        (status = 401, response = Unauthorized),
-        (status = 403, response = Forbidden),
-        (status = 404, response = NotFound),
-        (status = 413, response = TooLarge),
-        (status = 415, response = NotJson),
-        (status = 422, response = Unprocessable),
-        (status = 429, response = TooMany),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn resolve(
@@ -150,13 +111,7 @@ pub(crate) async fn resolve(
     ),
     responses(
         (status = 200, description = "A step of the list", body = Log),
-        (status = 400, response = BadRequest),
-        (status = 401, response = Unauthorized),
         (status = 403, response = Forbidden),
-        (status = 422, response = Unprocessable),
-        (status = 429, response = TooMany),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn log(
@@ -176,13 +131,7 @@ pub(crate) async fn log(
     params(("board_id" = IdText, Path, description = "The board"), ("member_id" = IdText, Path, description = "The member")),
     responses(
         (status = 204, description = "They moderate the board"),
-        (status = 401, response = Unauthorized),
-        (status = 403, response = Forbidden),
-        (status = 404, response = NotFound),
         (status = 409, response = Conflict),
-        (status = 429, response = TooMany),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn appoint(
@@ -201,12 +150,6 @@ pub(crate) async fn appoint(
     params(("board_id" = IdText, Path, description = "The board"), ("member_id" = IdText, Path, description = "The member")),
     responses(
         (status = 204, description = "They do not moderate the board"),
-        (status = 401, response = Unauthorized),
-        (status = 403, response = Forbidden),
-        (status = 404, response = NotFound),
-        (status = 429, response = TooMany),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn dismiss(

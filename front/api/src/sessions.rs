@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use crate::extract::{COOKIE_NAME, Json, Signed};
 use crate::members::{MemberBody, NameAndPassword};
-use crate::openapi::{BadRequest, Forbidden, Internal, NotJson, TooLarge, Unauthorized, Unavailable, Unprocessable};
+use crate::openapi::Unauthorized;
 use crate::state::{MemberCalls, Shared};
 use crate::{ApiError, reply};
 
@@ -33,13 +33,7 @@ pub(crate) struct SessionBody {
             ("Location" = String, description = "Where the session ends"),
             ("Set-Cookie" = String, description = "The token as the cookie `madang_session`"),
         )),
-        (status = 400, response = BadRequest),
         (status = 401, response = Unauthorized),
-        (status = 413, response = TooLarge),
-        (status = 415, response = NotJson),
-        (status = 422, response = Unprocessable),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn sign_in(
@@ -63,10 +57,6 @@ pub(crate) async fn sign_in(
     delete, path = "/api/v1/sessions/current", operation_id = "sign_out", tag = "sessions", security(("bearer" = []), ("cookie" = [])),
     responses(
         (status = 204, description = "Signed out", headers(("Set-Cookie" = String, description = "Takes the cookie away"))),
-        (status = 401, response = Unauthorized),
-        (status = 403, response = Forbidden),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn sign_out(

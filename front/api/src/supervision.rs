@@ -8,10 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::extract::{Json, PathId, Signed};
-use crate::openapi::{
-    BadRequest, Forbidden, IdText, Internal, NotFound, NotJson, TooLarge, TooMany, Unauthorized, Unavailable,
-    Unprocessable,
-};
+use crate::openapi::{IdText, NotFound};
 use crate::state::{MemberCalls, Shared};
 use crate::{ApiError, reply};
 
@@ -57,16 +54,7 @@ pub(crate) struct SuspensionBody {
     security(("bearer" = []), ("cookie" = [])),
     responses(
         (status = 204, description = "Changed"),
-        (status = 400, response = BadRequest),
-        (status = 401, response = Unauthorized),
-        (status = 403, response = Forbidden),
         (status = 404, response = NotFound),
-        (status = 413, response = TooLarge),
-        (status = 415, response = NotJson),
-        (status = 422, response = Unprocessable),
-        (status = 429, response = TooMany),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn change_password(
@@ -85,16 +73,6 @@ pub(crate) async fn change_password(
     params(("member_id" = IdText, Path, description = "The member")),
     responses(
         (status = 200, description = "The suspension", body = SuspensionBody),
-        (status = 400, response = BadRequest),
-        (status = 401, response = Unauthorized),
-        (status = 403, response = Forbidden),
-        (status = 404, response = NotFound),
-        (status = 413, response = TooLarge),
-        (status = 415, response = NotJson),
-        (status = 422, response = Unprocessable),
-        (status = 429, response = TooMany),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn suspend(
@@ -115,12 +93,6 @@ pub(crate) async fn suspend(
     params(("member_id" = IdText, Path, description = "The member")),
     responses(
         (status = 204, description = "They may write"),
-        (status = 401, response = Unauthorized),
-        (status = 403, response = Forbidden),
-        (status = 404, response = NotFound),
-        (status = 429, response = TooMany),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn lift(

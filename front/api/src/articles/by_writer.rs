@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use super::body::SummaryBody;
 use crate::extract::{PathId, ScrollQuery};
-use crate::openapi::{BadRequest, IdText, Internal, NotFound, TooMany, Unavailable, Unprocessable};
+use crate::openapi::IdText;
 use crate::state::{ArticleCalls, Shared};
 use crate::{ApiError, reply};
 
@@ -32,12 +32,6 @@ pub(crate) struct WriterArticles<'a> {
     ),
     responses(
         (status = 200, description = "A step of the list", body = WriterArticles),
-        (status = 400, response = BadRequest),
-        (status = 404, response = NotFound),
-        (status = 422, response = Unprocessable),
-        (status = 429, response = TooMany),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn by_writer(

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use super::body::SummaryBody;
 use crate::extract::{ListQuery, PathId};
-use crate::openapi::{BadRequest, IdText, Internal, NotFound, Unavailable, Unprocessable};
+use crate::openapi::IdText;
 use crate::rendered::Asked;
 use crate::state::{ReadCalls, Shared};
 use crate::{ApiError, reply};
@@ -61,11 +61,6 @@ pub(crate) enum ArticleList<'a> {
     ),
     responses(
         (status = 200, description = "A page, or a step of the cursor", body = ArticleList),
-        (status = 400, response = BadRequest),
-        (status = 404, response = NotFound),
-        (status = 422, response = Unprocessable),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn articles(

@@ -13,10 +13,7 @@ use self::body::{ArticleBody, Counts, Deletion, DraftBody};
 pub(crate) use self::by_writer::{__path_by_writer, by_writer};
 pub(crate) use self::list::{__path_articles, articles};
 use crate::extract::{IdempotencyKey, IfMatch, IfNoneMatch, Json, OptionalJson, PathId, Signed};
-use crate::openapi::{
-    BadRequest, Changed, Forbidden, IdText, Internal, NotFound, NotJson, TooLarge, Unauthorized, Unavailable,
-    Unprocessable,
-};
+use crate::openapi::{Changed, IdText};
 use crate::rendered::Asked;
 use crate::state::{ArticleCalls, ReadCalls, Shared};
 use crate::{ApiError, reply};
@@ -38,15 +35,6 @@ const NO_VERSION: u64 = 0;
             ("Location" = String, description = "Where the article is"),
             ("ETag" = String, description = "Goes into If-Match of an edit"),
         )),
-        (status = 400, response = BadRequest),
-        (status = 401, response = Unauthorized),
-        (status = 403, response = Forbidden),
-        (status = 404, response = NotFound),
-        (status = 413, response = TooLarge),
-        (status = 415, response = NotJson),
-        (status = 422, response = Unprocessable),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn create(
@@ -72,9 +60,6 @@ pub(crate) async fn create(
     responses(
         (status = 200, description = "The article", body = ArticleBody, headers(("ETag" = String, description = "Changes with the body; goes into If-Match of an edit"))),
         (status = 304, description = "As the caller has it"),
-        (status = 404, response = NotFound),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn article(
@@ -104,16 +89,7 @@ pub(crate) async fn article(
     ),
     responses(
         (status = 200, description = "The article as it is now", body = ArticleBody, headers(("ETag" = String, description = "Goes into If-Match of the next edit"))),
-        (status = 400, response = BadRequest),
-        (status = 401, response = Unauthorized),
-        (status = 403, response = Forbidden),
-        (status = 404, response = NotFound),
         (status = 412, response = Changed),
-        (status = 413, response = TooLarge),
-        (status = 415, response = NotJson),
-        (status = 422, response = Unprocessable),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn edit(
@@ -140,15 +116,6 @@ pub(crate) async fn edit(
     params(("article_id" = IdText, Path, description = "The article")),
     responses(
         (status = 204, description = "Gone"),
-        (status = 400, response = BadRequest),
-        (status = 401, response = Unauthorized),
-        (status = 403, response = Forbidden),
-        (status = 404, response = NotFound),
-        (status = 413, response = TooLarge),
-        (status = 415, response = NotJson),
-        (status = 422, response = Unprocessable),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn delete(

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use super::body::CommentBody;
 use crate::extract::{CommentPlace, ListQuery, PathId};
-use crate::openapi::{BadRequest, IdText, Internal, NotFound, Unavailable, Unprocessable};
+use crate::openapi::IdText;
 use crate::state::{CommentCalls, Shared};
 use crate::{ApiError, reply};
 
@@ -61,11 +61,6 @@ pub(crate) enum CommentList {
     ),
     responses(
         (status = 200, description = "A page, or a step of the cursor", body = CommentList),
-        (status = 400, response = BadRequest),
-        (status = 404, response = NotFound),
-        (status = 422, response = Unprocessable),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn comments(

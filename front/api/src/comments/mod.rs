@@ -15,10 +15,7 @@ pub(crate) use self::list::{__path_comments, comments};
 use crate::articles::body::Deletion;
 use crate::boards::Count;
 use crate::extract::{IdempotencyKey, IfNoneMatch, Json, OptionalJson, PathId, Signed};
-use crate::openapi::{
-    BadRequest, Conflict, Forbidden, IdText, Internal, NotFound, NotJson, TooLarge, Unauthorized, Unavailable,
-    Unprocessable,
-};
+use crate::openapi::{Conflict, IdText};
 use crate::state::{CommentCalls, Shared};
 use crate::{ApiError, reply};
 
@@ -37,16 +34,7 @@ use crate::{ApiError, reply};
             ("Location" = String, description = "Where the comment is"),
             ("ETag" = String, description = "Changes with the body"),
         )),
-        (status = 400, response = BadRequest),
-        (status = 401, response = Unauthorized),
-        (status = 403, response = Forbidden),
-        (status = 404, response = NotFound),
         (status = 409, response = Conflict),
-        (status = 413, response = TooLarge),
-        (status = 415, response = NotJson),
-        (status = 422, response = Unprocessable),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn create(
@@ -68,9 +56,6 @@ pub(crate) async fn create(
     params(("article_id" = IdText, Path, description = "The article")),
     responses(
         (status = 200, description = "The count", body = Count),
-        (status = 404, response = NotFound),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn count(
@@ -91,9 +76,6 @@ pub(crate) async fn count(
     responses(
         (status = 200, description = "The comment", body = CommentBody, headers(("ETag" = String, description = "Changes with the body"))),
         (status = 304, description = "As the caller has it"),
-        (status = 404, response = NotFound),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn comment(
@@ -112,15 +94,6 @@ pub(crate) async fn comment(
     params(("comment_id" = IdText, Path, description = "The comment")),
     responses(
         (status = 204, description = "Gone"),
-        (status = 400, response = BadRequest),
-        (status = 401, response = Unauthorized),
-        (status = 403, response = Forbidden),
-        (status = 404, response = NotFound),
-        (status = 413, response = TooLarge),
-        (status = 415, response = NotJson),
-        (status = 422, response = Unprocessable),
-        (status = 500, response = Internal),
-        (status = 503, response = Unavailable),
     ),
 )]
 pub(crate) async fn delete(
