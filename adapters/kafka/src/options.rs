@@ -20,7 +20,7 @@ const QUEUE_MAX_MESSAGES: usize = 50_000;
 /// Bytes that wait in the producer at most, in KiB.
 const QUEUE_MAX_KIB: usize = 128 << 10;
 /// How long the producer waits for company before it sends, in milliseconds.
-const LINGER_MS: u64 = 2;
+const LINGER_MS: u64 = 5;
 /// Messages that a subscription fetches ahead of its reader, per partition.
 const PREFETCH_MESSAGES: usize = 2_000;
 /// Bytes that a subscription fetches ahead of its reader, per partition, in KiB.
@@ -28,8 +28,12 @@ const PREFETCH_KIB: usize = 512;
 /// Bytes of one partition in one answer, unless a single message is larger. With the line above it bounds what a member
 /// holds: 768 KiB a partition, so 36 MiB with all 12 partitions of all 4 topics.
 const PARTITION_FETCH_BYTES: usize = 256 << 10;
-/// How long a broker holds back an empty answer, in milliseconds.
-const FETCH_WAIT_MS: u64 = 250;
+/// How long a broker holds back an empty answer, in milliseconds: each asks for all partitions again, which is most of what
+/// an idle site costs its broker.
+const FETCH_WAIT_MS: u64 = 500;
+/// How long a partition whose share of the lines above is used up is left alone, in milliseconds. librdkafka's own second
+/// would be added to the age of whatever waits behind a backlog.
+const FETCH_AGAIN_MS: u64 = 10;
 /// How long a request may go unanswered, in milliseconds.
 const SOCKET_TIMEOUT_MS: u64 = 10_000;
 /// How long a reconnect waits at most, in milliseconds: a broker that is back is found within it.
@@ -163,6 +167,7 @@ impl KafkaOptions {
         config.set("enable.auto.commit", "false");
         config.set("enable.auto.offset.store", "false");
         set(&mut config, "fetch.wait.max.ms", FETCH_WAIT_MS);
+        set(&mut config, "fetch.queue.backoff.ms", FETCH_AGAIN_MS);
         set(&mut config, "queued.min.messages", PREFETCH_MESSAGES);
         set(&mut config, "queued.max.messages.kbytes", PREFETCH_KIB);
         set(&mut config, "fetch.message.max.bytes", PARTITION_FETCH_BYTES);

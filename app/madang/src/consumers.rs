@@ -25,12 +25,17 @@ pub(crate) const READ_GROUP: &str = "article-read";
 /// Deliveries in hand of a group that folds a whole batch into one step: after a pause it has much to catch up with.
 const FOLDED_BATCH_MAX: usize = 2_048;
 
+/// How long events gather, in milliseconds, where each batch costs round trips to servers.
+const GATHER_MS: u64 = 20;
+
 /// Starts the groups of this process's roles.
 pub(crate) async fn start(supervisor: &Supervisor, site: &Site) -> Result<(), Outage> {
     let groups = groups(site);
     let configs: Vec<_> = groups.iter().map(|(_, config, _)| config.clone()).collect();
     site.backing.prepare_groups(&configs).await?;
+    let gather_ms = if site.backing.is_shared() { GATHER_MS } else { 0 };
     for (name, config, handler) in groups {
+        let config = ConsumerConfig { gather_ms, ..config };
         let consumer = Consumer::new(config, site.log.clone(), handler, site.clock.clone());
         site.groups.add(name, consumer.pause_handle());
         supervisor.spawn(name, OnError::Restart, move |stop| consumer.clone().run(stop));

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use axum::Router;
 use madang_api::{
     ApiLimits, ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, Limiter, MemberCalls, MemoryBuckets,
-    ModerationCalls, RateLimits, ReadCalls, Rendered, ViewCalls,
+    ModerationCalls, RateLimits, ReadCalls, Rendered, SharedLook, ViewCalls,
 };
 use metrics_exporter_prometheus::PrometheusHandle;
 
@@ -49,12 +49,11 @@ fn calls(site: &Site, settings: &Settings, metrics: PrometheusHandle) -> anyhow:
             .clone()
             .filter(|_| of(Role::View))
             .map(|views| ViewCalls { views, guests: site.guests.clone() }),
-        hot: services
-            .hot
-            .clone()
-            .zip(read())
-            .filter(|_| of(Role::HotArticle))
-            .map(|(hot, read)| HotCalls { hot, read }),
+        hot: services.hot.clone().zip(read()).filter(|_| of(Role::HotArticle)).map(|(hot, read)| HotCalls {
+            hot,
+            read,
+            days: SharedLook::default(),
+        }),
         moderation: services
             .moderation
             .clone()

@@ -15,7 +15,7 @@ use madang_view::ViewError;
 use crate::problem::{FieldProblem, Problem};
 
 /// Why a request was not answered as asked.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 pub enum ApiError {
     /// The request cannot be understood; says where.
     #[error("{0}")]

@@ -25,6 +25,7 @@ mod reply;
 mod router;
 mod serve;
 mod sessions;
+mod shared_look;
 mod state;
 mod supervision;
 mod trusted_proxies;
@@ -36,6 +37,7 @@ pub use limits::{Bucket, Buckets, Limiter, MemoryBuckets, Portion, RateLimits, S
 pub use rendered::Rendered;
 pub use router::{router, router_with_pages};
 pub use serve::{ConnectionLimits, Door, Tls, TlsError, serve};
+pub use shared_look::SharedLook;
 pub use state::{
     ApiLimits, ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, ModerationCalls, PartState,
     ReadCalls, Readiness, ViewCalls,

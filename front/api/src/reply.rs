@@ -105,8 +105,9 @@ pub(crate) fn encode(body: &impl Serialize, capacity: usize) -> Result<Vec<u8>, 
     Ok(buffer)
 }
 
-fn bytes(status: StatusCode, body: Vec<u8>) -> Response {
-    let mut response = Response::new(Body::from(body));
+/// An answer of JSON that is encoded already.
+pub(crate) fn bytes(status: StatusCode, body: impl Into<Body>) -> Response {
+    let mut response = Response::new(body.into());
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, JSON);
     response

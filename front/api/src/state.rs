@@ -17,6 +17,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::rendered::Rendered;
+use crate::shared_look::SharedLook;
 use crate::{Limiter, TrustedProxies};
 
 /// Everything the calls of a process need. A group of calls that is absent is served by another process.
@@ -101,6 +102,8 @@ pub struct HotCalls {
     pub hot: Arc<HotService>,
     /// Their titles.
     pub read: Arc<ReadService>,
+    /// The list that everybody asks for.
+    pub days: SharedLook,
 }
 
 /// A group of calls with what all of them need, as axum carries it: one reference to count per request.

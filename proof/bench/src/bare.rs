@@ -1,9 +1,8 @@
-//! The limit of what is answered without a write: axum with one route, a constant body, and nothing of ours around it.
+//! The limit of what is answered without a write: axum with a constant body at every address, and nothing of ours around it.
 
 use anyhow::{Context, Result};
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
-use axum::routing::any;
 use axum::serve::ListenerExt;
 use tokio::net::TcpListener;
 
@@ -13,7 +12,7 @@ use crate::cli::BareOptions;
 pub(crate) async fn serve(options: &BareOptions) -> Result<()> {
     // As static as a body can be: not even a reference count is touched.
     let body: &'static str = "x".repeat(options.body_bytes).leak();
-    let routes = Router::new().route("/", any(move || async move { ([(CONTENT_TYPE, "application/json")], body) }));
+    let routes = Router::new().fallback(move || async move { ([(CONTENT_TYPE, "application/json")], body) });
     let listener =
         TcpListener::bind(options.listen).await.with_context(|| format!("cannot bind {}", options.listen))?;
     println!("listening on http://{}", listener.local_addr()?);

@@ -53,6 +53,12 @@ impl HttpLoad {
         Self { address, script: Arc::new(script), expect: Expect::Any, sent }
     }
 
+    /// The same requests to another server, from the first on: what the generator costs is then the same on both sides.
+    pub(crate) fn to(&self, address: SocketAddr) -> Self {
+        let sent = self.sent.iter().map(|_| AtomicU64::new(0)).collect();
+        Self { address, script: Arc::clone(&self.script), expect: Expect::Any, sent }
+    }
+
     /// The same load, with answers looked at.
     pub(crate) fn expecting(self, expect: Expect) -> Self {
         Self { expect, ..self }

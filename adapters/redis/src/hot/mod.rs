@@ -6,6 +6,7 @@
 //! made anew by the next changes of it. Days whose lists are final, and Redis away, are the store's.
 
 mod day;
+mod stored;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,6 +19,7 @@ use madang_hot_article::{
 use madang_kernel::{ArticleId, StoreError};
 use tracing::{debug, warn};
 
+use self::stored::StoredLists;
 use crate::Redis;
 use crate::errors::Failure;
 
@@ -27,6 +29,7 @@ const REBUILD_SLICE: usize = 500;
 /// A store whose rankings are read from Redis.
 pub struct RankedHot {
     inner: Arc<dyn HotStore>,
+    stored: StoredLists,
     redis: Redis,
     days: Mutex<Days>,
 }
@@ -63,7 +66,7 @@ impl From<StoreError> for Behind {
 impl RankedHot {
     /// Rankings of `inner` under the prefix of `redis`. `inner` must tell tallies, or everything is read from it.
     pub fn new(inner: Arc<dyn HotStore>, redis: Redis) -> Self {
-        Self { inner, redis, days: Mutex::new(Days::default()) }
+        Self { stored: StoredLists::new(Arc::clone(&inner)), inner, redis, days: Mutex::new(Days::default()) }
     }
 
     /// Makes the ranking of a day anew from the store. Nothing happens when another process is at it, or the day is final.
@@ -179,6 +182,7 @@ impl HotStore for RankedHot {
         let applied = self.inner.apply(changes, done).await?;
         // Also what changed nothing is put in: it may have been delivered before, to a process that died after its commit.
         for (day, articles) in days {
+            self.stored.changed(day);
             self.follow(day, articles.into_iter().collect()).await;
         }
         Ok(applied)
@@ -196,7 +200,7 @@ impl HotStore for RankedHot {
         let ranked = self.ranked(&days, LISTED_MAX).await;
         let missing = days.iter().zip(&ranked).filter(|(_, items)| items.is_none()).map(|(day, _)| *day);
         let missing: Vec<Day> = missing.collect();
-        let mut stored = if missing.is_empty() { Vec::new() } else { self.inner.lists(missing).await? }.into_iter();
+        let mut stored = if missing.is_empty() { Vec::new() } else { self.stored.of(&missing).await? }.into_iter();
         let mut lists = Vec::with_capacity(days.len());
         for (date, items) in days.into_iter().zip(ranked) {
             match items {
@@ -209,6 +213,7 @@ impl HotStore for RankedHot {
 
     async fn finalise(&self, day: Day) -> Result<bool, StoreError> {
         let was_not = self.inner.finalise(day).await?;
+        self.stored.changed(day);
         self.told_final(day).await;
         Ok(was_not)
     }
@@ -236,6 +241,7 @@ impl HotStore for RankedHot {
 
     async fn forget_before(&self, day: Day, slice: usize) -> Result<Forgotten, StoreError> {
         let forgotten = self.inner.forget_before(day, slice).await?;
+        self.stored.all_changed();
         let old: Vec<Day> = {
             let days = self.days();
             [&days.followed, &days.behind, &days.is_final]
@@ -259,6 +265,7 @@ impl HotStore for RankedHot {
 
     async fn rebuild_ranking(&self, after: Option<(Day, ArticleId)>, slice: usize) -> Result<RankingSlice, StoreError> {
         let rebuilt = self.inner.rebuild_ranking(after, slice).await?;
+        self.stored.all_changed();
         if rebuilt.next.is_none() {
             // The store's scores were in doubt, so Redis is too: the next changes of each day make it anew.
             let mut days = self.days();

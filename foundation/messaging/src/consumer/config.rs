@@ -16,6 +16,10 @@ pub struct ConsumerConfig {
     pub batch_max: usize,
     /// How long a poll waits for the first delivery, in milliseconds.
     pub poll_wait_ms: u64,
+    /// After a batch that was not full, the next is polled for no sooner than so long after it was handed in, in
+    /// milliseconds: a handler that pays for each batch and not for each message then pays less, and what comes alone is
+    /// still handed in at once.
+    pub gather_ms: u64,
     /// What is done is stored after so long at the latest, in milliseconds; 0 stores it after every batch. A process that
     /// dies is handed in again what it did meanwhile. Handlers that store offsets themselves are not concerned.
     pub commit_interval_ms: u64,
@@ -40,6 +44,7 @@ impl ConsumerConfig {
             ladder: Ladder::default(),
             batch_max: 256,
             poll_wait_ms: 500,
+            gather_ms: 0,
             commit_interval_ms: 100,
             attempts_in_place: 3,
             in_place_backoff: Backoff { base_ms: 50, cap_ms: 500 },

@@ -127,6 +127,8 @@ pub struct Machine {
     /// After a panic over a batch, one by one, to find the one that caused it.
     singly: bool,
     pause: Pause,
+    /// More is on its way: until then it gathers in the log.
+    gathering_until_ms: Option<u64>,
     /// Since when something is done and not stored.
     unstored_since_ms: Option<u64>,
     /// What is done is stored at once: its partition went to somebody else, who starts at what is stored.
@@ -149,6 +151,7 @@ impl Machine {
             must_rebuild: false,
             singly: false,
             pause: Pause::default(),
+            gathering_until_ms: None,
             unstored_since_ms: None,
             store_at_once: false,
             resting: false,
@@ -202,7 +205,8 @@ impl Machine {
         if self.stopped {
             return None;
         }
-        let next_ms = || self.in_hand.next_due_ms().into_iter().chain(self.store_due_ms()).min();
+        let own_ms = [self.in_hand.next_due_ms(), self.store_due_ms(), self.gathering_until_ms];
+        let next_ms = || own_ms.into_iter().flatten().min();
         let due = (self.busy == Busy::No).then(|| self.pause.until_ms().or_else(next_ms)).flatten();
         due.into_iter().chain(self.draining_until_ms).min()
     }
@@ -405,12 +409,18 @@ impl Machine {
         }
         let due = self.in_hand.take_due(now.elapsed_ms, if self.singly { 1 } else { self.config.batch_max });
         if !due.is_empty() {
+            let gathers = self.config.gather_ms > 0 && due.len() < self.config.batch_max;
+            self.gathering_until_ms = gathers.then(|| now.elapsed_ms + self.config.gather_ms);
             return Some((Busy::Handling, Effect::Handle(due)));
         }
         if self.store_due_ms().is_some_and(|due_ms| now.elapsed_ms >= due_ms) {
             return Some((Busy::Committing, Effect::Commit(self.in_hand.committable())));
         }
         self.singly &= !self.in_hand.is_empty();
+        if self.gathering_until_ms.is_some_and(|until_ms| now.elapsed_ms < until_ms) {
+            return None;
+        }
+        self.gathering_until_ms = None;
         let room = self.config.batch_max.saturating_sub(self.in_hand.len());
         (!draining && !self.resting && room > 0)
             .then(|| (Busy::Polling, Effect::Poll { max: room, max_wait_ms: self.poll_wait_ms(now) }))

@@ -22,6 +22,9 @@ pub struct RelayConfig {
     pub batch_deadline_ms: u64,
     /// A log or an outbox that has not answered by then is away, in milliseconds.
     pub answer_timeout_ms: u64,
+    /// What was handed over and is published is deleted after so long at the latest, in milliseconds, together with what
+    /// else was published meanwhile: a statement for each batch would cost the database more than the messages did.
+    pub delete_after_ms: u64,
     /// Claims of a row before it goes to the dead letters.
     pub attempts_max: u32,
     /// Claims of a row that never came to an answer before it is given up untried: it may be what kills its relay each
@@ -55,6 +58,7 @@ impl Default for RelayConfig {
             claim_shards_max: 8,
             batch_deadline_ms: 4_000,
             answer_timeout_ms: 4_000,
+            delete_after_ms: 50,
             attempts_max: 10,
             untried_max: 100,
             park_backoff: Backoff { base_ms: 1_000, cap_ms: 300_000 },

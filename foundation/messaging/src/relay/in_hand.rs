@@ -51,6 +51,8 @@ impl Ready {
 #[derive(Debug, Default)]
 pub(super) struct Owed {
     deletes: Vec<EventId>,
+    /// When the first of them is due.
+    deletes_due_ms: u64,
     releases: Vec<EventId>,
     parks: Vec<Failed>,
     buries: VecDeque<(EventId, String)>,
@@ -58,8 +60,19 @@ pub(super) struct Owed {
 }
 
 impl Owed {
-    pub(super) fn delete(&mut self, row: EventId) {
+    /// Owes a delete, due at this moment or with one that is due before.
+    pub(super) fn delete(&mut self, row: EventId, due_ms: u64) {
+        if self.deletes.is_empty() {
+            self.deletes_due_ms = due_ms;
+        }
         self.deletes.push(row);
+    }
+
+    /// When the next write is due; `None` when there is none, or one is under way.
+    pub(super) fn due_ms(&self) -> Option<u64> {
+        let at_once = !self.releases.is_empty() || !self.parks.is_empty() || !self.buries.is_empty();
+        let deletes = (!self.deletes.is_empty()).then_some(self.deletes_due_ms);
+        self.under_way.is_none().then(|| if at_once { Some(0) } else { deletes }).flatten()
     }
 
     pub(super) fn release(&mut self, row: EventId) {

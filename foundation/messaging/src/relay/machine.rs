@@ -193,7 +193,8 @@ impl Machine {
                 (polls && self.round.is_empty() && !self.assignment.is_empty()).then_some(self.round_at_ms)
             }
         };
-        pauses.into_iter().chain(own).min()
+        let write = pauses.is_none().then(|| self.owed.due_ms()).flatten();
+        pauses.into_iter().chain(own).chain(write).min()
     }
 
     /// Whether nothing is in hand and nothing under way.
@@ -282,7 +283,7 @@ impl Machine {
                 Some(PublishOutcome::Published) => {
                     published += 1;
                     duplicates += usize::from(self.unknown.contains(row.message.event_id));
-                    self.owed.delete(row.message.event_id);
+                    self.owed.delete(row.message.event_id, now_ms + self.config.delete_after_ms);
                 }
                 Some(PublishOutcome::Rejected(reason)) => self.refused(row, reason, now_ms, effects),
                 None => untold.push(row),
@@ -375,13 +376,17 @@ impl Machine {
             self.let_go(rows);
         }
         self.publish(now_ms, effects);
-        if !self.outbox.holds(now_ms)
-            && let Some(write) = self.owed.begin(self.config.batch_max)
-        {
-            effects.push(Effect::Write(write));
+        if !self.outbox.holds(now_ms) && self.is_write_due(now_ms) {
+            effects.extend(self.owed.begin(self.config.batch_max).map(Effect::Write));
         }
         self.claim(now_ms, effects);
         self.finish(effects);
+    }
+
+    /// Deletes wait for company, unless somebody waits for them: the next claim does for what was claimed.
+    fn is_write_due(&self, now_ms: u64) -> bool {
+        let is_waited_for = !self.claimed.is_empty() || self.phase != Phase::Serving;
+        is_waited_for || self.owed.len() >= self.config.batch_max || self.owed.due_ms().is_some_and(|due| now_ms >= due)
     }
 
     fn publish(&mut self, now_ms: u64, effects: &mut Vec<Effect>) {

@@ -44,7 +44,7 @@ fn away() -> Outage {
 }
 
 fn relay() -> Machine {
-    let config = RelayConfig { claim_shards_max: 64, ..RelayConfig::default() };
+    let config = RelayConfig { claim_shards_max: 64, delete_after_ms: 0, ..RelayConfig::default() };
     Machine::new(config, Chance::seeded(7))
 }
 
@@ -89,6 +89,29 @@ fn what_is_handed_over_is_published_at_once_in_commit_order_and_deleted_in_one_s
     let effects = machine.step(published(3), at(5));
     assert!(matches!(write(&effects), Some(Write::Delete(rows)) if *rows == ids(&[3, 1, 2])), "{effects:?}");
     assert_eq!(publishes(&effects), ids(&[9]), "the next batch does not wait for the delete");
+}
+
+#[test]
+fn deletes_wait_for_company_and_not_for_long() {
+    let config = RelayConfig { delete_after_ms: 50, batch_max: 4, ..RelayConfig::default() };
+    let mut machine = Machine::new(config, Chance::seeded(7));
+    machine.step(Input::HandedOver(vec![message(1)]), at(0));
+    assert!(write(&machine.step(published(1), at(10))).is_none());
+    machine.step(Input::HandedOver(vec![message(2)]), at(20));
+    assert!(write(&machine.step(published(1), at(30))).is_none());
+    assert_eq!(machine.next_wake_ms(), Some(60));
+    let effects = machine.step(Input::Tick, at(60));
+    assert!(matches!(write(&effects), Some(Write::Delete(rows)) if *rows == ids(&[1, 2])), "{effects:?}");
+    assert_eq!(machine.next_wake_ms(), None, "nothing is due while a write is under way");
+    machine.step(Input::Written(Ok(())), at(61));
+    // A full statement has company enough.
+    machine.step(Input::HandedOver((3..=6).map(message).collect()), at(70));
+    assert!(write(&machine.step(published(4), at(75))).is_some());
+    machine.step(Input::Written(Ok(())), at(76));
+    // And the end waits for nobody.
+    machine.step(Input::HandedOver(vec![message(7)]), at(80));
+    machine.step(published(1), at(85));
+    assert!(write(&machine.step(Input::Stop, at(86))).is_some());
 }
 
 #[test]

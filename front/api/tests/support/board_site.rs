@@ -6,7 +6,7 @@ use axum::Router;
 use axum::body::Body;
 use madang_api::{
     ApiLimits, ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, ModerationCalls, ReadCalls,
-    ViewCalls,
+    SharedLook, ViewCalls,
 };
 use madang_article::ArticleService;
 use madang_comment::{CommentService, DepthMax};
@@ -87,7 +87,7 @@ impl BoardSite {
             comments: Some(CommentCalls { comments }),
             likes: Some(LikeCalls { likes }),
             views: Some(ViewCalls { views, guests }),
-            hot: Some(HotCalls { hot: Arc::new(hot), read }),
+            hot: Some(HotCalls { hot: Arc::new(hot), read, days: SharedLook::default() }),
             readiness: Arc::new(Store::Away),
             metrics: Arc::new(String::new),
             limits,

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use axum::Router;
 use madang_api::{
     ApiLimits, ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, PartState, ReadCalls, Readiness,
-    ViewCalls,
+    SharedLook, ViewCalls,
 };
 use madang_article::{
     Article, ArticleService, ArticleStore, ArticleSummary, BoardWithCount, CreateArticle, CreateBoard, DeleteArticle,
@@ -91,7 +91,11 @@ fn state(store: Store, limits: ApiLimits) -> ApiState {
         comments: Some(CommentCalls { comments }),
         likes: Some(LikeCalls { likes }),
         views: Some(ViewCalls { views, guests }),
-        hot: Some(HotCalls { hot: Arc::new(HotService::new(store.clone(), clock, days, store.clone())), read }),
+        hot: Some(HotCalls {
+            hot: Arc::new(HotService::new(store.clone(), clock, days, store.clone())),
+            read,
+            days: SharedLook::default(),
+        }),
         moderation: None,
         readiness: store,
         metrics: Arc::new(|| "madang_up 1\n".to_owned()),

@@ -25,8 +25,7 @@ impl AgainstBare<'_> {
     /// Measures both by turns.
     pub(super) async fn run(self, options: &Options, scratch: &Scratch, load: &HttpLoad) -> Result<Row> {
         let bare = scratch.bare_server(self.body_bytes)?;
-        let limit = HttpLoad::new(bare.address, options.connections, vec![Request::get("/")]);
-        let limit = limit.expecting(Expect::Bytes(self.body_bytes));
+        let limit = load.to(bare.address).expecting(Expect::Bytes(self.body_bytes));
         let [figure, limit] = by_turns(options, [load.side(self.what), limit.side("bare axum")]).await;
         let limit_name = format!("bare axum, {} bytes", self.body_bytes);
         let (figure, limit) = (Figure::rate(self.what, &figure), Figure::rate(&limit_name, &limit));

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::client::{Connection, Request};
 use crate::process::Server;
-use crate::site::{FullestBoard, Scratch, caught_up, text};
+use crate::site::{FullestBoard, Scratch, caught_up, counter, text};
 
 const ARTICLES: u32 = 1_000;
 const MEMBERS: u32 = 3_000;
@@ -18,6 +18,9 @@ const HOT: usize = 8;
 /// Likes that bring them there before the load begins, and keep them above the others.
 const HOT_FIRST_LIKES: usize = 20;
 const PAGE_SIZE: u32 = 100;
+/// Events that the query model was told by the log.
+const APPLIED: &str = "messaging_consumer_applied_total{group=\"article-read\"}";
+const HEARD_MAX: Duration = Duration::from_secs(60);
 /// Looked for no longer than this, and once a millisecond.
 const SHOWN_MAX_MS: u64 = 5_000;
 const LOOK_EVERY_MS: u64 = 1;
@@ -104,6 +107,9 @@ impl LagSite {
         let site = scratch.site_of("lag", ARTICLES, MEMBERS)?;
         let server = site.serve()?;
         caught_up(server.address).await?;
+        if scratch.is_on_cluster() {
+            heard_of_all(server.address).await?;
+        }
         let board = FullestBoard::find(server.address).await?;
         let ids = board.ids(server.address, ARTICLES, PAGE_SIZE).await?;
         let mut hot: Vec<_> = ids.into_iter().map(Target::new).collect();
@@ -181,6 +187,18 @@ impl LagSite {
         }
         bail!("not shown within {SHOWN_MAX_MS} ms")
     }
+}
+
+/// Waits until the articles of the filling are heard of by the log. The process that wrote them is gone, so that their rows
+/// are found by polling, seconds later; until then the age of what is heard would be theirs.
+async fn heard_of_all(address: SocketAddr) -> Result<()> {
+    eprintln!("Waiting until all of them went through the log");
+    let give_up = Instant::now() + HEARD_MAX;
+    while counter(address, APPLIED).await?.unwrap_or_default() < f64::from(ARTICLES) {
+        ensure!(Instant::now() < give_up, "not heard of within {HEARD_MAX:?}");
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    Ok(())
 }
 
 impl Target {

@@ -26,7 +26,7 @@ const WORKERS: u64 = 128;
 const AGE: &str = "messaging_consumer_lag_ms{group=\"article-read\"}";
 const HEARD: &str = "p99 until the query model hears by the log";
 /// Between two looks at it.
-const LOOK_AT_AGE: Duration = Duration::from_millis(10);
+const LOOK_AT_AGE: Duration = Duration::from_millis(50);
 /// Slower than this, the load was not the one that was asked for.
 const PACE: Goal = Goal::AtLeast(0.95);
 

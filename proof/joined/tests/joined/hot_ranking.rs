@@ -59,6 +59,7 @@ async fn a_final_day_is_the_stores() {
     apply(&store, vec![likes(1, 1, 1)]).await;
     assert!(store.finalise(day()).await.unwrap());
     assert_eq!(test.keys().await, []);
+    assert_eq!(store.lists(vec![day()]).await.unwrap()[0].items.len(), 1);
     apply(&store, vec![HotChange { tally: Tally::Gone, ..likes(1, 0, 0) }]).await;
     let list = store.lists(vec![day()]).await.unwrap().remove(0);
     assert_eq!((list.is_final, list.items), (true, vec![]));
@@ -66,6 +67,20 @@ async fn a_final_day_is_the_stores() {
     let other = RankedHot::new(scores.store(), test.another().await);
     assert!(other.is_final(day()).await.unwrap());
     assert_eq!(test.keys().await, []);
+}
+
+#[tokio::test]
+async fn a_day_that_only_the_store_has_is_asked_for_once_in_a_moment() {
+    let test = TestRedis::fresh::<OneServer>().await;
+    let scores = Scores::fresh();
+    let done = Offsets { group: GroupId::new("hot-article"), positions: vec![] };
+    scores.store().apply(vec![likes(1, 1, 1)], done).await.unwrap();
+    let store = RankedHot::new(scores.store(), test.redis.clone());
+    let score = async || store.lists(vec![day()]).await.unwrap()[0].items[0].score;
+    assert_eq!(score().await, 3);
+    scores.damage().await;
+    assert_eq!(score().await, 3, "kept");
+    eventually("the store is asked again", || async { score().await != 3 }).await;
 }
 
 /// Numbers that are the same in every run.

@@ -82,6 +82,24 @@ fn the_offset_is_stored_after_the_work() {
 }
 
 #[test]
+fn what_follows_a_batch_gathers_for_a_moment() {
+    let gathers = || ConsumerConfig { gather_ms: 20, ..config() };
+    let done = |count: usize| Input::Handled((0..count).map(|_| Ok(Handled::DoneWithOffset)).collect());
+    let mut machine = handling_with(gathers(), &[1]);
+    assert!(wanted(&machine.step(done(1), at(5))).is_none(), "not full, and handed in at 0");
+    assert_eq!(machine.next_wake_ms(), Some(20));
+    assert!(matches!(wanted(&machine.step(Input::Tick, at(20))), Some(Effect::Poll { .. })));
+    // What comes alone waits for nothing, and a full batch is followed by the next.
+    let polled = Input::Polled(Ok(Polled::Deliveries((2..258).map(delivery).collect())));
+    assert!(matches!(wanted(&machine.step(polled, at(400))), Some(Effect::Handle(_))));
+    assert!(matches!(wanted(&machine.step(done(256), at(401))), Some(Effect::Poll { .. })));
+    // Whoever stops meanwhile is not held up.
+    let mut machine = handling_with(gathers(), &[1]);
+    machine.step(done(1), at(5));
+    assert!(matches!(wanted(&machine.step(Input::Stop, at(6))), Some(Effect::Stopped)));
+}
+
+#[test]
 fn an_offset_stored_with_the_effect_is_not_stored_again() {
     let mut machine = handling(&[1]);
     let effects = machine.step(Input::Handled(vec![Ok(Handled::DoneWithOffset)]), at(1));
