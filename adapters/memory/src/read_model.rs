@@ -17,7 +17,7 @@ use crate::packed::{Known, Packed};
 /// What the model may take when nobody says otherwise.
 pub const DEFAULT_BUDGET_BYTES: u64 = 256 * 1024 * 1024;
 /// The share of the budget that lists of boards get: one in so many.
-const LISTS_SHARE: u64 = 8;
+const LISTS_SHARE: u64 = 32;
 /// About what an article weighs, and a list; only the cache's own book-keeping depends on it.
 const TYPICAL_ENTRY_BYTES: u64 = 1_024;
 const TYPICAL_LIST_BYTES: u64 = 8_192;

@@ -15,7 +15,7 @@ use crate::errors::SqlError;
 use crate::hooks::{AfterCommit, Hooks};
 use crate::open::{OpenError, SetUp};
 use crate::server::Server;
-use crate::statement::Values;
+use crate::statement::{Many, STATEMENT_ROWS_MAX, Values, filled};
 use crate::transaction::{Cells, Tx, positional};
 use crate::{AgesBy, MysqlOptions, Service, health, tls};
 
@@ -209,6 +209,23 @@ impl Mysql {
                 outcome => return outcome,
             }
         }
+    }
+
+    /// Rows of a read for a list of keys, of one moment.
+    pub(crate) async fn read_many(
+        &self,
+        server: &Server,
+        many: &Many,
+        keys: Vec<Values>,
+    ) -> Result<Vec<Cells>, SqlError> {
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        if keys.len() <= STATEMENT_ROWS_MAX {
+            let keys = filled(keys);
+            return self.read(server, many.sql(keys.len()), keys.concat()).await;
+        }
+        snapshot!(self, server, |tx| tx.read_many(many, keys.clone()))
     }
 
     /// How often a read is tried: every pooled connection may be one that its server has closed.

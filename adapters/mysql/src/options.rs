@@ -68,8 +68,8 @@ pub enum AgesBy {
 
 /// Connections to one server for one service, unless configured.
 const CONNECTIONS_MAX: usize = 12;
-/// Lanes on one server for one service, unless configured.
-const LANES: usize = 4;
+/// Lanes on one server for one service, unless configured. One folds best, and a second goes on while it waits for a lock.
+const LANES: usize = 2;
 /// Calls in one transaction, unless configured.
 const BATCH_CALLS_MAX: usize = 256;
 /// Seconds to wait for a lock, unless configured.

@@ -13,8 +13,9 @@ use madang_kernel::{ArticleId, BoardId, PageNumber, PageSize};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
-/// View counts change without a merge, so an answer gets old by itself.
-const KEPT: Duration = Duration::from_millis(250);
+/// View counts change without a merge, so an answer gets old by itself: where answers are kept, their owner is in the same
+/// process and has just been asked, so this is all that a count is late.
+const KEPT: Duration = Duration::from_millis(1_000);
 /// Longer answers are rendered each time.
 const ANSWER_BYTES_MAX: usize = 64 * 1_024;
 /// All answers together.

@@ -1,5 +1,6 @@
 //! `madang-bench`: measures the product and, in the same run, the limit each figure is compared with.
 
+mod apart;
 mod bare;
 mod cli;
 mod client;

@@ -11,6 +11,7 @@ use madang_kernel::{Clock, CommentMode, SystemClock};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::apart::Apart;
 use crate::cli::Options;
 use crate::client::{Connection, Request};
 use crate::process::Server;
@@ -152,6 +153,11 @@ impl Site<'_> {
     /// Starts a server on the site.
     pub(crate) fn serve(&self) -> Result<Server> {
         Server::start(&mut self.command(), &self.data.with_extension("log"))
+    }
+
+    /// Starts a server on the site, on processors of its own.
+    pub(crate) fn serve_apart(&self, apart: &Apart) -> Result<Server> {
+        Server::start(&mut apart.server(&self.command()), &self.data.with_extension("log"))
     }
 
     /// Starts a server on the site, with these variables in its environment.

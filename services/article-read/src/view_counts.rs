@@ -70,15 +70,12 @@ impl ViewCounts {
         let mut counts = Vec::with_capacity(articles.len());
         let (mut old, mut missing) = (Vec::new(), Vec::new());
         for (place, article) in articles.iter().enumerate() {
-            let counted = self.kept.find(*article);
-            let age = counted.map_or(Age::Over, |counted| counted.age(now));
-            if age != Age::Fresh
-                && let Some(count) = self.owners.views_at_hand(*article)
-            {
-                counts.push(self.kept.keep(*article, Some(count), now));
+            if let Some(count) = self.owners.views_at_hand(*article) {
+                counts.push(Some(count));
                 continue;
             }
-            match age {
+            let counted = self.kept.find(*article);
+            match counted.map_or(Age::Over, |counted| counted.age(now)) {
                 Age::Fresh => {}
                 Age::Old => old.push(*article),
                 Age::Over => missing.push((place, *article, counted)),

@@ -30,7 +30,7 @@ impl LiveLimits {
 
 impl Default for LiveLimits {
     fn default() -> Self {
-        Self { write_back_views: 100, write_back_ms: 5_000, articles_max: 400_000 }
+        Self { write_back_views: 100, write_back_ms: 5_000, articles_max: 600_000 }
     }
 }
 

@@ -84,7 +84,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 
 fn run_up(dir: &Path, brokers: u8) -> Result<()> {
     let began = Instant::now();
-    let stack = Stack::up(dir, brokers, &Interrupt::listen()?)?;
+    let stack = Stack::up(dir, brokers, false, &Interrupt::listen()?)?;
     print!("{}", Status::of(&stack.state).table());
     for Missing { part, why } in &stack.missing {
         eprintln!("\n{}: {why:#}", part.name());
@@ -135,14 +135,14 @@ pub(crate) struct Stack {
 
 impl Stack {
     /// Brings a stack up in `dir`; what cannot be had is in `missing`.
-    pub(crate) fn up(dir: &Path, brokers: u8, interrupt: &Interrupt) -> Result<Self> {
-        let (state, missing) = up::up(dir, brokers, interrupt)?;
+    fn up(dir: &Path, brokers: u8, is_for_tests: bool, interrupt: &Interrupt) -> Result<Self> {
+        let (state, missing) = up::up(dir, brokers, is_for_tests, interrupt)?;
         Ok(Self { dir: dir.to_owned(), state, missing })
     }
 
     /// Brings a stack up in a new directory of its own.
     pub(crate) fn for_tests(interrupt: &Interrupt) -> Result<Self> {
-        Self::up(&place::test_dir()?, 1, interrupt)
+        Self::up(&place::test_dir()?, 1, true, interrupt)
     }
 
     /// The stack that `up` left in `dir`.

@@ -28,6 +28,8 @@ pub(crate) struct Site<'a> {
     pub(crate) installer: Installer,
     interrupt: &'a Interrupt,
     began: Instant,
+    /// Whether the servers live for a run of the tests only, and had better start cheaply than run fast.
+    pub(crate) is_for_tests: bool,
 }
 
 /// A server to be: its name, what it is part of, and whether its peers have a port of their own.
@@ -39,7 +41,7 @@ pub(crate) struct Plan {
 
 impl<'a> Site<'a> {
     /// A run that begins now.
-    pub(crate) fn new(dir: &'a Path, state: State, interrupt: &'a Interrupt) -> Self {
+    pub(crate) fn new(dir: &'a Path, state: State, is_for_tests: bool, interrupt: &'a Interrupt) -> Self {
         Self {
             dir,
             state: Mutex::new(state),
@@ -47,6 +49,7 @@ impl<'a> Site<'a> {
             installer: Installer::default(),
             interrupt,
             began: Instant::now(),
+            is_for_tests,
         }
     }
 

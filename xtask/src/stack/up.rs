@@ -20,7 +20,7 @@ pub(crate) struct Missing {
 
 /// Brings the stack in `dir` up; returns what could not be had. Only an interrupt, or a directory that is not to be
 /// used, is an error; then whatever this call started has ended again.
-pub(crate) fn up(dir: &Path, brokers: u8, interrupt: &Interrupt) -> Result<(State, Vec<Missing>)> {
+pub(crate) fn up(dir: &Path, brokers: u8, is_for_tests: bool, interrupt: &Interrupt) -> Result<(State, Vec<Missing>)> {
     let place = Place::take(dir)?;
     let found = State::load(place.dir())?;
     let is_new = found.is_none();
@@ -34,7 +34,7 @@ pub(crate) fn up(dir: &Path, brokers: u8, interrupt: &Interrupt) -> Result<(Stat
         None => State::new(brokers)?,
     };
     state.save(place.dir())?;
-    let site = Site::new(place.dir(), state, interrupt);
+    let site = Site::new(place.dir(), state, is_for_tests, interrupt);
     let missing = start_parts(&site);
     if interrupt.check().is_err() {
         down::end(&site.started());

@@ -14,7 +14,7 @@ use super::{board, row};
 use crate::Mysql;
 use crate::db::{begin, one_moment, snapshot};
 use crate::errors::SqlError;
-use crate::statement::{Many, STATEMENT_ROWS_MAX, Values, filled};
+use crate::statement::{Many, Values};
 use crate::transaction::Tx;
 
 static FIND_MANY: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/article/find_many.sql")));
@@ -35,14 +35,7 @@ pub(super) async fn find_many(db: &Mysql, articles: &[ArticleId]) -> Result<Vec<
     }
     let mut found: HashMap<ArticleId, Article> = HashMap::with_capacity(articles.len());
     for (server, keys) in by_server {
-        let rows = if keys.len() <= STATEMENT_ROWS_MAX {
-            // One statement sees one moment by itself.
-            let keys = filled(keys);
-            db.read(db.server(server), FIND_MANY.sql(keys.len()), keys.concat()).await?
-        } else {
-            snapshot!(db, db.server(server), |tx| tx.read_many(&FIND_MANY, keys.clone()))?
-        };
-        for cells in rows {
+        for cells in db.read_many(db.server(server), &FIND_MANY, keys).await? {
             let article = row::article(cells).map_err(StoreError::from)?;
             found.insert(article.article_id, article);
         }

@@ -82,8 +82,7 @@ impl HotStore for MysqlHot {
     }
 
     async fn tallies(&self, day: Day, articles: Vec<ArticleId>) -> Result<Option<Vec<Tally>>, StoreError> {
-        let server = self.db.server_of(row::shard_of(day));
-        Ok(Some(snapshot!(self.db, server, |tx| tallies::of(&mut tx, day, &articles))?))
+        Ok(Some(tallies::of(&self.db, day, &articles).await?))
     }
 
     async fn tallies_after(
@@ -92,8 +91,7 @@ impl HotStore for MysqlHot {
         after: Option<ArticleId>,
         slice: usize,
     ) -> Result<Option<Vec<(ArticleId, Tally)>>, StoreError> {
-        let server = self.db.server_of(row::shard_of(day));
-        Ok(Some(snapshot!(self.db, server, |tx| tallies::after(&mut tx, day, after, slice))?))
+        Ok(Some(tallies::after(&self.db, day, after, slice).await?))
     }
 
     async fn forget_before(&self, day: Day, slice: usize) -> Result<Forgotten, StoreError> {

@@ -7,10 +7,7 @@ use madang_kernel::{ArticleId, Id, ServerIndex, ShardId, StoreError};
 use madang_view::StoredViews;
 
 use crate::Mysql;
-use crate::db::snapshot;
-use crate::errors::SqlError;
 use crate::statement::{Many, Values};
-use crate::transaction::Tx;
 
 static COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/view/counts.sql")));
 static GONE: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/view/gone.sql")));
@@ -26,11 +23,13 @@ pub(super) async fn find_many(db: &Mysql, articles: &[ArticleId]) -> Result<Vec<
     }
     let (mut counts, mut gone) = (HashMap::new(), HashSet::new());
     for (server, keys) in by_server {
-        let read: Result<(HashMap<_, _>, HashSet<_>), SqlError> =
-            snapshot!(db, db.server(server), |tx| find_on(&mut tx, &keys));
-        let (found, ended) = read?;
-        counts.extend(found);
-        gone.extend(ended);
+        for mut cells in db.read_many(db.server(server), &COUNTS, keys.clone()).await? {
+            counts.insert(ArticleId::from_raw(cells.next()?), cells.next()?);
+        }
+        // Afterwards: a count that was missing because its article is gone is then known to be.
+        for mut cells in db.read_many(db.server(server), &GONE, keys).await? {
+            gone.insert(ArticleId::from_raw(cells.next()?));
+        }
     }
     let one = |article: &ArticleId| match counts.get(article) {
         _ if gone.contains(article) => StoredViews::Gone,
@@ -38,18 +37,6 @@ pub(super) async fn find_many(db: &Mysql, articles: &[ArticleId]) -> Result<Vec<
         None => StoredViews::Count(0),
     };
     Ok(articles.iter().map(one).collect())
-}
-
-async fn find_on(tx: &mut Tx<'_>, keys: &[Values]) -> Result<(HashMap<ArticleId, u64>, HashSet<ArticleId>), SqlError> {
-    let mut counts = HashMap::with_capacity(keys.len());
-    for mut cells in tx.read_many(&COUNTS, keys.to_vec()).await? {
-        counts.insert(ArticleId::from_raw(cells.next()?), cells.next()?);
-    }
-    let mut gone = HashSet::new();
-    for mut cells in tx.read_many(&GONE, keys.to_vec()).await? {
-        gone.insert(ArticleId::from_raw(cells.next()?));
-    }
-    Ok((counts, gone))
 }
 
 /// Each server tells its next ones; the first of them all are the answer.

@@ -55,7 +55,7 @@ impl Default for RelayConfig {
             hand_over_batches_max: 1_024,
             min_age_ms: 10_000,
             poll_every_ms: 1_000,
-            claim_shards_max: 8,
+            claim_shards_max: 32,
             batch_deadline_ms: 4_000,
             answer_timeout_ms: 4_000,
             delete_after_ms: 50,

@@ -19,6 +19,7 @@ use tower::ServiceExt;
 
 use super::guarded::Guarded;
 use super::limits::{ConnectionLimits, HEAD_BYTES_MAX, HEADERS_MAX, READ_BUFFER_BYTES, STREAMS_MAX};
+use super::sparing_timer::SparingTimer;
 use super::streams::{Tasks, Usage};
 use super::tls::{Agreed, Tls};
 use crate::extract::Peer;
@@ -82,7 +83,7 @@ impl Connections {
     {
         let service = service_fn(|request: Request<Incoming>| self.answer(request, peer));
         let serving = http1::Builder::new()
-            .timer(TokioTimer::new())
+            .timer(SparingTimer::default())
             .header_read_timeout(self.limits.head)
             .max_headers(HEADERS_MAX)
             .max_buf_size(READ_BUFFER_BYTES)

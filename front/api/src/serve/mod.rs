@@ -4,6 +4,7 @@
 mod connection;
 mod guarded;
 mod limits;
+mod sparing_timer;
 mod streams;
 mod tls;
 mod turned_away;

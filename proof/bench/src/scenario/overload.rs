@@ -1,8 +1,8 @@
 //! Three times what the server can do: how much of the peak is still done, how soon the rest is refused, and what that
 //! costs in memory.
 //!
-//! Generator and server share the machine, so a request that is refused takes processor time from those that are served on
-//! both sides. That is left in: the peak is found with the same generator.
+//! Server and generator have half of the processors each: sharing all of them, the generator could ask for little more than
+//! is served.
 
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use anyhow::{Result, bail};
 use serde_json::json;
 
 use super::Scenario;
+use crate::apart::Apart;
 use crate::cli::Options;
 use crate::client::Request;
 use crate::open_loop::{OpenLoop, OpenTurn};
@@ -37,7 +38,8 @@ const RESIDENT_MAX_MB: f64 = 512.0;
 /// Finds the peak, then asks for three times that.
 pub(crate) async fn run(options: &Options, scratch: &Scratch) -> Result<Vec<Row>> {
     let site = scratch.site("overload", ARTICLES)?;
-    let server = site.serve()?;
+    let apart = Apart::take()?;
+    let server = apart.as_ref().map_or_else(|| site.serve(), |apart| site.serve_apart(apart))?;
     caught_up(server.address).await?;
     let board = FullestBoard::find(server.address).await?;
     let articles = board.ids(server.address, READ, 100).await?;

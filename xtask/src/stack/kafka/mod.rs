@@ -48,12 +48,12 @@ fn start(site: &Site<'_>, server: &Server, nodes: &[Server], java: &Java, artifa
     let data = folder.join("data");
     if !data.join("meta.properties").exists() {
         site.say(&server.name, "formatting its directory");
-        let mut format = java.command(artifacts, &folder);
+        let mut format = java.command(site, artifacts, &folder);
         format.args(["kafka.tools.StorageTool", "format", "--cluster-id", &site.state().kafka_cluster_id, "--config"]);
         format.arg(&file);
         programs::run(&mut format, &server.log, Duration::from_secs(FORMAT_LIMIT_S), site.interrupt())?;
     }
-    let mut command = java.command(artifacts, &folder);
+    let mut command = java.command(site, artifacts, &folder);
     command.arg("kafka.Kafka").arg(&file);
     site.launch(server, &mut command, Duration::from_secs(START_LIMIT_S), || {
         let known = answers::kafka(server.port)?;
@@ -86,11 +86,15 @@ impl Java {
         }
     }
 
-    /// Java with Kafka on its class path: a small heap, since a development broker holds little, and only the quick
-    /// compiler, which makes a start a third cheaper (3.6 s of processor time, against 5.5 s).
-    fn command(&self, artifacts: &Artifacts, folder: &std::path::Path) -> Command {
+    /// Java with Kafka on its class path: a small heap, since a development broker holds little. For tests only the quick
+    /// compiler, which makes a start a third cheaper (3.6 s of processor time, against 5.5 s); a broker that stays runs
+    /// faster with both (500 events a second to five groups: 35 % of a core, against 50 %).
+    fn command(&self, site: &Site<'_>, artifacts: &Artifacts, folder: &std::path::Path) -> Command {
         let mut command = Command::new(&self.program);
         command.args(["-Xms128m", "-Xmx512m", "-XX:+UseSerialGC", "-Djava.awt.headless=true"]);
+        if site.is_for_tests {
+            command.arg("-XX:TieredStopAtLevel=1");
+        }
         command.arg(format!("-Dlog4j2.configurationFile={}", folder.join("log4j2.properties").display()));
         command.arg("-cp").arg(artifacts.class_path());
         command
