@@ -70,9 +70,11 @@ impl Owed {
 
     /// When the next write is due; `None` when there is none, or one is under way.
     pub(super) fn due_ms(&self) -> Option<u64> {
+        if self.under_way.is_some() {
+            return None;
+        }
         let at_once = !self.releases.is_empty() || !self.parks.is_empty() || !self.buries.is_empty();
-        let deletes = (!self.deletes.is_empty()).then_some(self.deletes_due_ms);
-        self.under_way.is_none().then(|| if at_once { Some(0) } else { deletes }).flatten()
+        if at_once { Some(0) } else { (!self.deletes.is_empty()).then_some(self.deletes_due_ms) }
     }
 
     pub(super) fn release(&mut self, row: EventId) {
