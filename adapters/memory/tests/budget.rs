@@ -102,7 +102,7 @@ async fn an_article_that_fits_nowhere_is_read_all_the_same() {
 #[tokio::test]
 async fn what_is_used_most_stays() {
     let model = model(8 * MIB);
-    let events: Vec<_> = creations(1, 20_000).collect();
+    let events: Vec<_> = creations(1, 40_000).collect();
     model.merge_committed(&events[..50]);
     let used: Vec<_> = (1..=50).map(article).collect();
     let mut kept = 0;
