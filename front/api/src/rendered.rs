@@ -13,8 +13,8 @@ use madang_kernel::{ArticleId, BoardId, PageNumber, PageSize};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
-/// View counts change without a merge, so an answer gets old by itself: where answers are kept, their owner is in the same
-/// process and has just been asked, so this is all that a count is late.
+/// View counts change without a merge, so an answer gets old by itself. Where answers are kept, the owner of views is in the
+/// same process and nearly always has the count at hand, so this is all that it is late.
 const KEPT: Duration = Duration::from_millis(1_000);
 /// Longer answers are rendered each time.
 const ANSWER_BYTES_MAX: usize = 64 * 1_024;
