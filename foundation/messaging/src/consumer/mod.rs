@@ -11,12 +11,14 @@ pub mod ladder;
 mod machine;
 mod pause;
 mod run;
+mod step;
 #[cfg(test)]
 mod tests;
 
 pub use config::{ConsumerConfig, Lane};
 pub use handler::{Handled, Handler};
 pub use ladder::{Ladder, Rung};
-pub use machine::{Effect, Input, Machine, Note};
+pub use machine::Machine;
 pub use pause::ConsumerPause;
 pub use run::Consumer;
+pub use step::{Effect, Input, Note};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use madang_kernel::EventId;
 
-use super::machine::Write;
+use super::step::Write;
 use crate::{Failed, Message};
 
 /// A row to publish.

@@ -7,9 +7,11 @@ mod config;
 mod in_hand;
 mod machine;
 mod run;
+mod step;
 #[cfg(test)]
 mod tests;
 
 pub use config::RelayConfig;
-pub use machine::{Effect, Input, Machine, Note, Write};
+pub use machine::Machine;
 pub use run::{HandOver, Relay};
+pub use step::{Effect, Input, Note, Write};
