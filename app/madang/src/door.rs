@@ -34,6 +34,7 @@ impl Entrance {
             connections: connections(settings.connections_max),
             head: Duration::from_millis(settings.head_timeout_ms),
             stall: Duration::from_millis(settings.write_timeout_ms),
+            wait: Duration::from_millis(settings.wait_max_ms),
             ..ConnectionLimits::default()
         };
         Ok(Self { limits, tls: tls.map(Arc::new) })

@@ -25,6 +25,10 @@ const SERVER_WAIT: Duration = Duration::from_secs(10);
 const SERVER_LOOK: Duration = Duration::from_millis(50);
 /// How long tasks of a command may take to end.
 const TASKS_STOP: Duration = Duration::from_secs(2);
+/// Sockets that are taken up at a time: half of what the runtime does between two looks at them, so that what is begun ends
+/// before more is begun. What it cannot get to waits in the system, first come first served, and not in queues of the
+/// runtime that let the latest go first.
+const EVENTS_AT_ONCE: usize = 32;
 
 /// Runs the program.
 pub fn run() -> ExitCode {
@@ -79,7 +83,8 @@ fn rotate_key(settings: &Settings) -> anyhow::Result<u8> {
 }
 
 fn runtime() -> anyhow::Result<Runtime> {
-    tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.enable_all().max_io_events_per_tick(EVENTS_AT_ONCE).build().context("cannot start the runtime")
 }
 
 /// Copies between two sites, each with settings of its own: those of a cluster belong to the file of --to alone.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use axum::Router;
-use madang_api::Door;
+use madang_api::{ConnectionLimits, Door};
 use madang_messaging::{OnError, Stop, Supervisor};
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::net::{TcpListener, UnixListener};
@@ -128,7 +128,9 @@ impl Running {
         let internal = Supervisor::new("internal");
         if let Some((listener, router)) = listeners.internal.zip(site.internal.clone()) {
             info!("listening to other processes on http://{}", listener.local_addr()?);
-            serve_http(&internal, Door::new(listener), router, BACKGROUND_STOP);
+            // Whoever asks here was let in at a public door already.
+            let limits = ConnectionLimits { wait: Duration::MAX, ..ConnectionLimits::default() };
+            serve_http(&internal, Door::new(listener).with_limits(limits), router, BACKGROUND_STOP);
         }
         let address = listeners.public.local_addr()?;
         let router = public::router(&site, settings, metrics)?;

@@ -25,6 +25,8 @@ use crate::{ApiError, Limiter, TrustedProxies};
 
 /// Requests slower than this are worth a line in the log.
 const SLOW_MS: u128 = 1_000;
+/// Of so many places, one is for reads alone.
+const READS_SHARE: usize = 4;
 /// Answers to who is not known or may not. Who asks too often is counted and gets no line: a flood must not fill a disk.
 const REFUSALS: [StatusCode; 2] = [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN];
 
@@ -120,7 +122,7 @@ where
                 return Box::pin(std::future::ready(Ok(response)));
             }
         };
-        let Some(place) = Place::take(&gate) else {
+        let Some(place) = Place::take(&gate, &method) else {
             return Box::pin(std::future::ready(Ok(refuse(&gate, &method, matched.as_ref(), started))));
         };
         let version = request.version();
@@ -221,11 +223,18 @@ fn no_body(given_up: Option<GivenUp>, version: Version) -> Response {
 struct Place(Arc<GateState>);
 
 impl Place {
-    fn take(gate: &Arc<GateState>) -> Option<Self> {
+    fn take(gate: &Arc<GateState>, method: &Method) -> Option<Self> {
         let place = Self(gate.clone());
+        let max = if method.is_safe() { gate.in_flight_max } else { writes_max(gate.in_flight_max) };
         // The count may pass the bound for an instant; the refused give theirs back by dropping the place.
-        (gate.load.working.fetch_add(1, Ordering::Relaxed) < gate.in_flight_max).then_some(place)
+        (gate.load.working.fetch_add(1, Ordering::Relaxed) < max).then_some(place)
     }
+}
+
+/// How many may be in flight for a write to be let in: when a disk stalls, writes wait for it, and whoever reads what is in
+/// memory anyway must still find a place.
+fn writes_max(in_flight_max: usize) -> usize {
+    in_flight_max - in_flight_max / READS_SHARE
 }
 
 impl Drop for Place {
@@ -259,7 +268,7 @@ fn finish(gate: &GateState, mut response: Response, method: &Method, meter: &Rou
 }
 
 /// Headers that tell browsers to trust nothing here; pages bring a policy of their own.
-fn secure(headers: &mut HeaderMap) {
+pub(crate) fn secure(headers: &mut HeaderMap) {
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
     headers.entry(header::REFERRER_POLICY).or_insert(NO_REFERRER);
     headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(API_CSP);
@@ -271,7 +280,7 @@ fn secure(headers: &mut HeaderMap) {
 mod tests {
     use axum::Router;
     use axum::http::StatusCode;
-    use axum::routing::get;
+    use axum::routing::{any, get};
     use tower::ServiceExt;
 
     use super::*;
@@ -280,7 +289,7 @@ mod tests {
         let gate = Gate::new(in_flight_max, timeout, Arc::new(Meters::new([])));
         let router = Router::new()
             .route("/panics", get(async || -> &'static str { panic!("secret") }))
-            .route("/hangs", get(async || std::future::pending::<&'static str>().await))
+            .route("/hangs", any(async || std::future::pending::<&'static str>().await))
             .route("/works", get(async || "done"));
         (router.layer(gate.clone()), gate)
     }
@@ -302,6 +311,22 @@ mod tests {
     async fn a_request_that_takes_too_long_ends_with_503() {
         let (router, gate) = gated(1, Duration::from_secs(10));
         assert_eq!(status(&router, "/hangs").await, 503);
+        assert_eq!(gate.0.load.working.load(Ordering::Relaxed), 0);
+    }
+
+    #[tokio::test]
+    async fn writes_that_wait_leave_places_for_reads() {
+        let (router, gate) = gated(4, Duration::from_secs(60));
+        let request =
+            |method: &str, path: &str| Request::builder().method(method).uri(path).body(Body::empty()).unwrap();
+        let hangs = || Box::pin(router.clone().oneshot(request("POST", "/hangs")));
+        let mut waiting = [hangs(), hangs(), hangs()];
+        for write in &mut waiting {
+            assert!(futures_util::poll!(write).is_pending());
+        }
+        assert_eq!(hangs().await.unwrap().status(), 503);
+        assert_eq!(status(&router, "/works").await, 200);
+        drop(waiting);
         assert_eq!(gate.0.load.working.load(Ordering::Relaxed), 0);
     }
 

@@ -36,7 +36,7 @@ pub use extract::client_address;
 pub use limits::{Bucket, Buckets, Limiter, MemoryBuckets, Portion, RateLimits, SharedBuckets, Taken};
 pub use rendered::Rendered;
 pub use router::{router, router_with_pages};
-pub use serve::{ConnectionLimits, Door, Tls, TlsError, serve};
+pub use serve::{ConnectionLimits, Door, Tls, TlsError};
 pub use shared_look::SharedLook;
 pub use state::{
     ApiLimits, ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, ModerationCalls, PartState,

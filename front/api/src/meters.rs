@@ -32,8 +32,13 @@ impl Meters {
 
     /// Counts a request refused because too many were in flight.
     pub(crate) fn shed(&self) {
-        self.shed.get_or_init(|| metrics::counter!("madang_http_shed_total")).increment(1);
+        self.shed.get_or_init(shed_counter).increment(1);
     }
+}
+
+/// Counts requests that were refused for want of time or room.
+pub(crate) fn shed_counter() -> Counter {
+    metrics::counter!("madang_http_shed_total")
 }
 
 /// The meters of one route.

@@ -2,12 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
+use std::io::{Read, Write};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::routing::get;
+use axum::routing::{any, get};
+use madang_api::{ConnectionLimits, Door};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, oneshot};
@@ -19,12 +21,17 @@ struct Server {
     done: JoinHandle<()>,
 }
 
-#[expect(clippy::disallowed_methods, reason = "the server runs beside the test, which awaits it")]
 async fn start(router: Router, drain: Duration) -> Server {
+    start_with(router, drain, ConnectionLimits::default()).await
+}
+
+#[expect(clippy::disallowed_methods, reason = "the server runs beside the test, which awaits it")]
+async fn start_with(router: Router, drain: Duration, limits: ConnectionLimits) -> Server {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (stop, stopped) = oneshot::channel::<()>();
-    let done = tokio::spawn(madang_api::serve(listener, router, async move { drop(stopped.await) }, drain));
+    let door = Door::new(listener).with_limits(limits);
+    let done = tokio::spawn(door.serve(router, async move { drop(stopped.await) }, drain));
     Server { address, stop, done }
 }
 
@@ -104,6 +111,50 @@ async fn a_head_without_end_is_refused() {
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer).await;
     assert!(answer.is_empty() || answer.starts_with(b"HTTP/1.1 431"), "{}", String::from_utf8_lossy(&answer));
+    server.stop.send(()).unwrap();
+    server.done.await.unwrap();
+}
+
+/// Asks so many times, one after the other, from a thread that does not wait for the server's: what came back each time.
+#[expect(clippy::disallowed_methods, reason = "a client of its own; the test awaits it")]
+async fn ask(address: SocketAddr, call: &'static str, times: usize) -> Vec<String> {
+    let asked = tokio::task::spawn_blocking(move || {
+        let mut stream = std::net::TcpStream::connect(address).unwrap();
+        let answer = |_| {
+            stream.write_all(format!("{call} HTTP/1.1\r\nhost: a\r\n\r\n").as_bytes()).unwrap();
+            let mut answer = [0; 4_096];
+            let count = stream.read(&mut answer).unwrap();
+            String::from_utf8_lossy(&answer[..count]).into_owned()
+        };
+        (0..times).map(answer).collect()
+    });
+    asked.await.unwrap()
+}
+
+#[tokio::test]
+async fn when_there_is_more_to_do_than_can_be_done_the_rest_is_refused_and_health_is_answered() {
+    let limits = ConnectionLimits { wait: Duration::from_millis(10), ..ConnectionLimits::default() };
+    // Work that lets nobody else run: eight who ask at once keep each other waiting for 40 ms.
+    let work = async || std::thread::sleep(Duration::from_millis(5));
+    let router = Router::new().route("/", any(work)).route("/healthz", get(async || {}));
+    let server = start_with(router, Duration::from_secs(60), limits).await;
+    let crowd = futures_util::future::join_all((0..8).map(|_| ask(server.address, "POST /", 100)));
+    let (answers, health) = tokio::join!(crowd, ask(server.address, "GET /healthz", 20));
+    let answers = answers.concat();
+    let with = |status: &str| answers.iter().filter(|answer| answer.starts_with(&format!("HTTP/1.1 {status}"))).count();
+    let (done, refused) = (with("200"), with("503"));
+    assert_eq!(done + refused, answers.len());
+    assert!(done > 0 && refused > 0, "{done} done, {refused} refused");
+    let refusal = answers.iter().find(|answer| answer.starts_with("HTTP/1.1 503")).unwrap();
+    for header in ["retry-after: 1", "application/problem+json", "cache-control: no-store", "nosniff"] {
+        assert!(refusal.contains(header), "no {header} in {refusal}");
+    }
+    assert!(health.iter().all(|answer| answer.starts_with("HTTP/1.1 200")));
+    // Nobody is left who asks for too much, and in a while everybody is let in again.
+    let patience = tokio::time::Instant::now() + Duration::from_secs(60);
+    while ask(server.address, "POST /", 8).await.iter().any(|answer| !answer.starts_with("HTTP/1.1 200")) {
+        assert!(tokio::time::Instant::now() < patience, "still refused");
+    }
     server.stop.send(()).unwrap();
     server.done.await.unwrap();
 }

@@ -16,6 +16,11 @@ const BUFFER_BYTES: usize = 16 << 10;
 pub(crate) struct Request(Vec<u8>);
 
 impl Request {
+    /// Whether it changes nothing.
+    pub(crate) fn is_get(&self) -> bool {
+        self.0.starts_with(b"GET ")
+    }
+
     /// A GET without a body.
     pub(crate) fn get(path: &str) -> Self {
         Self(format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n").into_bytes())

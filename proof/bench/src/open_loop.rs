@@ -1,11 +1,13 @@
 //! Load that does not wait for answers: requests are due at an even pace, whatever becomes of those before. A closed loop
 //! slows down with what it measures, and so never asks for more than is there.
 
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
+use futures_util::{StreamExt, TryStreamExt, stream};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -18,6 +20,8 @@ const GOOD_MAX: Duration = Duration::from_secs(1);
 const LATE_MAX: Duration = Duration::from_secs(15);
 /// Between the opening of the connections and the first request.
 const GET_READY: Duration = Duration::from_millis(500);
+/// Connections on their way at the same time: fewer than a listener lets wait.
+const OPENED_AT_ONCE: usize = 128;
 
 /// Requests in an even mix, over so many connections that an answer which is late holds up none that is due.
 #[derive(Clone)]
@@ -37,25 +41,33 @@ pub(crate) struct OpenTurn {
     pub(crate) held_back: u64,
     /// Answers of 2xx in time, from when they were due; what was neither good nor refused is an error.
     pub(crate) good: Samples,
+    /// Those of them that were writes.
+    pub(crate) good_writes: u64,
     /// Answers of 429 and 503.
     pub(crate) refused: Samples,
 }
 
 impl OpenTurn {
     fn new(length: Duration) -> Self {
-        Self { length, due: 0, held_back: 0, good: Samples::new(), refused: Samples::new() }
+        Self { length, due: 0, held_back: 0, good: Samples::new(), good_writes: 0, refused: Samples::new() }
     }
 
     fn merge(&mut self, other: &Self) {
         self.due += other.due;
         self.held_back += other.held_back;
         self.good.merge(&other.good);
+        self.good_writes += other.good_writes;
         self.refused.merge(&other.refused);
     }
 
     /// Good answers a second.
     pub(crate) fn goodput(&self) -> f64 {
         self.good.count() as f64 / self.length.as_secs_f64()
+    }
+
+    /// Good answers to writes a second.
+    pub(crate) fn written(&self) -> f64 {
+        self.good_writes as f64 / self.length.as_secs_f64()
     }
 
     /// Refusals a second.
@@ -72,10 +84,7 @@ impl OpenLoop {
 
     /// Asks at this rate for so long.
     pub(crate) async fn run(&self, per_second: f64, length: Duration) -> Result<OpenTurn> {
-        let mut open = Vec::new();
-        for _ in 0..self.connections {
-            open.push(Connection::open(self.address).await?);
-        }
+        let open = self.open().await?;
         let pause = Duration::from_secs_f64(f64::from(self.connections) / per_second);
         let start = Instant::now() + GET_READY;
         let mut tasks = JoinSet::new();
@@ -85,10 +94,22 @@ impl OpenLoop {
             tasks.spawn(self.clone().ask(number as usize, connection, pace, length));
         }
         let mut turn = OpenTurn::new(length);
-        while let Some(done) = tasks.join_next().await {
-            turn.merge(&done?);
+        let gather = async {
+            while let Some(done) = tasks.join_next().await {
+                turn.merge(&done?);
+            }
+            Ok(turn)
+        };
+        tokio::select! {
+            turn = gather => turn,
+            never = stay_awake() => match never {},
         }
-        Ok(turn)
+    }
+
+    /// All connections, many at a time: one that waits for the last of thousands would be cut off as idle.
+    async fn open(&self) -> Result<Vec<Connection>> {
+        let opening = (0..self.connections).map(|_| Connection::open(self.address));
+        Ok(stream::iter(opening).buffer_unordered(OPENED_AT_ONCE).try_collect().await?)
     }
 
     async fn ask(self, number: usize, mut connection: Connection, pace: Pace, length: Duration) -> OpenTurn {
@@ -107,7 +128,10 @@ impl OpenLoop {
             };
             let now = Instant::now();
             match answered {
-                Ok(200..300) if now - due <= GOOD_MAX => turn.good.succeeded(now - due),
+                Ok(200..300) if now - due <= GOOD_MAX => {
+                    turn.good.succeeded(now - due);
+                    turn.good_writes += u64::from(!request.is_get());
+                }
                 Ok(200..300) => turn.good.failed("too late"),
                 Ok(429 | 503) => turn.refused.succeeded(now - due),
                 Ok(status) => turn.good.failed(format!("status {status}")),
@@ -127,6 +151,14 @@ impl OpenLoop {
             }
         }
         turn
+    }
+}
+
+/// Keeps this program from falling asleep between two answers. Each would wake it, which costs the server an interrupt of
+/// another processor: where people are on machines of their own, it does not pay for that.
+async fn stay_awake() -> Infallible {
+    loop {
+        tokio::task::yield_now().await;
     }
 }
 

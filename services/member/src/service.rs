@@ -231,7 +231,11 @@ impl MemberService {
         };
         let hash = found.as_ref().map(|found| found.password_hash.clone());
         match (self.passwords.verify(password, hash).await?, found) {
-            (true, Some(MemberRecord { member, standing, .. })) => Ok(self.start_session(member, &standing)?),
+            (true, Some(MemberRecord { member, standing, .. })) => {
+                // For whoever looks for an intruder; a sign-in that fails is a line as every 401 is.
+                tracing::info!(member = %member.member_id, "signed in");
+                Ok(self.start_session(member, &standing)?)
+            }
             _ => Err(MemberError::WrongPassword),
         }
     }

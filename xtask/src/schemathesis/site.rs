@@ -34,7 +34,16 @@ impl Site {
         let mut command = Command::new(target.join("debug/madang"));
         command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(scratch.join("data"));
         // The smallest hashes: what is asked here is everything around them.
-        command.args(["--set", "rate_limit=off", "--set", "hash_memory_kib=8", "--set", "hash_passes=1"]);
+        command.args([
+            "--set",
+            "rate_limit=off",
+            "--set",
+            "wait_max_ms=60000",
+            "--set",
+            "hash_memory_kib=8",
+            "--set",
+            "hash_passes=1",
+        ]);
         command.env("MADANG_ADMIN_NAME", ADMINISTRATOR).env("MADANG_ADMIN_PASSWORD", PASSWORD);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
         let mut server = command.spawn().context("could not start the server")?;

@@ -4,6 +4,7 @@ mod dependencies_page;
 mod files;
 mod layers;
 mod metadata;
+mod named_in_documents;
 mod text;
 
 use anyhow::{Result, bail};
@@ -22,6 +23,7 @@ Usage: cargo xtask tidy
   - every crate takes the lints of the workspace
   - dependencies point up the list of layers (ARCHITECTURE.md), by `cargo metadata`
   - docs/dependencies.md has a row for every dependency of the workspace, and for nothing else; each is used
+  - source files and tests that a document names are there
 ";
 
 /// Something that is not as the rules have it.
@@ -57,6 +59,7 @@ pub(crate) fn check() -> Result<()> {
     let mut violations = text::violations(&workspace::root())?;
     violations.extend(layers::violations()?);
     violations.extend(dependencies_page::violations(&workspace::root())?);
+    violations.extend(named_in_documents::violations(&workspace::root())?);
     report(violations)
 }
 
@@ -94,6 +97,11 @@ mod tests {
     #[test]
     fn every_dependency_is_accounted_for() {
         expect_none(dependencies_page::violations(&workspace::root()));
+    }
+
+    #[test]
+    fn documents_name_what_is_there() {
+        expect_none(named_in_documents::violations(&workspace::root()));
     }
 
     #[test]

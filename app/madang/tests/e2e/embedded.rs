@@ -42,6 +42,8 @@ impl EmbeddedStart {
         command.args(["--set", "hash_memory_kib=8", "--set", "hash_passes=1"]);
         // Tests ask more often than people do; those about limits set it again.
         command.env("MADANG_RATE_LIMIT", "off");
+        // A build that is not optimised, on a machine that runs other suites, keeps everybody waiting.
+        command.env("MADANG_WAIT_MAX_MS", "60000");
         for (key, value) in &self.settings {
             command.args(["--set", &format!("{key}={value}")]);
         }

@@ -40,6 +40,7 @@ mod fleet;
 mod hot_articles;
 mod http;
 mod operations;
+mod overload;
 mod own_writes;
 mod people;
 mod rebuilt;

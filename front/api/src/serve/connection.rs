@@ -18,23 +18,37 @@ use tokio::sync::{Semaphore, watch};
 use tower::ServiceExt;
 
 use super::guarded::Guarded;
+use super::late_answer::LateAnswer;
+use super::lateness::Lateness;
 use super::limits::{ConnectionLimits, HEAD_BYTES_MAX, HEADERS_MAX, READ_BUFFER_BYTES, STREAMS_MAX};
 use super::sparing_timer::SparingTimer;
 use super::streams::{Tasks, Usage};
 use super::tls::{Agreed, Tls};
 use crate::extract::Peer;
+use crate::operations;
 
 /// What all connections of a door share.
 pub(super) struct Connections {
-    router: Router,
+    entry: Entry,
     limits: ConnectionLimits,
     tls: Option<Arc<Tls>>,
     handshakes: Semaphore,
+    pub(super) lateness: Arc<Lateness>,
+}
+
+/// Where a request goes once its head is read: to the router, or back.
+#[derive(Clone)]
+struct Entry {
+    router: Router,
+    lateness: Arc<Lateness>,
+    late: Arc<LateAnswer>,
 }
 
 impl Connections {
     pub(super) fn new(router: Router, limits: ConnectionLimits, tls: Option<Arc<Tls>>) -> Self {
-        Self { router, limits, tls, handshakes: Semaphore::new(limits.handshakes) }
+        let lateness = Arc::new(Lateness::new(limits.wait));
+        let entry = Entry { router, lateness: lateness.clone(), late: Arc::new(LateAnswer::new()) };
+        Self { entry, limits, tls, handshakes: Semaphore::new(limits.handshakes), lateness }
     }
 
     pub(super) fn speaks_tls(&self) -> bool {
@@ -81,7 +95,7 @@ impl Connections {
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
-        let service = service_fn(|request: Request<Incoming>| self.answer(request, peer));
+        let service = service_fn(|request: Request<Incoming>| self.entry.clone().ask(request, peer));
         let serving = http1::Builder::new()
             .timer(SparingTimer::default())
             .header_read_timeout(self.limits.head)
@@ -99,11 +113,11 @@ impl Connections {
         S: AsyncRead + AsyncWrite + Unpin,
     {
         let usage = Usage::default();
-        let (router, used) = (self.router.clone(), usage.clone());
+        let (entry, used) = (self.entry.clone(), usage.clone());
         let service = service_fn(move |mut request: Request<Incoming>| {
-            let (router, under_way) = (router.clone(), used.begin());
+            let (entry, under_way) = (entry.clone(), used.begin());
             name_host(&mut request);
-            async move { ask(router, request, peer).await.map(|answer| under_way.until_sent(answer)) }
+            async move { entry.ask(request, peer).await.map(|answer| under_way.until_sent(answer)) }
         });
         let serving = http2::Builder::new(Tasks::default())
             .timer(TokioTimer::new())
@@ -121,15 +135,17 @@ impl Connections {
         };
         until_done(serving, over, http2::Connection::graceful_shutdown).await
     }
-
-    async fn answer(&self, request: Request<Incoming>, peer: Peer) -> Result<Response, Infallible> {
-        ask(self.router.clone(), request, peer).await
-    }
 }
 
-async fn ask(router: Router, mut request: Request<Incoming>, peer: Peer) -> Result<Response, Infallible> {
-    request.extensions_mut().insert(peer);
-    router.oneshot(request).await
+impl Entry {
+    async fn ask(self, mut request: Request<Incoming>, peer: Peer) -> Result<Response, Infallible> {
+        // Whoever watches over the process must hear from it above all when it has too much to do.
+        if self.lateness.refuses(request.method()) && !operations::ROUTES.contains(&request.uri().path()) {
+            return Ok(self.late.give());
+        }
+        request.extensions_mut().insert(peer);
+        self.router.oneshot(request).await
+    }
 }
 
 /// HTTP/2 has no Host header but names the host in its address; whoever asks where a request was sent to reads the header.

@@ -23,10 +23,19 @@ pub struct ConnectionLimits {
     pub head: Duration,
     /// How long a client may take no byte of an answer that waits for it, or acknowledge none.
     pub stall: Duration,
+    /// How long requests may wait to be looked at; while they wait for longer, some are refused with 503, writes before
+    /// reads. With [`Duration::MAX`] none is refused for that.
+    pub wait: Duration,
 }
 
 impl Default for ConnectionLimits {
     fn default() -> Self {
-        Self { connections: 16_384, handshakes: 1_024, head: Duration::from_secs(10), stall: Duration::from_secs(30) }
+        Self {
+            connections: 16_384,
+            handshakes: 1_024,
+            head: Duration::from_secs(10),
+            stall: Duration::from_secs(30),
+            wait: Duration::from_millis(75),
+        }
     }
 }

@@ -3,6 +3,8 @@
 
 mod connection;
 mod guarded;
+mod late_answer;
+mod lateness;
 mod limits;
 mod sparing_timer;
 mod streams;
@@ -15,6 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use socket2::SockRef;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
@@ -26,6 +29,9 @@ use crate::extract::Peer;
 
 /// How long to wait when no socket can be had: at once would spin, since the connection is still waiting.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// Connections that wait to be accepted, as far as the system allows. One that finds no room tries again a second later,
+/// which is how a crowd that comes all at once would notice that this is too few.
+const BACKLOG: i32 = 4_096;
 /// Connections past the bound that are being told so.
 const TURNED_AWAY_MAX: usize = 64;
 
@@ -34,16 +40,6 @@ pub struct Door {
     listener: TcpListener,
     limits: ConnectionLimits,
     tls: Option<Arc<Tls>>,
-}
-
-/// Serves `router` on a door without TLS, with the usual limits. See [`Door::serve`].
-pub async fn serve(
-    listener: TcpListener,
-    router: Router,
-    stop: impl Future<Output = ()> + Send + 'static,
-    drain: Duration,
-) {
-    Door::new(listener).serve(router, stop, drain).await;
 }
 
 impl Door {
@@ -66,43 +62,59 @@ impl Door {
     /// are closed at once.
     pub async fn serve(self, router: Router, stop: impl Future<Output = ()> + Send + 'static, drain: Duration) {
         let Self { listener, limits, tls } = self;
-        let (stopping, stopped) = watch::channel(false);
-        let places = Arc::new(Semaphore::new(limits.connections));
-        let corridor = Arc::new(Semaphore::new(TURNED_AWAY_MAX));
+        if let Err(error) = SockRef::from(&listener).listen(BACKLOG) {
+            tracing::debug!("as many connections as before wait to be accepted: {error}");
+        }
         let serving = Arc::new(Connections::new(router, limits, tls));
-        // Dropping the set aborts what is left in it: no connection outlives this call.
-        let mut connections = JoinSet::new();
-        let mut stop = pin!(stop);
-        loop {
-            let accepted = tokio::select! {
-                () = &mut stop => break,
-                Some(_) = connections.join_next() => continue,
-                accepted = listener.accept() => accepted,
-            };
-            let (stream, address) = match accepted {
-                Ok(accepted) => accepted,
-                Err(error) => {
-                    pause_after(&error).await;
-                    continue;
-                }
-            };
-            if let Ok(place) = places.clone().try_acquire_owned() {
-                let (serving, stopped) = (serving.clone(), stopped.clone());
-                connections.spawn(async move {
-                    serving.serve(stream, Peer(address.ip()), stopped).await;
-                    drop(place);
-                });
-            } else if let Ok(place) = corridor.clone().try_acquire_owned() {
-                connections.spawn(turn_away(stream, place, serving.speaks_tls()));
+        tokio::select! {
+            () = serving.lateness.measure() => {}
+            () = accept(listener, limits.connections, serving.clone(), stop, drain) => {}
+        }
+    }
+}
+
+async fn accept(
+    listener: TcpListener,
+    connections_max: usize,
+    serving: Arc<Connections>,
+    stop: impl Future<Output = ()> + Send + 'static,
+    drain: Duration,
+) {
+    let (stopping, stopped) = watch::channel(false);
+    let places = Arc::new(Semaphore::new(connections_max));
+    let corridor = Arc::new(Semaphore::new(TURNED_AWAY_MAX));
+    // Dropping the set aborts what is left in it: no connection outlives this call.
+    let mut connections = JoinSet::new();
+    let mut stop = pin!(stop);
+    loop {
+        let accepted = tokio::select! {
+            () = &mut stop => break,
+            Some(_) = connections.join_next() => continue,
+            accepted = listener.accept() => accepted,
+        };
+        let (stream, address) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                pause_after(&error).await;
+                continue;
             }
-            // Otherwise dropped, which closes it: to be refused must cost us nothing.
+        };
+        if let Ok(place) = places.clone().try_acquire_owned() {
+            let (serving, stopped) = (serving.clone(), stopped.clone());
+            connections.spawn(async move {
+                serving.serve(stream, Peer(address.ip()), stopped).await;
+                drop(place);
+            });
+        } else if let Ok(place) = corridor.clone().try_acquire_owned() {
+            connections.spawn(turn_away(stream, place, serving.speaks_tls()));
         }
-        drop(listener);
-        stopping.send_replace(true);
-        let all_done = async { while connections.join_next().await.is_some() {} };
-        if tokio::time::timeout(drain, all_done).await.is_err() {
-            tracing::warn!("cut off {} connections that did not finish in {drain:?}", connections.len());
-        }
+        // Otherwise dropped, which closes it: to be refused must cost us nothing.
+    }
+    drop(listener);
+    stopping.send_replace(true);
+    let all_done = async { while connections.join_next().await.is_some() {} };
+    if tokio::time::timeout(drain, all_done).await.is_err() {
+        tracing::warn!("cut off {} connections that did not finish in {drain:?}", connections.len());
     }
 }
 
