@@ -21,7 +21,7 @@ use tower::{Layer, Service};
 use crate::limits::Decision;
 use crate::meters::{Meters, RouteMeter};
 use crate::paced::{Arrival, GivenUp, Load, Paced};
-use crate::{ApiError, Limiter, TrustedProxies};
+use crate::{ApiError, Limiter, TrustedProxies, busy};
 
 /// Requests slower than this are worth a line in the log.
 const SLOW_MS: u128 = 1_000;
@@ -123,7 +123,10 @@ where
             }
         };
         let Some(place) = Place::take(&gate, &method) else {
-            return Box::pin(std::future::ready(Ok(refuse(&gate, &method, matched.as_ref(), started))));
+            gate.meters.shed();
+            let refusal = busy::refusal(request.headers(), "too many requests are in flight: try again shortly");
+            let response = finish(&gate, refusal, &method, gate.meters.of(route), started);
+            return Box::pin(std::future::ready(Ok(response)));
         };
         let version = request.version();
         let (request, arrival) = paced(&gate, request);
@@ -241,12 +244,6 @@ impl Drop for Place {
     fn drop(&mut self) {
         self.0.load.working.fetch_sub(1, Ordering::Relaxed);
     }
-}
-
-fn refuse(gate: &GateState, method: &Method, matched: Option<&MatchedPath>, started: Instant) -> Response {
-    gate.meters.shed();
-    let response = ApiError::overloaded("too many requests are in flight: try again shortly").into_response();
-    finish(gate, response, method, gate.meters.of(matched.map(MatchedPath::as_str)), started)
 }
 
 fn finish(gate: &GateState, mut response: Response, method: &Method, meter: &RouteMeter, started: Instant) -> Response {

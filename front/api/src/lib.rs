@@ -4,6 +4,7 @@
 
 mod articles;
 mod boards;
+mod busy;
 mod comments;
 mod completed;
 mod error;

@@ -116,7 +116,6 @@ async fn a_head_without_end_is_refused() {
 }
 
 /// Asks so many times, one after the other, from a thread that does not wait for the server's: what came back each time.
-#[expect(clippy::disallowed_methods, reason = "a client of its own; the test awaits it")]
 async fn ask(address: SocketAddr, call: &'static str, times: usize) -> Vec<String> {
     let asked = tokio::task::spawn_blocking(move || {
         let mut stream = std::net::TcpStream::connect(address).unwrap();
@@ -132,6 +131,7 @@ async fn ask(address: SocketAddr, call: &'static str, times: usize) -> Vec<Strin
 }
 
 #[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "a worker that is blocked is what this is about")]
 async fn when_there_is_more_to_do_than_can_be_done_the_rest_is_refused_and_health_is_answered() {
     let limits = ConnectionLimits { wait: Duration::from_millis(10), ..ConnectionLimits::default() };
     // Work that lets nobody else run: eight who ask at once keep each other waiting for 40 ms.

@@ -12,43 +12,49 @@ use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use metrics::Counter;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, watch};
 use tower::ServiceExt;
 
 use super::guarded::Guarded;
-use super::late_answer::LateAnswer;
 use super::lateness::Lateness;
 use super::limits::{ConnectionLimits, HEAD_BYTES_MAX, HEADERS_MAX, READ_BUFFER_BYTES, STREAMS_MAX};
 use super::sparing_timer::SparingTimer;
 use super::streams::{Tasks, Usage};
 use super::tls::{Agreed, Tls};
+use crate::busy::ReadyRefusal;
 use crate::extract::Peer;
+use crate::meters::shed_counter;
 use crate::operations;
 
 /// What all connections of a door share.
 pub(super) struct Connections {
-    entry: Entry,
+    entry: Arc<Entry>,
     limits: ConnectionLimits,
     tls: Option<Arc<Tls>>,
     handshakes: Semaphore,
-    pub(super) lateness: Arc<Lateness>,
 }
 
 /// Where a request goes once its head is read: to the router, or back.
-#[derive(Clone)]
 struct Entry {
     router: Router,
-    lateness: Arc<Lateness>,
-    late: Arc<LateAnswer>,
+    lateness: Lateness,
+    late: ReadyRefusal,
+    refused: Counter,
 }
 
 impl Connections {
     pub(super) fn new(router: Router, limits: ConnectionLimits, tls: Option<Arc<Tls>>) -> Self {
-        let lateness = Arc::new(Lateness::new(limits.wait));
-        let entry = Entry { router, lateness: lateness.clone(), late: Arc::new(LateAnswer::new()) };
-        Self { entry, limits, tls, handshakes: Semaphore::new(limits.handshakes), lateness }
+        let late = ReadyRefusal::new("there is more to do than can be done: try again shortly");
+        let entry = Entry { router, lateness: Lateness::new(limits.wait), late, refused: shed_counter() };
+        Self { entry: Arc::new(entry), limits, tls, handshakes: Semaphore::new(limits.handshakes) }
+    }
+
+    /// Keeps watch over how long requests wait, for as long as it is polled.
+    pub(super) async fn watch(&self) {
+        self.entry.lateness.measure().await;
     }
 
     pub(super) fn speaks_tls(&self) -> bool {
@@ -95,7 +101,7 @@ impl Connections {
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
-        let service = service_fn(|request: Request<Incoming>| self.entry.clone().ask(request, peer));
+        let service = service_fn(|request: Request<Incoming>| self.entry.ask(request, peer));
         let serving = http1::Builder::new()
             .timer(SparingTimer::default())
             .header_read_timeout(self.limits.head)
@@ -138,13 +144,14 @@ impl Connections {
 }
 
 impl Entry {
-    async fn ask(self, mut request: Request<Incoming>, peer: Peer) -> Result<Response, Infallible> {
+    async fn ask(&self, mut request: Request<Incoming>, peer: Peer) -> Result<Response, Infallible> {
         // Whoever watches over the process must hear from it above all when it has too much to do.
         if self.lateness.refuses(request.method()) && !operations::ROUTES.contains(&request.uri().path()) {
-            return Ok(self.late.give());
+            self.refused.increment(1);
+            return Ok(self.late.give(request.headers()));
         }
         request.extensions_mut().insert(peer);
-        self.router.oneshot(request).await
+        self.router.clone().oneshot(request).await
     }
 }
 

@@ -44,7 +44,7 @@ impl Lateness {
             tracing::warn!("how long requests wait is not known: {error}");
             self.admit(Shares::WHOLE);
         }
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     async fn exchange_letters(&self) -> std::io::Error {
@@ -248,6 +248,7 @@ mod tests {
     }
 
     #[tokio::test]
+    #[expect(clippy::disallowed_methods, reason = "a worker that is blocked is what this is about")]
     async fn a_runtime_that_has_no_time_refuses_until_it_has() {
         let lateness = Lateness::new(Duration::from_millis(10));
         let refused = || (0..32).filter(|_| lateness.refuses(&Method::POST)).count();

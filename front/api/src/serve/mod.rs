@@ -3,7 +3,6 @@
 
 mod connection;
 mod guarded;
-mod late_answer;
 mod lateness;
 mod limits;
 mod sparing_timer;
@@ -67,7 +66,7 @@ impl Door {
         }
         let serving = Arc::new(Connections::new(router, limits, tls));
         tokio::select! {
-            () = serving.lateness.measure() => {}
+            () = serving.watch() => {}
             () = accept(listener, limits.connections, serving.clone(), stop, drain) => {}
         }
     }

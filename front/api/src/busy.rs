@@ -1,0 +1,110 @@
+//! What people and programs are told while there is too much to do: the same 503, as a page for who asked for one.
+
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use futures_util::FutureExt;
+use http_body_util::BodyExt;
+
+use crate::ApiError;
+use crate::gate::secure;
+
+/// In both languages: whose it is, is not looked up while there is no time. Reloading sends a form again, and its key keeps
+/// it from being taken twice.
+const PAGE: &str = "<!doctype html><html lang=\"ko\"><head><meta charset=\"utf-8\">\
+    <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><meta name=\"color-scheme\" content=\"light dark\">\
+    <title>503</title></head><body><main><h1>지금은 요청이 너무 많습니다</h1>\
+    <p>잠시 뒤에 새로 고침해 주세요. 보내신 글은 새로 고침할 때 다시 보내집니다.</p>\
+    <div lang=\"en\"><h1>Too much to do right now</h1>\
+    <p>Please reload in a moment. What you sent is sent again when you reload.</p></div></main></body></html>";
+
+/// The refusal of a request, for whoever sent these headers.
+pub(crate) fn refusal(headers: &HeaderMap, why: &'static str) -> Response {
+    if wants_page(headers) { page() } else { ApiError::overloaded(why).into_response() }
+}
+
+/// Browsers ask for HTML by name when somebody opens a page or sends a form; scripts and programs do not.
+fn wants_page(headers: &HeaderMap) -> bool {
+    let accepted = headers.get(header::ACCEPT).map(HeaderValue::as_bytes).unwrap_or_default();
+    accepted.windows(b"text/html".len()).any(|part| part == b"text/html")
+}
+
+fn page() -> Response {
+    let mut response = (StatusCode::SERVICE_UNAVAILABLE, PAGE).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    response
+}
+
+/// Both answers, made before there is a hurry.
+pub(crate) struct ReadyRefusal {
+    page: Ready,
+    problem: Ready,
+}
+
+struct Ready {
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+impl ReadyRefusal {
+    pub(crate) fn new(why: &'static str) -> Self {
+        Self { page: Ready::new(page()), problem: Ready::new(ApiError::overloaded(why).into_response()) }
+    }
+
+    pub(crate) fn give(&self, asked: &HeaderMap) -> Response {
+        let Ready { headers, body } = if wants_page(asked) { &self.page } else { &self.problem };
+        let mut response = Response::new(Body::from(body.clone()));
+        *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+        response.headers_mut().clone_from(headers);
+        response
+    }
+}
+
+impl Ready {
+    fn new(response: Response) -> Self {
+        let (mut head, body) = response.into_parts();
+        secure(&mut head.headers);
+        // A body of bytes is there at once.
+        let body = body.collect().now_or_never().and_then(Result::ok).map(|body| body.to_bytes()).unwrap_or_default();
+        Self { headers: head.headers, body }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+
+    #[tokio::test]
+    async fn who_opens_a_page_gets_one_and_programs_get_a_problem_ready_or_not() {
+        let ready = ReadyRefusal::new("too much");
+        for (accept, kind, part) in [
+            (Some(BROWSER), "text/html; charset=utf-8", "Please reload"),
+            (Some("application/json"), "application/problem+json", "too much"),
+            (Some("*/*"), "application/problem+json", "too much"),
+            (None, "application/problem+json", "too much"),
+        ] {
+            let headers: HeaderMap =
+                accept.map(|accept| (header::ACCEPT, accept.parse().unwrap())).into_iter().collect();
+            for response in [refusal(&headers, "too much"), ready.give(&headers)] {
+                let (head, body) = response.into_parts();
+                let text = body.collect().await.unwrap().to_bytes();
+                assert_eq!(
+                    (head.status.as_u16(), &head.headers[header::CONTENT_TYPE]),
+                    (503, &kind.parse::<HeaderValue>().unwrap())
+                );
+                assert_eq!(
+                    (&head.headers[header::RETRY_AFTER], &head.headers[header::CACHE_CONTROL]),
+                    (&"1".parse::<HeaderValue>().unwrap(), &"no-store".parse().unwrap())
+                );
+                assert!(String::from_utf8_lossy(&text).contains(part), "{accept:?}");
+            }
+        }
+        assert!(ready.give(&HeaderMap::new()).headers().contains_key(header::CONTENT_SECURITY_POLICY));
+    }
+}
