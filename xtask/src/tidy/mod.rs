@@ -1,5 +1,6 @@
 //! `cargo xtask tidy`: the rules a compiler does not know. Each violation says where it is and what to do.
 
+mod asvs_walk;
 mod dependencies_page;
 mod files;
 mod layers;
@@ -24,6 +25,7 @@ Usage: cargo xtask tidy
   - dependencies point up the list of layers (ARCHITECTURE.md), by `cargo metadata`
   - docs/dependencies.md has a row for every dependency of the workspace, and for nothing else; each is used
   - source files and tests that a document names are there
+  - docs/security.md answers every requirement of OWASP ASVS, levels 1 and 2, once
 ";
 
 /// Something that is not as the rules have it.
@@ -59,6 +61,7 @@ pub(crate) fn check() -> Result<()> {
     let mut violations = text::violations(&workspace::root())?;
     violations.extend(layers::violations()?);
     violations.extend(dependencies_page::violations(&workspace::root())?);
+    violations.extend(asvs_walk::violations(&workspace::root())?);
     violations.extend(named_in_documents::violations(&workspace::root())?);
     report(violations)
 }
@@ -97,6 +100,11 @@ mod tests {
     #[test]
     fn every_dependency_is_accounted_for() {
         expect_none(dependencies_page::violations(&workspace::root()));
+    }
+
+    #[test]
+    fn every_requirement_of_the_standard_is_answered() {
+        expect_none(asvs_walk::violations(&workspace::root()));
     }
 
     #[test]

@@ -18,7 +18,7 @@ const LETTERS: u32 = 8;
 /// A letter has one byte. The room behind it tells the runtime that nothing is left to read, so that it waits for the next.
 const LETTER_ROOM: usize = 8;
 
-/// Counts admitted requests against bounds that move with the letters.
+/// Lets in shares of those who ask; the letters move them.
 pub(super) struct Lateness {
     wait_max: Duration,
     writes: Turnstile,
