@@ -19,11 +19,6 @@ const PAGE: &str = "<!doctype html><html lang=\"ko\"><head><meta charset=\"utf-8
     <div lang=\"en\"><h1>Too much to do right now</h1>\
     <p>Please reload in a moment. What you sent is sent again when you reload.</p></div></main></body></html>";
 
-/// The refusal of a request, for whoever sent these headers.
-pub(crate) fn refusal(headers: &HeaderMap, why: &'static str) -> Response {
-    if wants_page(headers) { page() } else { ApiError::overloaded(why).into_response() }
-}
-
 /// Browsers ask for HTML by name when somebody opens a page or sends a form; scripts and programs do not.
 fn wants_page(headers: &HeaderMap) -> bool {
     let accepted = headers.get(header::ACCEPT).map(HeaderValue::as_bytes).unwrap_or_default();
@@ -51,10 +46,13 @@ struct Ready {
 }
 
 impl ReadyRefusal {
-    pub(crate) fn new(why: &'static str) -> Self {
-        Self { page: Ready::new(page()), problem: Ready::new(ApiError::overloaded(why).into_response()) }
+    /// Says `why` to programs; with `hsts`, browsers are told to come by TLS only.
+    pub(crate) fn new(why: &'static str, hsts: bool) -> Self {
+        let problem = ApiError::overloaded(why).into_response();
+        Self { page: Ready::new(page(), hsts), problem: Ready::new(problem, hsts) }
     }
 
+    /// The answer for whoever sent these headers.
     pub(crate) fn give(&self, asked: &HeaderMap) -> Response {
         let Ready { headers, body } = if wants_page(asked) { &self.page } else { &self.problem };
         let mut response = Response::new(Body::from(body.clone()));
@@ -65,9 +63,9 @@ impl ReadyRefusal {
 }
 
 impl Ready {
-    fn new(response: Response) -> Self {
+    fn new(response: Response, hsts: bool) -> Self {
         let (mut head, body) = response.into_parts();
-        secure(&mut head.headers);
+        secure(&mut head.headers, hsts);
         // A body of bytes is there at once.
         let body = body.collect().now_or_never().and_then(Result::ok).map(|body| body.to_bytes()).unwrap_or_default();
         Self { headers: head.headers, body }
@@ -76,13 +74,15 @@ impl Ready {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::HeaderName;
+
     use super::*;
 
     const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
     #[tokio::test]
-    async fn who_opens_a_page_gets_one_and_programs_get_a_problem_ready_or_not() {
-        let ready = ReadyRefusal::new("too much");
+    async fn who_opens_a_page_gets_one_and_programs_get_a_problem() {
+        let ready = ReadyRefusal::new("too much", true);
         for (accept, kind, part) in [
             (Some(BROWSER), "text/html; charset=utf-8", "Please reload"),
             (Some("application/json"), "application/problem+json", "too much"),
@@ -91,20 +91,17 @@ mod tests {
         ] {
             let headers: HeaderMap =
                 accept.map(|accept| (header::ACCEPT, accept.parse().unwrap())).into_iter().collect();
-            for response in [refusal(&headers, "too much"), ready.give(&headers)] {
-                let (head, body) = response.into_parts();
-                let text = body.collect().await.unwrap().to_bytes();
-                assert_eq!(
-                    (head.status.as_u16(), &head.headers[header::CONTENT_TYPE]),
-                    (503, &kind.parse::<HeaderValue>().unwrap())
-                );
-                assert_eq!(
-                    (&head.headers[header::RETRY_AFTER], &head.headers[header::CACHE_CONTROL]),
-                    (&"1".parse::<HeaderValue>().unwrap(), &"no-store".parse().unwrap())
-                );
-                assert!(String::from_utf8_lossy(&text).contains(part), "{accept:?}");
-            }
+            let (head, body) = ready.give(&headers).into_parts();
+            let text = body.collect().await.unwrap().to_bytes();
+            assert_eq!(head.status, 503);
+            assert!(String::from_utf8_lossy(&text).contains(part), "{accept:?}");
+            let told = |name: HeaderName| head.headers[name].to_str().unwrap();
+            assert_eq!([told(header::CONTENT_TYPE), told(header::RETRY_AFTER)], [kind, "1"]);
+            assert_eq!(told(header::CACHE_CONTROL), "no-store");
+            assert!(head.headers.contains_key(header::CONTENT_SECURITY_POLICY));
+            assert!(head.headers.contains_key(header::STRICT_TRANSPORT_SECURITY));
         }
-        assert!(ready.give(&HeaderMap::new()).headers().contains_key(header::CONTENT_SECURITY_POLICY));
+        let plain = ReadyRefusal::new("too much", false).give(&HeaderMap::new());
+        assert!(!plain.headers().contains_key(header::STRICT_TRANSPORT_SECURITY));
     }
 }

@@ -18,10 +18,11 @@ use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use tower::{Layer, Service};
 
+use crate::busy::ReadyRefusal;
 use crate::limits::Decision;
 use crate::meters::{Meters, RouteMeter};
 use crate::paced::{Arrival, GivenUp, Load, Paced};
-use crate::{ApiError, Limiter, TrustedProxies, busy};
+use crate::{ApiError, Limiter, TrustedProxies};
 
 /// Requests slower than this are worth a line in the log.
 const SLOW_MS: u128 = 1_000;
@@ -55,6 +56,8 @@ struct GateState {
     /// Whether browsers are told to come by TLS only.
     hsts: bool,
     meters: Arc<Meters>,
+    /// The answer when there is no place.
+    full: Arc<ReadyRefusal>,
     /// How often an address may ask, and whose word about it counts.
     limiter: Option<(Limiter, TrustedProxies)>,
 }
@@ -63,8 +66,9 @@ impl Gate {
     /// A gate that lets `in_flight_max` requests through at a time.
     pub(crate) fn new(in_flight_max: usize, timeout: Duration, meters: Arc<Meters>) -> Self {
         let load = Arc::default();
+        let full = Arc::new(ReadyRefusal::new("too many requests are in flight: try again shortly", false));
         let (body_timeout, hsts, limiter) = (BODY_TIMEOUT, false, None);
-        Self(Arc::new(GateState { load, in_flight_max, timeout, body_timeout, hsts, meters, limiter }))
+        Self(Arc::new(GateState { load, in_flight_max, timeout, body_timeout, hsts, meters, full, limiter }))
     }
 
     /// The same that also counts how often an address asks.
@@ -124,8 +128,7 @@ where
         };
         let Some(place) = Place::take(&gate, &method) else {
             gate.meters.shed();
-            let refusal = busy::refusal(request.headers(), "too many requests are in flight: try again shortly");
-            let response = finish(&gate, refusal, &method, gate.meters.of(route), started);
+            let response = finish(&gate, gate.full.give(request.headers()), &method, gate.meters.of(route), started);
             return Box::pin(std::future::ready(Ok(response)));
         };
         let version = request.version();
@@ -247,10 +250,7 @@ impl Drop for Place {
 }
 
 fn finish(gate: &GateState, mut response: Response, method: &Method, meter: &RouteMeter, started: Instant) -> Response {
-    secure(response.headers_mut());
-    if gate.hsts {
-        response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, HSTS);
-    }
+    secure(response.headers_mut(), gate.hsts);
     let took = started.elapsed();
     meter.record(method, response.status(), took);
     if REFUSALS.contains(&response.status()) {
@@ -264,8 +264,11 @@ fn finish(gate: &GateState, mut response: Response, method: &Method, meter: &Rou
     response
 }
 
-/// Headers that tell browsers to trust nothing here; pages bring a policy of their own.
-pub(crate) fn secure(headers: &mut HeaderMap) {
+/// Headers that tell browsers to trust nothing here, and with `hsts` to come by TLS only; pages bring a policy of their own.
+pub(crate) fn secure(headers: &mut HeaderMap, hsts: bool) {
+    if hsts {
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, HSTS);
+    }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
     headers.entry(header::REFERRER_POLICY).or_insert(NO_REFERRER);
     headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(API_CSP);

@@ -47,7 +47,7 @@ struct Entry {
 
 impl Connections {
     pub(super) fn new(router: Router, limits: ConnectionLimits, tls: Option<Arc<Tls>>) -> Self {
-        let late = ReadyRefusal::new("there is more to do than can be done: try again shortly");
+        let late = ReadyRefusal::new("there is more to do than can be done: try again shortly", tls.is_some());
         let entry = Entry { router, lateness: Lateness::new(limits.wait), late, refused: shed_counter() };
         Self { entry: Arc::new(entry), limits, tls, handshakes: Semaphore::new(limits.handshakes) }
     }

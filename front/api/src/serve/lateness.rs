@@ -124,7 +124,7 @@ impl Shares {
     /// What is given back at a time.
     const STEP: u32 = Self::ALL / 16;
 
-    /// A write costs ten times what its refusal does, a read two or three times: so writes are refused first, at once, and
+    /// A write costs several times what its refusal does, most reads little more: so writes are refused first, at once, and
     /// reads only when that is not enough.
     fn less(self) -> Self {
         if self.writes > Self::LEAST.writes {
