@@ -125,8 +125,8 @@ fn read_headers(record: &BorrowedMessage<'_>) -> Vec<(String, String)> {
 
 #[cfg(test)]
 mod tests {
+    use madang_board::ArticleId;
     use madang_event::{ArticleViews, Event};
-    use madang_kernel::ArticleId;
 
     use super::*;
 

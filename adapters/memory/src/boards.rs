@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use madang_article_read::{BoardChange, BoardList, Filled, FilledList, ListChanges, ListLook, Newest, Ticket, Window};
-use madang_kernel::{ArticleId, BoardId, Timestamp};
+use madang_board::{ArticleId, BoardId};
+use madang_kernel::Timestamp;
 
 use crate::kept::{Known, Part, Weigh};
 

@@ -2,7 +2,8 @@
 //! nanoseconds, packing and unpacking, happens before or after it wherever that can be.
 
 use madang_article_read::{Change, Entry, Filled, Look, Ticket};
-use madang_kernel::{ArticleId, Timestamp};
+use madang_board::ArticleId;
+use madang_kernel::Timestamp;
 
 use crate::kept::{Known, Part};
 use crate::packed::Packed;

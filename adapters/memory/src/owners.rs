@@ -9,8 +9,9 @@ use madang_article_read::{
     ArticleHead, ArticleOwner, ArticleText, CommentOwner, Count, Entry, LikeOwner, Newest, Owners, ReadTogether,
     ViewOwner, ask_each,
 };
+use madang_board::{ArticleId, BoardId};
 use madang_comment::{CommentError, CommentService};
-use madang_kernel::{ArticleId, BoardId, Page, PageNumber, PageSize, Scroll, StoreError};
+use madang_kernel::{Page, PageNumber, PageSize, Scroll, StoreError};
 use madang_like::{LikeError, LikeService};
 use madang_view::ViewService;
 

@@ -5,8 +5,9 @@
 use std::sync::Arc;
 
 use madang_article_read::{ArticleGroup, ArticleHead, ArticleText, Count, Entry};
+use madang_board::{ArticleId, BoardId, MemberId};
 use madang_event::Writer;
-use madang_kernel::{ArticleId, BoardId, Id, MemberId, Timestamp};
+use madang_kernel::{Id, Timestamp};
 
 use crate::bytes::{Reader, Writer as Bytes};
 use crate::kept::Weigh;

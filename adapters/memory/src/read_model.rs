@@ -7,8 +7,9 @@ use async_trait::async_trait;
 use madang_article_read::{
     Change, Entry, Filled, FilledList, ListLook, Look, ModelSize, Newest, ReadModel, Ticket, Window,
 };
+use madang_board::{ArticleId, BoardId};
 use madang_event::Envelope;
-use madang_kernel::{ArticleId, BoardId, Clock, Id, SHARDS, ShardId, StoreError};
+use madang_kernel::{Clock, Id, SHARDS, ShardId, StoreError};
 
 use crate::boards::{self, BoardPart};
 use crate::entries::{self, EntryPart, Told};
@@ -140,7 +141,7 @@ impl MemoryReadModel {
     }
 
     fn entry_part(&self, article: ArticleId) -> MutexGuard<'_, EntryPart> {
-        lock(&self.entries[usize::from(ShardId::of_article_parts(article).number())])
+        lock(&self.entries[usize::from(ShardId::of_parts(article).number())])
     }
 
     fn board_part(&self, shard: ShardId) -> MutexGuard<'_, BoardPart> {

@@ -7,8 +7,9 @@ mod support;
 use std::sync::Arc;
 
 use madang_article_read::{Filled, Look, Newest, ReadModel};
+use madang_board::{ArticleId, BoardId};
 use madang_event::{BoardCount, Envelope};
-use madang_kernel::{ArticleId, BoardId, Id, ManualClock, Timestamp};
+use madang_kernel::{Id, ManualClock, Timestamp};
 use madang_memory::MemoryReadModel;
 use support::{Site, Truth, noise, page, size};
 
@@ -111,7 +112,7 @@ async fn what_is_used_most_stays() {
         kept = model.find(&used).await.unwrap().iter().filter(|look| **look != Look::Miss).count();
     }
     assert!(kept >= 45, "{kept} of 50 that are read all the time are left");
-    let once: Vec<_> = (1_000..2_000).map(article).collect();
-    let left = model.find(&once).await.unwrap().iter().filter(|look| **look != Look::Miss).count();
+    let idempotency: Vec<_> = (1_000..2_000).map(article).collect();
+    let left = model.find(&idempotency).await.unwrap().iter().filter(|look| **look != Look::Miss).count();
     assert!(left < 500, "{left} of 1000 that nobody reads are left");
 }

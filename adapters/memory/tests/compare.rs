@@ -10,11 +10,9 @@ use madang_article_read::{
     ArticleGroup, ArticleHead, ArticleText, Change, Count, Difference, Entry, Filled, Group, Newest, Owners, ReadModel,
     ReadService, State,
 };
+use madang_board::{ArticleId, BoardId, MemberId};
 use madang_event::{ArticleLikes, Envelope, Event, Writer};
-use madang_kernel::{
-    ArticleId, BoardId, EventId, Id, ManualClock, MemberId, Page, PageNumber, PageSize, Scroll, ShardId, StoreError,
-    Timestamp,
-};
+use madang_kernel::{EventId, Id, ManualClock, Page, PageNumber, PageSize, Scroll, ShardId, StoreError, Timestamp};
 use madang_memory::MemoryReadModel;
 
 const ARTICLES: i64 = 600;
@@ -121,7 +119,7 @@ async fn everything_held_is_looked_at_and_absences_are_not() {
     let mut held = Vec::new();
     for shard in ShardId::all() {
         for (article, entry) in site.model.held(shard).await.unwrap() {
-            assert_eq!(ShardId::of_article_parts(article), shard);
+            assert_eq!(ShardId::of_parts(article), shard);
             assert!(entry.live().is_some());
             held.push(article.raw());
         }

@@ -5,8 +5,9 @@
 mod support;
 
 use bytes::Bytes;
+use madang_board::{ArticleId, BoardId};
 use madang_event::Event;
-use madang_kernel::{ArticleId, BoardId, Id};
+use madang_kernel::Id;
 use madang_messaging::{Handled, Handler, HandlerError};
 use support::{Site, delivery, page, size};
 

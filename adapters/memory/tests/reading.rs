@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use madang_article_read::{ABSENT_KEPT_MS, ENTRY_KEPT_MS, LIST_MAX, ReadArticle, VIEW_FRESH_MS, VIEW_KEPT_MS};
-use madang_kernel::{ArticleId, BoardId, Id, StoreError};
+use madang_board::{ArticleId, BoardId};
+use madang_kernel::{Id, StoreError};
 use support::{BOARD, Site, page, size};
 use tokio::task::JoinSet;
 

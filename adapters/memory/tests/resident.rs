@@ -7,7 +7,8 @@ mod support;
 
 use std::sync::Arc;
 
-use madang_kernel::{ArticleId, BoardId, Id, ManualClock, Timestamp};
+use madang_board::{ArticleId, BoardId};
+use madang_kernel::{Id, ManualClock, Timestamp};
 use madang_memory::MemoryReadModel;
 use support::{Truth, noise};
 

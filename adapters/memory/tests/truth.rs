@@ -10,8 +10,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use madang_article_read::{ABSENT_KEPT_MS, ENTRY_KEPT_MS, Look, ReadModel, STALE_MAX_MS, VIEW_KEPT_MS};
+use madang_board::{ArticleId, BoardId};
 use madang_event::{Envelope, Event};
-use madang_kernel::{ArticleId, BoardId, Id, StoreError};
+use madang_kernel::{Id, StoreError};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use support::{BOARD, Site, page, size};

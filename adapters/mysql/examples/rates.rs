@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use madang_article::{Article, ArticleStore, Board, CommentMode, CreateArticle, NewBoard};
+use madang_board::{ArticleId, BoardId, MemberId};
 use madang_event::Writer;
-use madang_kernel::{ArticleId, BoardId, EventId, Id, MemberId, SystemClock, Timestamp};
+use madang_kernel::{EventId, Id, SystemClock, Timestamp};
 use madang_like::{Like, LikeStore};
 use madang_mysql::{Mysql, MysqlArticles, MysqlLikes, MysqlOptions, ServerOptions, Service};
 use mysql_async::prelude::Queryable;
@@ -76,7 +77,7 @@ async fn articles(db: &Mysql, callers: u64, span: Duration) -> f64 {
     let board_id = BoardId::from_raw(1);
     let created_at = Timestamp::from_millis(1);
     let board = Board { board_id, slug: "b".into(), title: "B".into(), comment_mode: CommentMode::Tree, created_at };
-    store.create_board(NewBoard { board, once: None }).await.unwrap();
+    store.create_board(NewBoard { board, idempotency: None }).await.unwrap();
     rate(callers, span, move |number| {
         let store = Arc::clone(&store);
         let article = Article {
@@ -92,7 +93,7 @@ async fn articles(db: &Mysql, callers: u64, span: Duration) -> f64 {
         };
         async move {
             let event_id = EventId::from_raw(number);
-            store.create(CreateArticle { article, event_id, once: None }).await.unwrap();
+            store.create(CreateArticle { article, event_id, idempotency: None }).await.unwrap();
         }
     })
     .await

@@ -5,10 +5,10 @@
 use std::sync::LazyLock;
 
 use async_trait::async_trait;
-use madang_kernel::{
-    Act, ActId, ActKind, ArticleId, BoardId, CommentId, Id, MemberId, PageSize, Report, ReportId, Reported, Resolution,
-    Scroll, ShardId, StoreError, Timestamp,
+use madang_board::{
+    Act, ActId, ActKind, ArticleId, BoardId, CommentId, MemberId, Report, ReportId, Reported, Resolution,
 };
+use madang_kernel::{Id, PageSize, Scroll, ShardId, StoreError, Timestamp};
 use madang_member::{ActSource, ModerationStore, NewReport, ResolveReport};
 
 use crate::Mysql;

@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use async_trait::async_trait;
-use madang_kernel::{ArticleId, Id, ShardId, StoreError, Timestamp};
+use madang_board::ArticleId;
+use madang_kernel::{Id, ShardId, StoreError, Timestamp};
 use madang_view::{GuestKey, LiveLimits, LiveView, LiveViews, StoredViews, Viewer, WINDOW_MS, WrittenBack};
 use redis::Value;
 
@@ -93,7 +94,7 @@ impl RedisLiveViews {
     }
 
     fn keys_of(&self, article: ArticleId) -> Keys {
-        Keys::of(&self.redis, ShardId::of_article_parts(article))
+        Keys::of(&self.redis, ShardId::of_parts(article))
     }
 
     fn many_views(&self) -> u64 {
@@ -200,7 +201,7 @@ impl RedisLiveViews {
 fn by_shard(articles: impl Iterator<Item = ArticleId>) -> Vec<Vec<usize>> {
     let mut shards: BTreeMap<u8, Vec<usize>> = BTreeMap::new();
     for (place, article) in articles.enumerate() {
-        shards.entry(ShardId::of_article_parts(article).number()).or_default().push(place);
+        shards.entry(ShardId::of_parts(article).number()).or_default().push(place);
     }
     shards
         .into_values()

@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use madang_article::{Article, ArticleStore, Board, CommentMode, CreateArticle, NewBoard};
+use madang_board::{ArticleId, BoardId, MemberId};
 use madang_event::{Envelope, Topic, Writer, type_name};
-use madang_kernel::{ArticleId, BoardId, EventId, Id, MemberId, SystemClock, Timestamp};
+use madang_kernel::{EventId, Id, SystemClock, Timestamp};
 use madang_messaging::{
     Consumer, ConsumerConfig, Delivery, GroupId, Handled, Handler, HandlerError, OnError, Supervisor,
 };
@@ -91,7 +92,7 @@ impl Site {
             comment_mode: CommentMode::TwoLevel,
             created_at: Timestamp::from_millis(0),
         };
-        store.create_board(NewBoard { board, once: None }).await?;
+        store.create_board(NewBoard { board, idempotency: None }).await?;
         Ok(Arc::new(Self { db, store, next: AtomicI64::new(BOARD + 1), _directory: directory }))
     }
 
@@ -144,7 +145,7 @@ impl Site {
             modified_at: Timestamp::from_millis(id),
             version: 1,
         };
-        CreateArticle { article, event_id: EventId::from_raw(id), once: None }
+        CreateArticle { article, event_id: EventId::from_raw(id), idempotency: None }
     }
 }
 

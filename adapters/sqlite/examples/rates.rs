@@ -8,10 +8,9 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use madang_article::{Article, ArticleStore, Board, CommentMode, CreateArticle, NewBoard};
+use madang_board::{ArticleId, BoardId, MemberId};
 use madang_event::Writer;
-use madang_kernel::{
-    ArticleId, BoardId, EventId, Id, MemberId, PageNumber, PageSize, StoreError, SystemClock, Timestamp,
-};
+use madang_kernel::{EventId, Id, PageNumber, PageSize, StoreError, SystemClock, Timestamp};
 use madang_sqlite::{PageQuery, Sqlite, SqliteArticles, SqliteOptions};
 use tokio::task::JoinSet;
 
@@ -69,7 +68,7 @@ impl Site {
             comment_mode: CommentMode::TwoLevel,
             created_at: Timestamp::from_millis(0),
         };
-        store.create_board(NewBoard { board, once: None }).await?;
+        store.create_board(NewBoard { board, idempotency: None }).await?;
         Ok(Arc::new(Self { store, next: AtomicI64::new(BOARD + 1), _directory: directory }))
     }
 
@@ -87,7 +86,7 @@ impl Site {
             modified_at: Timestamp::from_millis(id),
             version: 1,
         };
-        CreateArticle { article, event_id: EventId::from_raw(id), once: None }
+        CreateArticle { article, event_id: EventId::from_raw(id), idempotency: None }
     }
 
     async fn creations(self: &Arc<Self>, callers: usize, span: Duration) -> Result<f64, StoreError> {

@@ -2,10 +2,10 @@
 //! same transaction; no statement changes or removes one, and triggers keep everybody else from it.
 
 use async_trait::async_trait;
-use madang_kernel::{
-    Act, ActId, ActKind, ArticleId, BoardId, CommentId, Id, MemberId, PageSize, Report, ReportId, Reported, Resolution,
-    Scroll, StoreError, Timestamp,
+use madang_board::{
+    Act, ActId, ActKind, ArticleId, BoardId, CommentId, MemberId, Report, ReportId, Reported, Resolution,
 };
+use madang_kernel::{Id, PageSize, Scroll, StoreError, Timestamp};
 use madang_member::{ActSource, ModerationStore, NewReport, ResolveReport};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};

@@ -3,7 +3,8 @@
 
 use async_trait::async_trait;
 use madang_article_read::{ArticleHead, ArticleText, Count, Entry, ReadTogether, Together};
-use madang_kernel::{ArticleId, Id, StoreError};
+use madang_board::ArticleId;
+use madang_kernel::{Id, StoreError};
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use crate::Sqlite;

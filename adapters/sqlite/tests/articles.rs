@@ -7,8 +7,9 @@ mod support;
 use std::time::Duration;
 
 use madang_article::{Article, ArticleStore, Board, CommentMode, CreateArticle, NewBoard};
+use madang_board::{ArticleId, BoardId, MemberId};
 use madang_event::Writer;
-use madang_kernel::{ArticleId, BoardId, Clock, Created, EventId, Id, MemberId, Once, PageNumber, PageSize, Timestamp};
+use madang_kernel::{Clock, Created, EventId, Id, Idempotency, PageNumber, PageSize, Timestamp};
 use madang_sqlite::{CheckOptions, SqliteArticles};
 use support::TestDb;
 
@@ -46,8 +47,8 @@ async fn only_answers_older_than_asked_are_purged() {
     let (test, store) = site().await;
     let keyed = |id: i64| {
         let key = format!("key-{}", id % 10_000);
-        let once = Once { member_id: MemberId::from_raw(1), scope: "POST".into(), key, fingerprint: [0; 32] };
-        CreateArticle { once: Some(once), ..article(id) }
+        let idempotency = Idempotency { caller: 1, scope: "POST".into(), key, fingerprint: [0; 32] };
+        CreateArticle { idempotency: Some(idempotency), ..article(id) }
     };
     for id in 1..=600 {
         store.create(keyed(id)).await.unwrap();
@@ -55,7 +56,7 @@ async fn only_answers_older_than_asked_are_purged() {
     test.clock.advance(Duration::from_secs(60));
     store.create(keyed(601)).await.unwrap();
     assert_eq!(store.purge_once(test.clock.now()).await.unwrap(), 600);
-    assert_eq!(test.db.sizes().await.unwrap().once, 1);
+    assert_eq!(test.db.sizes().await.unwrap().idempotency, 1);
     assert_eq!(store.create(keyed(10_601)).await.unwrap(), Created::Before(article(601).article));
     assert!(matches!(store.create(keyed(10_600)).await.unwrap(), Created::Now(_)));
 }
@@ -83,7 +84,7 @@ async fn site() -> (TestDb, SqliteArticles) {
         comment_mode: CommentMode::TwoLevel,
         created_at: Timestamp::from_millis(0),
     };
-    store.create_board(NewBoard { board: general, once: None }).await.unwrap();
+    store.create_board(NewBoard { board: general, idempotency: None }).await.unwrap();
     (test, store)
 }
 
@@ -103,5 +104,5 @@ fn article(id: i64) -> CreateArticle {
         modified_at: Timestamp::from_millis(id),
         version: 1,
     };
-    CreateArticle { article, event_id: EventId::from_raw(id), once: None }
+    CreateArticle { article, event_id: EventId::from_raw(id), idempotency: None }
 }

@@ -5,8 +5,9 @@
 mod support;
 
 use madang_article::{Article, ArticleStore, Board, CommentMode, CreateArticle, DeleteArticle, EditArticle, NewBoard};
+use madang_board::{ArticleId, BoardId, MemberId};
 use madang_event::Writer;
-use madang_kernel::{ArticleId, BoardId, EventId, Id, MemberId, StoreError, Timestamp};
+use madang_kernel::{EventId, Id, StoreError, Timestamp};
 use madang_sqlite::{CheckFinding, CheckOptions, CheckReport, Lane, SqliteArticles};
 use support::TestDb;
 
@@ -105,7 +106,7 @@ impl Site {
         let test = TestDb::fresh();
         let store = SqliteArticles::new(test.db.clone());
         for id in [1, 2] {
-            store.create_board(NewBoard { board: board(id), once: None }).await.unwrap();
+            store.create_board(NewBoard { board: board(id), idempotency: None }).await.unwrap();
         }
         let articles = (1_001..=1_000 + ARTICLES).map(article).collect();
         assert_eq!(store.create_many(articles).await.unwrap(), ARTICLES as u64);
@@ -162,5 +163,5 @@ fn article(id: i64) -> CreateArticle {
         modified_at: Timestamp::from_millis(0),
         version: 1,
     };
-    CreateArticle { article, event_id: EventId::from_raw(id), once: None }
+    CreateArticle { article, event_id: EventId::from_raw(id), idempotency: None }
 }

@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use madang_article::{Article, ArticleStore, Board, CommentMode, CreateArticle, DeleteArticle, NewBoard};
+use madang_board::{ArticleId, BoardId, CommentId, MemberId};
 use madang_comment::{CommentStore, CreateComment, CreateOutcome, DepthMax};
 use madang_event::{Topic, Writer};
 use madang_hot_article::{HotConsumer, Progress, SiteDays};
-use madang_kernel::{ArticleId, BoardId, CommentId, EventId, ID_EPOCH_MS, Id, MemberId, SystemClock, Timestamp};
+use madang_kernel::{EventId, ID_EPOCH_MS, Id, SystemClock, Timestamp};
 use madang_like::{Like, LikeOutcome, LikeStore};
 use madang_messaging::{Consumer, ConsumerConfig, GroupId, OnError, Supervisor};
 use madang_sqlite::{
@@ -168,7 +169,7 @@ impl Site {
     async fn heard() -> Self {
         let site = Self { test: TestDb::fresh(), days: SiteDays::new(TimeZone::UTC) };
         let store = SqliteArticles::new(site.test.db.clone());
-        store.create_board(NewBoard { board: board(), once: None }).await.unwrap();
+        store.create_board(NewBoard { board: board(), idempotency: None }).await.unwrap();
         for number in [1, 2] {
             store.create(new_article(number)).await.unwrap();
             site.like(number, 10).await;
@@ -205,7 +206,7 @@ impl Site {
             writer: Writer { member_id: MemberId::from_raw(1), name: "w".into() },
             created_at: Timestamp::from_millis(NOW_MS),
             event_id: EventId::from_raw(5),
-            once: None,
+            idempotency: None,
         };
         let outcome = SqliteComments::new(self.test.db.clone()).create(new).await.unwrap();
         assert!(matches!(outcome, CreateOutcome::Created(_)));
@@ -295,5 +296,5 @@ fn new_article(number: i64) -> CreateArticle {
         modified_at: Timestamp::from_millis(NOW_MS),
         version: 1,
     };
-    CreateArticle { article, event_id: EventId::from_raw(number), once: None }
+    CreateArticle { article, event_id: EventId::from_raw(number), idempotency: None }
 }

@@ -7,12 +7,11 @@ mod support;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
 use madang_comment::{CommentStore, CreateComment, CreateOutcome, DepthMax, LevelFull, Refusal};
 use madang_conformance::comment_store::CommentStoreHarness;
 use madang_event::Writer;
-use madang_kernel::{
-    ArticleId, CommentId, CommentMode, EventId, Id, ManualClock, MemberId, ShardId, StoreError, Timestamp,
-};
+use madang_kernel::{EventId, Id, ManualClock, ShardId, StoreError, Timestamp};
 use madang_member::ActSource;
 use madang_messaging::Message;
 use madang_sqlite::{CheckOptions, Lane, SqliteComments, SqliteModeration};
@@ -81,7 +80,7 @@ fn comment(id: i64, parent: Option<i64>) -> CreateComment {
         writer: Writer { member_id: MemberId::from_raw(7), name: "name".into() },
         created_at: Timestamp::from_millis(1_750_000_000_000),
         event_id: EventId::from_raw(id + 1_000),
-        once: None,
+        idempotency: None,
     }
 }
 

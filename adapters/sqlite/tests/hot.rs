@@ -9,11 +9,12 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use jiff::tz::TimeZone;
+use madang_board::ArticleId;
 use madang_event::{ArticleViews, Envelope, Event, Topic};
 use madang_hot_article::{
     Counts, Day, Finished, HotChange, HotConsumer, HotService, HotStore, Offsets, Progress, Reading, SiteDays, Tally,
 };
-use madang_kernel::{ArticleId, EventId, Id, ManualClock, ShardId, SystemClock, Timestamp};
+use madang_kernel::{EventId, Id, ManualClock, ShardId, SystemClock, Timestamp};
 use madang_messaging::{
     Consumer, ConsumerConfig, DeadLetters, EventLog, GroupId, Message, OnError, PublishOutcome, Supervisor,
 };

@@ -6,9 +6,10 @@ mod support;
 
 use std::sync::Arc;
 
+use madang_board::ArticleId;
 use madang_conformance::hot_store::HotStoreHarness;
 use madang_hot_article::{Counts, Day, HotChange, HotStore, Offsets, Reading, Tally};
-use madang_kernel::{ArticleId, Id};
+use madang_kernel::Id;
 use madang_messaging::GroupId;
 use madang_sqlite::{CheckFinding, CheckOptions, HotFinding, Lane, SqliteHot, SqliteLog};
 use support::{TestDb, broken};

@@ -5,8 +5,9 @@ mod support;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use madang_board::ArticleId;
 use madang_conformance::like_store::LikeStoreHarness;
-use madang_kernel::{ArticleId, EventId, Id, ShardId, Timestamp};
+use madang_kernel::{EventId, Id, ShardId, Timestamp};
 use madang_like::LikeStore;
 use madang_messaging::Message;
 use madang_sqlite::{CheckOptions, Counting, SqliteLikes};

@@ -10,8 +10,9 @@ use std::sync::mpsc;
 use std::task::Poll;
 use std::time::Duration;
 
+use madang_board::{ArticleId, MemberId};
 use madang_event::Writer;
-use madang_kernel::{ArticleId, EventId, Id, MemberId, StoreError, Timestamp};
+use madang_kernel::{EventId, Id, StoreError, Timestamp};
 use madang_like::{Like, LikeCount, LikeOutcome, LikeStore, Unlike};
 use madang_sqlite::{CheckFinding, CheckOptions, Lane, SqliteLikes};
 use support::{TestDb, broken};

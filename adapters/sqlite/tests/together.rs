@@ -6,8 +6,9 @@ mod support;
 
 use madang_article::ArticleStore as _;
 use madang_article_read::{ArticleGroup, Count, Entry, ReadTogether as _, Together};
+use madang_board::ArticleId;
 use madang_comment::CommentStore as _;
-use madang_kernel::{ArticleId, Id, StoreError};
+use madang_kernel::{Id, StoreError};
 use madang_like::LikeStore as _;
 use madang_sqlite::{SqliteArticles, SqliteComments, SqliteLikes, SqliteTogether, SqliteViews};
 use madang_view::{StoredViews, ViewStore as _};

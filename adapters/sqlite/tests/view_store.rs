@@ -7,8 +7,9 @@ mod support;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use madang_board::ArticleId;
 use madang_conformance::view_store::ViewStoreHarness;
-use madang_kernel::{ArticleId, EventId, Id, ManualClock, ShardId, Timestamp};
+use madang_kernel::{EventId, Id, ManualClock, ShardId, Timestamp};
 use madang_messaging::Message;
 use madang_sqlite::{CheckFinding, CheckOptions, Lane, SqliteViews, ViewFinding};
 use madang_view::{ViewStore, WriteBack};

@@ -7,10 +7,8 @@ mod support;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use madang_kernel::{
-    ArticleFacts, ArticleId, ArticleLookup, BoardId, CommentMode, Id, IdGenerator, MemberId, NodeId, NodeLease,
-    StoreError,
-};
+use madang_board::{ArticleFacts, ArticleId, ArticleLookup, BoardId, CommentMode, MemberId};
+use madang_kernel::{Id, IdGenerator, NodeId, NodeLease, StoreError};
 use madang_sqlite::{CheckOptions, SqliteViews};
 use madang_view::{GuestKey, LiveLimits, StoredViews, ViewConfig, ViewError, ViewService, ViewStore, Viewer};
 use support::TestDb;

@@ -169,7 +169,7 @@ pub enum RoleArg {
     Admin,
 }
 
-impl From<RoleArg> for madang_kernel::Role {
+impl From<RoleArg> for madang_board::Role {
     fn from(role: RoleArg) -> Self {
         match role {
             RoleArg::Member => Self::Member,

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use madang_article::ArticleError;
-use madang_kernel::{Role, StoreError};
+use madang_board::Role;
+use madang_kernel::StoreError;
 use madang_member::{MemberError, MemberService};
 use madang_messaging::{OnError, Stop, Supervisor};
 use tracing::{error, info, warn};

@@ -62,7 +62,8 @@ async fn renew(leases: &dyn NodeLeases, ids: &IdGenerator, ttl_ms: i64) -> Resul
 
 #[cfg(test)]
 mod tests {
-    use madang_kernel::{ArticleId, Clock as _, ManualClock, NodeId, NodeLease, ShardId, Timestamp};
+    use madang_board::ArticleId;
+    use madang_kernel::{Clock as _, ManualClock, NodeId, NodeLease, ShardId, Timestamp};
     use madang_sqlite::{Sqlite, SqliteLeases, SqliteOptions};
 
     use super::*;

@@ -1,6 +1,7 @@
 //! What happens to articles. Every event carries the whole state, so a consumer that missed one is put right by the next.
 
-use madang_kernel::{ArticleId, BoardId, MemberId, Timestamp};
+use madang_board::{ArticleId, BoardId, MemberId};
+use madang_kernel::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// Who wrote something, with the name they had at that moment.

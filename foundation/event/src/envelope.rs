@@ -1,7 +1,8 @@
 //! The envelope around every event, and its JSON: unknown fields are let through, unknown types never guessed at.
 
 use bytes::Bytes;
-use madang_kernel::{ArticleId, EventId, Timestamp};
+use madang_board::ArticleId;
+use madang_kernel::{EventId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -184,7 +185,8 @@ fn malformed(error: serde_json::Error) -> DecodeReason {
 
 #[cfg(test)]
 mod tests {
-    use madang_kernel::{BoardId, CommentId, Id, MemberId};
+    use madang_board::{BoardId, CommentId, MemberId};
+    use madang_kernel::Id;
     use proptest::prelude::*;
 
     use super::*;

@@ -1,7 +1,8 @@
 //! A look at the front of an encoded event: its type, key and version without parsing what it carries, for those who
 //! ignore most of what they are handed.
 
-use madang_kernel::{ArticleId, EventId};
+use madang_board::ArticleId;
+use madang_kernel::EventId;
 
 use crate::{Envelope, type_name};
 
@@ -59,7 +60,8 @@ fn number(raw: &[u8]) -> Option<(u64, &[u8])> {
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
-    use madang_kernel::{BoardId, CommentId, Id, MemberId, Timestamp};
+    use madang_board::{BoardId, CommentId, MemberId};
+    use madang_kernel::{Id, Timestamp};
     use proptest::prelude::*;
 
     use super::*;

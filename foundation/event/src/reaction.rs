@@ -1,7 +1,7 @@
 //! What readers do with an article: comment, like, view. Each event carries the count after it and the count's version, so
 //! a consumer takes the newer one and never adds up.
 
-use madang_kernel::{ArticleId, CommentId, MemberId};
+use madang_board::{ArticleId, CommentId, MemberId};
 use serde::{Deserialize, Serialize};
 
 /// A comment was written or deleted. Carries neither text nor writer: what is deleted later must not stay readable here.

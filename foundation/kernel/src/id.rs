@@ -1,10 +1,5 @@
 //! Ids: 63 bits that tell when, where and by whom they were issued; one newtype per thing they name.
 
-use std::fmt;
-use std::str::FromStr;
-
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-
 use crate::{NodeId, ShardId, Timestamp};
 
 /// Milliseconds since [`ID_EPOCH_MS`]: enough until the year 2093.
@@ -58,7 +53,9 @@ pub(crate) fn compose(time_ms: u64, shard: ShardId, node: NodeId, sequence: u64)
     bits as i64
 }
 
-fn parse(text: &str) -> Result<i64, IdParseError> {
+/// Reads the one spelling that an id has.
+#[doc(hidden)]
+pub fn parse_id(text: &str) -> Result<i64, IdParseError> {
     // One spelling an id, digits only: `i64::from_str` would also take "+5" and "005".
     if text.is_empty() || text.starts_with('0') || !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(IdParseError);
@@ -69,13 +66,16 @@ fn parse(text: &str) -> Result<i64, IdParseError> {
     }
 }
 
+/// Declares id newtypes: `ids! { /// An account. AccountId }`. In JSON an id is a string, because numbers lose bits past
+/// 2^53 in most clients. The crate that declares them depends on serde.
+#[macro_export]
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(i64);
 
-        impl Id for $name {
+        impl $crate::Id for $name {
             fn from_raw(raw: i64) -> Self {
                 Self(raw)
             }
@@ -84,52 +84,37 @@ macro_rules! ids {
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.fmt(f)
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                ::std::fmt::Display::fmt(&self.0, f)
             }
         }
 
-        impl FromStr for $name {
-            type Err = IdParseError;
-            fn from_str(text: &str) -> Result<Self, IdParseError> {
-                parse(text).map(Self)
+        impl ::std::str::FromStr for $name {
+            type Err = $crate::IdParseError;
+            fn from_str(text: &str) -> Result<Self, $crate::IdParseError> {
+                $crate::parse_id(text).map(Self)
             }
         }
 
-        // JSON numbers lose bits past 2^53 in most clients, so an id travels as a string.
-        impl Serialize for $name {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        impl ::serde::Serialize for $name {
+            fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.collect_str(&self.0)
             }
         }
 
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-                text.parse().map_err(de::Error::custom)
+        impl<'de> ::serde::Deserialize<'de> for $name {
+            fn deserialize<D: ::serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = <::std::borrow::Cow<'de, str> as ::serde::Deserialize>::deserialize(deserializer)?;
+                text.parse().map_err(::serde::de::Error::custom)
             }
         }
     )*};
 }
 
 ids! {
-    /// An act of a moderator, as the log of moderation names it.
-    ActId,
-    /// An article; carries its board's shard.
-    ArticleId,
-    /// A board; carries the shard on which its articles live.
-    BoardId,
-    /// A comment; carries the shard of what belongs to its article.
-    CommentId,
     /// An event, stable through every retry and replay.
     EventId,
-    /// A member; all live on shard 0.
-    MemberId,
-    /// A member's report of an article or a comment.
-    ReportId,
-    /// One sign-in of a member.
-    SessionId,
 }
 
 #[cfg(test)]
@@ -139,7 +124,7 @@ mod tests {
     #[test]
     fn an_id_tells_its_shard_and_time() {
         let raw = compose(1_000, ShardId::new(63).unwrap(), NodeId(255), 255);
-        let id = ArticleId::from_raw(raw);
+        let id = EventId::from_raw(raw);
         assert_eq!(id.shard().number(), 63);
         assert_eq!(id.issued_at().as_millis(), ID_EPOCH_MS + 1_000);
     }
@@ -147,16 +132,16 @@ mod tests {
     #[test]
     fn only_plain_positive_decimals_are_ids() {
         for text in ["", "0", "-1", "+1", "01", " 1", "1.0", "abc", "9223372036854775808", "99999999999999999999"] {
-            assert_eq!(text.parse::<ArticleId>(), Err(IdParseError), "{text:?}");
+            assert_eq!(text.parse::<EventId>(), Err(IdParseError), "{text:?}");
         }
-        assert_eq!("9223372036854775807".parse::<ArticleId>().unwrap().raw(), i64::MAX);
+        assert_eq!("9223372036854775807".parse::<EventId>().unwrap().raw(), i64::MAX);
     }
 
     #[test]
     fn ids_are_strings_in_json() {
-        let id = ArticleId::from_raw(9_007_199_254_740_993);
+        let id = EventId::from_raw(9_007_199_254_740_993);
         assert_eq!(serde_json::to_string(&id).unwrap(), "\"9007199254740993\"");
-        assert_eq!(serde_json::from_str::<ArticleId>("\"9007199254740993\"").unwrap(), id);
-        assert!(serde_json::from_str::<ArticleId>("9007199254740993").is_err());
+        assert_eq!(serde_json::from_str::<EventId>("\"9007199254740993\"").unwrap(), id);
+        assert!(serde_json::from_str::<EventId>("9007199254740993").is_err());
     }
 }

@@ -79,7 +79,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::{ArticleId, ManualClock, NodeId, Timestamp};
+    use crate::{EventId, ManualClock, NodeId, Timestamp};
 
     const START_MS: i64 = ID_EPOCH_MS + 1_000_000;
 
@@ -101,7 +101,7 @@ mod tests {
                 .map(|worker| {
                     let ids = &ids;
                     scope.spawn(move || {
-                        (0..20_000).map(|_| ids.next::<ArticleId>(shard(worker % 3)).unwrap()).collect::<Vec<_>>()
+                        (0..20_000).map(|_| ids.next::<EventId>(shard(worker % 3)).unwrap()).collect::<Vec<_>>()
                     })
                 })
                 .collect();
@@ -120,9 +120,9 @@ mod tests {
     fn a_clock_that_steps_back_changes_nothing() {
         let clock = Arc::new(ManualClock::at(Timestamp::from_millis(START_MS)));
         let ids = generator(&clock, START_MS, START_MS + 10_000);
-        let before: ArticleId = ids.next(shard(1)).unwrap();
+        let before: EventId = ids.next(shard(1)).unwrap();
         clock.set(Timestamp::from_millis(START_MS - 3_600_000));
-        let after: ArticleId = ids.next(shard(1)).unwrap();
+        let after: EventId = ids.next(shard(1)).unwrap();
         assert!(after > before);
     }
 
@@ -130,7 +130,7 @@ mod tests {
     fn a_full_millisecond_borrows_the_next() {
         let clock = Arc::new(ManualClock::at(Timestamp::from_millis(START_MS)));
         let ids = generator(&clock, START_MS, START_MS + 10_000);
-        let issued: Vec<ArticleId> = (0..1_000).map(|_| ids.next(shard(0)).unwrap()).collect();
+        let issued: Vec<EventId> = (0..1_000).map(|_| ids.next(shard(0)).unwrap()).collect();
         assert!(issued.is_sorted_by(|a, b| a < b));
         assert_eq!(issued.last().unwrap().issued_at().as_millis(), START_MS + 3);
     }
@@ -139,23 +139,23 @@ mod tests {
     fn no_id_is_issued_at_or_past_the_end_of_the_lease() {
         let clock = Arc::new(ManualClock::at(Timestamp::from_millis(START_MS)));
         let ids = generator(&clock, START_MS, START_MS + 1);
-        let issued = (0..2_000).filter(|_| ids.next::<ArticleId>(shard(0)).is_ok()).count();
+        let issued = (0..2_000).filter(|_| ids.next::<EventId>(shard(0)).is_ok()).count();
         assert_eq!(issued, 256, "one millisecond's worth, then refusal");
         clock.set(Timestamp::from_millis(START_MS + 60_000));
-        assert_eq!(ids.next::<ArticleId>(shard(7)), Err(LeaseEnded), "a paused process wakes up past its lease");
+        assert_eq!(ids.next::<EventId>(shard(7)), Err(LeaseEnded), "a paused process wakes up past its lease");
     }
 
     #[test]
     fn the_next_holder_starts_above_everything_issued_before() {
         let clock = Arc::new(ManualClock::at(Timestamp::from_millis(START_MS)));
         let first = generator(&clock, START_MS, START_MS + 10_000);
-        let last: ArticleId = (0..5_000).map(|_| first.next(shard(9)).unwrap()).last().unwrap();
+        let last: EventId = (0..5_000).map(|_| first.next(shard(9)).unwrap()).last().unwrap();
         // Crash: the lease was never given back, and the clock is wrong by an hour after the restart.
         clock.set(Timestamp::from_millis(START_MS - 3_600_000));
         let second = generator(&clock, first.lease().until_ms, START_MS + 60_000);
-        assert!(second.next::<ArticleId>(shard(9)).unwrap() > last);
+        assert!(second.next::<EventId>(shard(9)).unwrap() > last);
         // Graceful: what was not used is given back, and still nothing repeats.
         let third = generator(&clock, first.unused_from_ms(), START_MS + 60_000);
-        assert!(third.next::<ArticleId>(shard(9)).unwrap() > last);
+        assert!(third.next::<EventId>(shard(9)).unwrap() > last);
     }
 }

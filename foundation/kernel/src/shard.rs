@@ -5,7 +5,6 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use crate::id::{Id, SHARD_BITS};
-use crate::{ArticleId, CommentId};
 
 /// How many logical shards there are; never changes, because ids carry the number.
 pub const SHARDS: usize = 1 << SHARD_BITS;
@@ -28,19 +27,15 @@ impl ShardId {
         Self((bits % SHARDS as u64) as u8)
     }
 
-    /// Where comments, likes and views of an article live: spread by hash, so that one busy board loads no single server.
-    pub fn of_article_parts(article: ArticleId) -> Self {
-        Self::wrapping(mix(article.raw() as u64))
+    /// Where what belongs to `owner` lives (the comments of an article, say): spread by hash, so that one busy place loads
+    /// no single server.
+    pub fn of_parts(owner: impl Id) -> Self {
+        Self::wrapping(mix(owner.raw() as u64))
     }
 
-    /// Where a comment lives; its id carries the shard of its article's parts.
-    pub fn of_comment(comment: CommentId) -> Self {
-        comment.shard()
-    }
-
-    /// A shard for a new board, spread evenly over slugs.
-    pub fn for_board(slug: &str) -> Self {
-        let folded = slug.bytes().fold(0u64, |hash, byte| mix(hash ^ u64::from(byte)));
+    /// A shard for something new that has a name, spread evenly over names.
+    pub fn for_name(name: &str) -> Self {
+        let folded = name.bytes().fold(0u64, |hash, byte| mix(hash ^ u64::from(byte)));
         Self::wrapping(mix(folded))
     }
 
@@ -170,6 +165,7 @@ fn parse_range(text: &str) -> Option<RangeInclusive<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::EventId;
 
     #[test]
     fn ranges_map_every_shard() {
@@ -195,8 +191,8 @@ mod tests {
         let mut counts = [0u32; SHARDS];
         for ms in 0..64_000i64 {
             // One article a millisecond on one board by one node: sequence 0, same shard, same node.
-            let article = ArticleId::from_raw((1_000_000 + ms) << 22 | 5 << 16 | 1 << 8);
-            counts[usize::from(ShardId::of_article_parts(article).number())] += 1;
+            let article = EventId::from_raw((1_000_000 + ms) << 22 | 5 << 16 | 1 << 8);
+            counts[usize::from(ShardId::of_parts(article).number())] += 1;
         }
         assert!(counts.iter().all(|count| (800..1_200).contains(count)), "{counts:?}");
     }
@@ -205,7 +201,7 @@ mod tests {
     fn boards_spread_evenly() {
         let mut counts = [0u32; SHARDS];
         for number in 0..64_000 {
-            counts[usize::from(ShardId::for_board(&format!("board-{number}")).number())] += 1;
+            counts[usize::from(ShardId::for_name(&format!("board-{number}")).number())] += 1;
         }
         assert!(counts.iter().all(|count| (800..1_200).contains(count)), "{counts:?}");
     }

@@ -4,7 +4,8 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use madang_article::{BoardDraft, BoardWithCount, CommentMode};
-use madang_kernel::{BoardId, Timestamp};
+use madang_board::BoardId;
+use madang_kernel::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -130,10 +131,10 @@ pub(crate) async fn create(
     key: IdempotencyKey,
     body: Json<NewBoard>,
 ) -> Result<Response, ApiError> {
-    let once = key.once(&session.actor, || "POST /api/v1/boards".to_owned(), &body.bytes);
+    let idempotency = key.idempotency(&session.actor, || "POST /api/v1/boards".to_owned(), &body.bytes);
     let NewBoard { slug, title, comment_mode } = body.value;
     let draft = BoardDraft { slug, title, comment_mode: comment_mode.into() };
-    let board = BoardBody::from(api.articles.create_board(&session.actor, draft, once).await?);
+    let board = BoardBody::from(api.articles.create_board(&session.actor, draft, idempotency).await?);
     reply::created(&format!("/api/v1/boards/{}", board.board_id), Some(reply::digest_tag(&board)?), &board)
 }
 

@@ -6,8 +6,8 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use madang_article_read::ReadArticle;
+use madang_board::{ArticleId, BoardId};
 use madang_hot_article::{Day, HotItem, HotList};
-use madang_kernel::{ArticleId, BoardId};
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -3,7 +3,8 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use madang_kernel::{ArticleId, MemberId, Timestamp};
+use madang_board::{ArticleId, MemberId};
+use madang_kernel::Timestamp;
 use madang_like::{LikeState, Liker};
 use serde::Serialize;
 use utoipa::ToSchema;

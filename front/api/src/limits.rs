@@ -12,7 +12,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::{Method, Request};
-use madang_kernel::{Clock, Id, MemberId};
+use madang_board::MemberId;
+use madang_kernel::{Clock, Id};
 
 pub use self::buckets::{Bucket, Buckets, MemoryBuckets, Taken};
 use self::shared::Portions;

@@ -3,7 +3,8 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use madang_kernel::{MemberId, Role, Timestamp};
+use madang_board::{MemberId, Role};
+use madang_kernel::Timestamp;
 use madang_member::Member;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -5,7 +5,7 @@ mod body;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use madang_kernel::{ArticleId, CommentId, ReportId, Reported};
+use madang_board::{ArticleId, CommentId, ReportId, Reported};
 
 use self::body::{ActBody, Log, NewReport, ReportBody, ReportList, Settlement};
 use crate::extract::{ActQuery, Json, ModeratorPath, OptionalJson, PathId, ReportQuery, Signed};
@@ -51,7 +51,7 @@ pub(crate) async fn report_comment(
     created(report.ok_or(ApiError::NotFound("comment"))?)
 }
 
-fn created(report: madang_kernel::Report) -> Result<Response, ApiError> {
+fn created(report: madang_board::Report) -> Result<Response, ApiError> {
     let location = format!("/api/v1/reports/{}/resolution", report.report_id);
     reply::created(&location, None, &ReportBody::from(report))
 }

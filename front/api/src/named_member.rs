@@ -1,7 +1,7 @@
 //! A member beside what they did: who they are, by id and name.
 
+use madang_board::MemberId;
 use madang_event::Writer;
-use madang_kernel::MemberId;
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use axum::http::HeaderValue;
 use bytes::Bytes;
-use madang_kernel::{ArticleId, BoardId, PageNumber, PageSize};
+use madang_board::{ArticleId, BoardId};
+use madang_kernel::{PageNumber, PageSize};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use madang_kernel::ArticleId;
+use madang_board::ArticleId;
 use madang_view::Viewed;
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -4,7 +4,7 @@
 
 mod support;
 
-use madang_kernel::Role;
+use madang_board::Role;
 use support::board_site::BoardSite;
 
 const REASON: &str = r#"{"reason":"spam"}"#;

@@ -4,13 +4,13 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use madang_article::{ArticleError, BoardDraft, BoardWithCount, SLUG_MAX_CHARS, TITLE_MAX_CHARS};
-use madang_kernel::{CommentMode, Role};
+use madang_board::{CommentMode, Role};
 use maud::{Markup, html};
 
 use crate::error::{Refused, WebError};
 use crate::form::{Line, Problems};
+use crate::idempotency::{idempotency, idempotency_field};
 use crate::layout::{Page, Place, token_field, whole};
-use crate::once::{once, once_field};
 use crate::posted::Posted;
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
@@ -57,9 +57,10 @@ async fn create(
     let (visit, t) = (&posted.visit, posted.visit.texts());
     let session = posted.session().map_err(|reason| Ok(write::not_yet(visit, reason)))?;
     let comment_mode = if is_tree { CommentMode::Tree } else { CommentMode::TwoLevel };
-    let once = once(&session.actor, "POST /admin/boards", posted, &[slug, title, if is_tree { "tree" } else { "" }]);
+    let idempotency =
+        idempotency(&session.actor, "POST /admin/boards", posted, &[slug, title, if is_tree { "tree" } else { "" }]);
     let draft = BoardDraft { slug: slug.to_owned(), title: title.to_owned(), comment_mode };
-    match web.site.articles.create_board(&session.actor, draft, once).await {
+    match web.site.articles.create_board(&session.actor, draft, idempotency).await {
         Ok(_) => {
             web.boards.forget();
             Ok(())
@@ -137,7 +138,7 @@ fn board_form(visit: &Visit, form: &BoardForm) -> Markup {
         form.write.narrow method="post" action="/admin/boards" {
             (form.problems.summary(visit))
             (token_field(visit))
-            (once_field())
+            (idempotency_field())
             (slug.show(&form.problems))
             (title.show(&form.problems))
             div.field {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use madang_article::{ArticleError, ArticleService, BoardWithCount};
-use madang_kernel::BoardId;
+use madang_board::BoardId;
 
 /// How old the list may be.
 const KEPT: Duration = Duration::from_millis(500);

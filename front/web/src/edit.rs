@@ -4,8 +4,8 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use madang_article::{Article, ArticleDraft, ArticleError};
-use madang_kernel::rules::{About, Action};
-use madang_kernel::{ArticleId, REASON_MAX_CHARS, Reason};
+use madang_board::rules::{About, Action};
+use madang_board::{ArticleId, REASON_MAX_CHARS, Reason};
 use maud::{Markup, html};
 
 use crate::error::{Refused, WebError};

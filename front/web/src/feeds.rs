@@ -2,7 +2,8 @@
 
 use axum::extract::{Path, State};
 use axum::response::Response;
-use madang_kernel::{ArticleId, PageSize, Timestamp};
+use madang_board::ArticleId;
+use madang_kernel::{PageSize, Timestamp};
 use maud::{PreEscaped, html};
 
 use crate::error::{Refused, WebError};

@@ -1,7 +1,7 @@
 //! How often somebody may send a form; who decides it is outside.
 
 use async_trait::async_trait;
-use madang_kernel::MemberId;
+use madang_board::MemberId;
 
 /// Who sends a form, as far as a limit is concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -124,7 +124,7 @@ fn top(visit: &Visit, page: &Page<'_>) -> Markup {
                     @if visit.moderates() {
                         a href="/moderation" aria-current=[(page.place == Place::Moderation).then_some("page")] { (t.moderation) }
                     }
-                    @if visit.has(madang_kernel::Role::Admin) {
+                    @if visit.has(madang_board::Role::Admin) {
                         a href="/admin" aria-current=[(page.place == Place::Admin).then_some("page")] { (t.administration) }
                     }
                 }

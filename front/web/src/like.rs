@@ -2,7 +2,7 @@
 
 use axum::extract::{Path, State};
 use axum::response::Response;
-use madang_kernel::ArticleId;
+use madang_board::ArticleId;
 
 use crate::error::{Refused, WebError};
 use crate::posted::Posted;

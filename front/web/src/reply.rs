@@ -24,7 +24,7 @@ const VARY: HeaderValue = HeaderValue::from_static("accept-encoding, accept-lang
 /// A page made for one reader.
 pub(crate) fn page(visit: &Visit, status: StatusCode, html: String) -> Response {
     let compress = visit.takes_gzip && html.len() >= zip::WORTH_BYTES;
-    let body = if compress { zip::gzip(html.as_bytes(), Effort::Once) } else { html.into() };
+    let body = if compress { zip::gzip(html.as_bytes(), Effort::Idempotency) } else { html.into() };
     let mut response = dressed(body, compress);
     *response.status_mut() = status;
     response
@@ -73,7 +73,7 @@ pub(crate) fn fragment(status: StatusCode, html: String) -> Response {
 /// Text of another kind, for programs.
 pub(crate) fn document(visit: &Visit, kind: &'static str, text: String) -> Response {
     let compress = visit.takes_gzip && text.len() >= zip::WORTH_BYTES;
-    let body = if compress { zip::gzip(text.as_bytes(), Effort::Once) } else { text.into() };
+    let body = if compress { zip::gzip(text.as_bytes(), Effort::Idempotency) } else { text.into() };
     let mut response = dressed(body, compress);
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     response

@@ -3,7 +3,7 @@
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use madang_kernel::{ArticleId, CommentId, REASON_MAX_CHARS, Reported};
+use madang_board::{ArticleId, CommentId, REASON_MAX_CHARS, Reported};
 use madang_member::MemberError;
 use maud::{Markup, html};
 

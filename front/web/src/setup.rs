@@ -6,7 +6,7 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
-use madang_kernel::Role;
+use madang_board::Role;
 use maud::html;
 use serde::Deserialize;
 use tokio::sync::Mutex;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
-use madang_kernel::rules::{self, About, Action};
-use madang_kernel::{Actor, MemberId, Role};
+use madang_board::rules::{self, About, Action};
+use madang_board::{Actor, MemberId, Role};
 use madang_member::Session;
 use madang_view::Viewer;
 

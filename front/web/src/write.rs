@@ -10,8 +10,8 @@ use maud::{Markup, html};
 
 use crate::error::{Refused, WebError};
 use crate::form::{Line, Problems, area};
+use crate::idempotency::{idempotency, idempotency_field};
 use crate::layout::{Page, token_field, whole};
-use crate::once::{once, once_field};
 use crate::posted::{NotYet, Posted};
 use crate::reply;
 use crate::state::{Shared, Web};
@@ -92,9 +92,9 @@ async fn create(
     let visit = &posted.visit;
     let session = posted.session().map_err(|reason| Ok(not_yet(visit, reason)))?;
     let scope = format!("POST /b/{}/write", board.board.slug);
-    let once = once(&session.actor, &scope, posted, &[title, content]);
+    let idempotency = idempotency(&session.actor, &scope, posted, &[title, content]);
     let draft = ArticleDraft { title: title.to_owned(), content: content.to_owned() };
-    let written = web.site.articles.create(&session.actor, board.board.board_id, draft, once).await;
+    let written = web.site.articles.create(&session.actor, board.board.board_id, draft, idempotency).await;
     written.map(|article| format!("/articles/{}", article.article_id)).map_err(|error| match error {
         ArticleError::Invalid(invalid) => Ok(Problems::invalid(visit.preferences.lang, &invalid)),
         ArticleError::KeyReused => Ok(Problems::of(visit.texts().sent_before)),
@@ -134,7 +134,7 @@ pub(crate) fn show(web: &Web, visit: &Visit, form: &ArticleForm<'_>) -> String {
             (form.problems.summary(visit))
             p.notice #draft-notice hidden { (t.draft_restored) " " button.link type="button" { (t.draft_discard) } }
             (token_field(visit))
-            (once_field())
+            (idempotency_field())
             @if let Some(version) = form.version { input type="hidden" name="version" value=(version); }
             (title.show(form.problems))
             div.beside {

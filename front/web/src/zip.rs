@@ -18,7 +18,7 @@ pub(crate) enum Effort {
     /// Once for many readers.
     Kept,
     /// For one reader.
-    Once,
+    Idempotency,
 }
 
 /// The text as gzip.
@@ -26,7 +26,7 @@ pub(crate) fn gzip(text: &[u8], effort: Effort) -> Bytes {
     let level = match effort {
         Effort::Asset => Compression::best(),
         Effort::Kept => Compression::new(5),
-        Effort::Once => Compression::fast(),
+        Effort::Idempotency => Compression::fast(),
     };
     let mut encoder = GzEncoder::new(Vec::with_capacity(text.len() / 3), level);
     // Writing into memory cannot fail; should it, an empty body would show it at once.

@@ -7,7 +7,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use madang_kernel::{Clock, CommentMode, SystemClock};
+use madang_board::CommentMode;
+use madang_kernel::{Clock, SystemClock};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

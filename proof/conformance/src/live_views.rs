@@ -5,7 +5,8 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use madang_kernel::{ArticleId, Id, MemberId, Timestamp};
+use madang_board::{ArticleId, MemberId};
+use madang_kernel::{Id, Timestamp};
 use madang_view::{LiveLimits, LiveView, LiveViews, StoredViews, Viewer, WrittenBack};
 use tokio::task::JoinSet;
 

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::future::Future;
 use std::sync::Arc;
 
-use madang_kernel::{BoardId, Id, MemberId, Role, SessionId, Timestamp};
+use madang_board::{BoardId, MemberId, Role, SessionId};
+use madang_kernel::{Id, Timestamp};
 use madang_member::{
     Change, ChangeMember, ChangeOutcome, ChangeRefused, CreateMember, Member, MemberRecord, MemberStore, NewMember,
     Revocation, RevocationCursor, Standing,

@@ -4,10 +4,10 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use madang_kernel::{
-    Act, ActId, ActKind, Actor, ArticleId, BoardId, CommentId, Id, MemberId, PageSize, Report, ReportId, Reported,
-    Resolution, Role, Timestamp,
+use madang_board::{
+    Act, ActId, ActKind, Actor, ArticleId, BoardId, CommentId, MemberId, Report, ReportId, Reported, Resolution, Role,
 };
+use madang_kernel::{Id, PageSize, Timestamp};
 use madang_member::{
     Change, ChangeMember, ChangeOutcome, Member, MemberStore, ModerationStore, NewMember, NewReport, ResolveReport,
 };

@@ -5,8 +5,9 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use madang_board::ArticleId;
 use madang_event::{ArticleViews, Envelope, Event, Topic};
-use madang_kernel::{ArticleId, Clock, EventId, Id, ManualClock, ShardId};
+use madang_kernel::{Clock, EventId, Id, ManualClock, ShardId};
 use madang_messaging::Message;
 use madang_view::{StoredViews, ViewStore, WriteBack};
 use tokio::task::JoinSet;
@@ -57,7 +58,7 @@ async fn a_written_count_is_found_and_reported_once<H: ViewStoreHarness>(harness
     let committed = harness.committed().await;
     let [message] = &committed[..] else { panic!("one event, not {committed:?}") };
     assert_eq!((message.topic.as_str(), &message.key), (Topic::View.name(), &article.to_string()));
-    assert_eq!(message.shard, ShardId::of_article_parts(article));
+    assert_eq!(message.shard, ShardId::of_parts(article));
     let expected = Envelope {
         event_id: EventId::from_raw(9),
         occurred_at: harness.clock().now(),

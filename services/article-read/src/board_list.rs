@@ -3,8 +3,9 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
+use madang_board::ArticleId;
 use madang_event::BoardCount;
-use madang_kernel::{ArticleId, Id, PageNumber, PageSize};
+use madang_kernel::{Id, PageNumber, PageSize};
 
 use crate::{BoardChange, Newest, Presence};
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use madang_board::{ArticleId, BoardId};
 use madang_event::{BoardCount, Envelope, Event};
-use madang_kernel::{ArticleId, BoardId};
 
 use crate::{ArticleGroup, ArticleText, Count, Entry};
 

@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use madang_kernel::{ArticleId, ShardId, StoreError};
+use madang_board::ArticleId;
+use madang_kernel::{ShardId, StoreError};
 
 use crate::service::SLICE_MAX;
 use crate::{ArticleGroup, ArticleText, Count, Entry, ReadService};
@@ -79,7 +80,7 @@ impl ReadService {
     pub async fn still_differing(&self, found: Vec<Difference>) -> Result<Vec<Difference>, StoreError> {
         let mut by_shard: HashMap<ShardId, Vec<Difference>> = HashMap::new();
         for difference in found {
-            by_shard.entry(ShardId::of_article_parts(difference.article_id)).or_default().push(difference);
+            by_shard.entry(ShardId::of_parts(difference.article_id)).or_default().push(difference);
         }
         let mut left = Vec::new();
         for (shard, found) in by_shard {

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use madang_kernel::{ArticleId, BoardId, ShardId, StoreError, Timestamp};
+use madang_board::{ArticleId, BoardId};
+use madang_kernel::{ShardId, StoreError, Timestamp};
 
 use crate::{BoardList, Change, Entry, Newest, Step, Window};
 

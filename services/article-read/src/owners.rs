@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use madang_board::{ArticleId, BoardId};
 use madang_event::BoardCount;
-use madang_kernel::{ArticleId, BoardId, Page, PageNumber, PageSize, Scroll, StoreError};
+use madang_kernel::{Page, PageNumber, PageSize, Scroll, StoreError};
 
 use crate::{ArticleGroup, ArticleHead, ArticleText, Count, Entry};
 

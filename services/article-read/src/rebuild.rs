@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use madang_kernel::{ArticleId, BoardId, Id as _, PageSize, ShardId, StoreError};
+use madang_board::{ArticleId, BoardId};
+use madang_kernel::{Id as _, PageSize, ShardId, StoreError};
 
 use crate::loader::Source;
 use crate::meters::{Kind, Meter, Meters};
@@ -104,7 +105,7 @@ impl Source<ArticleId, Option<Entry>> for EntrySource {
 
     /// The text is where the board is, the counts where the parts of the article are.
     fn place(&self, article: &ArticleId) -> u32 {
-        u32::from(article.shard().number()) << 8 | u32::from(ShardId::of_article_parts(*article).number())
+        u32::from(article.shard().number()) << 8 | u32::from(ShardId::of_parts(*article).number())
     }
 }
 

@@ -1,7 +1,8 @@
 //! Events for the tests of this crate.
 
+use madang_board::{ArticleId, BoardId, CommentId, MemberId};
 use madang_event::{ArticleDeleted, ArticleLikes, ArticleState, BoardCount, CommentChange, Envelope, Event, Writer};
-use madang_kernel::{ArticleId, BoardId, CommentId, EventId, Id, MemberId, Timestamp};
+use madang_kernel::{EventId, Id, Timestamp};
 
 use crate::Change;
 

@@ -3,8 +3,9 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use madang_board::{ArticleId, BoardId};
 use madang_event::{Envelope, Event};
-use madang_kernel::{ArticleId, BoardId, Clock, Page, PageNumber, PageSize, Scroll, StoreError, known_count};
+use madang_kernel::{Clock, Page, PageNumber, PageSize, Scroll, StoreError, known_count};
 use madang_messaging::Stop;
 
 use crate::loader::{LoadLoop, Loader, loader};

@@ -1,7 +1,8 @@
 //! What the model keeps of an article: its head, which lists show, and the text below it. Shared, never copied on a read.
 
+use madang_board::{ArticleId, BoardId};
 use madang_event::{ArticleState, Writer};
-use madang_kernel::{ArticleId, BoardId, Timestamp};
+use madang_kernel::Timestamp;
 
 /// An article as a list shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,7 +5,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use madang_kernel::{ArticleId, Clock, Id, ShardId, StoreError, Timestamp};
+use madang_board::ArticleId;
+use madang_kernel::{Clock, Id, ShardId, StoreError, Timestamp};
 use quick_cache::unsync::Cache;
 
 use crate::Owners;
@@ -168,7 +169,7 @@ impl Source<ArticleId, Option<u64>> for ViewSource {
     }
 
     fn place(&self, article: &ArticleId) -> u32 {
-        ShardId::of_article_parts(*article).number().into()
+        ShardId::of_parts(*article).number().into()
     }
 }
 

@@ -6,7 +6,7 @@
 //! board has seen, so no article is ever in another block than the one that counted it. Super-blocks start only where
 //! blocks start, so a block is never cut by one.
 
-use madang_kernel::ArticleId;
+use madang_board::ArticleId;
 
 /// Articles after which the newest block is full.
 pub const BLOCK_ARTICLES: u64 = 1_000;

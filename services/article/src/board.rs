@@ -1,6 +1,7 @@
 //! Boards: where articles are written, and how their comments hang together.
 
-use madang_kernel::{BoardId, CommentMode, Timestamp};
+use madang_board::{BoardId, CommentMode};
+use madang_kernel::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// A board.

@@ -1,8 +1,9 @@
 //! The events that report a change of an article, built inside the transaction that makes it: only there are the
 //! board's count and the moment known. Key and version are decided here, once for every adapter.
 
+use madang_board::{ArticleId, BoardId};
 use madang_event::{ArticleDeleted, ArticleState, BoardCount, Envelope, Event};
-use madang_kernel::{ArticleId, BoardId, EventId, Timestamp};
+use madang_kernel::{EventId, Timestamp};
 
 use crate::Article;
 
@@ -59,8 +60,9 @@ fn state(article: &Article, board_count: BoardCount) -> ArticleState {
 
 #[cfg(test)]
 mod tests {
+    use madang_board::MemberId;
     use madang_event::Writer;
-    use madang_kernel::{Id, MemberId};
+    use madang_kernel::Id;
 
     use super::*;
 

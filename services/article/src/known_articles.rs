@@ -7,7 +7,8 @@ use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use madang_kernel::{ArticleId, BoardId, Timestamp};
+use madang_board::{ArticleId, BoardId};
+use madang_kernel::Timestamp;
 
 /// Articles remembered in one generation; at most two generations are kept, about 3 MB each.
 const KNOWN_MAX: usize = 65_536;

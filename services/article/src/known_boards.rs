@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
-use madang_kernel::{BoardId, CommentMode, Timestamp};
+use madang_board::{BoardId, CommentMode};
+use madang_kernel::Timestamp;
 
 /// Boards that are remembered; past it, the store is asked.
 const KNOWN_BOARDS_MAX: usize = 100_000;

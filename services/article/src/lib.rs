@@ -13,7 +13,7 @@ mod service;
 mod store;
 
 pub use board::{Board, BoardWithCount};
-pub use madang_kernel::CommentMode;
+pub use madang_board::CommentMode;
 pub use model::{Article, ArticleSummary};
 pub use rules::{CONTENT_MAX_CHARS, Content, SLUG_MAX_CHARS, SLUG_MIN_CHARS, Slug, TITLE_MAX_CHARS, Title};
 pub use service::{ArticleDraft, ArticleError, ArticleService, BoardDraft, SHARED_FACTS_KEPT_MS};

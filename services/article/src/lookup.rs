@@ -2,7 +2,8 @@
 //! arranged.
 
 use async_trait::async_trait;
-use madang_kernel::{ArticleFacts, ArticleId, ArticleLookup, BoardId, BoardLookup, StoreError};
+use madang_board::{ArticleFacts, ArticleId, ArticleLookup, BoardId, BoardLookup};
+use madang_kernel::StoreError;
 
 use crate::ArticleService;
 use crate::known_articles::Known;

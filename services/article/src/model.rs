@@ -1,7 +1,8 @@
 //! Articles as values.
 
+use madang_board::{ArticleId, BoardId};
 use madang_event::Writer;
-use madang_kernel::{ArticleId, BoardId, Timestamp};
+use madang_kernel::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// An article with its text.

@@ -1,7 +1,7 @@
 //! What boards and articles may be called and contain. A value of one of these types has passed its rule; every check
 //! names the field, so that a caller learns of all wrong fields at once.
 
-use madang_kernel::text::{is_blank, longer_than};
+use madang_board::text::{is_blank, longer_than};
 use madang_kernel::{FieldError, Invalid};
 
 use crate::{ArticleDraft, BoardDraft};

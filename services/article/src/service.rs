@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use madang_board::rules::{About, Action, Refused, may};
+use madang_board::{Act, ActKind, Actor, ArticleId, BoardId, MemberId, Reason};
 use madang_event::Writer;
-use madang_kernel::rules::{About, Action, Refused, may};
 use madang_kernel::{
-    Act, ActKind, Actor, ArticleId, BoardId, Clock, Created, Id, IdGenerator, Invalid, MemberId, Once, Page,
-    PageNumber, PageSize, Reason, Scroll, ShardId, StoreError,
+    Clock, Created, Id, IdGenerator, Idempotency, Invalid, Page, PageNumber, PageSize, Scroll, ShardId, StoreError,
 };
 
 use crate::known_articles::KnownArticles;
@@ -116,22 +116,26 @@ impl ArticleService {
         &self,
         actor: &Actor,
         draft: BoardDraft,
-        once: Option<Once>,
+        idempotency: Option<Idempotency>,
     ) -> Result<BoardWithCount, ArticleError> {
         may(actor, Action::CreateBoard, About::NOTHING)?;
-        self.new_board(&draft, once).await
+        self.new_board(&draft, idempotency).await
     }
 
-    async fn new_board(&self, draft: &BoardDraft, once: Option<Once>) -> Result<BoardWithCount, ArticleError> {
+    async fn new_board(
+        &self,
+        draft: &BoardDraft,
+        idempotency: Option<Idempotency>,
+    ) -> Result<BoardWithCount, ArticleError> {
         let (slug, title) = draft.check()?;
         let board = Board {
-            board_id: self.next_id(ShardId::for_board(slug.as_str()))?,
+            board_id: self.next_id(ShardId::for_name(slug.as_str()))?,
             slug: slug.into_string(),
             title: title.into_string(),
             comment_mode: draft.comment_mode,
             created_at: self.clock.now(),
         };
-        let board = match self.store.create_board(NewBoard { board, once }).await? {
+        let board = match self.store.create_board(NewBoard { board, idempotency }).await? {
             CreateBoard::Created(Created::Now(board) | Created::Before(board)) => board,
             CreateBoard::Created(Created::KeyReused) => return Err(ArticleError::KeyReused),
             CreateBoard::SlugTaken => return Err(ArticleError::SlugTaken),
@@ -181,7 +185,7 @@ impl ArticleService {
         actor: &Actor,
         board: BoardId,
         draft: ArticleDraft,
-        once: Option<Once>,
+        idempotency: Option<Idempotency>,
     ) -> Result<Article, ArticleError> {
         may(actor, Action::WriteArticle, About::on(board, true))?;
         self.require_board(board).await?;
@@ -198,7 +202,7 @@ impl ArticleService {
             modified_at: now,
             version: 1,
         };
-        let new = CreateArticle { article, event_id: self.next_id(board.shard())?, once };
+        let new = CreateArticle { article, event_id: self.next_id(board.shard())?, idempotency };
         match self.store.create(new).await? {
             Created::Now(article) | Created::Before(article) => Ok(article),
             Created::KeyReused => Err(ArticleError::KeyReused),

@@ -2,11 +2,9 @@
 //! and its event commit together or not at all.
 
 use async_trait::async_trait;
+use madang_board::{Act, ArticleId, BoardId, MemberId};
 use madang_event::BoardCount;
-use madang_kernel::{
-    Act, ArticleId, BoardId, Created, EventId, MemberId, Once, Page, PageNumber, PageSize, Scroll, StoreError,
-    Timestamp,
-};
+use madang_kernel::{Created, EventId, Idempotency, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp};
 
 use crate::{Article, ArticleSummary, Board, BoardWithCount};
 
@@ -21,7 +19,7 @@ pub struct NewBoard {
     /// The board, complete.
     pub board: Board,
     /// The caller's idempotency key.
-    pub once: Option<Once>,
+    pub idempotency: Option<Idempotency>,
 }
 
 /// What became of a new board.
@@ -41,7 +39,7 @@ pub struct CreateArticle {
     /// Names the event that reports it.
     pub event_id: EventId,
     /// The caller's idempotency key.
-    pub once: Option<Once>,
+    pub idempotency: Option<Idempotency>,
 }
 
 /// A new text for an article.

@@ -12,9 +12,10 @@ use madang_article::{
     ArticleDraft, ArticleError, ArticleService, ArticleStore, Board, BoardDraft, CommentMode, DeleteArticle,
     FIND_MANY_MAX, NEWEST_MAX, NewBoard, SHARED_FACTS_KEPT_MS,
 };
+use madang_board::{ActKind, Actor, ArticleFacts, ArticleId, ArticleLookup as _, BoardId, MemberId, Reason, Role};
 use madang_kernel::{
-    ActKind, Actor, ArticleFacts, ArticleId, ArticleLookup as _, BoardId, Clock, EventId, ID_EPOCH_MS, Id, IdGenerator,
-    ManualClock, MemberId, NodeId, NodeLease, Once, PageNumber, PageSize, Reason, Role, ShardId, StoreError, Timestamp,
+    Clock, EventId, ID_EPOCH_MS, Id, IdGenerator, Idempotency, ManualClock, NodeId, NodeLease, PageNumber, PageSize,
+    ShardId, StoreError, Timestamp,
 };
 use memory::MemoryArticles;
 
@@ -70,7 +71,7 @@ async fn only_an_administrator_creates_boards() {
         assert!(matches!(refused, Err(ArticleError::Forbidden(_))));
     }
     let created = site.service.create_board(&actor(1, Role::Admin), board_draft("yard"), None).await.unwrap();
-    assert_eq!((created.board.board_id.shard(), created.article_count), (ShardId::for_board("yard"), 0));
+    assert_eq!((created.board.board_id.shard(), created.article_count), (ShardId::for_name("yard"), 0));
     let again = site.service.create_board(&actor(1, Role::Admin), board_draft("yard"), None).await;
     assert!(matches!(again, Err(ArticleError::SlugTaken)));
 }
@@ -123,7 +124,7 @@ async fn an_absent_board_is_found_once_another_process_creates_it() {
         comment_mode: CommentMode::Tree,
         created_at: site.clock.now(),
     };
-    store.create_board(NewBoard { board: elsewhere, once: None }).await.unwrap();
+    store.create_board(NewBoard { board: elsewhere, idempotency: None }).await.unwrap();
     site.clock.advance(Duration::from_secs(1));
     assert!(site.service.page(absent, first, PageSize::DEFAULT).await.is_ok(), "asked again after a second");
 }
@@ -132,18 +133,18 @@ async fn an_absent_board_is_found_once_another_process_creates_it() {
 async fn a_repeated_request_has_one_effect_and_one_answer() {
     let site = site();
     let (board, writer) = (board(&site).await, actor(7, Role::Member));
-    let once = |fingerprint| {
-        Some(Once {
-            member_id: writer.member_id,
+    let idempotency = |fingerprint| {
+        Some(Idempotency {
+            caller: writer.member_id.raw(),
             scope: "POST /a".into(),
             key: "k".into(),
             fingerprint: [fingerprint; 32],
         })
     };
-    let first = site.service.create(&writer, board, draft("text"), once(1)).await.unwrap();
-    let second = site.service.create(&writer, board, draft("text"), once(1)).await.unwrap();
+    let first = site.service.create(&writer, board, draft("text"), idempotency(1)).await.unwrap();
+    let second = site.service.create(&writer, board, draft("text"), idempotency(1)).await.unwrap();
     assert_eq!(first, second);
-    let other = site.service.create(&writer, board, draft("other"), once(2)).await;
+    let other = site.service.create(&writer, board, draft("other"), idempotency(2)).await;
     assert!(matches!(other, Err(ArticleError::KeyReused)));
     assert_eq!(site.service.board(board).await.unwrap().article_count, 1);
 }

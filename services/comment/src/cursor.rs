@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use madang_kernel::{CommentId, CommentMode};
+use madang_board::{CommentId, CommentMode};
 
 use crate::{Comment, CommentPath};
 

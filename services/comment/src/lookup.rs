@@ -1,7 +1,8 @@
 //! What the owner of comments tells other services at once: where a comment belongs.
 
 use async_trait::async_trait;
-use madang_kernel::{ArticleId, CommentId, CommentLookup, StoreError};
+use madang_board::{ArticleId, CommentId, CommentLookup};
+use madang_kernel::StoreError;
 
 use crate::{CommentError, CommentService};
 

@@ -1,7 +1,8 @@
 //! Comments as values.
 
+use madang_board::{ArticleId, CommentId};
 use madang_event::Writer;
-use madang_kernel::{ArticleId, CommentId, Timestamp};
+use madang_kernel::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::CommentPath;

@@ -1,7 +1,7 @@
 //! Where a new comment goes, or why it may not go there. Pure: a store fetches the parent and its last descendant inside
 //! its transaction, and asks here.
 
-use madang_kernel::{CommentId, CommentMode};
+use madang_board::{CommentId, CommentMode};
 
 use crate::{CommentPath, LevelFull};
 

@@ -1,7 +1,7 @@
 //! What a comment may contain. A value of this type has passed the rule.
 
+use madang_board::text::{is_blank, longer_than};
 use madang_kernel::Invalid;
-use madang_kernel::text::{is_blank, longer_than};
 
 /// The longest text of a comment, in Unicode scalar values.
 pub const CONTENT_MAX_CHARS: usize = 3_000;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use madang_board::rules::{About, Action, Refused, may};
+use madang_board::{Act, ActKind, Actor, ArticleFacts, ArticleId, ArticleLookup, CommentId, MemberId, Reason};
 use madang_event::Writer;
-use madang_kernel::rules::{About, Action, Refused, may};
 use madang_kernel::{
-    Act, ActKind, Actor, ArticleFacts, ArticleId, ArticleLookup, Clock, CommentId, Created, Id, IdGenerator, Invalid,
-    MemberId, Once, Page, PageNumber, PageSize, Reason, Scroll, ShardId, StoreError,
+    Clock, Created, Id, IdGenerator, Idempotency, Invalid, Page, PageNumber, PageSize, Scroll, ShardId, StoreError,
 };
 
 use crate::{
@@ -99,12 +99,12 @@ impl CommentService {
         actor: &Actor,
         article: ArticleId,
         draft: CommentDraft,
-        once: Option<Once>,
+        idempotency: Option<Idempotency>,
     ) -> Result<Comment, CommentError> {
         may(actor, Action::WriteComment, About::NOTHING)?;
         let facts = self.require_article(article).await?;
         let content = Content::new(draft.content)?.into_string();
-        let shard = ShardId::of_article_parts(article);
+        let shard = ShardId::of_parts(article);
         for _ in 0..CREATE_ATTEMPTS_MAX {
             // Drawn right before the store is asked: the less lies between, the fewer ids are overtaken.
             let new = CreateComment {
@@ -117,7 +117,7 @@ impl CommentService {
                 writer: Writer { member_id: actor.member_id, name: actor.name.clone() },
                 created_at: self.clock.now(),
                 event_id: self.next_id(shard)?,
-                once: once.clone(),
+                idempotency: idempotency.clone(),
             };
             match self.store.create(new).await? {
                 CreateOutcome::Created(Created::Now(comment) | Created::Before(comment)) => return Ok(comment),
@@ -143,7 +143,7 @@ impl CommentService {
         let writer = found.writer.ok_or(NO_COMMENT)?;
         let own = writer.member_id == actor.member_id;
         may(actor, Action::DeleteComment, About::on(facts.board_id, own))?;
-        let shard = ShardId::of_comment(comment);
+        let shard = comment.shard();
         let act = if own {
             None
         } else {

@@ -2,11 +2,9 @@
 //! or not at all, and every write looks inside it whether the article is gone.
 
 use async_trait::async_trait;
+use madang_board::{Act, ArticleId, CommentId, CommentMode, MemberId};
 use madang_event::Writer;
-use madang_kernel::{
-    Act, ArticleId, CommentId, CommentMode, Created, EventId, MemberId, Once, Page, PageNumber, PageSize, Scroll,
-    StoreError, Timestamp,
-};
+use madang_kernel::{Created, EventId, Idempotency, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp};
 
 use crate::{Comment, CommentCount, CommentCursor, DepthMax, Refusal};
 
@@ -35,7 +33,7 @@ pub struct CreateComment {
     /// Names the event that reports it; carries the same shard.
     pub event_id: EventId,
     /// The caller's idempotency key.
-    pub once: Option<Once>,
+    pub idempotency: Option<Idempotency>,
 }
 
 /// What became of a new comment.

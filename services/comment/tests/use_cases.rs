@@ -9,14 +9,16 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use madang_board::{
+    ActKind, Actor, ArticleFacts, ArticleId, ArticleLookup, BoardId, CommentId, CommentMode, MemberId, Reason, Role,
+};
 use madang_comment::{
     CLEAN_UP_SLICE_ROWS, COUNTS_MAX, Comment, CommentCleaner, CommentDraft, CommentError, CommentService, CommentStore,
     DepthMax,
 };
 use madang_event::{ArticleDeleted, BoardCount, Envelope, Event};
 use madang_kernel::{
-    ActKind, Actor, ArticleFacts, ArticleId, ArticleLookup, BoardId, CommentId, CommentMode, EventId, ID_EPOCH_MS, Id,
-    IdGenerator, ManualClock, MemberId, NodeId, NodeLease, PageNumber, PageSize, Reason, Role, ShardId, StoreError,
+    EventId, ID_EPOCH_MS, Id, IdGenerator, ManualClock, NodeId, NodeLease, PageNumber, PageSize, ShardId, StoreError,
     Timestamp,
 };
 use madang_messaging::{Delivery, Handled, Handler, HandlerError, Message, Position};
@@ -95,7 +97,7 @@ fn deletion(of: i64) -> Delivery {
 async fn a_comment_lives_where_the_parts_of_its_article_live() {
     let site = site();
     let comment = site.reply(TREE, None).await.unwrap();
-    let shard = ShardId::of_article_parts(article(TREE));
+    let shard = ShardId::of_parts(article(TREE));
     assert_eq!((comment.comment_id.shard(), site.store.events()[0].shard()), (shard, shard));
     assert_eq!(comment.writer.as_ref().unwrap().name, "member_1");
     assert_eq!(site.service.get(comment.comment_id).await.unwrap(), comment);

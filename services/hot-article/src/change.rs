@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use madang_board::ArticleId;
 use madang_event::{Envelope, Event};
-use madang_kernel::{ArticleId, Id};
+use madang_kernel::Id;
 
 use crate::{Counts, Day, Reading, SiteDays, Tally};
 
@@ -57,8 +58,9 @@ pub fn fold(changes: impl IntoIterator<Item = HotChange>) -> Vec<HotChange> {
 #[cfg(test)]
 mod tests {
     use jiff::tz::TimeZone;
+    use madang_board::{BoardId, CommentId, MemberId};
     use madang_event::{ArticleDeleted, ArticleLikes, ArticleState, ArticleViews, BoardCount, CommentChange, Writer};
-    use madang_kernel::{BoardId, CommentId, EventId, MemberId, Timestamp};
+    use madang_kernel::{EventId, Timestamp};
     use proptest::prelude::*;
 
     use super::*;

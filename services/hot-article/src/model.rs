@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use madang_kernel::ArticleId;
+use madang_board::ArticleId;
 
 use crate::Day;
 

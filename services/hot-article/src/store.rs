@@ -4,7 +4,8 @@
 //! gone. The score beside them and the ranking by it are derived. Final lists are kept on their own.
 
 use async_trait::async_trait;
-use madang_kernel::{ArticleId, StoreError};
+use madang_board::ArticleId;
+use madang_kernel::StoreError;
 use madang_messaging::{GroupId, Position};
 
 use crate::{Day, HotChange, HotItem, HotList, Tally};

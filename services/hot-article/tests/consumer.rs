@@ -8,11 +8,12 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use bytes::Bytes;
 use jiff::tz::TimeZone;
+use madang_board::{ArticleId, BoardId};
 use madang_event::{ArticleDeleted, ArticleViews, BoardCount, Envelope, Event, Topic};
 use madang_hot_article::{
     Day, Forgotten, HotApplied, HotChange, HotConsumer, HotItem, HotList, HotStore, Offsets, RankingSlice, SiteDays,
 };
-use madang_kernel::{ArticleId, BoardId, EventId, Id, ManualClock, ShardId, StoreError, Timestamp};
+use madang_kernel::{EventId, Id, ManualClock, ShardId, StoreError, Timestamp};
 use madang_messaging::{Delivery, GroupId, Handled, Handler, HandlerError, Message, Position};
 
 /// 2026-03-05T12:00:00Z.

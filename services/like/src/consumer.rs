@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use madang_board::{ArticleId, ArticleLookup};
 use madang_event::type_name::ARTICLE_DELETED;
 use madang_event::{Envelope, Event};
-use madang_kernel::{ArticleId, ArticleLookup, PageSize, StoreError};
+use madang_kernel::{PageSize, StoreError};
 use madang_messaging::{Delivery, Handled, Handler, HandlerError, Outage};
 
 use crate::LikeStore;

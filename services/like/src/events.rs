@@ -1,7 +1,8 @@
 //! The event that reports who likes an article now: whoever stores the change writes it in the same transaction.
 
+use madang_board::ArticleId;
 use madang_event::{ArticleLikes, Envelope, Event};
-use madang_kernel::{ArticleId, EventId, Timestamp};
+use madang_kernel::{EventId, Timestamp};
 
 use crate::Replayed;
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use madang_kernel::MemberId;
+use madang_board::MemberId;
 
 use crate::{LikeCount, LikeState};
 

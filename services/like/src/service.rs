@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
+use madang_board::rules::{About, Action, Refused, may};
+use madang_board::{Actor, ArticleId, ArticleLookup, MemberId};
 use madang_event::Writer;
-use madang_kernel::rules::{About, Action, Refused, may};
-use madang_kernel::{
-    Actor, ArticleId, ArticleLookup, Clock, EventId, IdGenerator, Invalid, MemberId, PageSize, Scroll, ShardId,
-    StoreError,
-};
+use madang_kernel::{Clock, EventId, IdGenerator, Invalid, PageSize, Scroll, ShardId, StoreError};
 
 use crate::{Like, LikeAnswer, LikeCount, LikeOutcome, LikeState, LikeStore, Liker, Unlike};
 
@@ -109,7 +107,7 @@ impl LikeService {
     }
 
     fn event_id(&self, article: ArticleId) -> Result<EventId, LikeError> {
-        Ok(self.ids.next(ShardId::of_article_parts(article)).map_err(StoreError::from)?)
+        Ok(self.ids.next(ShardId::of_parts(article)).map_err(StoreError::from)?)
     }
 }
 

@@ -2,8 +2,9 @@
 //! at all. Calls that come together may share a transaction, and then an event.
 
 use async_trait::async_trait;
+use madang_board::{ArticleId, MemberId};
 use madang_event::Writer;
-use madang_kernel::{ArticleId, EventId, MemberId, PageSize, Scroll, StoreError, Timestamp};
+use madang_kernel::{EventId, PageSize, Scroll, StoreError, Timestamp};
 
 use crate::{LikeCount, LikeState, Liker};
 

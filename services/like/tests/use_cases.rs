@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
+use madang_board::{Actor, ArticleId, BoardId, MemberId, Role};
 use madang_event::{ArticleDeleted, BoardCount, Envelope, Event, Topic};
 use madang_kernel::{
-    Actor, ArticleId, BoardId, EventId, ID_EPOCH_MS, Id, IdGenerator, ManualClock, MemberId, NodeId, NodeLease,
-    PageSize, Role, ShardId, StoreError, Timestamp,
+    EventId, ID_EPOCH_MS, Id, IdGenerator, ManualClock, NodeId, NodeLease, PageSize, ShardId, StoreError, Timestamp,
 };
 use madang_like::{
     CLEAN_UP_SLICE_ROWS, COUNTS_MAX, LikeConsumer, LikeCount, LikeError, LikeService, LikeState, LikeStore,
@@ -87,7 +87,7 @@ async fn events_carry_the_shard_of_what_belongs_to_the_article() {
     let site = site();
     site.service.like(&actor(1), article()).await.unwrap();
     let rows = site.store.rows().unwrap();
-    assert_eq!(rows.events[0].event_id.shard(), ShardId::of_article_parts(article()));
+    assert_eq!(rows.events[0].event_id.shard(), ShardId::of_parts(article()));
     assert_eq!((rows.events[0].key, rows.events[0].version), (article(), 1));
 }
 

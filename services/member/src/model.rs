@@ -1,6 +1,7 @@
 //! Members as values.
 
-use madang_kernel::{MemberId, Role, Timestamp};
+use madang_board::{MemberId, Role};
+use madang_kernel::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// A member as others see them.

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use madang_kernel::rules::{About, Action, may};
-use madang_kernel::{
-    Act, ActId, ActKind, Actor, ArticleId, ArticleLookup, BoardId, BoardLookup, Clock, CommentLookup, Id, IdGenerator,
-    MemberId, PageSize, Reason, Report, ReportId, Reported, Resolution, Scroll, ShardId, StoreError,
+use madang_board::rules::{About, Action, may};
+use madang_board::{
+    Act, ActId, ActKind, Actor, ArticleId, ArticleLookup, BoardId, BoardLookup, CommentLookup, MemberId, Reason,
+    Report, ReportId, Reported, Resolution,
 };
+use madang_kernel::{Clock, Id, IdGenerator, PageSize, Scroll, ShardId, StoreError};
 
 use crate::{Member, MemberError, MemberService};
 
@@ -214,7 +215,7 @@ fn merged(steps: Vec<Scroll<Act, ActId>>, size: PageSize) -> Scroll<Act, ActId> 
 
 #[cfg(test)]
 mod tests {
-    use madang_kernel::Role;
+    use madang_board::Role;
 
     use super::*;
 

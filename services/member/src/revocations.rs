@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 
-use madang_kernel::{Actor, MemberId, Role, SessionId, Timestamp};
+use madang_board::{Actor, MemberId, Role, SessionId};
+use madang_kernel::Timestamp;
 
 use crate::token::Claims;
 use crate::{Revocation, Standing};
@@ -64,7 +65,8 @@ impl Revocations {
 
 #[cfg(test)]
 mod tests {
-    use madang_kernel::{BoardId, Id};
+    use madang_board::BoardId;
+    use madang_kernel::Id;
 
     use super::*;
 

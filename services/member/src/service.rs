@@ -5,8 +5,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use madang_kernel::rules::Refused;
-use madang_kernel::{Clock, FieldError, IdGenerator, Invalid, MemberId, Role, ShardId, StoreError, Timestamp};
+use madang_board::rules::Refused;
+use madang_board::{MemberId, Role};
+use madang_kernel::{Clock, FieldError, IdGenerator, Invalid, ShardId, StoreError, Timestamp};
 
 use crate::password::{Password, Passwords};
 use crate::token::Claims;

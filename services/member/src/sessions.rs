@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use async_trait::async_trait;
-use madang_kernel::{Actor, Clock, SessionId, StoreError, Timestamp};
+use madang_board::{Actor, SessionId};
+use madang_kernel::{Clock, StoreError, Timestamp};
 use tokio::sync::Mutex;
 
 use crate::revocations::Revocations;

@@ -3,7 +3,8 @@
 
 use std::fmt;
 
-use madang_kernel::{BoardId, Role, SessionId, Timestamp};
+use madang_board::{BoardId, Role, SessionId};
+use madang_kernel::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::Member;
@@ -154,7 +155,8 @@ impl MemberRecord {
 
 #[cfg(test)]
 mod tests {
-    use madang_kernel::{Id, MemberId};
+    use madang_board::MemberId;
+    use madang_kernel::Id;
 
     use super::*;
 

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use async_trait::async_trait;
-use madang_kernel::{Act, MemberId, Role, SessionId, StoreError, Timestamp};
+use madang_board::{Act, MemberId, Role, SessionId};
+use madang_kernel::{StoreError, Timestamp};
 
 use crate::{Change, ChangeRefused, Member, MemberRecord, Standing};
 

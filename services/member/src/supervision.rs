@@ -1,8 +1,9 @@
 //! What moderators and administrators do to members: roles, suspensions, boards to look after. Each with its line in the
 //! log of moderation, in one transaction.
 
-use madang_kernel::rules::{About, Action, may};
-use madang_kernel::{Act, ActKind, Actor, BoardId, Id, Invalid, MemberId, Reason, Role, ShardId, Timestamp};
+use madang_board::rules::{About, Action, may};
+use madang_board::{Act, ActKind, Actor, BoardId, MemberId, Reason, Role};
+use madang_kernel::{Id, Invalid, ShardId, Timestamp};
 
 use crate::{Change, ChangeMember, Member, MemberError, MemberService};
 

@@ -6,7 +6,8 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};
-use madang_kernel::{Id, MemberId, Role, SessionId, Timestamp};
+use madang_board::{MemberId, Role, SessionId};
+use madang_kernel::{Id, Timestamp};
 use sha2::{Digest, Sha256};
 
 use crate::name::NAME_MAX_CHARS;

@@ -9,9 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use madang_kernel::{
-    BoardId, Clock, ID_EPOCH_MS, Id, IdGenerator, ManualClock, MemberId, NodeId, NodeLease, Role, StoreError, Timestamp,
-};
+use madang_board::{BoardId, MemberId, Role};
+use madang_kernel::{Clock, ID_EPOCH_MS, Id, IdGenerator, ManualClock, NodeId, NodeLease, StoreError, Timestamp};
 use madang_member::{MemberError, MemberOptions, MemberService, Session, Sessions, SignedIn};
 use memory::MemoryMembers;
 

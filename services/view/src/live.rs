@@ -3,7 +3,8 @@
 
 use std::collections::HashMap;
 
-use madang_kernel::{ArticleId, Timestamp};
+use madang_board::ArticleId;
+use madang_kernel::Timestamp;
 
 use crate::{StoredViews, WrittenBack};
 

@@ -2,7 +2,8 @@
 //! all of them. None of it is the only copy for long: what is lost is read back from the store.
 
 use async_trait::async_trait;
-use madang_kernel::{ArticleId, StoreError, Timestamp};
+use madang_board::ArticleId;
+use madang_kernel::{StoreError, Timestamp};
 
 use crate::{Viewer, WrittenBack};
 

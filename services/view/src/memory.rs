@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use async_trait::async_trait;
-use madang_kernel::{ArticleFacts, ArticleId, ArticleLookup, BoardId, CommentMode, Id, StoreError};
+use madang_board::{ArticleFacts, ArticleId, ArticleLookup, BoardId, CommentMode};
+use madang_kernel::{Id, StoreError};
 
 use crate::{StoredViews, ViewStore, WriteBack, WrittenBack};
 

@@ -3,7 +3,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use madang_kernel::{ArticleId, StoreError, Timestamp};
+use madang_board::ArticleId;
+use madang_kernel::{StoreError, Timestamp};
 
 use crate::{GuestKey, LiveCounts, LiveView, LiveViews, ViewConfig, Viewer, Window, WrittenBack};
 

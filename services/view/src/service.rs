@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::tz::TimeZone;
-use madang_kernel::{ArticleId, ArticleLookup, Clock, Id, IdGenerator, ShardId, StoreError, Timestamp};
+use madang_board::{ArticleId, ArticleLookup};
+use madang_kernel::{Clock, Id, IdGenerator, ShardId, StoreError, Timestamp};
 use tokio::sync::{Mutex as AsyncMutex, Notify};
 
 use crate::{
@@ -289,7 +290,7 @@ impl ViewService {
     }
 
     fn back(&self, article_id: ArticleId, view_count: u64) -> Result<WriteBack, StoreError> {
-        let event_id = self.ids.next(ShardId::of_article_parts(article_id))?;
+        let event_id = self.ids.next(ShardId::of_parts(article_id))?;
         Ok(WriteBack { article_id, view_count, event_id })
     }
 }

@@ -1,7 +1,8 @@
 //! The port to the stored view counts. One method is one transaction: counts and their events commit together or not at all.
 
 use async_trait::async_trait;
-use madang_kernel::{ArticleId, EventId, StoreError};
+use madang_board::ArticleId;
+use madang_kernel::{EventId, StoreError};
 
 /// What is stored of an article's views.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

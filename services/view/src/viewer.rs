@@ -3,7 +3,8 @@
 use std::net::IpAddr;
 
 use hmac::{Hmac, KeyInit, Mac};
-use madang_kernel::{ArticleId, Id, MemberId};
+use madang_board::{ArticleId, MemberId};
+use madang_kernel::Id;
 use sha2::Sha256;
 
 /// Bytes of a user agent that are told apart; what a client adds past them costs nothing.

@@ -12,7 +12,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use madang_kernel::{ArticleId, Id, Timestamp};
+use madang_board::ArticleId;
+use madang_kernel::{Id, Timestamp};
 
 use crate::Viewer;
 
@@ -112,7 +113,7 @@ fn mix(mut bits: u64) -> u64 {
 mod tests {
     use std::collections::HashMap;
 
-    use madang_kernel::MemberId;
+    use madang_board::MemberId;
     use proptest::prelude::*;
 
     use super::*;

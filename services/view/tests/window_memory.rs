@@ -4,7 +4,8 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use madang_kernel::{ArticleId, Id, MemberId, Timestamp};
+use madang_board::{ArticleId, MemberId};
+use madang_kernel::{Id, Timestamp};
 use madang_view::{ViewConfig, Viewer, Window};
 
 const PAIRS: i64 = 10_000_000;

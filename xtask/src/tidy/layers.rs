@@ -10,9 +10,11 @@ use super::metadata::{self, Package};
 enum Layer {
     Foundation,
     Services,
+    Engine,
     Adapters,
     Front,
     App,
+    Lab,
     Proof,
     Xtask,
 }
@@ -54,9 +56,11 @@ fn layer(folder: &str) -> Option<Layer> {
     Some(match folder.split('/').next()? {
         "foundation" => Layer::Foundation,
         "services" => Layer::Services,
+        "engine" => Layer::Engine,
         "adapters" => Layer::Adapters,
         "front" => Layer::Front,
         "app" => Layer::App,
+        "lab" => Layer::Lab,
         "proof" => Layer::Proof,
         "xtask" => Layer::Xtask,
         _ => return None,
@@ -65,12 +69,13 @@ fn layer(folder: &str) -> Option<Layer> {
 
 /// Why a crate of ours may not depend on another of ours; `None` if it may.
 fn own_crate_refused(from: &Package, layer: Layer, to: &Package, dev: bool) -> Option<&'static str> {
-    use Layer::{Adapters, App, Foundation, Front, Proof, Services, Xtask};
+    use Layer::{Adapters, App, Engine, Foundation, Front, Lab, Proof, Services, Xtask};
     let target = self::layer(&to.folder)?;
     let conformance = |folder: &str| folder == "proof/conformance";
     match (layer, target) {
         (Foundation, Foundation) if from.folder == "foundation/kernel" => Some("the kernel stands on nothing of ours"),
         (Foundation, Foundation) if to.folder == "foundation/kernel" => None,
+        (Foundation, Foundation) if from.folder == "foundation/event" && knows_the_board(to) => None,
         (Foundation, Foundation) => Some("a foundation crate stands on the kernel alone; messaging knows no event"),
         (Foundation, _) => Some("the foundation knows nothing above it; turn it round with a port"),
 
@@ -78,17 +83,31 @@ fn own_crate_refused(from: &Package, layer: Layer, to: &Package, dev: bool) -> O
         (Services, Services) => Some("services talk through events and look-up ports, never by name"),
         (Services, _) => Some("a service knows the foundation only; put a port in its store.rs"),
 
-        (Adapters, Foundation | Services) => None,
+        (Engine, Foundation) if knows_the_board(to) => Some("an engine serves any program, and knows no board"),
+        (Engine, Foundation) => None,
+        (Engine, Proof) if dev && conformance(&to.folder) => None,
+        (Engine, Engine) if dev => None,
+        (Engine, Engine) => Some("engines do not know one another; whoever takes them joins them"),
+        (Engine, _) => Some("an engine serves any program: it knows kernel and messaging, and nothing else of ours"),
+
+        (Adapters, Foundation | Services | Engine) => None,
         (Adapters, Proof) if dev && conformance(&to.folder) => None,
         (Adapters, Adapters) => Some("adapters do not know one another; join them in app"),
         (Adapters, _) => Some("an adapter implements ports of services and foundation, and knows nothing else"),
 
         (Front, Foundation | Services) => None,
+        (Front, Front) if to.folder == "front/server" => None,
         // A front's tests may stand on a real store: the rule against mocks outweighs the layer there.
-        (Front, Adapters) if dev => None,
+        (Front, Adapters | Engine) if dev => None,
         (Front, _) => Some("a front calls services; app hands it everything else"),
 
-        (App, Proof | Xtask) => Some("the product does not know its proofs"),
+        (Lab, Foundation) if knows_the_board(to) => {
+            Some("the Lab shows that messaging serves a program without a board")
+        }
+        (Lab, Foundation | Engine) => None,
+        (Lab, _) => Some("the Lab stands on messaging and the engines, as any other program would"),
+
+        (App, Lab | Proof | Xtask) => Some("the product does not know its proofs"),
         (App, _) => None,
 
         (Proof, Foundation | Services) => None,
@@ -98,6 +117,11 @@ fn own_crate_refused(from: &Package, layer: Layer, to: &Package, dev: bool) -> O
 
         (Xtask, _) => Some("tasks must build in seconds; start the program instead"),
     }
+}
+
+/// Whether a crate of the foundation is about articles and members.
+fn knows_the_board(package: &Package) -> bool {
+    matches!(package.folder.as_str(), "foundation/board" | "foundation/event")
 }
 
 /// Why a crate of a layer may not use a library; `None` if it may.

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::future::{BoxFuture, FutureExt, Shared, WeakShared};
-use madang_kernel::{ArticleFacts, ArticleId, Clock, StoreError, Timestamp};
+use madang_board::{ArticleFacts, ArticleId};
+use madang_kernel::{Clock, StoreError, Timestamp};
 use quick_cache::sync::Cache;
 
 use super::group::Group;

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use madang_kernel::{
-    Act, ActId, ArticleId, BoardId, BoardLookup, CommentId, CommentLookup, PageSize, Scroll, StoreError,
-};
+use madang_board::{Act, ActId, ArticleId, BoardId, BoardLookup, CommentId, CommentLookup};
+use madang_kernel::{PageSize, Scroll, StoreError};
 use madang_member::ActSource;
 
 use super::HttpPeers;

@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 use madang_article_read::{ArticleHead, ArticleOwner, ArticleText, CommentOwner, Count, LikeOwner, Newest, ViewOwner};
-use madang_kernel::{ArticleFacts, ArticleId, ArticleLookup, BoardId, Page, PageNumber, PageSize, Scroll, StoreError};
+use madang_board::{ArticleFacts, ArticleId, ArticleLookup, BoardId};
+use madang_kernel::{Page, PageNumber, PageSize, Scroll, StoreError};
 use madang_member::{Revocation, RevocationCursor, RevocationSource};
 
 use super::HttpPeers;

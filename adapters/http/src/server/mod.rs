@@ -14,7 +14,7 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::from_fn_with_state;
 use madang_article_read::{ArticleOwner, CommentOwner, LikeOwner, ViewOwner};
-use madang_kernel::ArticleLookup;
+use madang_board::ArticleLookup;
 use madang_member::RevocationSource;
 
 use crate::InternalSecret;

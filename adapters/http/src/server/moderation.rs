@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use axum::Router;
-use madang_kernel::{BoardLookup, CommentLookup, PageSize};
+use madang_board::{BoardLookup, CommentLookup};
+use madang_kernel::PageSize;
 use madang_member::ActSource;
 
 use super::reply::{Refusal, on};

@@ -1,8 +1,9 @@
 //! What is asked of the owner of articles.
 
 use madang_article_read::{ArticleHead, ArticleText, Newest};
+use madang_board::{ArticleFacts, ArticleId, BoardId, CommentMode, MemberId};
 use madang_event::{BoardCount, Writer};
-use madang_kernel::{ArticleFacts, ArticleId, BoardId, CommentMode, MemberId, Page, Scroll, Timestamp};
+use madang_kernel::{Page, Scroll, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::Question;

@@ -1,7 +1,7 @@
 //! What is asked of the owners of comments, likes and views: counts of many articles at once.
 
 use madang_article_read::Count;
-use madang_kernel::ArticleId;
+use madang_board::ArticleId;
 use serde::{Deserialize, Serialize};
 
 use super::Question;

@@ -1,6 +1,7 @@
 //! What moderation asks the owners of articles and comments: what they wrote into its log, and what exists.
 
-use madang_kernel::{Act, ActId, ActKind, ArticleId, BoardId, CommentId, MemberId, Timestamp};
+use madang_board::{Act, ActId, ActKind, ArticleId, BoardId, CommentId, MemberId};
+use madang_kernel::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::Question;

@@ -1,6 +1,7 @@
 //! What is asked of the owner of members: which sessions ended and how members stand.
 
-use madang_kernel::{MemberId, Role, SessionId, Timestamp};
+use madang_board::{MemberId, Role, SessionId};
+use madang_kernel::Timestamp;
 use madang_member::{Revocation, Standing};
 use serde::{Deserialize, Serialize};
 

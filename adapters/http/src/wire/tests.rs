@@ -3,10 +3,9 @@
 use std::fmt::Debug;
 
 use madang_article_read::{ArticleHead, ArticleText, Count, Newest};
+use madang_board::{ArticleFacts, ArticleId, BoardId, CommentMode, MemberId, Role, SessionId};
 use madang_event::{BoardCount, Writer};
-use madang_kernel::{
-    ArticleFacts, ArticleId, BoardId, CommentMode, Id, MemberId, Page, Role, Scroll, SessionId, Timestamp,
-};
+use madang_kernel::{Id, Page, Scroll, Timestamp};
 use madang_member::{Revocation, Standing};
 use proptest::collection::vec;
 use proptest::option;

@@ -5,8 +5,9 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::support::{Peer, Site, article, asking, eventually, options, secret};
+use madang_board::ArticleLookup;
 use madang_http::{FACTS_KEPT_MS, HttpPeers};
-use madang_kernel::{ArticleLookup, Clock, ManualClock, StoreError, Timestamp};
+use madang_kernel::{Clock, ManualClock, StoreError, Timestamp};
 use tokio::task::JoinSet;
 
 struct Asking {

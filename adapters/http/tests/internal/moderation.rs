@@ -3,7 +3,8 @@
 use std::sync::atomic::Ordering;
 
 use crate::support::{Peer, Site, act, article, asking, board, options, secret};
-use madang_kernel::{Act, BoardId, BoardLookup, CommentId, CommentLookup, Id, PageSize, StoreError};
+use madang_board::{Act, BoardId, BoardLookup, CommentId, CommentLookup};
+use madang_kernel::{Id, PageSize, StoreError};
 use madang_member::ActSource;
 
 #[tokio::test]

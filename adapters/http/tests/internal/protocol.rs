@@ -7,11 +7,9 @@ use crate::support::{Peer, Site, article, asking, board, options, secret};
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use madang_article_read::{ArticleOwner, CommentOwner, LikeOwner, MixedOwners, Owners, ViewOwner};
+use madang_board::{ArticleId, ArticleLookup, BoardId, MemberId, Role, SessionId};
 use madang_http::{BODY_BYTES_MAX, InternalParts, InternalSecret, PeerOptions, internal_router};
-use madang_kernel::{
-    ArticleId, ArticleLookup, BoardId, Id, ManualClock, MemberId, PageNumber, PageSize, Role, SessionId, StoreError,
-    Timestamp,
-};
+use madang_kernel::{Id, ManualClock, PageNumber, PageSize, StoreError, Timestamp};
 use madang_member::{Revocation, RevocationCursor, RevocationSource, Sessions, Standing};
 use tower::ServiceExt;
 

@@ -8,8 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use madang_article_read::{ReadArticle, ReadConsumer, ReadService};
+use madang_board::ArticleId;
 use madang_event::Envelope;
-use madang_kernel::{ArticleId, Clock, Id, ManualClock, PageNumber, PageSize, ShardId, StoreError, Timestamp};
+use madang_kernel::{Clock, Id, ManualClock, PageNumber, PageSize, ShardId, StoreError, Timestamp};
 use madang_memory::MemoryReadModel;
 use madang_messaging::{Delivery, Handled, Handler, Message, OnError, Position, Supervisor};
 

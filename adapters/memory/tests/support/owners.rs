@@ -5,7 +5,8 @@ use std::sync::{Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use madang_article_read::{ArticleHead, ArticleText, Count, Newest, Owners};
-use madang_kernel::{ArticleId, BoardId, Page, PageNumber, PageSize, Scroll, StoreError, known_count};
+use madang_board::{ArticleId, BoardId};
+use madang_kernel::{Page, PageNumber, PageSize, Scroll, StoreError, known_count};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::Truth;

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, HashSet};
 
 use madang_article_read::{ArticleText, Count};
+use madang_board::{ArticleId, BoardId, CommentId, MemberId};
 use madang_event::{ArticleDeleted, ArticleLikes, ArticleState, BoardCount, CommentChange, Envelope, Event, Writer};
-use madang_kernel::{ArticleId, BoardId, CommentId, EventId, Id, MemberId, Timestamp};
+use madang_kernel::{EventId, Id, Timestamp};
 
 /// The number of the board that most cases are about.
 pub(crate) const BOARD: i64 = 9 << 16;

@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 
 use madang_article::blocks::{self, OLDEST_FIRST_ID};
+use madang_board::{ArticleId, BoardId};
 use madang_event::BoardCount;
-use madang_kernel::{ArticleId, BoardId, Id, StoreError};
+use madang_kernel::{Id, StoreError};
 
 use crate::statement::Values;
 

@@ -4,15 +4,16 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use madang_article::{BoardWithCount, CreateBoard, NewBoard};
+use madang_board::BoardId;
 use madang_event::BoardCount;
-use madang_kernel::{BoardId, Created, Id, ShardId, StoreError};
+use madang_kernel::{Created, Id, ShardId, StoreError};
 
 use super::row;
 use crate::Mysql;
 use crate::db::transact;
 use crate::errors::SqlError;
+use crate::idempotency::{Earlier, Keys};
 use crate::lane::Decision;
-use crate::once::{Earlier, Keys};
 use crate::statement::Values;
 use crate::transaction::{Cells, Tx, bytes};
 
@@ -43,8 +44,8 @@ pub(super) async fn create(
     keys: &mut Keys,
     new: &NewBoard,
 ) -> Result<Decision<CreateBoard>, SqlError> {
-    let NewBoard { board, once } = new;
-    match keys.earlier(once.as_ref()) {
+    let NewBoard { board, idempotency } = new;
+    match keys.earlier(idempotency.as_ref()) {
         Err(error) => return Ok(Err(error)),
         Ok(Earlier::None) => {}
         Ok(Earlier::Answered(board)) => return Ok(Ok(CreateBoard::Created(Created::Before(board)))),
@@ -53,7 +54,7 @@ pub(super) async fn create(
     if tx.first(SLUG_OWNER, vec![bytes(board.slug.as_str())]).await?.is_some() {
         return Ok(Ok(CreateBoard::SlugTaken));
     }
-    if let Err(error) = keys.remember(ShardId::HOME, once.as_ref(), board) {
+    if let Err(error) = keys.remember(ShardId::HOME, idempotency.as_ref(), board) {
         return Ok(Err(error));
     }
     let values = vec![

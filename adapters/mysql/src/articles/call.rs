@@ -3,7 +3,8 @@
 use madang_article::{
     Article, CreateArticle, CreateBoard, DeleteArticle, DeleteOutcome, EditArticle, EditOutcome, NewBoard,
 };
-use madang_kernel::{ArticleId, Created, Id, Once, ShardId};
+use madang_board::ArticleId;
+use madang_kernel::{Created, Id, Idempotency, ShardId};
 
 /// Whether many articles that are created together are reported by events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,10 +66,10 @@ impl Call {
     }
 
     /// The idempotency key, with the shard on which its answer is kept.
-    pub(super) fn once(&self) -> Option<(ShardId, &Once)> {
+    pub(super) fn idempotency(&self) -> Option<(ShardId, &Idempotency)> {
         match self {
-            Self::Create(new) => Some((self.shard(), new.once.as_ref()?)),
-            Self::CreateBoard(new) => Some((self.shard(), new.once.as_ref()?)),
+            Self::Create(new) => Some((self.shard(), new.idempotency.as_ref()?)),
+            Self::CreateBoard(new) => Some((self.shard(), new.idempotency.as_ref()?)),
             Self::CreateMany(..) | Self::Edit(_) | Self::Delete(_) => None,
         }
     }

@@ -5,16 +5,17 @@ use std::sync::{Arc, LazyLock};
 
 use madang_article::events::{self, Removed};
 use madang_article::{Article, CreateArticle, DeleteArticle, DeleteOutcome, EditArticle, EditOutcome};
+use madang_board::{Act, ArticleId, BoardId};
 use madang_event::Envelope;
-use madang_kernel::{Act, ArticleId, BoardId, Clock, Created, EventId, Id, ShardId, StoreError, Timestamp};
+use madang_kernel::{Clock, Created, EventId, Id, ShardId, StoreError, Timestamp};
 
 use super::call::{Announce, Answer, Call};
 use super::load::{Loaded, load};
 use super::{board, row};
 use crate::errors::SqlError;
+use crate::idempotency::{Earlier, Keys};
 use crate::lane::{Decision, Fold};
 use crate::moderation;
-use crate::once::{Earlier, Keys};
 use crate::rows;
 use crate::statement::{Many, Values};
 use crate::transaction::{Tx, bytes};
@@ -47,7 +48,7 @@ impl Fold for ArticleFold {
     async fn decide(&self, tx: &mut Tx<'_>, calls: &[Call]) -> Result<Vec<Decision<Answer>>, SqlError> {
         let now = self.clock.now();
         let Loaded { boards, articles } = load(tx, calls).await?;
-        let keys = Keys::load(tx, calls.iter().filter_map(Call::once), now).await?;
+        let keys = Keys::load(tx, calls.iter().filter_map(Call::idempotency), now).await?;
         let held = articles.into_iter().map(|(id, article)| (id, Held::Stored(article))).collect();
         let mut replay = Replay { boards, held, keys, events: Vec::new(), acts: Vec::new(), now };
         let mut decisions = Vec::with_capacity(calls.len());
@@ -100,14 +101,14 @@ impl Held {
 
 impl Replay {
     fn create(&mut self, new: &CreateArticle) -> Decision<Created<Article>> {
-        let CreateArticle { article, event_id, once } = new;
-        match self.keys.earlier(once.as_ref())? {
+        let CreateArticle { article, event_id, idempotency } = new;
+        match self.keys.earlier(idempotency.as_ref())? {
             Earlier::None => {}
             Earlier::Answered(article) => return Ok(Created::Before(article)),
             Earlier::OtherBody => return Ok(Created::KeyReused),
         }
         self.is_possible(article)?;
-        self.keys.remember(article.board_id.shard(), once.as_ref(), article)?;
+        self.keys.remember(article.board_id.shard(), idempotency.as_ref(), article)?;
         self.add(article, *event_id, Announce::Each);
         Ok(Created::Now(article.clone()))
     }

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::LazyLock;
 
 use madang_article::Article;
+use madang_board::{ArticleId, BoardId};
 use madang_event::BoardCount;
-use madang_kernel::{ArticleId, BoardId, Id};
+use madang_kernel::Id;
 
 use super::blocks::{BLOCK, BoardTally, SUPER_BLOCK};
 use super::call::Call;

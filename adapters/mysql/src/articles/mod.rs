@@ -20,13 +20,12 @@ use madang_article::{
     Article, ArticleStore, ArticleSummary, BoardWithCount, CreateArticle, CreateBoard, DeleteArticle, DeleteOutcome,
     EditArticle, EditOutcome, NewBoard, NewestArticles,
 };
-use madang_kernel::{
-    ArticleId, BoardId, Created, Id, MemberId, Page, PageNumber, PageSize, Scroll, ShardId, StoreError, Timestamp,
-};
+use madang_board::{ArticleId, BoardId, MemberId};
+use madang_kernel::{Created, Id, Page, PageNumber, PageSize, Scroll, ShardId, StoreError, Timestamp};
 
 use crate::errors::PART;
 use crate::lane::Lanes;
-use crate::{Mysql, once};
+use crate::{Mysql, idempotency};
 pub use call::Announce;
 
 pub(crate) use blocks::{BLOCK, SUPER_BLOCK};
@@ -96,7 +95,7 @@ impl MysqlArticles {
 
     /// Forgets the answers to idempotency keys given before `before`, slice by slice; returns how many.
     pub async fn purge_once(&self, before: Timestamp) -> Result<u64, StoreError> {
-        once::purge(&self.db, before).await
+        idempotency::purge(&self.db, before).await
     }
 }
 

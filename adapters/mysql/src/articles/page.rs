@@ -5,9 +5,8 @@ use std::sync::LazyLock;
 
 use madang_article::blocks::{BLOCK_ARTICLES, Position, skip};
 use madang_article::{Article, ArticleSummary, NewestArticles};
-use madang_kernel::{
-    ArticleId, BoardId, Id, MemberId, Page, PageNumber, PageSize, Scroll, ServerIndex, StoreError, known_count,
-};
+use madang_board::{ArticleId, BoardId, MemberId};
+use madang_kernel::{Id, Page, PageNumber, PageSize, Scroll, ServerIndex, StoreError, known_count};
 
 use super::blocks::{BLOCK, SUPER_BLOCK};
 use super::{board, row};

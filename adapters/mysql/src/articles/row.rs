@@ -1,8 +1,9 @@
 //! Rows of boards and articles, as values and back.
 
 use madang_article::{Article, ArticleSummary, Board, CommentMode};
+use madang_board::{ArticleId, BoardId, MemberId};
 use madang_event::Writer;
-use madang_kernel::{ArticleId, BoardId, Id, MemberId, Timestamp};
+use madang_kernel::{Id, Timestamp};
 
 use crate::errors::SqlError;
 use crate::statement::Values;

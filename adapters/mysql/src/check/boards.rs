@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use madang_kernel::{BoardId, Id, StoreError};
+use madang_board::BoardId;
+use madang_kernel::{Id, StoreError};
 
 use super::{CheckFinding, Run};
 use crate::articles::{BLOCK, SUPER_BLOCK};

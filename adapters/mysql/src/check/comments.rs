@@ -4,8 +4,9 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
 
+use madang_board::{ArticleId, CommentId};
 use madang_comment::CommentCount;
-use madang_kernel::{ArticleId, CommentId, Id, StoreError};
+use madang_kernel::{Id, StoreError};
 
 use super::{CheckFinding, FINDINGS_MAX, Run, SLICE};
 use crate::db::snapshot;

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use madang_board::{ArticleId, BoardId, CommentId};
 use madang_hot_article::Day;
-use madang_kernel::{ArticleId, BoardId, CommentId};
 
 /// One difference between what is counted and what is there.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use madang_kernel::{ArticleId, Id, ShardId, StoreError};
+use madang_board::ArticleId;
+use madang_kernel::{Id, ShardId, StoreError};
 
 use super::{CheckFinding, Run, SLICE};
 use crate::db::snapshot;

@@ -19,7 +19,7 @@ use crate::{Mysql, Service};
 
 const OUTBOX: &str = include_str!("../../sql/outbox/size.sql");
 const INBOX: &str = include_str!("../../sql/inbox/size.sql");
-const ONCE: &str = include_str!("../../sql/once/size.sql");
+const ONCE: &str = include_str!("../../sql/idempotency/size.sql");
 const DEAD_LETTERS: &str = include_str!("../../sql/dead_letter/count.sql");
 const REVOCATIONS: &str = include_str!("../../sql/member/revocations_size.sql");
 
@@ -63,7 +63,7 @@ impl Mysql {
         Ok(Sizes {
             outbox: self.sum(OUTBOX).await?,
             inbox: self.sum(INBOX).await?,
-            once: if has_once { self.sum(ONCE).await? } else { 0 },
+            idempotency: if has_once { self.sum(ONCE).await? } else { 0 },
             dead_letters: self.sum(DEAD_LETTERS).await?,
             revocations: if self.service() == Service::Member { self.sum(REVOCATIONS).await? } else { 0 },
         })

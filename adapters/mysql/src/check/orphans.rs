@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
 
-use madang_kernel::{ArticleId, Id, ShardId, StoreError};
+use madang_board::ArticleId;
+use madang_kernel::{Id, ShardId, StoreError};
 
 use super::{CheckFinding, FINDINGS_MAX};
 use crate::server::Server;
@@ -86,9 +87,7 @@ async fn not_gone(db: &Mysql, server: &Server, gone: &Many, asked: Vec<i64>) -> 
     if asked.is_empty() {
         return Ok(asked);
     }
-    let key = |article: &i64| {
-        vec![ShardId::of_article_parts(ArticleId::from_raw(*article)).number().into(), (*article).into()]
-    };
+    let key = |article: &i64| vec![ShardId::of_parts(ArticleId::from_raw(*article)).number().into(), (*article).into()];
     let keys = filled(asked.iter().map(key).collect());
     let mut marked = HashSet::new();
     for mut cells in db.read(server, gone.sql(keys.len()), keys.concat()).await? {

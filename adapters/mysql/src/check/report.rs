@@ -56,7 +56,7 @@ pub struct Sizes {
     /// Events that consumer groups remember.
     pub inbox: u64,
     /// Answers to idempotency keys.
-    pub once: u64,
+    pub idempotency: u64,
     /// Messages given up.
     pub dead_letters: u64,
     /// Ended sessions and changed roles.

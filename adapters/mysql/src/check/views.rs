@@ -1,6 +1,7 @@
 //! View counts: none of an article that is gone, none that changed more often than it counts.
 
-use madang_kernel::{ArticleId, Id, ShardId, StoreError};
+use madang_board::ArticleId;
+use madang_kernel::{Id, ShardId, StoreError};
 
 use super::{CheckFinding, Run, SLICE};
 

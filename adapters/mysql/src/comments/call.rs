@@ -1,7 +1,8 @@
 //! What callers want of the comments of an article, and what they get.
 
+use madang_board::{ArticleId, CommentId};
 use madang_comment::{CreateComment, CreateOutcome, DeleteComment, DeleteOutcome};
-use madang_kernel::{ArticleId, CommentId, Id, Once, ShardId};
+use madang_kernel::{Id, Idempotency, ShardId};
 
 /// One call.
 pub(super) enum Call {
@@ -25,8 +26,8 @@ impl Call {
     pub(super) fn shard(&self) -> ShardId {
         match self {
             Self::Delete(delete) => delete.comment_id.shard(),
-            Self::Create(new) => ShardId::of_article_parts(new.article_id),
-            Self::MarkGone(article) | Self::CleanUp(article, _) => ShardId::of_article_parts(*article),
+            Self::Create(new) => ShardId::of_parts(new.article_id),
+            Self::MarkGone(article) | Self::CleanUp(article, _) => ShardId::of_parts(*article),
         }
     }
 
@@ -56,7 +57,7 @@ impl Call {
     }
 
     /// The idempotency key, with the shard on which its answer is kept.
-    pub(super) fn once(&self) -> Option<(ShardId, &Once)> {
-        Some((self.shard(), self.creates()?.once.as_ref()?))
+    pub(super) fn idempotency(&self) -> Option<(ShardId, &Idempotency)> {
+        Some((self.shard(), self.creates()?.idempotency.as_ref()?))
     }
 }

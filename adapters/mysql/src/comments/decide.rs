@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, LazyLock};
 
+use madang_board::ArticleId;
 use madang_comment::CommentCount;
-use madang_kernel::{ArticleId, Clock, Id, ShardId};
+use madang_kernel::{Clock, Id, ShardId};
 
 use super::call::{Answer, Call};
 use super::load::load;
@@ -112,7 +113,7 @@ async fn write(tx: &mut Tx<'_>, replay: Replay) -> Result<(), SqlError> {
     replay.keys.write(tx).await?;
     moderation::record(tx, &replay.acts).await?;
     for event in &replay.events {
-        tx.report(rows::carrying(event, ShardId::of_article_parts(event.key)));
+        tx.report(rows::carrying(event, ShardId::of_parts(event.key)));
     }
     Ok(())
 }

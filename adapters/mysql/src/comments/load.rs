@@ -4,13 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::LazyLock;
 
+use madang_board::{ArticleId, CommentId, CommentMode};
 use madang_comment::{Comment, CommentCount, CommentPath, CreateComment};
-use madang_kernel::{ArticleId, CommentId, CommentMode, Id, ShardId, Timestamp};
+use madang_kernel::{Id, ShardId, Timestamp};
 
 use super::call::Call;
 use super::row;
 use crate::errors::SqlError;
-use crate::once::Keys;
+use crate::idempotency::Keys;
 use crate::statement::{Many, STATEMENT_ROWS_MAX, Values};
 use crate::transaction::{Tx, bytes};
 
@@ -51,7 +52,7 @@ pub(super) async fn load(tx: &mut Tx<'_>, calls: &[Call], now: Timestamp) -> Res
         wanted.insert(ArticleId::from_raw(cells.next()?));
     }
     let articles = lock(tx, wanted).await?;
-    let keys = Keys::load(tx, calls.iter().filter_map(Call::once), now).await?;
+    let keys = Keys::load(tx, calls.iter().filter_map(Call::idempotency), now).await?;
     let mut comments = HashMap::new();
     let parents = calls.iter().filter_map(|call| call.creates()?.parent_id);
     let answered = keys.answers::<Comment>().map(|comment| comment.comment_id);
@@ -69,7 +70,7 @@ fn keys<'i>(comments: impl IntoIterator<Item = &'i CommentId>) -> Vec<Values> {
 
 async fn lock(tx: &mut Tx<'_>, wanted: BTreeSet<ArticleId>) -> Result<BTreeMap<ArticleId, Tally>, SqlError> {
     let mut places: Vec<(u8, ArticleId)> =
-        wanted.into_iter().map(|article| (ShardId::of_article_parts(article).number(), article)).collect();
+        wanted.into_iter().map(|article| (ShardId::of_parts(article).number(), article)).collect();
     places.sort_unstable();
     let keys: Vec<Values> = places.iter().map(|(_, article)| row::article_key(*article)).collect();
     tx.touch_many(&LOCK_COUNTS, keys.clone()).await?;

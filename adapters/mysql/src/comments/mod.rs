@@ -8,16 +8,15 @@ mod replay;
 mod row;
 
 use async_trait::async_trait;
+use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
 use madang_comment::{
     Comment, CommentCount, CommentCursor, CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome,
 };
-use madang_kernel::{
-    ArticleId, CommentId, CommentMode, Id, MemberId, Page, PageNumber, PageSize, Scroll, ShardId, StoreError, Timestamp,
-};
+use madang_kernel::{Id, Page, PageNumber, PageSize, Scroll, ShardId, StoreError, Timestamp};
 
 use crate::errors::PART;
 use crate::lane::Lanes;
-use crate::{Mysql, once};
+use crate::{Mysql, idempotency};
 use call::{Answer, Call};
 use decide::CommentFold;
 
@@ -37,7 +36,7 @@ impl MysqlComments {
 
     /// Forgets the answers to idempotency keys given before `before`, slice by slice; returns how many.
     pub async fn purge_once(&self, before: Timestamp) -> Result<u64, StoreError> {
-        once::purge(&self.db, before).await
+        idempotency::purge(&self.db, before).await
     }
 }
 
@@ -50,7 +49,7 @@ fn crossed() -> StoreError {
 impl CommentStore for MysqlComments {
     async fn create(&self, new: CreateComment) -> Result<CreateOutcome, StoreError> {
         let (comment, article) = (new.comment_id, new.article_id);
-        if comment.shard() != ShardId::of_article_parts(article) {
+        if comment.shard() != ShardId::of_parts(article) {
             let reason = format!("comment {comment} does not carry the shard of the parts of article {article}");
             return Err(StoreError::broken(PART, reason));
         }

@@ -3,11 +3,9 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::LazyLock;
 
+use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
 use madang_comment::{Comment, CommentCount, CommentCursor};
-use madang_kernel::{
-    ArticleId, CommentId, CommentMode, Id, MemberId, Page, PageNumber, PageSize, Scroll, ServerIndex, ShardId,
-    StoreError, known_count,
-};
+use madang_kernel::{Id, Page, PageNumber, PageSize, Scroll, ServerIndex, ShardId, StoreError, known_count};
 
 use super::row;
 use crate::Mysql;
@@ -43,7 +41,7 @@ pub(super) async fn page(
     size: PageSize,
 ) -> Result<Page<Comment>, StoreError> {
     let offset = page.offset(size);
-    let server = db.server_of(ShardId::of_article_parts(article));
+    let server = db.server_of(ShardId::of_parts(article));
     let read: Result<(u64, Vec<Comment>), SqlError> =
         snapshot!(db, server, |tx| page_in(&mut tx, article, mode, offset, size));
     let (rows, items) = read?;
@@ -79,7 +77,7 @@ pub(super) async fn scroll(
     after: Option<CommentCursor>,
     size: PageSize,
 ) -> Result<Scroll<Comment, CommentCursor>, StoreError> {
-    let server = db.server_of(ShardId::of_article_parts(article));
+    let server = db.server_of(ShardId::of_parts(article));
     let items: Result<Vec<Comment>, SqlError> =
         snapshot!(db, server, |tx| scroll_in(&mut tx, article, mode, after.as_ref(), size));
     Ok(Scroll::from_surplus(items?, size, CommentCursor::after))
@@ -123,7 +121,7 @@ async fn comments(tx: &mut Tx<'_>, sql: &'static str, values: Values) -> Result<
 
 /// The count of one article; zeros when nobody has commented.
 pub(super) async fn count(db: &Mysql, article: ArticleId) -> Result<CommentCount, StoreError> {
-    let server = db.server_of(ShardId::of_article_parts(article));
+    let server = db.server_of(ShardId::of_parts(article));
     let mut found = db.read(server, COUNTS.sql(1), row::article_key(article)).await?;
     Ok(found.pop().map(counted).transpose()?.map_or_else(CommentCount::default, |(_, count)| count))
 }
@@ -138,7 +136,7 @@ fn counted(mut cells: Cells) -> Result<(ArticleId, CommentCount), SqlError> {
 pub(super) async fn counts(db: &Mysql, articles: &[ArticleId]) -> Result<Vec<Option<CommentCount>>, StoreError> {
     let mut by_server: HashMap<ServerIndex, Vec<Values>> = HashMap::new();
     for article in articles {
-        let server = db.map().server(ShardId::of_article_parts(*article));
+        let server = db.map().server(ShardId::of_parts(*article));
         by_server.entry(server).or_default().push(row::article_key(*article));
     }
     let mut found: HashMap<ArticleId, CommentCount> = HashMap::with_capacity(articles.len());

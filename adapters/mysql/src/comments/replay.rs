@@ -2,16 +2,17 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use madang_board::{Act, ArticleId, CommentId, CommentMode};
 use madang_comment::{
     Comment, CommentCount, CommentPath, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome, Parent, Place,
     Refusal, events, place as place_rule,
 };
 use madang_event::Envelope;
-use madang_kernel::{Act, ArticleId, CommentId, CommentMode, Created, Id, ShardId, StoreError, Timestamp};
+use madang_kernel::{Created, Id, ShardId, StoreError, Timestamp};
 
 use super::load::{Loaded, Tally};
+use crate::idempotency::{Earlier, Keys};
 use crate::lane::Decision;
-use crate::once::{Earlier, Keys};
 
 /// A batch while it is decided.
 pub(super) struct Replay {
@@ -107,7 +108,7 @@ impl Replay {
         let Some(article) = self.articles.get(&new.article_id).filter(|article| article.gone == Gone::No) else {
             return Ok(CreateOutcome::Gone);
         };
-        match self.keys.earlier::<Comment>(new.once.as_ref())? {
+        match self.keys.earlier::<Comment>(new.idempotency.as_ref())? {
             Earlier::None => {}
             Earlier::OtherBody => return Ok(CreateOutcome::Created(Created::KeyReused)),
             Earlier::Answered(mark) => {
@@ -138,7 +139,7 @@ impl Replay {
         };
         // The text is kept in the row alone: once that is deleted, no answer of then may still tell it.
         let mark = comment.clone().into_mark();
-        self.keys.remember(ShardId::of_article_parts(new.article_id), new.once.as_ref(), &mark)?;
+        self.keys.remember(ShardId::of_parts(new.article_id), new.idempotency.as_ref(), &mark)?;
         self.add(comment.clone(), new);
         Ok(CreateOutcome::Created(Created::Now(comment)))
     }

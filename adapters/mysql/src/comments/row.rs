@@ -1,8 +1,9 @@
 //! Rows of comments, as values and back.
 
+use madang_board::{ArticleId, CommentId, MemberId};
 use madang_comment::{Comment, CommentPath};
 use madang_event::Writer;
-use madang_kernel::{ArticleId, CommentId, Id, MemberId, ShardId, Timestamp};
+use madang_kernel::{Id, ShardId, Timestamp};
 use mysql_async::Value;
 
 use crate::errors::SqlError;
@@ -61,5 +62,5 @@ pub(super) fn key(comment: CommentId) -> Values {
 
 /// The primary key of an article's counter, and of its mark.
 pub(super) fn article_key(article: ArticleId) -> Values {
-    vec![ShardId::of_article_parts(article).number().into(), article.raw().into()]
+    vec![ShardId::of_parts(article).number().into(), article.raw().into()]
 }

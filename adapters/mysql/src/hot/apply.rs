@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
+use madang_board::ArticleId;
 use madang_hot_article::{Day, HotChange, Tally};
-use madang_kernel::ArticleId;
 
 use super::{list, row};
 use crate::errors::SqlError;

@@ -12,10 +12,11 @@ mod upkeep;
 use std::collections::{BTreeMap, HashMap};
 
 use async_trait::async_trait;
+use madang_board::ArticleId;
 use madang_hot_article::{
     Day, Forgotten, HotApplied, HotChange, HotItem, HotList, HotStore, Offsets, RankingSlice, Tally,
 };
-use madang_kernel::{ArticleId, ServerIndex, StoreError};
+use madang_kernel::{ServerIndex, StoreError};
 
 pub(crate) use list::{is_final, lists, top};
 pub(crate) use row::{falling_score, key, shard_of, tally};

@@ -1,7 +1,8 @@
 //! A tally as columns, and back; and where a day is.
 
+use madang_board::ArticleId;
 use madang_hot_article::{Counts, Day, HotItem, Reading, Tally};
-use madang_kernel::{ArticleId, Id, ShardId};
+use madang_kernel::{Id, ShardId};
 
 use crate::errors::SqlError;
 use crate::statement::Values;
@@ -9,7 +10,7 @@ use crate::transaction::Cells;
 
 /// The shard that holds all rows of a day: days are spread as the parts of articles are.
 pub(crate) fn shard_of(day: Day) -> ShardId {
-    ShardId::of_article_parts(ArticleId::from_raw(day.number()))
+    ShardId::of_parts(ArticleId::from_raw(day.number()))
 }
 
 /// The primary key of a day, and what leads every other key.

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use madang_board::ArticleId;
 use madang_hot_article::{Day, Tally};
-use madang_kernel::{ArticleId, Id};
+use madang_kernel::Id;
 
 use super::row;
 use crate::Mysql;

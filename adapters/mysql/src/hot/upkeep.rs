@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use madang_board::ArticleId;
 use madang_hot_article::{Day, Forgotten, LISTED_MAX, RankingSlice};
-use madang_kernel::{ArticleId, Id, StoreError};
+use madang_kernel::{Id, StoreError};
 
 use super::{apply, row};
 use crate::Mysql;

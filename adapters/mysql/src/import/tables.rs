@@ -3,8 +3,9 @@
 
 use std::sync::LazyLock;
 
+use madang_board::{ActId, ActKind, ArticleId, BoardId, CommentId};
 use madang_hot_article::Day;
-use madang_kernel::{ActId, ActKind, ArticleId, BoardId, CommentId, Id, ShardId, StoreError};
+use madang_kernel::{Id, ShardId, StoreError};
 use mysql_async::Value;
 
 use crate::Service;
@@ -56,7 +57,7 @@ many! {
     BOARD_COUNT = "sql/article/import_counts.sql";
     BLOCK = "sql/article/import_blocks.sql";
     ARTICLE = "sql/article/import.sql";
-    ONCE = "sql/once/import.sql";
+    ONCE = "sql/idempotency/import.sql";
     COMMENT = "sql/comment/import.sql";
     COMMENT_COUNT = "sql/comment/import_counts.sql";
     COMMENT_GONE = "sql/comment/import_gone.sql";
@@ -182,7 +183,7 @@ fn of_article(row: &[ImportCell]) -> Result<Place, StoreError> {
 
 fn of_comment(row: &[ImportCell]) -> Result<Place, StoreError> {
     let (comment, article) = (CommentId::from_raw(number(row, 0)?), ArticleId::from_raw(number(row, 1)?));
-    let shard = ShardId::of_article_parts(article);
+    let shard = ShardId::of_parts(article);
     if comment.shard() != shard {
         return Err(StoreError::broken(PART, format!("comment {comment} does not carry the shard of its article")));
     }
@@ -206,7 +207,7 @@ fn of_act(row: &[ImportCell]) -> Result<Place, StoreError> {
 
 /// What belongs to the article in the first column.
 fn of_parts(service: Service, row: &[ImportCell]) -> Result<Place, StoreError> {
-    Ok((service, ShardId::of_article_parts(ArticleId::from_raw(number(row, 0)?))))
+    Ok((service, ShardId::of_parts(ArticleId::from_raw(number(row, 0)?))))
 }
 
 fn of_day(row: &[ImportCell]) -> Result<Place, StoreError> {
@@ -228,7 +229,7 @@ fn of_answer(row: &[ImportCell]) -> Result<Place, StoreError> {
     let answer: Answer = serde_json::from_slice(answer).map_err(|error| unknown(&error.to_string()))?;
     match answer {
         Answer { comment_id: Some(_), article_id: Some(article), .. } => {
-            Ok((Service::Comment, ShardId::of_article_parts(article)))
+            Ok((Service::Comment, ShardId::of_parts(article)))
         }
         Answer { article_id: Some(_), board_id: Some(board), .. } => Ok((Service::Article, board.shard())),
         Answer { board_id: Some(_), .. } => Ok((Service::Article, ShardId::HOME)),
@@ -251,7 +252,7 @@ mod tests {
         let board = BoardId::from_raw((9 << 22) | (5 << 16));
         let of = |answer: String| of_answer(&row(&answer));
         let comment = of(format!(r#"{{"comment_id":"3","article_id":"{article}"}}"#)).unwrap();
-        assert_eq!(comment, (Service::Comment, ShardId::of_article_parts(article)));
+        assert_eq!(comment, (Service::Comment, ShardId::of_parts(article)));
         let written = of(format!(r#"{{"article_id":"{article}","board_id":"{board}","title":"t"}}"#)).unwrap();
         assert_eq!(written, (Service::Article, board.shard()));
         let made = of(format!(r#"{{"board_id":"{board}","slug":"s"}}"#)).unwrap();

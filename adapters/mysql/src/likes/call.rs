@@ -1,6 +1,7 @@
 //! What callers want of the likes of an article, and what they get.
 
-use madang_kernel::{ArticleId, EventId, MemberId, Timestamp};
+use madang_board::{ArticleId, MemberId};
+use madang_kernel::{EventId, Timestamp};
 use madang_like::{CleanedUp, Like, LikeOutcome, Unlike};
 
 /// One call.

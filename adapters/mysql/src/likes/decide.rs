@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, LazyLock};
 
-use madang_kernel::{ArticleId, Clock, EventId, Id, MemberId, ShardId, Timestamp};
+use madang_board::{ArticleId, MemberId};
+use madang_kernel::{Clock, EventId, Id, ShardId, Timestamp};
 use madang_like::{CleanedUp, LikeAnswer, LikeCount, LikeOutcome, Replay, Replayed, events};
 use madang_messaging::Message;
 
@@ -62,7 +63,7 @@ impl Fold for LikeFold {
     type Answer = Answer;
 
     fn shard(call: &Call) -> ShardId {
-        ShardId::of_article_parts(call.article())
+        ShardId::of_parts(call.article())
     }
 
     async fn decide(&self, tx: &mut Tx<'_>, calls: &[Call]) -> Result<Vec<Decision<Answer>>, SqlError> {
@@ -87,7 +88,7 @@ impl Fold for LikeFold {
 }
 
 pub(super) fn place(article: ArticleId) -> Place {
-    (ShardId::of_article_parts(article).number(), article)
+    (ShardId::of_parts(article).number(), article)
 }
 
 pub(super) fn key((shard, article): &Place) -> Values {
@@ -226,7 +227,7 @@ fn row(place: &Place, member: MemberId, row: &NewRow) -> Values {
 }
 
 pub(super) fn report(article: ArticleId, change: Replayed, event_id: EventId, now: Timestamp) -> Message {
-    rows::carrying(&events::changed(article, change, event_id, now), ShardId::of_article_parts(article))
+    rows::carrying(&events::changed(article, change, event_id, now), ShardId::of_parts(article))
 }
 
 async fn clean_up(tx: &mut Tx<'_>, article: ArticleId, slice: usize) -> Result<CleanedUp, SqlError> {

@@ -7,7 +7,8 @@ mod read;
 mod single;
 
 use async_trait::async_trait;
-use madang_kernel::{ArticleId, MemberId, PageSize, Scroll, StoreError};
+use madang_board::{ArticleId, MemberId};
+use madang_kernel::{PageSize, Scroll, StoreError};
 use madang_like::{CleanedUp, Like, LikeCount, LikeOutcome, LikeState, LikeStore, Liker, Unlike};
 
 use crate::Mysql;

@@ -3,8 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
+use madang_board::{ArticleId, MemberId};
 use madang_event::Writer;
-use madang_kernel::{ArticleId, Id, MemberId, PageSize, Scroll, ServerIndex, ShardId, StoreError, Timestamp};
+use madang_kernel::{Id, PageSize, Scroll, ServerIndex, ShardId, StoreError, Timestamp};
 use madang_like::{LikeCount, LikeState, Liker};
 
 use crate::Mysql;
@@ -20,7 +21,7 @@ static COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../..
 static GONE: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/like/gone.sql")));
 
 fn key(article: ArticleId) -> Values {
-    vec![ShardId::of_article_parts(article).number().into(), article.raw().into()]
+    vec![ShardId::of_parts(article).number().into(), article.raw().into()]
 }
 
 pub(super) async fn state(
@@ -28,7 +29,7 @@ pub(super) async fn state(
     article: ArticleId,
     member: Option<MemberId>,
 ) -> Result<Option<LikeState>, StoreError> {
-    let server = db.server_of(ShardId::of_article_parts(article));
+    let server = db.server_of(ShardId::of_parts(article));
     // No member has id 0, so a guest likes nothing.
     let mut values = [key(article), key(article), key(article)].concat();
     values.push(member.map_or(0, MemberId::raw).into());
@@ -48,7 +49,7 @@ pub(super) async fn likers(
     after: Option<MemberId>,
     size: PageSize,
 ) -> Result<Option<Scroll<Liker, MemberId>>, StoreError> {
-    let server = db.server_of(ShardId::of_article_parts(article));
+    let server = db.server_of(ShardId::of_parts(article));
     let mut values = key(article);
     values.extend([after.map_or(0, MemberId::raw).into(), (size.get() + 1).into()]);
     let found = db.read(server, LIKERS, values).await?;
@@ -69,7 +70,7 @@ fn liker(mut cells: Cells) -> Result<Liker, SqlError> {
 pub(super) async fn counts(db: &Mysql, articles: &[ArticleId]) -> Result<Vec<Option<LikeCount>>, StoreError> {
     let mut by_server: HashMap<ServerIndex, Vec<Values>> = HashMap::new();
     for article in articles {
-        let server = db.map().server(ShardId::of_article_parts(*article));
+        let server = db.map().server(ShardId::of_parts(*article));
         by_server.entry(server).or_default().push(key(*article));
     }
     let mut found: HashMap<ArticleId, LikeCount> = HashMap::with_capacity(articles.len());

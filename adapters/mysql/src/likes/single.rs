@@ -104,7 +104,7 @@ impl Fold for SingleFold {
     type Answer = LikeOutcome;
 
     fn shard(call: &Change) -> ShardId {
-        ShardId::of_article_parts(call.article_id)
+        ShardId::of_parts(call.article_id)
     }
 
     /// There is one call, since what is undone is undone for all of them.

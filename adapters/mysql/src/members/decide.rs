@@ -4,7 +4,8 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::LazyLock;
 
-use madang_kernel::{Id, SessionId, ShardId, Timestamp};
+use madang_board::SessionId;
+use madang_kernel::{Id, ShardId, Timestamp};
 use madang_member::{ChangeMember, ChangeOutcome, MemberRecord, NewMember};
 use mysql_async::Value;
 

@@ -1,6 +1,7 @@
 //! Rows of members and revocations, read back into values.
 
-use madang_kernel::{Id, MemberId, Role, SessionId, Timestamp};
+use madang_board::{MemberId, Role, SessionId};
+use madang_kernel::{Id, Timestamp};
 use madang_member::{Member, MemberRecord, Revocation, Standing};
 
 use crate::errors::SqlError;

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
-use madang_kernel::{ArticleId, Clock, Id, ShardId, Timestamp};
+use madang_board::ArticleId;
+use madang_kernel::{Clock, Id, ShardId, Timestamp};
 use madang_messaging::Message;
 use madang_view::{StoredViews, WriteBack, WrittenBack, events};
 
@@ -63,7 +64,7 @@ impl Fold for ViewFold {
     fn shard(call: &Call) -> ShardId {
         match call {
             Call::WriteBack(shard, _) => *shard,
-            Call::MarkGone(article) => ShardId::of_article_parts(*article),
+            Call::MarkGone(article) => ShardId::of_parts(*article),
         }
     }
 
@@ -91,7 +92,7 @@ impl Fold for ViewFold {
 }
 
 fn place(article: ArticleId) -> Place {
-    (ShardId::of_article_parts(article).number(), article)
+    (ShardId::of_parts(article).number(), article)
 }
 
 fn key((shard, article): &Place) -> Values {
@@ -139,7 +140,7 @@ fn write_back(tx: &mut Tx<'_>, counts: &mut BTreeMap<Place, Counted>, back: Writ
 
 fn report(back: WriteBack, version: u64, now: Timestamp) -> Message {
     let envelope = events::viewed(back, version, now);
-    rows::carrying(&envelope, ShardId::of_article_parts(envelope.key))
+    rows::carrying(&envelope, ShardId::of_parts(envelope.key))
 }
 
 /// Counts, marks, and the end of counts that are gone or were made only to be locked.

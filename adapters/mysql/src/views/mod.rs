@@ -6,7 +6,8 @@ mod read;
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use madang_kernel::{ArticleId, ShardId, StoreError};
+use madang_board::ArticleId;
+use madang_kernel::{ShardId, StoreError};
 use madang_view::{StoredViews, ViewStore, WriteBack, WrittenBack};
 
 use crate::Mysql;
@@ -49,7 +50,7 @@ impl ViewStore for MysqlViews {
     async fn write_back(&self, counts: Vec<WriteBack>) -> Result<Vec<WrittenBack>, StoreError> {
         let mut by_shard: BTreeMap<ShardId, Vec<(usize, WriteBack)>> = BTreeMap::new();
         for (index, back) in counts.iter().enumerate() {
-            by_shard.entry(ShardId::of_article_parts(back.article_id)).or_default().push((index, *back));
+            by_shard.entry(ShardId::of_parts(back.article_id)).or_default().push((index, *back));
         }
         let calls = by_shard.into_iter().map(|(shard, backs)| async move {
             let (places, backs): (Vec<usize>, Vec<WriteBack>) = backs.into_iter().unzip();

@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-use madang_kernel::{ArticleId, Id, ServerIndex, ShardId, StoreError};
+use madang_board::ArticleId;
+use madang_kernel::{Id, ServerIndex, ShardId, StoreError};
 use madang_view::StoredViews;
 
 use crate::Mysql;
@@ -17,7 +18,7 @@ const COUNTED_ARTICLES: &str = include_str!("../../sql/view/counted_articles.sql
 pub(super) async fn find_many(db: &Mysql, articles: &[ArticleId]) -> Result<Vec<StoredViews>, StoreError> {
     let mut by_server: HashMap<ServerIndex, Vec<Values>> = HashMap::new();
     for article in articles {
-        let shard = ShardId::of_article_parts(*article);
+        let shard = ShardId::of_parts(*article);
         let key = vec![shard.number().into(), article.raw().into()];
         by_server.entry(db.map().server(shard)).or_default().push(key);
     }

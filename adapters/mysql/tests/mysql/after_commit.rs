@@ -3,8 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use madang_board::{ArticleId, MemberId};
 use madang_event::{Envelope, Writer};
-use madang_kernel::{ArticleId, EventId, Id, MemberId, Timestamp};
+use madang_kernel::{EventId, Id, Timestamp};
 use madang_like::{Like, LikeOutcome, LikeStore};
 use madang_messaging::Message;
 use madang_mysql::{AfterCommit, MysqlLikes, Service};

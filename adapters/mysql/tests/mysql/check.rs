@@ -1,6 +1,7 @@
 //! A check finds nothing on a sound site, and every kind of damage.
 
-use madang_kernel::{ArticleId, Id, ShardId};
+use madang_board::ArticleId;
+use madang_kernel::{Id, ShardId};
 use madang_mysql::{CheckReport, Mysql, Service};
 use mysql_async::prelude::Queryable;
 
@@ -10,7 +11,7 @@ use crate::support::{OneServer, TestDb, Topology, TwoServers};
 const ARTICLE: i64 = 71 << 22;
 
 fn parts_shard() -> u8 {
-    ShardId::of_article_parts(ArticleId::from_raw(ARTICLE)).number()
+    ShardId::of_parts(ArticleId::from_raw(ARTICLE)).number()
 }
 
 /// A small sound site.

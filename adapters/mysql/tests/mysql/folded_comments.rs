@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
+use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
 use madang_comment::{CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome, DepthMax};
 use madang_event::{Envelope, Writer};
-use madang_kernel::{ArticleId, CommentId, CommentMode, Created, EventId, Id, MemberId, ShardId, Timestamp};
+use madang_kernel::{Created, EventId, Id, ShardId, Timestamp};
 use madang_mysql::{MysqlComments, Service};
 use mysql_async::Conn;
 use mysql_async::prelude::Queryable;
@@ -15,7 +16,7 @@ use crate::support::{OneServer, TestDb};
 const ARTICLE: i64 = 71;
 
 fn id(number: i64) -> i64 {
-    let shard = i64::from(ShardId::of_article_parts(ArticleId::from_raw(ARTICLE)).number());
+    let shard = i64::from(ShardId::of_parts(ArticleId::from_raw(ARTICLE)).number());
     number << 22 | shard << 16
 }
 
@@ -30,7 +31,7 @@ fn new(number: i64, parent: Option<i64>) -> CreateComment {
         writer: Writer { member_id: MemberId::from_raw(7), name: "w".into() },
         created_at: Timestamp::from_millis(1_750_000_000_000),
         event_id: EventId::from_raw(id(number)),
-        once: None,
+        idempotency: None,
     }
 }
 

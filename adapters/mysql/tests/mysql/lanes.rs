@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use madang_board::{ArticleId, MemberId};
 use madang_event::{Envelope, Writer};
-use madang_kernel::{ArticleId, EventId, Id, MemberId, ShardId, StoreError, Timestamp};
+use madang_kernel::{EventId, Id, ShardId, StoreError, Timestamp};
 use madang_like::{Like, LikeAnswer, LikeOutcome, LikeStore, Unlike};
 use madang_mysql::{Mysql, MysqlLikes, Service};
 use mysql_async::prelude::Queryable;
@@ -269,7 +270,7 @@ async fn a_server_that_is_away_refuses_its_shards_and_no_others_and_comes_back()
     let on = |server: u8| {
         let shards = if server == 0 { 0..32 } else { 32..64 };
         let ids = (1..).map(ArticleId::from_raw);
-        ids.filter(|id| shards.contains(&ShardId::of_article_parts(*id).number())).take(10).collect::<Vec<_>>()
+        ids.filter(|id| shards.contains(&ShardId::of_parts(*id).number())).take(10).collect::<Vec<_>>()
     };
     let like = |article_id: ArticleId, member: i64| {
         let event = article_id.raw() * 100 + member;

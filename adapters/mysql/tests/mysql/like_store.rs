@@ -3,8 +3,9 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use madang_board::ArticleId;
 use madang_conformance::like_store::LikeStoreHarness;
-use madang_kernel::{ArticleId, Id};
+use madang_kernel::Id;
 use madang_like::LikeStore;
 use madang_messaging::Message;
 use madang_mysql::{Counting, MysqlLikes, Service};

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use madang_article::{Article, ArticleStore, Board, CommentMode, CreateArticle, NewBoard};
+use madang_board::{ArticleId, BoardId, MemberId};
 use madang_event::Writer;
-use madang_kernel::{ArticleId, BoardId, EventId, Id, MemberId, PageNumber, PageSize, StoreError, Timestamp};
+use madang_kernel::{EventId, Id, PageNumber, PageSize, StoreError, Timestamp};
 use madang_mysql::{Announce, MysqlArticles, Service};
 use mysql_async::Conn;
 use mysql_async::prelude::Queryable;
@@ -25,7 +26,7 @@ async fn open_board(articles: &MysqlArticles, board: i64) {
         comment_mode: CommentMode::Tree,
         created_at: Timestamp::from_millis(1),
     };
-    articles.create_board(NewBoard { board, once: None }).await.unwrap();
+    articles.create_board(NewBoard { board, idempotency: None }).await.unwrap();
 }
 
 fn new(board: i64, number: i64) -> CreateArticle {
@@ -42,7 +43,7 @@ fn new(board: i64, number: i64) -> CreateArticle {
         modified_at: at,
         version: 1,
     };
-    CreateArticle { article, event_id: EventId::from_raw(id), once: None }
+    CreateArticle { article, event_id: EventId::from_raw(id), idempotency: None }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

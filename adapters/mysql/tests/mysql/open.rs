@@ -1,7 +1,8 @@
 //! Opening: databases are made once, and refused under another topology.
 
+use madang_board::{ArticleId, MemberId};
 use madang_event::Writer;
-use madang_kernel::{ArticleId, EventId, Id, MemberId, ShardId, StoreError, Timestamp};
+use madang_kernel::{EventId, Id, ShardId, StoreError, Timestamp};
 use madang_like::{Like, LikeOutcome, LikeStore};
 use madang_mysql::{Mysql, MysqlLikes, MysqlOptions, OpenError, Service};
 use mysql_async::prelude::Queryable;
@@ -60,7 +61,7 @@ fn like(article_id: ArticleId) -> Like {
 /// An article whose likes are on a server of two.
 fn article_on(server: usize) -> ArticleId {
     let mut ids = (1..).map(ArticleId::from_raw);
-    ids.find(|id| usize::from(ShardId::of_article_parts(*id).number()) / 32 == server).unwrap()
+    ids.find(|id| usize::from(ShardId::of_parts(*id).number()) / 32 == server).unwrap()
 }
 
 /// Databases that are not there yet, on two servers, the second at an address of its own choice.

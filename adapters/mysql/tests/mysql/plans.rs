@@ -23,7 +23,7 @@ const SCANS: &[(&str, &str)] = &[
     ("hot/check_list_days.sql", "there are as many lists as days that are kept"),
     ("inbox/size.sql", "the count is the figure asked for"),
     ("member/revocations_size.sql", "the count is the figure asked for"),
-    ("once/size.sql", "the count is the figure asked for"),
+    ("idempotency/size.sql", "the count is the figure asked for"),
     ("outbox/size.sql", "the count is the figure asked for"),
     ("article/board_counts.sql", "there are as many as boards"),
     ("dead_letter/count.sql", "a person looks after the letters, so there are few"),
@@ -353,7 +353,7 @@ fn parts(text: &str) -> (String, String, String, String) {
 fn service_of(name: &str) -> Service {
     match name.split('/').next().unwrap() {
         "member" | "lease" | "membership" | "moderation" | "copy" => Service::Member,
-        "article" | "once" => Service::Article,
+        "article" | "idempotency" => Service::Article,
         "comment" => Service::Comment,
         "view" => Service::View,
         "hot" => Service::HotArticle,

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use madang_board::{ArticleId, MemberId};
 use madang_event::Writer;
-use madang_kernel::{ArticleId, EventId, Id, MemberId, StoreError, Timestamp};
+use madang_kernel::{EventId, Id, StoreError, Timestamp};
 use madang_like::{Like, LikeOutcome, LikeStore};
 use madang_mysql::{Mysql, MysqlLikes, Service};
 use tokio::task::JoinHandle;

@@ -36,7 +36,8 @@ async fn what_cannot_be_encrypted_is_refused_before_it_is_sent() {
 async fn a_server_is_used_if_its_certificate_is_trusted_and_not_otherwise() {
     use std::io::Write as _;
 
-    use madang_kernel::{ArticleId, Id, StoreError};
+    use madang_board::ArticleId;
+    use madang_kernel::{Id, StoreError};
     use madang_mysql::MysqlViews;
     use madang_view::ViewStore;
 

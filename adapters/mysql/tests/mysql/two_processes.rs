@@ -5,8 +5,9 @@ use std::sync::Arc;
 use madang_article::{
     Article, ArticleStore, Board, CommentMode, CreateArticle, DeleteArticle, DeleteOutcome, NewBoard,
 };
+use madang_board::{ArticleId, BoardId, MemberId};
 use madang_event::{Envelope, Event, Writer};
-use madang_kernel::{ArticleId, BoardId, Created, EventId, Id, MemberId, Once, Timestamp};
+use madang_kernel::{Created, EventId, Id, Idempotency, Timestamp};
 use madang_mysql::{MysqlArticles, Service};
 use tokio::task::JoinSet;
 
@@ -14,7 +15,7 @@ use crate::support::{OneServer, TestDb};
 
 const BOARD: i64 = 9 << 22;
 
-fn draft(number: i64, once: Option<Once>) -> CreateArticle {
+fn draft(number: i64, idempotency: Option<Idempotency>) -> CreateArticle {
     let at = Timestamp::from_millis(1_750_000_000_000);
     let article = Article {
         article_id: ArticleId::from_raw(number << 22),
@@ -27,7 +28,7 @@ fn draft(number: i64, once: Option<Once>) -> CreateArticle {
         modified_at: at,
         version: 1,
     };
-    CreateArticle { article, event_id: EventId::from_raw(number), once }
+    CreateArticle { article, event_id: EventId::from_raw(number), idempotency }
 }
 
 async fn two_stores(test: &TestDb) -> [Arc<MysqlArticles>; 2] {
@@ -39,7 +40,7 @@ async fn two_stores(test: &TestDb) -> [Arc<MysqlArticles>; 2] {
         comment_mode: CommentMode::Tree,
         created_at: Timestamp::from_millis(1),
     };
-    stores[0].create_board(NewBoard { board, once: None }).await.unwrap();
+    stores[0].create_board(NewBoard { board, idempotency: None }).await.unwrap();
     stores
 }
 
@@ -89,13 +90,8 @@ async fn one_key_sent_to_both_creates_one_article() {
     let mut tasks = JoinSet::new();
     for number in 1..=32 {
         let store = Arc::clone(&stores[number as usize % 2]);
-        let once = Once {
-            member_id: MemberId::from_raw(7),
-            scope: "POST /a".into(),
-            key: "same".into(),
-            fingerprint: [1; 32],
-        };
-        tasks.spawn(async move { store.create(draft(number, Some(once))).await.unwrap() });
+        let idempotency = Idempotency { caller: 7, scope: "POST /a".into(), key: "same".into(), fingerprint: [1; 32] };
+        tasks.spawn(async move { store.create(draft(number, Some(idempotency))).await.unwrap() });
     }
     let made = tasks.join_all().await.into_iter().filter(|answer| matches!(answer, Created::Now(_))).count();
     assert_eq!(made, 1);

@@ -2,8 +2,9 @@
 
 use std::sync::LazyLock;
 
+use madang_board::ArticleId;
 use madang_hot_article::{Counts, DAYS_KEPT, Day, HotItem, Tally};
-use madang_kernel::{ArticleId, Id};
+use madang_kernel::Id;
 use redis::Value;
 
 use crate::Redis;

@@ -12,11 +12,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use madang_board::ArticleId;
 use madang_hot_article::{
     Day, Forgotten, HotApplied, HotChange, HotItem, HotList, HotStore, LISTED_MAX, Offsets, RankingSlice, TOP_MAX,
     Tally,
 };
-use madang_kernel::{ArticleId, StoreError};
+use madang_kernel::StoreError;
 use tracing::{debug, warn};
 
 use self::stored::StoredLists;

@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 use madang_article_read::{
     ABSENT_KEPT_MS, Change, ENTRY_KEPT_MS, Entry, Filled, Freshness, Look, STALE_MAX_MS, Ticket, freshness,
 };
-use madang_kernel::{ArticleId, Id, ShardId, Timestamp};
+use madang_board::ArticleId;
+use madang_kernel::{Id, ShardId, Timestamp};
 use redis::Value;
 
 use super::entry;
@@ -51,7 +52,7 @@ static MERGE: LazyLock<Script> = LazyLock::new(|| {
 fn by_shard(articles: impl Iterator<Item = ArticleId>) -> BTreeMap<u8, Vec<usize>> {
     let mut shards: BTreeMap<u8, Vec<usize>> = BTreeMap::new();
     for (place, article) in articles.enumerate() {
-        shards.entry(ShardId::of_article_parts(article).number()).or_default().push(place);
+        shards.entry(ShardId::of_parts(article).number()).or_default().push(place);
     }
     shards
 }

@@ -1,6 +1,7 @@
 //! The keys of the query model: 64 hash tags, so that a batch is few scripts, and one key for each article and list.
 
-use madang_kernel::{ArticleId, BoardId, Id, ShardId};
+use madang_board::{ArticleId, BoardId};
+use madang_kernel::{Id, ShardId};
 
 use crate::Redis;
 use crate::call::Tag;
@@ -15,7 +16,7 @@ pub(super) struct Keys {
 impl Keys {
     /// The keys of what is known of an article.
     pub(super) fn of_article(redis: &Redis, article: ArticleId) -> Self {
-        Self::of(redis, ShardId::of_article_parts(article))
+        Self::of(redis, ShardId::of_parts(article))
     }
 
     /// The keys of a board's list.

@@ -8,8 +8,9 @@ use madang_article_read::{
     ABSENT_KEPT_MS, BoardChange, BoardList, ENTRY_KEPT_MS, Filled, FilledList, Freshness, LIST_MAX, ListLook, Newest,
     Presence, Step, Ticket, Window, freshness,
 };
+use madang_board::{ArticleId, BoardId};
 use madang_event::BoardCount;
-use madang_kernel::{ArticleId, BoardId, Id, Timestamp};
+use madang_kernel::{Id, Timestamp};
 use redis::Value;
 
 use super::articles::{ABSENT_TTL_MS, KEPT_TTL_MS, PLACEHOLDER_TTL_MS, until};

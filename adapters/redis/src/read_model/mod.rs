@@ -17,8 +17,9 @@ use madang_article_read::{
     BoardList, Change, Entry, Filled, FilledList, ListLook, Look, ModelSize, Newest, Presence, ReadModel, Ticket,
     Window,
 };
+use madang_board::{ArticleId, BoardId};
 use madang_event::Envelope;
-use madang_kernel::{ArticleId, BoardId, Clock, Id, ShardId, StoreError, Timestamp};
+use madang_kernel::{Clock, Id, ShardId, StoreError, Timestamp};
 use tokio::time::Instant;
 
 use crate::Redis;

@@ -4,8 +4,9 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
+use madang_board::{ArticleId, MemberId};
 use madang_conformance::live_views::LiveViewsHarness;
-use madang_kernel::{ArticleId, Clock, Id, ManualClock, MemberId, Timestamp};
+use madang_kernel::{Clock, Id, ManualClock, Timestamp};
 use madang_redis::{Redis, RedisLiveViews};
 use madang_view::{GuestKey, LiveLimits, LiveView, LiveViews, Viewer};
 

@@ -6,8 +6,9 @@ use std::time::Duration;
 use madang_article_read::{
     ArticleGroup, ArticleText, Change, Count, Entry, Filled, ListLook, Look, Newest, ReadModel, Window,
 };
+use madang_board::{ArticleId, BoardId, MemberId};
 use madang_event::{ArticleDeleted, ArticleLikes, ArticleState, BoardCount, Envelope, Event, Writer};
-use madang_kernel::{ArticleId, BoardId, EventId, Id, ManualClock, MemberId, PageNumber, PageSize, ShardId, Timestamp};
+use madang_kernel::{EventId, Id, ManualClock, PageNumber, PageSize, ShardId, Timestamp};
 use madang_redis::{COMMITTED_WAIT_MS, Redis, RedisReadModel};
 use tokio::time::Instant;
 
@@ -221,7 +222,7 @@ async fn a_check_sees_what_is_held_and_no_absence() {
         let mut held = Vec::new();
         for shard in ShardId::all() {
             for (article, entry) in site.model.held(shard).await.unwrap() {
-                assert_eq!(ShardId::of_article_parts(article), shard);
+                assert_eq!(ShardId::of_parts(article), shard);
                 assert_eq!(Some(entry), told(article, 1));
                 held.push(article);
             }

@@ -2,8 +2,9 @@
 //! here is what they read and write.
 
 use madang_article::blocks::{self, OLDEST_FIRST_ID};
+use madang_board::{ArticleId, BoardId};
 use madang_event::BoardCount;
-use madang_kernel::{ArticleId, BoardId, Id, StoreError};
+use madang_kernel::{Id, StoreError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::row::count;

@@ -1,12 +1,13 @@
 //! Boards: created with their counter in one transaction, read together with it.
 
 use madang_article::{BoardWithCount, CreateBoard, NewBoard};
-use madang_kernel::{BoardId, Created, Id, StoreError, Timestamp};
+use madang_board::BoardId;
+use madang_kernel::{Created, Id, StoreError, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::row;
 use crate::errors::sql_error;
-use crate::once::{self, Earlier};
+use crate::idempotency::{self, Earlier};
 
 const INSERT: &str = include_str!("../../sql/article/insert_board.sql");
 const INSERT_COUNT: &str = include_str!("../../sql/article/insert_count.sql");
@@ -14,9 +15,9 @@ const ALL: &str = include_str!("../../sql/article/boards.sql");
 const FIND: &str = include_str!("../../sql/article/find_board.sql");
 
 pub(super) fn create(tx: &Connection, new: NewBoard, now: Timestamp) -> Result<CreateBoard, StoreError> {
-    let NewBoard { board, once } = new;
-    if let Some(once) = &once {
-        match once::earlier(tx, once, now)? {
+    let NewBoard { board, idempotency } = new;
+    if let Some(idempotency) = &idempotency {
+        match idempotency::earlier(tx, idempotency, now)? {
             Earlier::None => {}
             Earlier::Answered(board) => return Ok(CreateBoard::Created(Created::Before(board))),
             Earlier::OtherBody => return Ok(CreateBoard::Created(Created::KeyReused)),
@@ -31,8 +32,8 @@ pub(super) fn create(tx: &Connection, new: NewBoard, now: Timestamp) -> Result<C
         return Ok(CreateBoard::SlugTaken);
     }
     tx.prepare_cached(INSERT_COUNT).and_then(|mut insert| insert.execute([id])).map_err(sql_error)?;
-    if let Some(once) = &once {
-        once::remember(tx, once, &board, now)?;
+    if let Some(idempotency) = &idempotency {
+        idempotency::remember(tx, idempotency, &board, now)?;
     }
     Ok(CreateBoard::Created(Created::Now(board)))
 }

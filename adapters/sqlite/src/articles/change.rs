@@ -2,7 +2,8 @@
 
 use madang_article::events::{self, Removed};
 use madang_article::{DeleteArticle, DeleteOutcome, EditArticle, EditOutcome};
-use madang_kernel::{BoardId, Id, StoreError, Timestamp};
+use madang_board::BoardId;
+use madang_kernel::{Id, StoreError, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{blocks, row};

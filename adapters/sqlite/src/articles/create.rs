@@ -6,23 +6,23 @@ use rusqlite::{Connection, params};
 
 use super::blocks;
 use crate::errors::sql_error;
+use crate::idempotency::{self, Earlier};
 use crate::log;
-use crate::once::{self, Earlier};
 
 const INSERT: &str = include_str!("../../sql/article/insert.sql");
 
 pub(super) fn create(tx: &Connection, new: CreateArticle, now: Timestamp) -> Result<Created<Article>, StoreError> {
-    let CreateArticle { article, event_id, once } = new;
-    if let Some(once) = &once {
-        match once::earlier(tx, once, now)? {
+    let CreateArticle { article, event_id, idempotency } = new;
+    if let Some(idempotency) = &idempotency {
+        match idempotency::earlier(tx, idempotency, now)? {
             Earlier::None => {}
             Earlier::Answered(article) => return Ok(Created::Before(article)),
             Earlier::OtherBody => return Ok(Created::KeyReused),
         }
     }
     insert(tx, &article, event_id, now)?;
-    if let Some(once) = &once {
-        once::remember(tx, once, &article, now)?;
+    if let Some(idempotency) = &idempotency {
+        idempotency::remember(tx, idempotency, &article, now)?;
     }
     Ok(Created::Now(article))
 }

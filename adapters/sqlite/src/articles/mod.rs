@@ -12,13 +12,14 @@ use madang_article::{
     Article, ArticleStore, ArticleSummary, BoardWithCount, CreateArticle, CreateBoard, DeleteArticle, DeleteOutcome,
     EditArticle, EditOutcome, NewBoard, NewestArticles,
 };
-use madang_kernel::{ArticleId, BoardId, Created, MemberId, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp};
+use madang_board::{ArticleId, BoardId, MemberId};
+use madang_kernel::{Created, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp};
 
 pub(crate) use blocks::{BLOCK, SUPER_BLOCK};
 pub use page::PageQuery;
 
 pub(crate) use self::row::{article, count};
-use crate::{Lane, Sqlite, once};
+use crate::{Lane, Sqlite, idempotency};
 
 /// Answers removed by one call to the writer: a slice of background work stays short.
 const PURGE_SLICE_ROWS: usize = 500;
@@ -58,7 +59,8 @@ impl SqliteArticles {
     pub async fn purge_once(&self, before: Timestamp) -> Result<u64, StoreError> {
         let mut purged = 0;
         loop {
-            let slice = self.db.write(Lane::Background, move |tx| once::purge(tx, before, PURGE_SLICE_ROWS)).await?;
+            let slice =
+                self.db.write(Lane::Background, move |tx| idempotency::purge(tx, before, PURGE_SLICE_ROWS)).await?;
             purged += slice as u64;
             if slice < PURGE_SLICE_ROWS {
                 return Ok(purged);

@@ -2,7 +2,8 @@
 
 use madang_article::blocks::{BLOCK_ARTICLES, Position, skip};
 use madang_article::{ArticleSummary, NewestArticles};
-use madang_kernel::{ArticleId, BoardId, Id, MemberId, Page, PageNumber, PageSize, Scroll, StoreError, known_count};
+use madang_board::{ArticleId, BoardId, MemberId};
+use madang_kernel::{Id, Page, PageNumber, PageSize, Scroll, StoreError, known_count};
 use rusqlite::{Connection, Params};
 
 use super::blocks::{BLOCK, SUPER_BLOCK, board_count};

@@ -1,8 +1,9 @@
 //! Rows of boards and articles, read back into values. What cannot be read is a defect, never a guess.
 
 use madang_article::{Article, ArticleSummary, Board, BoardWithCount, CommentMode};
+use madang_board::{ArticleId, BoardId, MemberId};
 use madang_event::Writer;
-use madang_kernel::{ArticleId, BoardId, Id, MemberId, StoreError, Timestamp};
+use madang_kernel::{Id, StoreError, Timestamp};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row};
 

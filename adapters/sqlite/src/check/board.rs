@@ -1,6 +1,7 @@
 //! One board: its counter and both levels of blocks against its rows, in one walk over their ids.
 
-use madang_kernel::{BoardId, Id, StoreError};
+use madang_board::BoardId;
+use madang_kernel::{Id, StoreError};
 use rusqlite::Connection;
 
 use super::{CheckFinding, CheckReport};

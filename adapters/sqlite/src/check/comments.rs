@@ -1,6 +1,7 @@
 //! Comments: every counter against its rows, rows without a counter, replies without what they reply to.
 
-use madang_kernel::{ArticleId, CommentId, Id, StoreError};
+use madang_board::{ArticleId, CommentId};
+use madang_kernel::{Id, StoreError};
 use rusqlite::Connection;
 
 use super::{CheckFinding, CheckReport};

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use bytes::Bytes;
+use madang_board::ArticleId;
 use madang_event::{Envelope, Event, Topic};
-use madang_kernel::{ArticleId, Id, StoreError};
+use madang_kernel::{Id, StoreError};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{CheckFinding, CheckReport};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use madang_kernel::{ArticleId, BoardId, CommentId};
+use madang_board::{ArticleId, BoardId, CommentId};
 
 use super::{HotFinding, ViewFinding};
 

@@ -3,8 +3,9 @@
 
 use std::fmt;
 
+use madang_board::ArticleId;
 use madang_hot_article::{Day, HotItem, LISTED_MAX, Tally};
-use madang_kernel::{ArticleId, Id, StoreError};
+use madang_kernel::{Id, StoreError};
 use rusqlite::{Connection, Row};
 
 use super::{CheckFinding, CheckReport, FINDINGS_MAX, Part};

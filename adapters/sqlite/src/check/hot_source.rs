@@ -6,9 +6,10 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use madang_board::ArticleId;
 use madang_event::Topic;
 use madang_hot_article::Day;
-use madang_kernel::{ArticleId, Clock, ID_EPOCH_MS, Id, NODE_BITS, SEQUENCE_BITS, SHARD_BITS, StoreError, Timestamp};
+use madang_kernel::{Clock, ID_EPOCH_MS, Id, NODE_BITS, SEQUENCE_BITS, SHARD_BITS, StoreError, Timestamp};
 use rusqlite::{Connection, Row, params};
 
 use super::hot::{HotFinding, found};

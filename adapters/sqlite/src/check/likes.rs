@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 
 use bytes::Bytes;
+use madang_board::ArticleId;
 use madang_event::{Envelope, Event, Topic};
-use madang_kernel::{ArticleId, Id, StoreError};
+use madang_kernel::{Id, StoreError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::events::{EVENTS_MAX, NEWEST_EVENTS};

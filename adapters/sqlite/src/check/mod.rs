@@ -15,7 +15,8 @@ mod report;
 mod unheard;
 mod views;
 
-use madang_kernel::{BoardId, Clock, Id, StoreError};
+use madang_board::BoardId;
+use madang_kernel::{Clock, Id, StoreError};
 use rusqlite::{Connection, OpenFlags, Row};
 
 pub use finding::{CheckFinding, Part};
@@ -143,8 +144,8 @@ fn sizes(tx: &Connection) -> Result<Sizes, StoreError> {
     let rows: [i64; 6] = statement
         .query_row([], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?]))
         .map_err(sql_error)?;
-    let [log, outbox, inbox, once, dead_letters, revocations] = rows.map(i64::cast_unsigned);
-    Ok(Sizes { log, outbox, inbox, once, dead_letters, revocations })
+    let [log, outbox, inbox, idempotency, dead_letters, revocations] = rows.map(i64::cast_unsigned);
+    Ok(Sizes { log, outbox, inbox, idempotency, dead_letters, revocations })
 }
 
 fn in_snapshot(

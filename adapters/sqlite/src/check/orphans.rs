@@ -1,8 +1,9 @@
 //! Comments, likes and view counts of articles that are neither there nor marked as deleted. Their group would have marked
 //! them, unless it has not heard of the deletion yet.
 
+use madang_board::ArticleId;
 use madang_event::Topic;
-use madang_kernel::{ArticleId, Id, StoreError};
+use madang_kernel::{Id, StoreError};
 use madang_messaging::GroupId;
 use rusqlite::Connection;
 

@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
+use madang_board::ArticleId;
 use madang_event::Topic;
-use madang_kernel::{ArticleId, StoreError};
+use madang_kernel::StoreError;
 use madang_messaging::GroupId;
 use madang_messaging::consumer::ladder::is_rung_of;
 use rusqlite::{Connection, params};

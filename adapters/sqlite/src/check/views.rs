@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use bytes::Bytes;
+use madang_board::ArticleId;
 use madang_event::{Envelope, Event, Topic};
-use madang_kernel::{ArticleId, Id, StoreError};
+use madang_kernel::{Id, StoreError};
 use rusqlite::{Connection, Row, params};
 
 use super::{CheckFinding, CheckReport};

@@ -1,7 +1,8 @@
 //! The counts of an article's comments, kept in the transaction of the comment.
 
+use madang_board::ArticleId;
 use madang_comment::CommentCount;
-use madang_kernel::{ArticleId, Id, StoreError};
+use madang_kernel::{Id, StoreError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::gone::is_gone;

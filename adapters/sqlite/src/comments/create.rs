@@ -1,15 +1,16 @@
 //! Creating a comment: its place, the row, the article's counts, its event and its idempotency key in one transaction.
 
+use madang_board::{ArticleId, CommentMode};
 use madang_comment::{
     Comment, CommentPath, CreateComment, CreateOutcome, Parent, Place, Refusal, events, place as place_rule,
 };
-use madang_kernel::{ArticleId, CommentMode, Created, Id, Once, StoreError, Timestamp};
+use madang_kernel::{Created, Id, Idempotency, StoreError, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{count, gone, row};
 use crate::errors::sql_error;
+use crate::idempotency::{self, Earlier};
 use crate::log;
-use crate::once::{self, Earlier};
 
 const INSERT: &str = include_str!("../../sql/comment/insert.sql");
 const LAST_DESCENDANT: &str = include_str!("../../sql/comment/last_descendant.sql");
@@ -36,8 +37,8 @@ pub(super) fn create(tx: &Connection, new: CreateComment, now: Timestamp) -> Res
     if gone::is_gone(tx, new.article_id)? {
         return Ok(CreateOutcome::Gone);
     }
-    if let Some(once) = &new.once
-        && let Some(created) = earlier(tx, once, now)?
+    if let Some(idempotency) = &new.idempotency
+        && let Some(created) = earlier(tx, idempotency, now)?
     {
         return Ok(CreateOutcome::Created(created));
     }
@@ -50,20 +51,20 @@ pub(super) fn create(tx: &Connection, new: CreateComment, now: Timestamp) -> Res
         Err(NoPlace::Refused(refusal)) => return Ok(CreateOutcome::Refused(refusal)),
         Err(NoPlace::Failed(error)) => return Err(error),
     };
-    let (event_id, once) = (new.event_id, new.once.clone());
+    let (event_id, idempotency) = (new.event_id, new.idempotency.clone());
     let comment = insert(tx, new, place)?;
     let count = count::count_in(tx, comment.article_id, tally, comment.comment_id.raw())?;
     log::report(tx, events::created(&comment, event_id, now, count))?;
-    if let Some(once) = &once {
+    if let Some(idempotency) = &idempotency {
         // The text is kept in the row alone: once that is deleted, no answer of then may still tell it.
-        once::remember(tx, once, &comment.clone().into_mark(), now)?;
+        idempotency::remember(tx, idempotency, &comment.clone().into_mark(), now)?;
     }
     Ok(CreateOutcome::Created(Created::Now(comment)))
 }
 
 /// What the same request was answered: the comment, which never changes, or what is left of it.
-fn earlier(tx: &Connection, once: &Once, now: Timestamp) -> Result<Option<Created<Comment>>, StoreError> {
-    match once::earlier::<Comment>(tx, once, now)? {
+fn earlier(tx: &Connection, idempotency: &Idempotency, now: Timestamp) -> Result<Option<Created<Comment>>, StoreError> {
+    match idempotency::earlier::<Comment>(tx, idempotency, now)? {
         Earlier::None => Ok(None),
         Earlier::OtherBody => Ok(Some(Created::KeyReused)),
         Earlier::Answered(mark) => Ok(Some(Created::Before(row::find(tx, mark.comment_id)?.unwrap_or(mark)))),

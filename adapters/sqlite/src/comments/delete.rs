@@ -1,7 +1,8 @@
 //! Deleting a comment, with the article's counts and its event in the same transaction.
 
+use madang_board::{ArticleId, CommentId};
 use madang_comment::{Comment, DeleteComment, DeleteOutcome, events};
-use madang_kernel::{ArticleId, CommentId, Id, StoreError, Timestamp};
+use madang_kernel::{Id, StoreError, Timestamp};
 use rusqlite::Connection;
 
 use super::{count, gone, row};

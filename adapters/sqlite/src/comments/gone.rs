@@ -1,6 +1,7 @@
 //! Articles that are gone: a permanent row, looked at inside every transaction, and the removal of what is left.
 
-use madang_kernel::{ArticleId, Id, PageSize, StoreError, Timestamp};
+use madang_board::ArticleId;
+use madang_kernel::{Id, PageSize, StoreError, Timestamp};
 use rusqlite::{Connection, params};
 
 use crate::errors::sql_error;

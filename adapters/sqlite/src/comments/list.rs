@@ -1,9 +1,8 @@
 //! Reads of comments. Those of an article that is gone are not there, whether they are cleaned up already or not.
 
+use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
 use madang_comment::{Comment, CommentCursor};
-use madang_kernel::{
-    ArticleId, CommentId, CommentMode, Id, MemberId, Page, PageNumber, PageSize, Scroll, StoreError, known_count,
-};
+use madang_kernel::{Id, Page, PageNumber, PageSize, Scroll, StoreError, known_count};
 use rusqlite::{Connection, Params, params};
 
 use super::{count, gone, row};

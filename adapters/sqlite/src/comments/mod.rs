@@ -8,10 +8,11 @@ mod list;
 mod row;
 
 use async_trait::async_trait;
+use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
 use madang_comment::{
     Comment, CommentCount, CommentCursor, CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome,
 };
-use madang_kernel::{ArticleId, CommentId, CommentMode, MemberId, Page, PageNumber, PageSize, Scroll, StoreError};
+use madang_kernel::{Page, PageNumber, PageSize, Scroll, StoreError};
 
 use crate::{Lane, Sqlite};
 

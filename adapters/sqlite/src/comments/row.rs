@@ -1,8 +1,9 @@
 //! Rows of comments, read back into values. What cannot be read is a defect, never a guess.
 
+use madang_board::{ArticleId, CommentId, MemberId};
 use madang_comment::{Comment, CommentPath};
 use madang_event::Writer;
-use madang_kernel::{ArticleId, CommentId, Id, MemberId, StoreError, Timestamp};
+use madang_kernel::{Id, StoreError, Timestamp};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row};
 

@@ -1,7 +1,8 @@
 //! Lists: the ranking as it is, and what was kept of it when a day became final.
 
+use madang_board::ArticleId;
 use madang_hot_article::{Day, HotItem, HotList, LISTED_MAX, TOP_MAX};
-use madang_kernel::{ArticleId, Id, StoreError, Timestamp};
+use madang_kernel::{Id, StoreError, Timestamp};
 use rusqlite::{Connection, Params, Row, params};
 
 use super::row::number;

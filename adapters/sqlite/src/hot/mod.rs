@@ -7,10 +7,11 @@ mod row;
 mod upkeep;
 
 use async_trait::async_trait;
+use madang_board::ArticleId;
 use madang_hot_article::{
     Day, Forgotten, HotApplied, HotChange, HotItem, HotList, HotStore, Offsets, RankingSlice, Tally,
 };
-use madang_kernel::{ArticleId, StoreError};
+use madang_kernel::StoreError;
 
 use crate::errors::sql_error;
 use crate::log::store_done;

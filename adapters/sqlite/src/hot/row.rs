@@ -1,7 +1,8 @@
 //! A tally as columns, and back.
 
+use madang_board::ArticleId;
 use madang_hot_article::{Counts, Day, Reading, Tally};
-use madang_kernel::{ArticleId, Id, StoreError};
+use madang_kernel::{Id, StoreError};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Row};
 
 use crate::errors::{PART, sql_error};

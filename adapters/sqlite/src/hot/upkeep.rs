@@ -1,7 +1,8 @@
 //! Upkeep in slices: days that are over are forgotten, scores are computed anew.
 
+use madang_board::ArticleId;
 use madang_hot_article::{Day, Forgotten, RankingSlice, Tally};
-use madang_kernel::{ArticleId, Id, StoreError};
+use madang_kernel::{Id, StoreError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::row;

@@ -1,6 +1,7 @@
 //! A like or its end as the writer sees it, and the statements that every way of counting shares.
 
-use madang_kernel::{ArticleId, EventId, Id, MemberId, StoreError, Timestamp};
+use madang_board::{ArticleId, MemberId};
+use madang_kernel::{EventId, Id, StoreError, Timestamp};
 use madang_like::{Like, LikeCount, Replayed, Unlike, events};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 

@@ -1,6 +1,7 @@
 //! The end of an article: a mark that stays, and the removal of its likes in slices that keep the count equal to the rows.
 
-use madang_kernel::{ArticleId, Id, StoreError};
+use madang_board::ArticleId;
+use madang_kernel::{Id, StoreError};
 use madang_like::CleanedUp;
 use rusqlite::{Connection, params};
 

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use madang_kernel::{ArticleId, EventId, Id, MemberId, StoreError, Timestamp};
+use madang_board::{ArticleId, MemberId};
+use madang_kernel::{EventId, Id, StoreError, Timestamp};
 use madang_like::{LikeAnswer, LikeCount, LikeOutcome, Replay, Replayed};
 use rusqlite::Connection;
 use serde::Serialize;

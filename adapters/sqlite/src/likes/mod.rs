@@ -9,7 +9,8 @@ mod single;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use madang_kernel::{ArticleId, Clock, MemberId, PageSize, Scroll, StoreError};
+use madang_board::{ArticleId, MemberId};
+use madang_kernel::{Clock, PageSize, Scroll, StoreError};
 use madang_like::{CleanedUp, Like, LikeCount, LikeOutcome, LikeState, LikeStore, Liker, Unlike};
 
 use crate::errors::PART;

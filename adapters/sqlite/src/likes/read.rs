@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use madang_board::{ArticleId, MemberId};
 use madang_event::Writer;
-use madang_kernel::{ArticleId, Id, MemberId, PageSize, Scroll, StoreError, Timestamp};
+use madang_kernel::{Id, PageSize, Scroll, StoreError, Timestamp};
 use madang_like::{LikeCount, LikeState, Liker};
 use rusqlite::{Connection, Row, params};
 

@@ -48,7 +48,7 @@ fn message(envelope: &Envelope) -> Message {
         shard: match topic {
             Topic::Article => envelope.key.shard(),
             // What belongs to an article lives apart from its board.
-            Topic::Comment | Topic::Like | Topic::View => ShardId::of_article_parts(envelope.key),
+            Topic::Comment | Topic::Like | Topic::View => ShardId::of_parts(envelope.key),
         },
         occurred_at: envelope.occurred_at,
         headers: Vec::new(),

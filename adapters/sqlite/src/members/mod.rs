@@ -4,7 +4,8 @@ mod revocation;
 mod row;
 
 use async_trait::async_trait;
-use madang_kernel::{Id, MemberId, SessionId, StoreError, Timestamp};
+use madang_board::{MemberId, SessionId};
+use madang_kernel::{Id, StoreError, Timestamp};
 use madang_member::{
     ChangeMember, ChangeOutcome, CreateMember, Member, MemberRecord, MemberStore, NewMember, Revocation,
     RevocationCursor,

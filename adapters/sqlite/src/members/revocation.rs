@@ -1,6 +1,7 @@
 //! What signed tokens do not know: ended sessions and changed members, in commit order because there is one writer.
 
-use madang_kernel::{Id, MemberId, SessionId, StoreError, Timestamp};
+use madang_board::{MemberId, SessionId};
+use madang_kernel::{Id, StoreError, Timestamp};
 use madang_member::{MemberRecord, Revocation, RevocationCursor};
 use rusqlite::{Connection, Row, params};
 

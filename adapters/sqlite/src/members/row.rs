@@ -1,6 +1,7 @@
 //! Rows of members, read back into values.
 
-use madang_kernel::{Id, MemberId, Role, Timestamp};
+use madang_board::{MemberId, Role};
+use madang_kernel::{Id, Timestamp};
 use madang_member::{Member, MemberRecord, Standing};
 use rusqlite::Row;
 use rusqlite::types::Type;

@@ -4,7 +4,8 @@ mod row;
 mod write_back;
 
 use async_trait::async_trait;
-use madang_kernel::{ArticleId, Id, StoreError};
+use madang_board::ArticleId;
+use madang_kernel::{Id, StoreError};
 use madang_view::{StoredViews, ViewStore, WriteBack, WrittenBack};
 use rusqlite::Connection;
 

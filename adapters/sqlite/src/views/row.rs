@@ -1,6 +1,7 @@
 //! What is stored of one article's views, read in one statement.
 
-use madang_kernel::{ArticleId, Id, StoreError};
+use madang_board::ArticleId;
+use madang_kernel::{Id, StoreError};
 use madang_view::StoredViews;
 use rusqlite::{Connection, Row};
 

@@ -11,7 +11,7 @@ use madang_article::ArticleService;
 use madang_article_read::ReadService;
 use madang_comment::{CommentService, DepthMax};
 use madang_hot_article::{HotService, SiteDays};
-use madang_kernel::{Clock, IdGenerator, NodeLeases as _, ONCE_KEPT_MS, SystemClock, Timestamp};
+use madang_kernel::{Clock, IDEMPOTENCY_KEPT_MS, IdGenerator, NodeLeases as _, SystemClock, Timestamp};
 use madang_like::LikeService;
 use madang_member::{MemberService, MemberStore as _, Moderated, Moderation};
 use madang_memory::{LocalOwners, MemoryReadModel};
@@ -204,7 +204,7 @@ impl Backing for Embedded {
             outcome => warn_on_error("trim the event log", outcome),
         }
         let now = site.clock.now();
-        let before = Timestamp::from_millis(now.as_millis() - ONCE_KEPT_MS);
+        let before = Timestamp::from_millis(now.as_millis() - IDEMPOTENCY_KEPT_MS);
         warn_on_error("forget idempotency keys", self.articles.purge_once(before).await);
         warn_on_error("forget ended sessions", self.members.forget_expired(now).await);
         warn_on_error("forget processed events", self.inbox.forget_older_than(INBOX_KEPT).await);

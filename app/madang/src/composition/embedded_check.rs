@@ -57,7 +57,7 @@ async fn say_what_was_compared(found: &CheckReport, report: &Report) -> anyhow::
     report
         .text(format!(
             "sizes: event log {}, outbox {}, inbox {}, idempotency keys {}, dead letters {}, revocations {}",
-            sizes.log, sizes.outbox, sizes.inbox, sizes.once, sizes.dead_letters, sizes.revocations
+            sizes.log, sizes.outbox, sizes.inbox, sizes.idempotency, sizes.dead_letters, sizes.revocations
         ))
         .await?;
     Ok(())

@@ -1,6 +1,6 @@
 //! What goes over the control socket, one JSON object a line.
 
-use madang_kernel::Role;
+use madang_board::Role;
 use serde::{Deserialize, Serialize};
 
 use crate::report::Line;

@@ -1,6 +1,6 @@
 //! `madang member create`.
 
-use madang_kernel::Role;
+use madang_board::Role;
 
 use crate::report::Report;
 use crate::site::Site;

@@ -7,8 +7,9 @@ use anyhow::{Context as _, bail};
 use futures_util::stream::BoxStream;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use madang_article::{Article, ArticleError, ArticleStore, BoardDraft, CommentMode, CreateArticle};
+use madang_board::{Actor, ArticleId, BoardId, MemberId, Role};
 use madang_event::Writer;
-use madang_kernel::{Actor, ArticleId, BoardId, EventId, Id as _, MemberId, Role, StoreError};
+use madang_kernel::{EventId, Id as _, StoreError};
 use madang_member::SignedIn;
 
 use super::seed_text::SeedTexts;
@@ -196,7 +197,7 @@ impl Seeding<'_> {
             version: 1,
         };
         let event_id = self.site.ids.next::<EventId>(board_id.shard())?;
-        Ok(CreateArticle { article, event_id, once: None })
+        Ok(CreateArticle { article, event_id, idempotency: None })
     }
 }
 

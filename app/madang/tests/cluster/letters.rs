@@ -1,9 +1,10 @@
 //! `madang dlq` on a cluster: what was given up is listed, shown as it came, and takes effect once it is replayed.
 
 use bytes::Bytes;
+use madang_board::{ArticleId, MemberId};
 use madang_event::{ArticleLikes, Envelope, Event};
 use madang_kafka::{KafkaLog, KafkaOptions};
-use madang_kernel::{ArticleId, EventId, Id as _, MemberId, ShardId, Timestamp};
+use madang_kernel::{EventId, Id as _, ShardId, Timestamp};
 use madang_messaging::{EventLog as _, Message, PublishOutcome, header};
 use serde_json::Value;
 

@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use madang_kernel::{ArticleId, Id as _, ShardId};
+use madang_board::ArticleId;
+use madang_kernel::{Id as _, ShardId};
 use serde_json::json;
 
 use crate::client::{Client, Request};
@@ -70,14 +71,14 @@ fn give_writes_time(cluster: &Cluster) {
 
 fn place(cluster: &Cluster, token: &str, is_of: impl Fn(ShardId) -> bool) -> Place {
     let slugs = (0..).map(|number| format!("board-{number}"));
-    let slug = slugs.into_iter().find(|slug| is_of(ShardId::for_board(slug))).unwrap();
+    let slug = slugs.into_iter().find(|slug| is_of(ShardId::for_name(slug))).unwrap();
     let board = cluster.board(&slug, "two_level");
     let mut articles = Vec::new();
     while articles.len() < ARTICLES {
         let article = cluster.article(&board, token, "here");
         let id: ArticleId = article.parse().unwrap();
         assert!(is_of(id.shard()), "an article is where its board is");
-        if is_of(ShardId::of_article_parts(id)) {
+        if is_of(ShardId::of_parts(id)) {
             articles.push(article);
         }
     }

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use madang_kernel::{ArticleId, Id as _};
+use madang_board::ArticleId;
+use madang_kernel::Id as _;
 use serde_json::json;
 
 use crate::client::{Client, Request};

@@ -19,14 +19,14 @@ mod api_boards;
 mod api_comments;
 #[path = "../e2e/api_gone.rs"]
 mod api_gone;
+#[path = "../e2e/api_idempotency.rs"]
+mod api_idempotency;
 #[path = "../e2e/api_likes.rs"]
 mod api_likes;
 #[path = "../e2e/api_members.rs"]
 mod api_members;
 #[path = "../e2e/api_moderation.rs"]
 mod api_moderation;
-#[path = "../e2e/api_once.rs"]
-mod api_once;
 #[path = "../e2e/api_permissions.rs"]
 mod api_permissions;
 #[path = "../e2e/api_protocol.rs"]

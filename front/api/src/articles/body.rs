@@ -3,8 +3,9 @@
 
 use madang_article::{Article, ArticleDraft};
 use madang_article_read::{ArticleHead, ReadArticle, ReadSummary};
+use madang_board::{ArticleId, BoardId};
 use madang_event::Writer;
-use madang_kernel::{ArticleId, BoardId, Timestamp};
+use madang_kernel::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

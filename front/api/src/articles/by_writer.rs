@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use madang_kernel::{ArticleId, MemberId};
+use madang_board::{ArticleId, MemberId};
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::response::Response;
 use madang_article_read::ReadSummary;
-use madang_kernel::{ArticleId, BoardId};
+use madang_board::{ArticleId, BoardId};
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -7,7 +7,7 @@ mod list;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::Response;
-use madang_kernel::{ArticleId, BoardId, Reason};
+use madang_board::{ArticleId, BoardId, Reason};
 
 use self::body::{ArticleBody, Counts, Deletion, DraftBody};
 pub(crate) use self::by_writer::{__path_by_writer, by_writer};
@@ -44,8 +44,8 @@ pub(crate) async fn create(
     key: IdempotencyKey,
     body: Json<DraftBody>,
 ) -> Result<Response, ApiError> {
-    let once = key.once(&session.actor, || format!("POST /api/v1/boards/{board}/articles"), &body.bytes);
-    let article = api.articles.create(&session.actor, board, body.value.into(), once).await?;
+    let idempotency = key.idempotency(&session.actor, || format!("POST /api/v1/boards/{board}/articles"), &body.bytes);
+    let article = api.articles.create(&session.actor, board, body.value.into(), idempotency).await?;
     let article = ArticleBody::written(&article, Counts::default());
     reply::created(&format!("/api/v1/articles/{}", article.article_id), Some(article.tag()), &article)
 }

@@ -1,7 +1,8 @@
 //! Comments as they travel.
 
+use madang_board::{ArticleId, CommentId};
 use madang_comment::{Comment, CommentDraft};
-use madang_kernel::{ArticleId, CommentId, Timestamp};
+use madang_kernel::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

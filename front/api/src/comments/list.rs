@@ -3,8 +3,8 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
+use madang_board::ArticleId;
 use madang_comment::Comment;
-use madang_kernel::ArticleId;
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -7,7 +7,7 @@ mod list;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use madang_kernel::{ArticleId, CommentId, Reason};
+use madang_board::{ArticleId, CommentId, Reason};
 
 use self::body::{CommentBody, DraftBody};
 pub(crate) use self::by_writer::{__path_by_writer, by_writer};
@@ -44,8 +44,9 @@ pub(crate) async fn create(
     key: IdempotencyKey,
     body: Json<DraftBody>,
 ) -> Result<Response, ApiError> {
-    let once = key.once(&session.actor, || format!("POST /api/v1/articles/{article}/comments"), &body.bytes);
-    let comment = api.comments.create(&session.actor, article, body.value.into(), once).await?;
+    let idempotency =
+        key.idempotency(&session.actor, || format!("POST /api/v1/articles/{article}/comments"), &body.bytes);
+    let comment = api.comments.create(&session.actor, article, body.value.into(), idempotency).await?;
     let comment = CommentBody::from(comment);
     reply::created(&format!("/api/v1/comments/{}", comment.comment_id), Some(comment.tag().to_owned()), &comment)
 }

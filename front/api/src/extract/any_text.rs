@@ -1,7 +1,7 @@
 //! Whatever bytes a client sends, they are read or refused with a status of the contract: nothing here panics.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri, header};
-use madang_kernel::ArticleId;
+use madang_board::ArticleId;
 use proptest::prelude::*;
 
 use super::condition::{IfMatch, IfNoneMatch};

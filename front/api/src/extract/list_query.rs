@@ -3,7 +3,8 @@
 use axum::extract::{FromRequestParts, Query};
 use axum::http::Uri;
 use axum::http::request::Parts;
-use madang_kernel::{ActId, ArticleId, BoardId, CommentId, MemberId, PageNumber, PageSize, ReportId};
+use madang_board::{ActId, ArticleId, BoardId, CommentId, MemberId, ReportId};
+use madang_kernel::{PageNumber, PageSize};
 
 use crate::ApiError;
 

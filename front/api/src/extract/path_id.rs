@@ -2,7 +2,7 @@
 
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
-use madang_kernel::{ArticleId, BoardId, CommentId, MemberId, ReportId};
+use madang_board::{ArticleId, BoardId, CommentId, MemberId, ReportId};
 use serde::de::DeserializeOwned;
 
 use crate::ApiError;

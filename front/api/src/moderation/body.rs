@@ -1,6 +1,7 @@
 //! Reports and acts as they travel.
 
-use madang_kernel::{Act, ActId, ActKind, ArticleId, BoardId, MemberId, Report, ReportId, Reported, Timestamp};
+use madang_board::{Act, ActId, ActKind, ArticleId, BoardId, MemberId, Report, ReportId, Reported};
+use madang_kernel::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

@@ -9,9 +9,10 @@ use madang_api::{
     SharedLook, ViewCalls,
 };
 use madang_article::ArticleService;
+use madang_board::Role;
 use madang_comment::{CommentService, DepthMax};
 use madang_hot_article::{HotService, SiteDays};
-use madang_kernel::{IdGenerator, NodeId, NodeLease, Role, SystemClock};
+use madang_kernel::{IdGenerator, NodeId, NodeLease, SystemClock};
 use madang_like::LikeService;
 use madang_member::{MemberOptions, MemberService, Moderated, Moderation};
 use madang_sqlite::{

@@ -1,15 +1,14 @@
 //! The failing store as owner of what belongs to an article: comments, likes, views, and the hot list.
 
 use async_trait::async_trait;
+use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
 use madang_comment::{
     Comment, CommentCount, CommentCursor, CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome,
 };
 use madang_hot_article::{
     Day, Forgotten, HotApplied, HotChange, HotItem, HotList, HotStore, Offsets, Progress, RankingSlice,
 };
-use madang_kernel::{
-    ArticleId, CommentId, CommentMode, MemberId, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp,
-};
+use madang_kernel::{Page, PageNumber, PageSize, Scroll, StoreError, Timestamp};
 use madang_like::{CleanedUp, Like, LikeCount, LikeOutcome, LikeState, LikeStore, Liker, Unlike};
 use madang_view::{StoredViews, ViewStore, WriteBack, WrittenBack};
 

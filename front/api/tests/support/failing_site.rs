@@ -14,11 +14,11 @@ use madang_article::{
     Article, ArticleService, ArticleStore, ArticleSummary, BoardWithCount, CreateArticle, CreateBoard, DeleteArticle,
     DeleteOutcome, EditArticle, EditOutcome, NewBoard, NewestArticles,
 };
+use madang_board::{ArticleId, BoardId, MemberId, SessionId};
 use madang_comment::{CommentService, DepthMax};
 use madang_hot_article::{HotService, SiteDays};
 use madang_kernel::{
-    ArticleId, BoardId, Created, IdGenerator, MemberId, NodeId, NodeLease, Page, PageNumber, PageSize, Scroll,
-    SessionId, StoreError, SystemClock, Timestamp,
+    Created, IdGenerator, NodeId, NodeLease, Page, PageNumber, PageSize, Scroll, StoreError, SystemClock, Timestamp,
 };
 use madang_like::LikeService;
 use madang_member::{

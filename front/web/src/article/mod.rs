@@ -6,8 +6,9 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use madang_article::BoardWithCount;
 use madang_article_read::ReadArticle;
+use madang_board::{ArticleId, CommentId};
 use madang_comment::Comment;
-use madang_kernel::{ArticleId, CommentId, PageSize};
+use madang_kernel::PageSize;
 use serde::Deserialize;
 
 use crate::comments::{CommentForm, Listed};

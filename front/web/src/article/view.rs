@@ -1,7 +1,7 @@
 //! The page of an article: text, facts, the like button, comments.
 
 use madang_article_read::ArticleHead;
-use madang_kernel::rules::{About, Action};
+use madang_board::rules::{About, Action};
 use maud::{Markup, PreEscaped, html};
 
 use super::Shown;

@@ -6,7 +6,8 @@ mod view;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use madang_article::BoardWithCount;
-use madang_kernel::{ArticleId, PageNumber, PageSize};
+use madang_board::ArticleId;
+use madang_kernel::{PageNumber, PageSize};
 use maud::Markup;
 use serde::Deserialize;
 

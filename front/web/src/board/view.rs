@@ -2,7 +2,8 @@
 
 use madang_article::BoardWithCount;
 use madang_article_read::ReadSummary;
-use madang_kernel::{ArticleId, Scroll};
+use madang_board::ArticleId;
+use madang_kernel::Scroll;
 use maud::{Markup, html};
 
 use super::Pager;

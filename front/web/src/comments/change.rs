@@ -4,9 +4,9 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use madang_article::BoardWithCount;
+use madang_board::rules::{About, Action};
+use madang_board::{ArticleId, CommentId};
 use madang_comment::{Comment, CommentDraft, CommentError};
-use madang_kernel::rules::{About, Action};
-use madang_kernel::{ArticleId, CommentId};
 use maud::html;
 
 use super::listed::{Listed, Placed};
@@ -15,8 +15,8 @@ use super::{CommentForm, STEP};
 use crate::edit::{delete_page, given_reason};
 use crate::error::{Refused, WebError};
 use crate::form::Problems;
+use crate::idempotency::idempotency;
 use crate::layout::{Page, whole};
-use crate::once::once;
 use crate::posted::{NotYet, Posted};
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
@@ -137,9 +137,10 @@ async fn create(
         "" => None,
         parent => Some(parent.parse::<CommentId>().map_err(|_| Err(WebError::NotUnderstood))?),
     };
-    let once = once(&session.actor, &format!("POST /articles/{article}/comments"), posted, &[content, parent]);
+    let idempotency =
+        idempotency(&session.actor, &format!("POST /articles/{article}/comments"), posted, &[content, parent]);
     let draft = CommentDraft { content: content.to_owned(), parent_id };
-    web.site.comments.create(&session.actor, article, draft, once).await.map_err(|error| match error {
+    web.site.comments.create(&session.actor, article, draft, idempotency).await.map_err(|error| match error {
         CommentError::Invalid(invalid) => Ok(Problems::invalid(lang, &invalid)),
         CommentError::TooDeep(refusal) => Ok(Problems::of(texts::rule(lang, &refusal.to_string()))),
         CommentError::LevelFull(full) => Ok(Problems::of(texts::rule(lang, &full.to_string()))),

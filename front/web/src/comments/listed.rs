@@ -60,7 +60,8 @@ pub(crate) fn sort_key(comment: &Comment) -> String {
 
 #[cfg(test)]
 mod tests {
-    use madang_kernel::{ArticleId, CommentId, Id, Timestamp};
+    use madang_board::{ArticleId, CommentId};
+    use madang_kernel::{Id, Timestamp};
 
     use super::*;
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use madang_article::markdown;
+use madang_board::CommentId;
 use madang_comment::Comment;
-use madang_kernel::CommentId;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 

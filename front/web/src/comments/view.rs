@@ -1,17 +1,17 @@
 //! The list of comments: flat in the page, indented by a thin line, so that a tree of any shape is one list to read.
 
 use madang_article::Board;
+use madang_board::rules::{About, Action};
+use madang_board::{ArticleId, CommentMode};
 use madang_comment::{CONTENT_MAX_CHARS, Comment};
-use madang_kernel::rules::{About, Action};
-use madang_kernel::{ArticleId, CommentMode};
 use maud::{Markup, PreEscaped, html};
 
 use super::CommentForm;
 use super::listed::{Placed, sort_key};
 use crate::article::Shown;
 use crate::form::{Problems, area};
+use crate::idempotency::idempotency_field;
 use crate::layout::{sign_in_path, token_field};
-use crate::once::once_field;
 use crate::state::Web;
 use crate::texts;
 use crate::visit::Visit;
@@ -104,7 +104,7 @@ pub(super) fn comment_form(visit: &Visit, article: ArticleId, parent: &str, form
             method="post" action={ "/articles/" (article) "/comments" } data-draft={ "comment-" (article) "-" (parent) } {
             (problems.summary(visit))
             (token_field(visit))
-            (once_field())
+            (idempotency_field())
             input type="hidden" name="parent" value=(parent);
             (area("content", label, content, 4, CONTENT_MAX_CHARS, problems))
             p.buttons { button.button.strong { (send) } " " span.hint { (t.markdown_hint) } }

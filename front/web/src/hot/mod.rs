@@ -6,8 +6,8 @@ use std::collections::HashMap;
 
 use axum::extract::State;
 use axum::response::Response;
+use madang_board::ArticleId;
 use madang_hot_article::{HotItem, HotList};
-use madang_kernel::ArticleId;
 use maud::{Markup, html};
 
 use crate::error::{Refused, WebError};

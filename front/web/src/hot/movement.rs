@@ -4,7 +4,8 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
-use madang_kernel::{ArticleId, Timestamp};
+use madang_board::ArticleId;
+use madang_kernel::Timestamp;
 
 /// Between two looks that are kept.
 const LOOK_EVERY_MS: i64 = 5 * 60_000;

@@ -1,7 +1,7 @@
 //! One change of an article as the hubs of several processes tell it to one another: a few bytes, no text, no names.
 
+use madang_board::CommentId;
 use madang_event::{Envelope, Event};
-use madang_kernel::CommentId;
 use serde::{Deserialize, Serialize};
 
 use super::Reading;

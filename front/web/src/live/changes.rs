@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use madang_kernel::CommentId;
+use madang_board::CommentId;
 use serde::{Deserialize, Serialize};
 
 use super::Change;

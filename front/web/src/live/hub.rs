@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use madang_board::ArticleId;
 use madang_event::Envelope;
-use madang_kernel::ArticleId;
 use tokio::sync::watch;
 
 use super::{Change, Changes, LiveFeed, State, Subscription};
@@ -142,8 +142,9 @@ impl Inner {
 
 #[cfg(test)]
 mod tests {
+    use madang_board::CommentId;
     use madang_event::{ArticleLikes, CommentChange, Event};
-    use madang_kernel::{CommentId, EventId, Id, Timestamp};
+    use madang_kernel::{EventId, Id, Timestamp};
 
     use super::*;
 

@@ -11,7 +11,7 @@ pub use changes::{Changes, Reading, State};
 pub use hub::{LiveHub, LiveInterest};
 pub(crate) use stream::stream;
 
-use madang_kernel::ArticleId;
+use madang_board::ArticleId;
 use tokio::sync::watch;
 
 /// Tells of changes to articles. Whoever is slow skips to the latest state; nobody is ever waited for.

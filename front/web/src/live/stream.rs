@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::{Stream, StreamExt, stream};
-use madang_kernel::{ArticleId, CommentId};
+use madang_board::{ArticleId, CommentId};
 use serde::{Deserialize, Serialize};
 
 use super::{Changes, Subscription};

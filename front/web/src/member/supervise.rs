@@ -3,8 +3,9 @@
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use madang_kernel::rules::{About, Action};
-use madang_kernel::{MemberId, REASON_MAX_CHARS, Role, Timestamp};
+use madang_board::rules::{About, Action};
+use madang_board::{MemberId, REASON_MAX_CHARS, Role};
+use madang_kernel::Timestamp;
 use madang_member::{Member, MemberError};
 use maud::{Markup, html};
 

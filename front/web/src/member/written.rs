@@ -1,8 +1,9 @@
 //! What a member wrote: articles by their titles, comments by their first words.
 
 use madang_article::ArticleSummary;
+use madang_board::{ArticleId, CommentId};
 use madang_comment::Comment;
-use madang_kernel::{ArticleId, CommentId, Scroll};
+use madang_kernel::Scroll;
 use madang_member::Member;
 use maud::{Markup, html};
 

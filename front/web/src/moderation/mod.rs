@@ -7,7 +7,8 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use madang_article::BoardWithCount;
-use madang_kernel::{BoardId, PageSize, ReportId, Role};
+use madang_board::{BoardId, ReportId, Role};
+use madang_kernel::PageSize;
 use maud::Markup;
 use serde::Deserialize;
 

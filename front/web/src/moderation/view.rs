@@ -1,6 +1,7 @@
 //! The lists of moderators: one entry below the other, each with what it is about, why, by whom and when.
 
-use madang_kernel::{Act, ActId, ActKind, BoardId, REASON_MAX_CHARS, Report, ReportId, Reported, Role, Scroll};
+use madang_board::{Act, ActId, ActKind, BoardId, REASON_MAX_CHARS, Report, ReportId, Reported, Role};
+use madang_kernel::Scroll;
 use maud::{Markup, html};
 
 use super::{Desk, List};

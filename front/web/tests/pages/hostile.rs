@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::support::TestSite;
-use madang_kernel::Role;
+use madang_board::Role;
 
 /// Generous for a slow machine, and far below what a blow-up would take.
 const PAGE_TIME_MAX: Duration = Duration::from_secs(5);

@@ -1,6 +1,6 @@
 //! What members report and moderators do, by forms alone: reports, suspensions, the log; and a member's own page.
 
-use madang_kernel::Role;
+use madang_board::Role;
 
 use crate::support::{Person, TestSite};
 

@@ -1,7 +1,8 @@
 //! What administrators and those who run the site see: dead letters, addresses of forms, the site's own address.
 
 use bytes::Bytes;
-use madang_kernel::{EventId, Id, Role, ShardId, Timestamp};
+use madang_board::Role;
+use madang_kernel::{EventId, Id, ShardId, Timestamp};
 use madang_messaging::{Message, PublishOutcome};
 
 use crate::support::TestSite;

@@ -1,7 +1,7 @@
 //! Members, roles, the set-up and the administration.
 
 use crate::support::{PASSWORD, TestSite};
-use madang_kernel::Role;
+use madang_board::Role;
 
 #[tokio::test]
 async fn signing_up_signs_in_and_signing_out_ends_it() {

@@ -2,7 +2,7 @@
 //! somebody else.
 
 use crate::support::TestSite;
-use madang_kernel::Role;
+use madang_board::Role;
 
 #[tokio::test]
 async fn what_is_wrong_comes_back_with_what_was_typed() {
@@ -23,15 +23,15 @@ async fn a_form_that_is_sent_twice_has_one_effect() {
     let site = TestSite::open().await;
     let ann = site.member("ann").await;
     let form = ann.get("/b/general/write").await;
-    let (token, once) = (form.hidden("form_token"), form.hidden("once"));
-    let fields = [("form_token", token.as_str()), ("once", &once), ("title", "once"), ("content", "only")];
+    let (token, idempotency) = (form.hidden("form_token"), form.hidden("once"));
+    let fields = [("form_token", token.as_str()), ("once", &idempotency), ("title", "once"), ("content", "only")];
     let first = ann.post("/b/general/write", &fields).await.leads_to();
     assert_eq!(ann.post("/b/general/write", &fields).await.leads_to(), first);
     ann.get("/b/general").await.says("1 article<");
     let other = [fields[0], fields[1], fields[2], ("content", "something else")];
     let again = ann.post("/b/general/write", &other).await;
     again.assert(422).says("sent before").says("something else");
-    assert_ne!(again.hidden("once"), once);
+    assert_ne!(again.hidden("once"), idempotency);
 }
 
 #[tokio::test]

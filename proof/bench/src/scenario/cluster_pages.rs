@@ -5,8 +5,9 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use madang_article::{Article, ArticleStore, ArticleSummary, Board, CommentMode, CreateArticle, NewBoard};
+use madang_board::{ArticleId, BoardId, MemberId};
 use madang_event::Writer;
-use madang_kernel::{ArticleId, BoardId, Id as _, MemberId, Page, PageNumber, PageSize, ShardId};
+use madang_kernel::{Id as _, Page, PageNumber, PageSize, ShardId};
 use madang_mysql::{Announce, MysqlArticles, Service};
 use mysql_async::Conn;
 use mysql_async::prelude::Queryable as _;
@@ -90,7 +91,7 @@ async fn fill(store: &MysqlArticles, database: &Relayed, articles: u32) -> Resul
     let created_at = database.clock.now();
     let (slug, title) = ("deep".to_owned(), "Deep".to_owned());
     let board = Board { board_id, slug, title, comment_mode: CommentMode::TwoLevel, created_at };
-    store.create_board(NewBoard { board, once: None }).await?;
+    store.create_board(NewBoard { board, idempotency: None }).await?;
     let started = Instant::now();
     for first in (0..articles).step_by(SLICE as usize) {
         let slice = (first..articles.min(first + SLICE)).map(|number| article(database, board_id, number));
@@ -116,7 +117,7 @@ fn article(database: &Relayed, board_id: BoardId, number: u32) -> Result<CreateA
         modified_at: now,
         version: 1,
     };
-    Ok(CreateArticle { article, event_id: database.ids.next(board_id.shard())?, once: None })
+    Ok(CreateArticle { article, event_id: database.ids.next(board_id.shard())?, idempotency: None })
 }
 
 /// What the server reads for a page, over a connection on which nothing else happens.

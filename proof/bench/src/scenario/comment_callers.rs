@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use anyhow::{Result, bail, ensure};
+use madang_board::{ArticleId, CommentMode, MemberId};
 use madang_comment::{CommentStore, CreateComment, CreateOutcome, DepthMax};
 use madang_event::Writer;
-use madang_kernel::{ArticleId, CommentMode, Created, Id, MemberId, ShardId};
+use madang_kernel::{Created, Id, ShardId};
 use madang_sqlite::SqliteComments;
 
 use super::database::Database;
@@ -74,7 +75,7 @@ async fn write(
     content: String,
 ) -> Result<()> {
     let article_id = ArticleId::from_raw(ARTICLE);
-    let shard = ShardId::of_article_parts(article_id);
+    let shard = ShardId::of_parts(article_id);
     for _ in 0..ATTEMPTS_MAX {
         let new = CreateComment {
             comment_id: database.ids.next(shard)?,
@@ -86,7 +87,7 @@ async fn write(
             writer: Writer { member_id, name: "somebody".into() },
             created_at: database.clock.now(),
             event_id: database.ids.next(shard)?,
-            once: None,
+            idempotency: None,
         };
         match store.create(new).await? {
             CreateOutcome::Created(Created::Now(_)) => return Ok(()),

@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use madang_kernel::{BoardId, PageNumber, PageSize};
+use madang_board::BoardId;
+use madang_kernel::{PageNumber, PageSize};
 
 use super::Scenario;
 use super::store::{Store, Way};

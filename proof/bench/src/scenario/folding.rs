@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use anyhow::{Result, bail, ensure};
 use madang_article::{Article, ArticleStore, Board, CommentMode, CreateArticle, NewBoard};
+use madang_board::{ArticleId, BoardId, MemberId};
 use madang_event::Writer;
-use madang_kernel::{ArticleId, BoardId, Created, EventId, Id as _, MemberId, ShardId, StoreError};
+use madang_kernel::{Created, EventId, Id as _, ShardId, StoreError};
 use madang_like::{Like, LikeOutcome, LikeStore, Unlike};
 use madang_mysql::{Counting, MysqlArticles, MysqlLikes, MysqlOptions, Service};
 
@@ -105,7 +106,7 @@ impl Likers {
 
 async fn change(store: &MysqlLikes, database: &Relayed, step: Step) -> Result<()> {
     let article_id = ArticleId::from_raw(ARTICLE);
-    let event_id = database.ids.next(ShardId::of_article_parts(article_id))?;
+    let event_id = database.ids.next(ShardId::of_parts(article_id))?;
     let member_id = MemberId::from_raw(step.member as i64 + 1);
     let outcome = if step.likes {
         let member = Writer { member_id, name: "somebody".into() };
@@ -155,7 +156,7 @@ impl Writers {
             let (board_id, slug) = (database.ids.next(shard)?, format!("bench-{number}"));
             let (title, created_at) = (slug.clone(), database.clock.now());
             let board = Board { board_id, slug, title, comment_mode: CommentMode::TwoLevel, created_at };
-            store.create_board(NewBoard { board, once: None }).await?;
+            store.create_board(NewBoard { board, idempotency: None }).await?;
             made.push(board_id);
         }
         Ok(Self { store, database: database.clone(), boards: made.into() })
@@ -209,7 +210,7 @@ async fn create(store: &MysqlArticles, database: &Relayed, board_id: BoardId) ->
         version: 1,
     };
     let event_id: EventId = database.ids.next(board_id.shard())?;
-    store.create(CreateArticle { article, event_id, once: None }).await
+    store.create(CreateArticle { article, event_id, idempotency: None }).await
 }
 
 /// Waits until every event is sent, folded and not, and drops the databases.

@@ -1,7 +1,7 @@
 //! The first page of an article's comments over HTTP, in both arrangements, against bare axum with a body of the same size.
 
 use anyhow::Result;
-use madang_kernel::CommentMode;
+use madang_board::CommentMode;
 use serde_json::json;
 
 use super::Scenario;

@@ -2,7 +2,7 @@
 //! uncompressed, and the page compressed as well.
 
 use anyhow::Result;
-use madang_kernel::CommentMode;
+use madang_board::CommentMode;
 use serde_json::json;
 
 use super::Scenario;

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use madang_kernel::ArticleId;
+use madang_board::ArticleId;
 
 use super::against_bare::{AgainstBare, body_bytes};
 use super::store::Store;

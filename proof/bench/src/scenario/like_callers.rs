@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
+use madang_board::{ArticleId, MemberId};
 use madang_event::Writer;
-use madang_kernel::{ArticleId, Id, MemberId, ShardId, StoreError};
+use madang_kernel::{Id, ShardId, StoreError};
 use madang_like::{Like, LikeOutcome, LikeStore, Unlike};
 use madang_sqlite::{Counting, SqliteLikes};
 
@@ -112,7 +113,7 @@ impl LikeCallers {
 async fn change(store: &SqliteLikes, database: &Database, step: Step) -> Result<()> {
     loop {
         let article_id = ArticleId::from_raw(ARTICLE);
-        let event_id = database.ids.next(ShardId::of_article_parts(article_id))?;
+        let event_id = database.ids.next(ShardId::of_parts(article_id))?;
         let member_id = MemberId::from_raw(step.member as i64 + 1);
         let outcome = if step.likes {
             let member = Writer { member_id, name: "somebody".into() };

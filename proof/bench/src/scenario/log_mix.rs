@@ -2,12 +2,11 @@
 //! amount to is counted beside them, so that whoever applies the entries can be compared with the truth.
 
 use bytes::Bytes;
+use madang_board::{ArticleId, BoardId, CommentId, MemberId};
 use madang_event::{
     ArticleDeleted, ArticleLikes, ArticleState, ArticleViews, BoardCount, CommentChange, Envelope, Event, Writer,
 };
-use madang_kernel::{
-    ArticleId, BoardId, CommentId, EventId, Id, IdGenerator, LeaseEnded, MemberId, ShardId, Timestamp,
-};
+use madang_kernel::{EventId, Id, IdGenerator, LeaseEnded, ShardId, Timestamp};
 use madang_messaging::Message;
 
 use super::zipf::{Zipf, scatter};
@@ -156,7 +155,7 @@ impl<'a> LogMix<'a> {
             event_id: envelope.event_id,
             topic: envelope.event.topic().name().to_owned(),
             key: envelope.key.to_string(),
-            shard: ShardId::of_article_parts(envelope.key),
+            shard: ShardId::of_parts(envelope.key),
             occurred_at: self.at,
             headers: Vec::new(),
             payload,

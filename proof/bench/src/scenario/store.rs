@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use madang_article::{Article, ArticleStore, Board, CommentMode, CreateArticle, CreateBoard, NewBoard};
-use madang_kernel::{ArticleId, BoardId, Created, Id, PageNumber, PageSize, ShardId, StoreError};
+use madang_board::{ArticleId, BoardId};
+use madang_kernel::{Created, Id, PageNumber, PageSize, ShardId, StoreError};
 use madang_sqlite::SqliteArticles;
 
 use super::database::{Commits, Database};
@@ -54,10 +55,10 @@ impl Store {
 
     /// Makes the board that [`Store::create_for`] writes to.
     pub(super) async fn create_board(&self) -> Result<BoardId> {
-        let board_id: BoardId = self.database.ids.next(ShardId::for_board(SLUG))?;
+        let board_id: BoardId = self.database.ids.next(ShardId::for_name(SLUG))?;
         let (slug, title, created_at) = (SLUG.to_owned(), SLUG.to_owned(), self.database.clock.now());
         let board = Board { board_id, slug, title, comment_mode: CommentMode::TwoLevel, created_at };
-        match self.articles.create_board(NewBoard { board, once: None }).await? {
+        match self.articles.create_board(NewBoard { board, idempotency: None }).await? {
             CreateBoard::Created(_) => Ok(board_id),
             CreateBoard::SlugTaken => bail!("the database is not fresh"),
         }
@@ -123,13 +124,14 @@ async fn create(
         modified_at: now,
         ..copy.clone()
     };
-    articles.create(CreateArticle { article, event_id: ids.next(board.shard())?, once: None }).await
+    articles.create(CreateArticle { article, event_id: ids.next(board.shard())?, idempotency: None }).await
 }
 
 #[cfg(test)]
 mod tests {
+    use madang_board::MemberId;
     use madang_event::Writer;
-    use madang_kernel::{MemberId, Timestamp};
+    use madang_kernel::Timestamp;
 
     use super::*;
 

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use madang_kernel::{ArticleId, Id, ShardId};
+use madang_board::ArticleId;
+use madang_kernel::{Id, ShardId};
 use madang_sqlite::SqliteViews;
 use madang_view::{StoredViews, ViewStore, WriteBack};
 
@@ -55,7 +56,7 @@ impl ViewCallers {
 
 async fn write(store: &SqliteViews, database: &Database, caller: usize, view_count: u64) -> Result<()> {
     let article_id = ArticleId::from_raw(FIRST_ARTICLE + caller as i64);
-    let event_id = database.ids.next(ShardId::of_article_parts(article_id))?;
+    let event_id = database.ids.next(ShardId::of_parts(article_id))?;
     let written = store.write_back(vec![WriteBack { article_id, view_count, event_id }]).await?;
     ensure!(written[0].stored == StoredViews::Count(view_count), "a view was not written");
     Ok(())

@@ -1,7 +1,8 @@
 //! What a moderator does to an article is told in the log, in the transaction that does it.
 
 use madang_article::{DeleteArticle, DeleteOutcome, EditArticle, EditOutcome};
-use madang_kernel::{Act, ActId, ActKind, Actor, ArticleId, Id, MemberId, Role, Timestamp};
+use madang_board::{Act, ActId, ActKind, Actor, ArticleId, MemberId, Role};
+use madang_kernel::{Id, Timestamp};
 
 use super::ArticleStoreHarness;
 use super::site::{Site, page_size};

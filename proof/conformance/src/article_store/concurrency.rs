@@ -9,7 +9,7 @@ use madang_kernel::Created;
 use tokio::task::JoinSet;
 
 use super::ArticleStoreHarness;
-use super::site::{Site, once};
+use super::site::{Site, idempotency};
 
 const WRITERS: usize = 64;
 const ARTICLES_EACH: usize = 10;
@@ -45,7 +45,7 @@ pub(super) async fn concurrent_requests_with_one_key_create_one_article<H: Artic
         let site = Arc::clone(&site);
         senders.spawn(async move {
             let mut new = site.draft();
-            new.once = once(7, "POST /a", "same", 1);
+            new.idempotency = idempotency(7, "POST /a", "same", 1);
             site.store.create(new).await.unwrap()
         });
     }

@@ -1,8 +1,9 @@
 //! Edits and deletions: versions decide, and what does not happen leaves no trace.
 
 use madang_article::{Article, DeleteOutcome, EditOutcome};
+use madang_board::ArticleId;
 use madang_event::Event;
-use madang_kernel::{ArticleId, Id};
+use madang_kernel::Id;
 
 use super::ArticleStoreHarness;
 use super::site::Site;

@@ -1,6 +1,7 @@
 //! Numbered pages and cursors.
 
-use madang_kernel::{ArticleId, BoardId, Id, MemberId};
+use madang_board::{ArticleId, BoardId, MemberId};
+use madang_kernel::Id;
 
 use super::ArticleStoreHarness;
 use super::site::{LATE_ARTICLE, Site, ids, page_number, page_size};

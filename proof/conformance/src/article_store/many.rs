@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use madang_article::{FIND_MANY_MAX, NEWEST_MAX};
+use madang_board::{ArticleId, BoardId};
 use madang_event::BoardCount;
-use madang_kernel::{ArticleId, BoardId, Id};
+use madang_kernel::Id;
 use tokio::task::JoinSet;
 
 use super::ArticleStoreHarness;

@@ -3,10 +3,10 @@
 mod acts;
 mod concurrency;
 mod editing;
+mod idempotency;
 mod lists;
 mod many;
 mod model;
-mod once;
 mod site;
 mod writing;
 
@@ -21,10 +21,10 @@ use madang_messaging::Message;
 use acts::*;
 use concurrency::*;
 use editing::*;
+use idempotency::*;
 use lists::*;
 use many::*;
 use model::*;
-use once::*;
 use writing::*;
 
 /// An adapter under test, with what the port alone does not show.

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use madang_article::DeleteOutcome;
-use madang_kernel::{ArticleId, Id};
+use madang_board::ArticleId;
+use madang_kernel::Id;
 use tokio::task::JoinSet;
 
 use super::ArticleStoreHarness;

@@ -7,8 +7,9 @@ use madang_article::{
     Article, ArticleStore, ArticleSummary, Board, CommentMode, CreateArticle, CreateBoard, DeleteArticle,
     DeleteOutcome, EditArticle, EditOutcome, NewBoard,
 };
+use madang_board::{ArticleId, BoardId, MemberId};
 use madang_event::{Envelope, Writer};
-use madang_kernel::{ArticleId, BoardId, Created, EventId, Id, MemberId, Once, Page, PageNumber, PageSize, Timestamp};
+use madang_kernel::{Created, EventId, Id, Idempotency, Page, PageNumber, PageSize, Timestamp};
 
 use super::ArticleStoreHarness;
 
@@ -36,7 +37,7 @@ impl<H: ArticleStoreHarness> Site<H> {
     }
 
     pub(super) async fn add_board(&self, id: i64, slug: &str) -> BoardId {
-        let made = self.store.create_board(NewBoard { board: board(id, slug), once: None }).await.unwrap();
+        let made = self.store.create_board(NewBoard { board: board(id, slug), idempotency: None }).await.unwrap();
         assert_eq!(made, CreateBoard::Created(Created::Now(board(id, slug))));
         BoardId::from_raw(id)
     }
@@ -58,7 +59,7 @@ impl<H: ArticleStoreHarness> Site<H> {
             modified_at: Timestamp::from_millis(1_750_000_000_000 + id % 1_000),
             version: 1,
         };
-        CreateArticle { article, event_id: self.event_id(), once: None }
+        CreateArticle { article, event_id: self.event_id(), idempotency: None }
     }
 
     pub(super) async fn create(&self) -> Article {
@@ -137,13 +138,8 @@ pub(super) fn board(id: i64, slug: &str) -> Board {
     }
 }
 
-pub(super) fn once(member: i64, scope: &str, key: &str, body: u8) -> Option<Once> {
-    Some(Once {
-        member_id: MemberId::from_raw(member),
-        scope: scope.to_owned(),
-        key: key.to_owned(),
-        fingerprint: [body; 32],
-    })
+pub(super) fn idempotency(member: i64, scope: &str, key: &str, body: u8) -> Option<Idempotency> {
+    Some(Idempotency { caller: member, scope: scope.to_owned(), key: key.to_owned(), fingerprint: [body; 32] })
 }
 
 pub(super) fn page_size(size: i64) -> PageSize {

@@ -1,8 +1,9 @@
 //! Boards and new articles: kept as they were handed in, counted and reported.
 
 use madang_article::{ArticleSummary, CreateBoard, NewBoard};
+use madang_board::{ArticleId, BoardId};
 use madang_event::{BoardCount, Event, Topic};
-use madang_kernel::{ArticleId, BoardId, Id};
+use madang_kernel::Id;
 
 use super::ArticleStoreHarness;
 use super::site::{Site, board, page_size};
@@ -27,7 +28,7 @@ pub(super) async fn boards_are_listed_oldest_first<H: ArticleStoreHarness>(harne
 
 pub(super) async fn a_slug_belongs_to_one_board<H: ArticleStoreHarness>(harness: H) {
     let site = Site::open(harness).await;
-    let again = NewBoard { board: board(2, "general"), once: None };
+    let again = NewBoard { board: board(2, "general"), idempotency: None };
     assert_eq!(site.store.create_board(again).await.unwrap(), CreateBoard::SlugTaken);
     assert_eq!(site.store.boards().await.unwrap().len(), 1);
     assert_eq!(site.store.find_board(BoardId::from_raw(2)).await.unwrap(), None);

@@ -1,7 +1,8 @@
 //! What a moderator does to a comment is told in the log, in the transaction that does it.
 
+use madang_board::{Act, ActId, ActKind, Actor, CommentId, CommentMode, MemberId, Role};
 use madang_comment::{DeleteComment, DeleteOutcome};
-use madang_kernel::{Act, ActId, ActKind, Actor, CommentId, CommentMode, EventId, Id, MemberId, Role, Timestamp};
+use madang_kernel::{EventId, Id, Timestamp};
 
 use super::CommentStoreHarness;
 use super::site::{Site, page_size};

@@ -1,6 +1,7 @@
 //! The comments of one writer, over all articles.
 
-use madang_kernel::{ArticleId, CommentMode, Id, MemberId};
+use madang_board::{ArticleId, CommentMode, MemberId};
+use madang_kernel::Id;
 
 use super::CommentStoreHarness;
 use super::site::{Site, ids, page_size};

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use madang_kernel::{ArticleId, CommentMode, Id};
+use madang_board::{ArticleId, CommentMode};
+use madang_kernel::Id;
 use tokio::task::JoinSet;
 
 use super::CommentStoreHarness;

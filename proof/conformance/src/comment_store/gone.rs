@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use madang_board::{ArticleId, CommentMode};
 use madang_comment::{COUNTS_MAX, CommentCount, CreateOutcome, DeleteOutcome};
-use madang_kernel::{ArticleId, CommentMode, Id, PageSize};
+use madang_kernel::{Id, PageSize};
 use tokio::task::JoinSet;
 
 use super::CommentStoreHarness;

@@ -5,8 +5,8 @@ mod acts;
 mod by_writer;
 mod concurrency;
 mod gone;
+mod idempotency;
 mod model;
-mod once;
 mod site;
 mod writing;
 
@@ -22,8 +22,8 @@ use acts::*;
 use by_writer::*;
 use concurrency::*;
 use gone::*;
+use idempotency::*;
 use model::*;
-use once::*;
 use writing::*;
 
 /// An adapter under test, with what the port alone does not show.

@@ -1,7 +1,7 @@
 //! Random trees compared with a plain model: nodes that know their children in the order they were written.
 
+use madang_board::{CommentId, CommentMode};
 use madang_comment::DeleteOutcome;
-use madang_kernel::{CommentId, CommentMode};
 
 use super::CommentStoreHarness;
 use super::site::{Site, ids};

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
 use madang_comment::{
     Comment, CommentCount, CommentCursor, CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome,
     DepthMax,
 };
 use madang_event::{Envelope, Writer};
-use madang_kernel::{
-    ArticleId, CommentId, CommentMode, Created, EventId, Id, MemberId, Once, PageNumber, PageSize, ShardId, Timestamp,
-};
+use madang_kernel::{Created, EventId, Id, Idempotency, PageNumber, PageSize, ShardId, Timestamp};
 
 use super::CommentStoreHarness;
 
@@ -47,7 +46,7 @@ impl<H: CommentStoreHarness> Site<H> {
             writer: Writer { member_id: MemberId::from_raw(7), name: "글쓴이".into() },
             created_at: Timestamp::from_millis(1_750_000_000_000 + id),
             event_id: EventId::from_raw(self.next_id()),
-            once: None,
+            idempotency: None,
         }
     }
 
@@ -103,14 +102,13 @@ impl<H: CommentStoreHarness> Site<H> {
 
     /// Grows with time, and carries the shard of the article's parts, as every id of a comment and its events does.
     pub(super) fn next_id(&self) -> i64 {
-        let shard = i64::from(ShardId::of_article_parts(self.article).number());
+        let shard = i64::from(ShardId::of_parts(self.article).number());
         self.next.fetch_add(1, Ordering::Relaxed) << TIME_SHIFT | shard << SHARD_SHIFT
     }
 }
 
-pub(super) fn once(key: &str, body: u8) -> Option<Once> {
-    let member_id = MemberId::from_raw(7);
-    Some(Once { member_id, scope: "POST /c".into(), key: key.to_owned(), fingerprint: [body; 32] })
+pub(super) fn idempotency(key: &str, body: u8) -> Option<Idempotency> {
+    Some(Idempotency { caller: 7, scope: "POST /c".into(), key: key.to_owned(), fingerprint: [body; 32] })
 }
 
 pub(super) fn page_size(size: usize) -> PageSize {

@@ -1,8 +1,9 @@
 //! Writing and deleting one comment after another.
 
+use madang_board::{ArticleId, CommentId, CommentMode};
 use madang_comment::{CommentCount, CommentCursor, CreateOutcome, DeleteOutcome, DepthMax, Refusal};
 use madang_event::{CommentChange, Event, Topic};
-use madang_kernel::{ArticleId, CommentId, CommentMode, Id, ShardId, Timestamp};
+use madang_kernel::{Id, ShardId, Timestamp};
 
 use super::CommentStoreHarness;
 use super::site::{Site, ids, page_size};
@@ -38,7 +39,7 @@ pub(super) async fn each_change_has_one_event_without_text<H: CommentStoreHarnes
     site.delete(reply).await;
     for message in site.harness.committed().await {
         assert_eq!((message.topic.as_str(), message.key), (Topic::Comment.name(), site.article.to_string()));
-        assert_eq!((message.shard, message.occurred_at), (ShardId::of_article_parts(site.article), moment));
+        assert_eq!((message.shard, message.occurred_at), (ShardId::of_parts(site.article), moment));
         let payload = String::from_utf8(message.payload.to_vec()).unwrap();
         assert!(!payload.contains("마당") && !payload.contains("글쓴이"), "{payload}");
     }

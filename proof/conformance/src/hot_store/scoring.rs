@@ -1,7 +1,8 @@
 //! Scores and their ranking, while a day goes on.
 
+use madang_board::ArticleId;
 use madang_hot_article::{COUNT_MAX, Counts, HotChange, Reading};
-use madang_kernel::{ArticleId, Id};
+use madang_kernel::Id;
 
 use super::HotStoreHarness;
 use super::site::{Site, TOPIC, change, day, deletion, done, group, likes, pairs, views};

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use madang_board::ArticleId;
 use madang_hot_article::{Counts, Day, HotApplied, HotChange, HotItem, HotStore, Offsets, Reading, Tally};
-use madang_kernel::{ArticleId, Id};
+use madang_kernel::Id;
 use madang_messaging::{GroupId, Position};
 
 use super::HotStoreHarness;

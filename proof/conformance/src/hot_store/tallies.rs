@@ -1,7 +1,8 @@
 //! What a ranking beside the store follows by: a store need not tell, but what it tells is what it holds.
 
+use madang_board::ArticleId;
 use madang_hot_article::{Counts, HotChange, Reading, Tally};
-use madang_kernel::{ArticleId, Id};
+use madang_kernel::Id;
 
 use super::HotStoreHarness;
 use super::site::{Site, change, day, deletion, likes, views};

@@ -4,10 +4,11 @@
 use std::collections::HashSet;
 
 use bytes::Bytes;
+use madang_board::{ArticleId, BoardId, CommentId, MemberId};
 use madang_event::{
     ArticleDeleted, ArticleLikes, ArticleState, ArticleViews, BoardCount, CommentChange, Envelope, Event, Writer,
 };
-use madang_kernel::{ArticleId, BoardId, CommentId, EventId, Id, MemberId, Timestamp};
+use madang_kernel::{EventId, Id, Timestamp};
 
 /// The site's zone; the table below is its calendar, written down by hand.
 pub(super) const ZONE: &str = "Europe/Berlin";

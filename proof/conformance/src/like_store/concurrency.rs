@@ -4,7 +4,8 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use madang_kernel::{ArticleId, Id, MemberId};
+use madang_board::{ArticleId, MemberId};
+use madang_kernel::Id;
 use madang_like::LikeState;
 use tokio::task::JoinSet;
 

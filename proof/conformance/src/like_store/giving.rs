@@ -1,6 +1,7 @@
 //! Giving and taking back: once per member, with one event for each change and none for a repetition.
 
-use madang_kernel::{ArticleId, Id, MemberId, PageSize, Timestamp};
+use madang_board::{ArticleId, MemberId};
+use madang_kernel::{Id, PageSize, Timestamp};
 use madang_like::{LikeAnswer, LikeCount, LikeState, Liker};
 
 use super::LikeStoreHarness;

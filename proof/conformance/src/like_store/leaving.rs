@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use madang_kernel::{ArticleId, Id, PageSize};
+use madang_board::ArticleId;
+use madang_kernel::{Id, PageSize};
 use madang_like::{CleanedUp, LikeOutcome};
 use tokio::task::JoinSet;
 

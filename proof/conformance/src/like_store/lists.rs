@@ -1,6 +1,7 @@
 //! Lists: who likes an article, the counters of many, and which articles have one.
 
-use madang_kernel::{ArticleId, Id, MemberId};
+use madang_board::{ArticleId, MemberId};
+use madang_kernel::Id;
 use madang_like::LikeCount;
 
 use super::LikeStoreHarness;

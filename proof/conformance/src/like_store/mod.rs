@@ -9,7 +9,7 @@ mod site;
 use std::future::Future;
 use std::sync::Arc;
 
-use madang_kernel::ArticleId;
+use madang_board::ArticleId;
 use madang_like::LikeStore;
 use madang_messaging::Message;
 

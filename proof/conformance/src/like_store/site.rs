@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use madang_board::{ArticleId, MemberId};
 use madang_event::{ArticleLikes, Envelope, Event, Topic, Writer};
-use madang_kernel::{ArticleId, EventId, Id, MemberId, PageSize, ShardId, StoreError, Timestamp};
+use madang_kernel::{EventId, Id, PageSize, ShardId, StoreError, Timestamp};
 use madang_like::{Like, LikeAnswer, LikeOutcome, LikeState, LikeStore, Unlike};
 
 use super::LikeStoreHarness;
@@ -77,7 +78,7 @@ impl<H: LikeStoreHarness> Site<H> {
             let Event::ArticleLikesChanged(likes) = envelope.event.clone() else { panic!("{envelope:?}") };
             assert_eq!(message.topic, Topic::Like.name());
             assert_eq!(message.key, likes.article_id.to_string());
-            assert_eq!(message.shard, ShardId::of_article_parts(likes.article_id));
+            assert_eq!(message.shard, ShardId::of_parts(likes.article_id));
             assert_eq!((envelope.key, envelope.event_id), (likes.article_id, message.event_id));
             (envelope, likes)
         });

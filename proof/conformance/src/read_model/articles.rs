@@ -153,7 +153,7 @@ pub(super) async fn what_is_held_is_told_shard_by_shard<H: ReadModelHarness>(har
     let mut held = Vec::new();
     for shard in ShardId::all() {
         for (article, entry) in site.model.held(shard).await.unwrap() {
-            assert_eq!(ShardId::of_article_parts(article), shard, "{article}");
+            assert_eq!(ShardId::of_parts(article), shard, "{article}");
             held.push((article.raw(), seen(&entry)));
         }
     }

@@ -6,8 +6,9 @@ use madang_article_read::{
     ArticleGroup, ArticleText, Change, Count, Entry, Filled, FilledList, ListLook, Look, Newest, ReadModel, Shown,
     Step, Window,
 };
+use madang_board::{ArticleId, BoardId, CommentId, MemberId};
 use madang_event::{ArticleDeleted, ArticleLikes, ArticleState, BoardCount, CommentChange, Envelope, Event, Writer};
-use madang_kernel::{ArticleId, BoardId, CommentId, EventId, Id, MemberId, PageNumber, PageSize, Timestamp};
+use madang_kernel::{EventId, Id, PageNumber, PageSize, Timestamp};
 
 use super::ReadModelHarness;
 

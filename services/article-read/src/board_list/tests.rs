@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use madang_board::ArticleId;
 use madang_event::Envelope;
-use madang_kernel::{ArticleId, PageNumber, PageSize};
+use madang_kernel::{PageNumber, PageSize};
 use proptest::prelude::*;
 
 use super::*;

@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use madang_kernel::{BoardId, ManualClock, Page, PageNumber, PageSize, Scroll};
+use madang_board::BoardId;
+use madang_kernel::{ManualClock, Page, PageNumber, PageSize, Scroll};
 use madang_messaging::{OnError, Supervisor};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;

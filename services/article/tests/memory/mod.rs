@@ -9,11 +9,9 @@ use madang_article::{
     Article, ArticleStore, ArticleSummary, Board, BoardWithCount, CreateArticle, CreateBoard, DeleteArticle,
     DeleteOutcome, EditArticle, EditOutcome, NewBoard, NewestArticles,
 };
+use madang_board::{Act, ArticleId, BoardId, MemberId};
 use madang_event::BoardCount;
-use madang_kernel::{
-    Act, ArticleId, BoardId, Created, EventId, MemberId, Once, Page, PageNumber, PageSize, Scroll, StoreError,
-    known_count,
-};
+use madang_kernel::{Created, EventId, Idempotency, Page, PageNumber, PageSize, Scroll, StoreError, known_count};
 
 #[derive(Default)]
 pub(crate) struct MemoryArticles {
@@ -26,7 +24,7 @@ pub(crate) struct MemoryArticles {
 struct Kept {
     boards: Vec<Board>,
     articles: BTreeMap<ArticleId, Article>,
-    once: Vec<(Once, Article)>,
+    idempotency: Vec<(Idempotency, Article)>,
     events: Vec<EventId>,
     acts: Vec<Act>,
 }
@@ -90,13 +88,15 @@ impl ArticleStore for MemoryArticles {
 
     async fn create(&self, new: CreateArticle) -> Result<Created<Article>, StoreError> {
         let mut kept = self.kept();
-        if let Some(once) = new.once {
-            let same = |(known, _): &&(Once, Article)| (&known.scope, &known.key) == (&once.scope, &once.key);
-            if let Some((known, article)) = kept.once.iter().find(same) {
-                let repeated = known.fingerprint == once.fingerprint;
+        if let Some(idempotency) = new.idempotency {
+            let same = |(known, _): &&(Idempotency, Article)| {
+                (&known.scope, &known.key) == (&idempotency.scope, &idempotency.key)
+            };
+            if let Some((known, article)) = kept.idempotency.iter().find(same) {
+                let repeated = known.fingerprint == idempotency.fingerprint;
                 return Ok(if repeated { Created::Before(article.clone()) } else { Created::KeyReused });
             }
-            kept.once.push((once, new.article.clone()));
+            kept.idempotency.push((idempotency, new.article.clone()));
         }
         kept.events.push(new.event_id);
         kept.articles.insert(new.article.article_id, new.article.clone());

@@ -5,14 +5,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use async_trait::async_trait;
+use madang_board::{Act, ArticleId, CommentId, CommentMode, MemberId};
 use madang_comment::{
     Comment, CommentCount, CommentCursor, CommentPath, CommentStore, CreateComment, CreateOutcome, DeleteComment,
     DeleteOutcome, Parent, Refusal, place,
 };
-use madang_kernel::{
-    Act, ArticleId, CommentId, CommentMode, Created, EventId, MemberId, Page, PageNumber, PageSize, Scroll, StoreError,
-    known_count,
-};
+use madang_kernel::{Created, EventId, Page, PageNumber, PageSize, Scroll, StoreError, known_count};
 
 #[derive(Default)]
 pub(crate) struct MemoryComments {

@@ -5,11 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use async_trait::async_trait;
+use madang_board::{ArticleFacts, ArticleId, ArticleLookup, BoardId, CommentMode, MemberId};
 use madang_event::{Envelope, Writer};
-use madang_kernel::{
-    ArticleFacts, ArticleId, ArticleLookup, BoardId, CommentMode, EventId, Id, MemberId, PageSize, Scroll, StoreError,
-    Timestamp,
-};
+use madang_kernel::{EventId, Id, PageSize, Scroll, StoreError, Timestamp};
 use madang_like::{
     CleanedUp, Like, LikeAnswer, LikeCount, LikeOutcome, LikeState, LikeStore, Liker, Replay, Unlike, events,
 };

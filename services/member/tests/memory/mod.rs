@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use async_trait::async_trait;
-use madang_kernel::{MemberId, Role, SessionId, StoreError, Timestamp};
+use madang_board::{MemberId, Role, SessionId};
+use madang_kernel::{StoreError, Timestamp};
 use madang_member::{
     ChangeMember, ChangeOutcome, CreateMember, Member, MemberRecord, MemberStore, NewMember, Revocation,
     RevocationCursor, Standing,

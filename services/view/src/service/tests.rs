@@ -4,8 +4,9 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
+use madang_board::{BoardId, MemberId};
 use madang_event::{ArticleDeleted, BoardCount, Envelope, Event};
-use madang_kernel::{BoardId, EventId, ManualClock, MemberId, NodeId, NodeLease};
+use madang_kernel::{EventId, ManualClock, NodeId, NodeLease};
 use madang_messaging::{Delivery, Handled, Handler, HandlerError, Message, Position};
 
 use super::*;

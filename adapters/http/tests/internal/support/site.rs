@@ -7,12 +7,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use axum::Router;
 use madang_article_read::{ArticleHead, ArticleOwner, ArticleText, CommentOwner, Count, LikeOwner, Newest, ViewOwner};
+use madang_board::{
+    Act, ActId, ActKind, Actor, ArticleFacts, ArticleId, ArticleLookup, BoardId, BoardLookup, CommentId, CommentLookup,
+    CommentMode, MemberId, Role,
+};
 use madang_event::{BoardCount, Writer};
 use madang_http::{InternalArticles, InternalBoards, InternalComments, InternalParts, InternalSecret, internal_router};
-use madang_kernel::{
-    Act, ActId, ActKind, Actor, ArticleFacts, ArticleId, ArticleLookup, BoardId, BoardLookup, CommentId, CommentLookup,
-    CommentMode, Id, MemberId, Page, PageNumber, PageSize, Role, Scroll, StoreError, Timestamp,
-};
+use madang_kernel::{Id, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp};
 use madang_member::{ActSource, Revocation, RevocationCursor, RevocationSource};
 use tokio::sync::Semaphore;
 

@@ -6,8 +6,9 @@ mod heard;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use madang_board::ArticleId;
 use madang_event::{ArticleViews, Envelope, Event};
-use madang_kernel::{ArticleId, EventId, Id, ShardId, StoreError, SystemClock, Timestamp};
+use madang_kernel::{EventId, Id, ShardId, StoreError, SystemClock, Timestamp};
 use madang_messaging::{GroupId, Message, Subscription};
 use rusqlite::Connection;
 

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use madang_api::PartState;
 use madang_article::CreateArticle;
 use madang_http::HttpPeers;
-use madang_kernel::{ONCE_KEPT_MS, StoreError, Timestamp};
+use madang_kernel::{IDEMPOTENCY_KEPT_MS, StoreError, Timestamp};
 use madang_member::MemberStore as _;
 use madang_messaging::{ConsumerConfig, InstanceId, Membership, OnError, Outage};
 use madang_mysql::{Announce, MysqlArticles, MysqlComments, MysqlHot, MysqlMembers, MysqlViews};
@@ -108,7 +108,7 @@ impl Backing for Cluster {
 
     async fn forget_old(&self, site: &Site, _settings: &Settings) {
         let now = site.clock.now();
-        let before = Timestamp::from_millis(now.as_millis() - ONCE_KEPT_MS);
+        let before = Timestamp::from_millis(now.as_millis() - IDEMPOTENCY_KEPT_MS);
         if let Some(articles) = self.articles.as_ref().filter(|_| site.roles.has(Role::Article)) {
             warn_on_error("forget idempotency keys of articles", articles.purge_once(before).await);
         }

@@ -44,7 +44,7 @@ pub(super) async fn check(cluster: &Cluster, site: &Site, full: bool, report: &R
     report
         .text(format!(
             "sizes: outbox {}, inbox {}, idempotency keys {}, dead letters of relays {}, revocations {}",
-            sizes.outbox, sizes.inbox, sizes.once, sizes.dead_letters, sizes.revocations
+            sizes.outbox, sizes.inbox, sizes.idempotency, sizes.dead_letters, sizes.revocations
         ))
         .await?;
     Ok(differences + hot_scores(cluster, site, report).await?)
@@ -64,7 +64,7 @@ async fn say_what_was_compared(service: &str, found: &CheckReport, report: &Repo
 fn add(sum: &mut Sizes, sizes: Sizes) {
     sum.outbox += sizes.outbox;
     sum.inbox += sizes.inbox;
-    sum.once += sizes.once;
+    sum.idempotency += sizes.idempotency;
     sum.dead_letters += sizes.dead_letters;
     sum.revocations += sizes.revocations;
 }

@@ -4,8 +4,9 @@
 use std::collections::{HashMap, HashSet};
 
 use anyhow::Context as _;
+use madang_board::{ArticleId, BoardId};
 use madang_hot_article::{HotItem, HotStore as _, TOP_MAX};
-use madang_kernel::{ArticleId, BoardId, Id as _, PageSize};
+use madang_kernel::{Id as _, PageSize};
 use madang_view::{StoredViews, ViewStore as _};
 
 use super::backing::Cluster;

@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use madang_board::ArticleId;
 use madang_event::Envelope;
-use madang_kernel::{ArticleId, Id};
+use madang_kernel::Id;
 use madang_messaging::{OnError, Stop, Supervisor};
 use madang_redis::{Hearing, RedisBroadcast};
 use madang_web::{Change, LiveHub, LiveInterest, LiveState, Reading};

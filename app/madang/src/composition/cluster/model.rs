@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use madang_article_read::{
     BoardList, Change, Entry, Filled, FilledList, ListLook, Look, ModelSize, Newest, ReadModel, Ticket, Window,
 };
-use madang_kernel::{ArticleId, BoardId, ShardId, StoreError};
+use madang_board::{ArticleId, BoardId};
+use madang_kernel::{ShardId, StoreError};
 
 /// Names placeholders that could not be placed. The model itself never gives it out.
 const NOT_PLACED: Ticket = Ticket(u64::MAX);

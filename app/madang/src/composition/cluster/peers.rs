@@ -6,12 +6,13 @@ use anyhow::Context as _;
 use axum::Router;
 use madang_article::ArticleService;
 use madang_article_read::{ArticleOwner, CommentOwner, LikeOwner, MixedOwners, ViewOwner};
+use madang_board::{ArticleLookup, BoardLookup, CommentLookup};
 use madang_comment::CommentService;
 use madang_http::{
     HttpPeers, InternalArticles, InternalBoards, InternalComments, InternalParts, InternalSecret, PeerAddress,
     PeerOptions, internal_router,
 };
-use madang_kernel::{ArticleLookup, BoardLookup, Clock, CommentLookup};
+use madang_kernel::Clock;
 use madang_member::{ActSource, MemberService, Moderated, RevocationSource, Sessions};
 use madang_memory::{LocalArticles, LocalComments, LocalLikes, LocalViews};
 use madang_mysql::{MysqlActs, MysqlMembers};

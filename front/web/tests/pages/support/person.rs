@@ -53,8 +53,8 @@ impl Person {
     /// Opens a page with a form and sends it, with what its hidden fields say.
     pub(crate) async fn submit(&self, page: &str, path: &str, fields: &[(&str, &str)]) -> Answer {
         let form = self.get(page).await;
-        let (token, once) = (form.hidden("form_token"), form.hidden("once"));
-        let hidden = [("form_token", token.as_str()), ("once", once.as_str())];
+        let (token, idempotency) = (form.hidden("form_token"), form.hidden("once"));
+        let hidden = [("form_token", token.as_str()), ("once", idempotency.as_str())];
         self.post(path, &[&hidden, fields].concat()).await
     }
 

@@ -4,7 +4,9 @@
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use crate::{ArticleId, BoardId, CommentId, StoreError};
+use madang_kernel::StoreError;
+
+use crate::{ArticleId, BoardId, CommentId};
 
 /// How the comments of a board's articles are arranged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,15 +1,13 @@
 //! Idempotency keys: the same request, sent twice, has one effect and one answer.
 
-use crate::MemberId;
-
 /// How long a key is remembered.
-pub const ONCE_KEPT_MS: i64 = 24 * 60 * 60 * 1_000;
+pub const IDEMPOTENCY_KEPT_MS: i64 = 24 * 60 * 60 * 1_000;
 
 /// A request that must have its effect once. Stored in the transaction of the effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Once {
-    /// Who sends it.
-    pub member_id: MemberId,
+pub struct Idempotency {
+    /// Who sends it, by the id that the program gives its callers.
+    pub caller: i64,
     /// Method and path: the same key elsewhere is another key.
     pub scope: String,
     /// The sender's key, 1 to 64 visible ASCII characters.
@@ -18,7 +16,7 @@ pub struct Once {
     pub fingerprint: [u8; 32],
 }
 
-/// What became of a creation that may carry a [`Once`].
+/// What became of a creation that may carry a [`Idempotency`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Created<T> {
     /// It happened now.

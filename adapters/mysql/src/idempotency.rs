@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use madang_kernel::{Id, ONCE_KEPT_MS, Once, ShardId, StoreError, Timestamp};
+use madang_kernel::{IDEMPOTENCY_KEPT_MS, Idempotency, ShardId, StoreError, Timestamp};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -13,11 +13,11 @@ use crate::errors::SqlError;
 use crate::statement::{Many, Values};
 use crate::transaction::{Tx, bytes};
 
-static FIND: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../sql/once/find.sql")));
-static FORGET: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../sql/once/forget.sql")));
-static REMEMBER: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../sql/once/remember.sql")));
+static FIND: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../sql/idempotency/find.sql")));
+static FORGET: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../sql/idempotency/forget.sql")));
+static REMEMBER: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../sql/idempotency/remember.sql")));
 
-const PURGE: &str = include_str!("../sql/once/purge.sql");
+const PURGE: &str = include_str!("../sql/idempotency/purge.sql");
 
 /// Answers removed in one transaction.
 const PURGE_SLICE_ROWS: u64 = 500;
@@ -63,9 +63,9 @@ enum Written {
 }
 
 impl Key {
-    fn of(once: &Once) -> Self {
-        let (scope, once_key) = (once.scope.as_bytes().to_vec(), once.key.as_bytes().to_vec());
-        Self { member_id: once.member_id.raw(), scope, once_key }
+    fn of(idempotency: &Idempotency) -> Self {
+        let (scope, once_key) = (idempotency.scope.as_bytes().to_vec(), idempotency.key.as_bytes().to_vec());
+        Self { member_id: idempotency.caller, scope, once_key }
     }
 
     fn values(&self, shard: ShardId) -> Values {
@@ -78,10 +78,10 @@ impl Keys {
     /// Reads what was answered to some keys, each with the shard on which its answer is kept.
     pub(crate) async fn load<'k>(
         tx: &mut Tx<'_>,
-        keys: impl Iterator<Item = (ShardId, &'k Once)>,
+        keys: impl Iterator<Item = (ShardId, &'k Idempotency)>,
         now: Timestamp,
     ) -> Result<Self, SqlError> {
-        let shards: HashMap<Key, ShardId> = keys.map(|(shard, once)| (Key::of(once), shard)).collect();
+        let shards: HashMap<Key, ShardId> = keys.map(|(shard, idempotency)| (Key::of(idempotency), shard)).collect();
         let keys = shards.iter().map(|(key, shard)| key.values(*shard)).collect();
         let mut known = HashMap::new();
         for mut cells in tx.read_many(&FIND, keys).await? {
@@ -95,11 +95,14 @@ impl Keys {
     }
 
     /// What a key was answered with, by this batch or before.
-    pub(crate) fn earlier<T: DeserializeOwned>(&self, once: Option<&Once>) -> Result<Earlier<T>, StoreError> {
-        let Some(once) = once else { return Ok(Earlier::None) };
-        match self.known.get(&Key::of(once)) {
+    pub(crate) fn earlier<T: DeserializeOwned>(
+        &self,
+        idempotency: Option<&Idempotency>,
+    ) -> Result<Earlier<T>, StoreError> {
+        let Some(idempotency) = idempotency else { return Ok(Earlier::None) };
+        match self.known.get(&Key::of(idempotency)) {
             Some(known) if self.is_expired(known) => Ok(Earlier::None),
-            Some(known) if known.fingerprint != once.fingerprint => Ok(Earlier::OtherBody),
+            Some(known) if known.fingerprint != idempotency.fingerprint => Ok(Earlier::OtherBody),
             Some(known) => serde_json::from_slice(&known.answer)
                 .map(Earlier::Answered)
                 .map_err(|error| StoreError::broken(TABLE, error)),
@@ -116,14 +119,14 @@ impl Keys {
     pub(crate) fn remember<T: Serialize>(
         &mut self,
         shard: ShardId,
-        once: Option<&Once>,
+        idempotency: Option<&Idempotency>,
         answer: &T,
     ) -> Result<(), StoreError> {
-        let Some(once) = once else { return Ok(()) };
+        let Some(idempotency) = idempotency else { return Ok(()) };
         let answer = serde_json::to_vec(answer).map_err(|error| StoreError::broken(TABLE, error))?;
-        let key = Key::of(once);
+        let key = Key::of(idempotency);
         let written = if self.known.contains_key(&key) { Written::OverExpired } else { Written::New };
-        let (fingerprint, answered_at) = (once.fingerprint.to_vec(), self.now.as_millis());
+        let (fingerprint, answered_at) = (idempotency.fingerprint.to_vec(), self.now.as_millis());
         let written = Some(written);
         self.known.insert(key, Known { shard, fingerprint, answer, answered_at, written });
         Ok(())
@@ -144,7 +147,7 @@ impl Keys {
     }
 
     fn is_expired(&self, known: &Known) -> bool {
-        self.now.as_millis() - known.answered_at >= ONCE_KEPT_MS
+        self.now.as_millis() - known.answered_at >= IDEMPOTENCY_KEPT_MS
     }
 }
 

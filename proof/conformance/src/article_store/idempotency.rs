@@ -3,20 +3,20 @@
 use std::time::Duration;
 
 use madang_article::{CreateBoard, DeleteOutcome, NewBoard};
-use madang_kernel::{Created, Id, ONCE_KEPT_MS};
+use madang_kernel::{Created, IDEMPOTENCY_KEPT_MS, Id};
 
 use super::ArticleStoreHarness;
-use super::site::{Site, board, once};
+use super::site::{Site, board, idempotency};
 
 pub(super) async fn the_same_key_creates_one_article_and_answers_as_then<H: ArticleStoreHarness>(harness: H) {
     let site = Site::open(harness).await;
     let mut new = site.draft();
-    new.once = once(7, "POST /a", "k1", 1);
+    new.idempotency = idempotency(7, "POST /a", "k1", 1);
     let first = site.create_from(new).await;
     site.edit(first.article_id, "edited since").await;
     // A repeated request carries a new id, as its sender's did not arrive.
     let mut again = site.draft();
-    again.once = once(7, "POST /a", "k1", 1);
+    again.idempotency = idempotency(7, "POST /a", "k1", 1);
     assert_eq!(site.store.create(again.clone()).await.unwrap(), Created::Before(first.clone()));
     assert_eq!((site.count().await, site.events().await.len()), (1, 2));
     assert_eq!(site.delete(first.article_id).await, DeleteOutcome::Deleted);
@@ -28,10 +28,10 @@ pub(super) async fn the_same_key_creates_one_article_and_answers_as_then<H: Arti
 pub(super) async fn a_key_with_another_body_is_refused<H: ArticleStoreHarness>(harness: H) {
     let site = Site::open(harness).await;
     let mut new = site.draft();
-    new.once = once(7, "POST /a", "k1", 1);
+    new.idempotency = idempotency(7, "POST /a", "k1", 1);
     site.create_from(new).await;
     let mut other = site.draft();
-    other.once = once(7, "POST /a", "k1", 2);
+    other.idempotency = idempotency(7, "POST /a", "k1", 2);
     assert_eq!(site.store.create(other).await.unwrap(), Created::KeyReused);
     assert_eq!((site.count().await, site.events().await.len()), (1, 1));
 }
@@ -40,7 +40,7 @@ pub(super) async fn a_key_belongs_to_its_member_and_scope<H: ArticleStoreHarness
     let site = Site::open(harness).await;
     for (member, scope, key) in [(7, "POST /a", "k"), (8, "POST /a", "k"), (7, "POST /b", "k"), (7, "POST /a", "K")] {
         let mut new = site.draft();
-        new.once = once(member, scope, key, 1);
+        new.idempotency = idempotency(member, scope, key, 1);
         site.create_from(new).await;
     }
     assert_eq!(site.count().await, 4);
@@ -50,11 +50,11 @@ pub(super) async fn a_key_is_forgotten_after_a_day<H: ArticleStoreHarness>(harne
     let site = Site::open(harness).await;
     let keyed = |body| {
         let mut new = site.draft();
-        new.once = once(7, "POST /a", "k1", body);
+        new.idempotency = idempotency(7, "POST /a", "k1", body);
         new
     };
     let first = site.create_from(keyed(1)).await;
-    site.harness.clock().advance(Duration::from_millis(ONCE_KEPT_MS as u64 - 1));
+    site.harness.clock().advance(Duration::from_millis(IDEMPOTENCY_KEPT_MS as u64 - 1));
     assert_eq!(site.store.create(keyed(1)).await.unwrap(), Created::Before(first));
     site.harness.clock().advance(Duration::from_millis(1));
     let second = site.create_from(keyed(2)).await;
@@ -64,7 +64,10 @@ pub(super) async fn a_key_is_forgotten_after_a_day<H: ArticleStoreHarness>(harne
 
 pub(super) async fn a_board_key_answers_as_then<H: ArticleStoreHarness>(harness: H) {
     let site = Site::open(harness).await;
-    let new = |id, slug: &str, body| NewBoard { board: board(id, slug), once: once(7, "POST /boards", "k", body) };
+    let new = |id, slug: &str, body| NewBoard {
+        board: board(id, slug),
+        idempotency: idempotency(7, "POST /boards", "k", body),
+    };
     let made = CreateBoard::Created(Created::Now(board(2, "second")));
     assert_eq!(site.store.create_board(new(2, "second", 1)).await.unwrap(), made);
     let before = CreateBoard::Created(Created::Before(board(2, "second")));
@@ -72,9 +75,9 @@ pub(super) async fn a_board_key_answers_as_then<H: ArticleStoreHarness>(harness:
     let refused = CreateBoard::Created(Created::KeyReused);
     assert_eq!(site.store.create_board(new(4, "third", 2)).await.unwrap(), refused);
     // A slug that is taken is no answer to keep: the same key may be tried with another slug.
-    let taken = NewBoard { board: board(5, "general"), once: once(7, "POST /boards", "k2", 1) };
+    let taken = NewBoard { board: board(5, "general"), idempotency: idempotency(7, "POST /boards", "k2", 1) };
     assert_eq!(site.store.create_board(taken).await.unwrap(), CreateBoard::SlugTaken);
-    let retried = NewBoard { board: board(6, "fourth"), once: once(7, "POST /boards", "k2", 2) };
+    let retried = NewBoard { board: board(6, "fourth"), idempotency: idempotency(7, "POST /boards", "k2", 2) };
     assert!(matches!(site.store.create_board(retried).await.unwrap(), CreateBoard::Created(Created::Now(_))));
     assert_eq!(site.store.boards().await.unwrap().last().unwrap().board.board_id.raw(), 6);
 }

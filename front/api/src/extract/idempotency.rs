@@ -2,7 +2,8 @@
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use madang_kernel::{Actor, Once};
+use madang_board::Actor;
+use madang_kernel::{Id, Idempotency};
 use sha2::{Digest, Sha256};
 
 use crate::ApiError;
@@ -33,9 +34,9 @@ impl<S: Send + Sync> FromRequestParts<S> for IdempotencyKey {
 
 impl IdempotencyKey {
     /// The request as the store remembers it: who, where, under which key, with which body.
-    pub(crate) fn once(self, actor: &Actor, scope: impl FnOnce() -> String, body: &[u8]) -> Option<Once> {
-        self.0.map(|key| Once {
-            member_id: actor.member_id,
+    pub(crate) fn idempotency(self, actor: &Actor, scope: impl FnOnce() -> String, body: &[u8]) -> Option<Idempotency> {
+        self.0.map(|key| Idempotency {
+            caller: actor.member_id.raw(),
             scope: scope(),
             key,
             fingerprint: Sha256::digest(body).into(),

@@ -116,7 +116,9 @@ fn needs(action: Action) -> (Needs, &'static str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Id, MemberId};
+    use madang_kernel::Id;
+
+    use crate::MemberId;
 
     const HERE: i64 = 7;
     const ELSEWHERE: i64 = 8;

@@ -4,7 +4,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::text::{is_blank, longer_than};
-use crate::{ActId, Actor, ArticleId, BoardId, CommentId, Invalid, MemberId, ReportId, Timestamp};
+use madang_kernel::{Invalid, Timestamp};
+
+use crate::{ActId, Actor, ArticleId, BoardId, CommentId, MemberId, ReportId};
 
 /// The longest reason, in Unicode scalar values.
 pub const REASON_MAX_CHARS: usize = 500;

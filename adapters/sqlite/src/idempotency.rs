@@ -1,15 +1,15 @@
 //! Answers to requests with an idempotency key, kept in the transaction of what they answer.
 
-use madang_kernel::{Id, ONCE_KEPT_MS, Once, StoreError, Timestamp};
+use madang_kernel::{IDEMPOTENCY_KEPT_MS, Idempotency, StoreError, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::errors::sql_error;
 
-const FIND: &str = include_str!("../sql/article/find_once.sql");
-const REMEMBER: &str = include_str!("../sql/article/remember_once.sql");
-const PURGE: &str = include_str!("../sql/article/purge_once.sql");
+const FIND: &str = include_str!("../sql/article/find_idempotency.sql");
+const REMEMBER: &str = include_str!("../sql/article/remember_idempotency.sql");
+const PURGE: &str = include_str!("../sql/article/purge_idempotency.sql");
 
 /// What is known of a key.
 pub(crate) enum Earlier<T> {
@@ -24,19 +24,19 @@ pub(crate) enum Earlier<T> {
 /// Looks a key up; an answer older than it is kept counts as none.
 pub(crate) fn earlier<T: DeserializeOwned>(
     tx: &Connection,
-    once: &Once,
+    idempotency: &Idempotency,
     now: Timestamp,
 ) -> Result<Earlier<T>, StoreError> {
     let mut find = tx.prepare_cached(FIND).map_err(sql_error)?;
     let found = find
-        .query_row(params![once.member_id.raw(), once.scope, once.key], |row| {
+        .query_row(params![idempotency.caller, idempotency.scope, idempotency.key], |row| {
             Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, Vec<u8>>(1)?, row.get::<_, i64>(2)?))
         })
         .optional()
         .map_err(sql_error)?;
     match found {
-        Some((_, _, answered_at)) if now.as_millis() - answered_at >= ONCE_KEPT_MS => Ok(Earlier::None),
-        Some((fingerprint, _, _)) if fingerprint != once.fingerprint => Ok(Earlier::OtherBody),
+        Some((_, _, answered_at)) if now.as_millis() - answered_at >= IDEMPOTENCY_KEPT_MS => Ok(Earlier::None),
+        Some((fingerprint, _, _)) if fingerprint != idempotency.fingerprint => Ok(Earlier::OtherBody),
         Some((_, answer, _)) => {
             serde_json::from_slice(&answer).map(Earlier::Answered).map_err(|e| StoreError::broken("once_answer", e))
         }
@@ -47,14 +47,21 @@ pub(crate) fn earlier<T: DeserializeOwned>(
 /// Keeps the answer under the key.
 pub(crate) fn remember<T: Serialize>(
     tx: &Connection,
-    once: &Once,
+    idempotency: &Idempotency,
     answer: &T,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let answer = serde_json::to_vec(answer).map_err(|e| StoreError::broken("once_answer", e))?;
     let mut remember = tx.prepare_cached(REMEMBER).map_err(sql_error)?;
     remember
-        .execute(params![once.member_id.raw(), once.scope, once.key, once.fingerprint, answer, now.as_millis()])
+        .execute(params![
+            idempotency.caller,
+            idempotency.scope,
+            idempotency.key,
+            idempotency.fingerprint,
+            answer,
+            now.as_millis()
+        ])
         .map_err(sql_error)?;
     Ok(())
 }

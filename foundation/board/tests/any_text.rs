@@ -2,7 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use madang_kernel::{ArticleId, Id, MemberId, PageNumber, PageSize, REASON_MAX_CHARS, Reason, Timestamp};
+use madang_board::{ArticleId, MemberId, REASON_MAX_CHARS, Reason};
+use madang_kernel::{Id, PageNumber, PageSize, Timestamp};
 use proptest::prelude::*;
 
 proptest! {
