@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 use madang_board::ArticleId;
-use madang_kernel::{EventId, Timestamp};
+use madang_kernel::{EventId, Id, ShardId, Timestamp};
+use madang_messaging::{Message, ToMessage};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -181,6 +182,25 @@ fn data<'a, D: Deserialize<'a>>(raw: &'a RawValue) -> Result<D, DecodeReason> {
 #[expect(clippy::needless_pass_by_value, reason = "the shape that map_err takes")]
 fn malformed(error: serde_json::Error) -> DecodeReason {
     DecodeReason::Malformed(error.to_string())
+}
+
+impl ToMessage for Envelope {
+    fn to_message(&self) -> Message {
+        let topic = self.event.topic();
+        Message {
+            event_id: self.event_id,
+            topic: topic.name().to_owned(),
+            key: self.key.to_string(),
+            shard: match topic {
+                Topic::Article => self.key.shard(),
+                // What belongs to an article lives apart from its board.
+                Topic::Comment | Topic::Like | Topic::View => ShardId::of_parts(self.key),
+            },
+            occurred_at: self.occurred_at,
+            headers: Vec::new(),
+            payload: self.encode(),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! Machines ([`relay`], [`coordinator`], [`consumer`]) are pure step functions from inputs to effects; the loops beside
 //! them perform the effects against the ports under a [`Supervisor`].
 
+mod after_commit;
 mod backoff;
 pub mod consumer;
 pub mod coordinator;
@@ -20,6 +21,7 @@ pub mod relay;
 mod replay;
 mod supervisor;
 
+pub use after_commit::{AfterCommit, ToMessage};
 pub use backoff::{Backoff, Chance};
 pub use consumer::{Consumer, ConsumerConfig, ConsumerPause, Handled, Handler, Ladder};
 pub use coordinator::{Assignment, Coordinator, CoordinatorConfig, shards_for};

@@ -75,7 +75,7 @@ fn own_crate_refused(from: &Package, layer: Layer, to: &Package, dev: bool) -> O
     match (layer, target) {
         (Foundation, Foundation) if from.folder == "foundation/kernel" => Some("the kernel stands on nothing of ours"),
         (Foundation, Foundation) if to.folder == "foundation/kernel" => None,
-        (Foundation, Foundation) if from.folder == "foundation/event" && knows_the_board(to) => None,
+        (Foundation, Foundation) if from.folder == "foundation/event" => None,
         (Foundation, Foundation) => Some("a foundation crate stands on the kernel alone; messaging knows no event"),
         (Foundation, _) => Some("the foundation knows nothing above it; turn it round with a port"),
 
