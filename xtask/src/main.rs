@@ -3,6 +3,7 @@
 mod bench;
 mod interrupt;
 mod lint;
+mod metadata;
 mod schemathesis;
 mod stack;
 mod steps;

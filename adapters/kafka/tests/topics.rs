@@ -77,7 +77,6 @@ async fn two_processes_that_start_at_once_make_the_topics_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_broker_that_is_not_there_is_an_outage_and_not_a_refusal() {
-    let _ = bootstrap();
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let refused = KafkaLog::connect(options(&nobody.to_string())).await.err().unwrap();
     assert!(matches!(refused, ConnectError::Outage(_)), "{refused}");

@@ -140,9 +140,15 @@ impl Stack {
         Ok(Self { dir: dir.to_owned(), state, missing })
     }
 
-    /// Brings a stack up in a new directory of its own.
+    /// Brings a whole stack up in a new directory of its own, or fails with everything that cannot be had.
     pub(crate) fn for_tests(interrupt: &Interrupt) -> Result<Self> {
-        Self::up(&place::test_dir()?, 1, true, interrupt)
+        let stack = Self::up(&place::test_dir()?, 1, true, interrupt)?;
+        if stack.missing.is_empty() {
+            return Ok(stack);
+        }
+        stack.down()?;
+        let missing = stack.missing.iter().map(|Missing { part, why }| format!("{}: {why:#}\n", part.name()));
+        bail!("a missing server is a failure, and --no-stack leaves its suites out:\n{}", missing.collect::<String>())
     }
 
     /// The stack that `up` left in `dir`.
@@ -151,11 +157,6 @@ impl Stack {
             Some(state) => Ok(Self { dir: dir.to_owned(), state, missing: Vec::new() }),
             None => bail!("there is no stack in {}: `cargo xtask stack up` starts one", dir.display()),
         }
-    }
-
-    /// What could not be had, and why.
-    pub(crate) fn missing(&self) -> &[Missing] {
-        &self.missing
     }
 
     /// The variables by which tests find the servers: those of the stack, or the developer's own; and the state file,

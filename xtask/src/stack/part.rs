@@ -55,25 +55,14 @@ impl Part {
         }
     }
 
-    /// The tests that cannot run without it, as a summary names them.
-    pub(crate) fn suites(self) -> &'static str {
-        match self {
-            Self::Mysql => "suites on MySQL",
-            Self::Redis => "suites on Redis",
-            Self::RedisCluster => "suites on Redis Cluster",
-            Self::Kafka => "suites on Kafka",
-            Self::Nginx => "suites through nginx",
-            Self::Browser => "suites in a browser",
-        }
-    }
-
     /// The commands it is made of.
     pub(crate) fn needs(self) -> &'static [Need] {
         const MYSQL: &[Need] = &[need("mariadbd", "mariadb-server"), need("mariadb-install-db", "mariadb-server")];
         const REDIS: &[Need] = &[need("redis-server", "redis-server"), need("redis-cli", "redis-tools")];
         const KAFKA: &[Need] = &[need("java", "default-jre-headless"), need("mvn", "maven")];
         const NGINX: &[Need] = &[need("nginx", "nginx-light")];
-        const BROWSER: &[Need] = &[need("chromium", "chromium"), need("chromedriver", "chromium-driver")];
+        const BROWSER: &[Need] =
+            &[need("chromium", "chromium"), need("chromedriver", "chromium-driver"), need("npm", "npm")];
         match self {
             Self::Mysql => MYSQL,
             Self::Redis | Self::RedisCluster => REDIS,

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
+use crate::metadata::{self, Package};
 use crate::workspace;
 
 /// Programs that take longest, most of it waiting: they begin first, so that the others run beside them.
@@ -20,6 +21,8 @@ pub(super) struct Suite {
     program: PathBuf,
     /// Where its crate is, and it runs.
     folder: PathBuf,
+    /// Whether its crate says that it needs servers.
+    pub(super) needs_servers: bool,
 }
 
 impl Suite {
@@ -37,20 +40,33 @@ pub(super) fn build() -> Result<Vec<Suite>> {
     command.args(["test", "--workspace", "--no-run", "--message-format", "json-render-diagnostics"]);
     let output = command.stderr(Stdio::inherit()).output().context("could not start `cargo test --no-run`")?;
     workspace::succeeded(&command, output.status)?;
+    let packages = metadata::packages()?;
     let mut suites = Vec::new();
     for line in String::from_utf8_lossy(&output.stdout).lines().filter(|line| line.starts_with('{')) {
         let message: Value = serde_json::from_str(line).context("`cargo test --no-run` gave no JSON")?;
-        suites.extend(suite(&message));
+        suites.extend(suite(&message, &packages));
     }
     if suites.is_empty() {
         bail!("the workspace has no tests");
     }
+    every_name_is_a_suite(&packages, &suites)?;
     suites.sort_by_key(|suite| (place(suite), suite.name.clone()));
     Ok(suites)
 }
 
+/// A name under `needs-servers` that no test has would leave nothing out.
+fn every_name_is_a_suite(packages: &[Package], suites: &[Suite]) -> Result<()> {
+    for (package, target) in packages.iter().flat_map(|p| p.needs_servers.iter().map(move |name| (&p.name, name))) {
+        let name = format!("{package} --test {target}");
+        if !suites.iter().any(|suite| suite.name == name) {
+            bail!("{package} says that its test `{target}` needs servers, and has no such test: mend its Cargo.toml");
+        }
+    }
+    Ok(())
+}
+
 /// The test program that a message tells of, if it does.
-fn suite(message: &Value) -> Option<Suite> {
+fn suite(message: &Value, packages: &[Package]) -> Option<Suite> {
     if message["reason"] != "compiler-artifact" || message["profile"]["test"] != true {
         return None;
     }
@@ -63,7 +79,9 @@ fn suite(message: &Value) -> Option<Suite> {
         "lib" => format!("{package} --lib"),
         kind => format!("{package} --{kind} {target}"),
     };
-    Some(Suite { name, target: target.to_owned(), program, folder })
+    let needs = packages.iter().filter(|p| p.name == package && kind == "test").flat_map(|p| &p.needs_servers);
+    let needs_servers = needs.into_iter().any(|suite| suite == target);
+    Some(Suite { name, target: target.to_owned(), program, folder, needs_servers })
 }
 
 /// The name in `path+file:///folder#name@0.1.0`, or in `path+file:///folder/name#0.1.0`.
@@ -91,10 +109,15 @@ mod tests {
             json!({"reason": "compiler-artifact", "package_id": id, "manifest_path": "/w/app/Cargo.toml",
                    "profile": {"test": test}, "target": {"name": "faults", "kind": [kind]}, "executable": "/t/faults-1"})
         };
+        let package = Package { name: "madang".into(), needs_servers: vec!["faults".into()], ..Package::default() };
+        let suite = |message: &Value| suite(message, std::slice::from_ref(&package));
         let named = suite(&message("test", true, "path+file:///w/app#madang@0.1.0")).unwrap();
         assert_eq!((named.name.as_str(), named.folder.to_str()), ("madang --test faults", Some("/w/app")));
+        assert!(named.needs_servers);
+        every_name_is_a_suite(std::slice::from_ref(&package), &[named]).unwrap();
+        assert!(every_name_is_a_suite(std::slice::from_ref(&package), &[]).is_err());
         let named = suite(&message("lib", true, "path+file:///w/xtask#0.1.0")).unwrap();
-        assert_eq!(named.name, "xtask --lib");
+        assert_eq!((named.name.as_str(), named.needs_servers), ("xtask --lib", false));
         assert_eq!(suite(&message("bin", false, "path+file:///w/app#madang@0.1.0")), None, "no test");
     }
 
@@ -105,6 +128,7 @@ mod tests {
             target: target.into(),
             program: PathBuf::new(),
             folder: PathBuf::new(),
+            needs_servers: false,
         };
         assert!(place(&named("faults")) < place(&named("mysql")));
         assert!(place(&named("mysql")) < place(&named("madang_kernel")));

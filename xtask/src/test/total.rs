@@ -6,8 +6,6 @@ use super::crew::Ended;
 
 /// Programs that the table of the slowest names.
 const SLOWEST_SHOWN: usize = 12;
-/// How a suite says that it did not run for want of a server.
-const LEFT_OUT: &str = "==> LEFT OUT: ";
 
 /// The sum of a run.
 #[derive(Debug, Default, PartialEq)]
@@ -16,7 +14,7 @@ pub(super) struct Total {
     pub(super) failed: u64,
     /// Failed at first, and passed by themselves.
     pub(super) unsteady: Vec<String>,
-    /// Suites that did not run, and why.
+    /// What `--no-stack` did not run.
     pub(super) left_out: Vec<String>,
     /// How long each program took.
     pub(super) took: Vec<(Duration, String)>,
@@ -25,15 +23,12 @@ pub(super) struct Total {
 impl Total {
     /// Takes in a program that has ended.
     pub(super) fn add(&mut self, ended: &Ended) {
-        ended.output.lines().for_each(|line| self.add_line(&ended.name, line));
+        ended.output.lines().for_each(|line| self.add_line(line));
         self.took.push((ended.took, ended.name.clone()));
     }
 
-    /// Only `test result: ok. 5 passed; 1 failed; …` counts, and what was left out.
-    fn add_line(&mut self, name: &str, line: &str) {
-        if let Some(why) = line.strip_prefix(LEFT_OUT) {
-            self.left_out.push(format!("{name}: {why}"));
-        }
+    /// Only `test result: ok. 5 passed; 1 failed; …` counts.
+    fn add_line(&mut self, line: &str) {
         let Some((_, counts)) = line.trim_start().strip_prefix("test result:").and_then(|rest| rest.split_once(". "))
         else {
             return;
@@ -82,12 +77,5 @@ mod tests {
         assert_eq!((total.passed, total.failed), (15, 2));
         let slowest = total.slowest();
         assert!(slowest.find(" b\n") < slowest.find(" a\n"), "{slowest}");
-    }
-
-    #[test]
-    fn what_was_left_out_is_kept_with_its_reason() {
-        let mut total = Total::default();
-        total.add(&ended("p", 1, "\n==> LEFT OUT: MADANG_TEST_KAFKA is not set.\ntest result: ok. 0 passed; 0 failed"));
-        assert_eq!(total.left_out, ["p: MADANG_TEST_KAFKA is not set."]);
     }
 }

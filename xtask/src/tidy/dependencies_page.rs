@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use super::Violation;
-use super::metadata::{self, Package};
+use crate::metadata::{self, Package};
 
 const PAGE: &str = "docs/dependencies.md";
 const MANIFEST: &str = "Cargo.toml";
@@ -53,8 +53,8 @@ fn rows(page: &str) -> BTreeSet<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::metadata::Dependency;
     use super::*;
+    use crate::metadata::Dependency;
 
     const MANIFEST_TEXT: &str = "[workspace]\n[workspace.dependencies]\n# Ours.\nours = { path = \"a\" }\n\n\
         # Theirs = libraries.\nserde = { version = \"1\", features = [\"derive\"] }\nbytes = \"1\"\n[profile.dev]\nx = 1\n";
@@ -62,7 +62,7 @@ mod tests {
     /// One crate that uses these.
     fn using(names: &[&str]) -> [Package; 1] {
         let dependencies = names.iter().map(|name| Dependency { name: (*name).into(), dev: false }).collect();
-        [Package { name: "ours".into(), folder: "a".into(), dependencies }]
+        [Package { name: "ours".into(), folder: "a".into(), dependencies, ..Package::default() }]
     }
 
     #[test]

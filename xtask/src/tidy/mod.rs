@@ -4,7 +4,6 @@ mod asvs_walk;
 mod dependencies_page;
 mod files;
 mod layers;
-mod metadata;
 mod named_in_documents;
 mod text;
 

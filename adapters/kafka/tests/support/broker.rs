@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use madang_kafka::{KafkaLog, KafkaOptions};
 
-use super::{eventually, leave_out};
+use super::eventually;
 
 /// One Kafka broker in KRaft mode, gone with the test.
 pub(crate) struct Broker {
@@ -17,16 +17,14 @@ pub(crate) struct Broker {
 }
 
 impl Broker {
-    /// Starts one; without Kafka's jars or Java the whole file is left out.
+    /// Starts one.
     pub(crate) async fn start() -> Self {
         Self::start_with("", |_| String::new()).await
     }
 
     /// Starts one with another listener, and the settings that go with it, for which files may be put in its directory.
     pub(crate) async fn start_with(listener: &str, settings: impl FnOnce(&Path) -> String) -> Self {
-        // Takes minutes, so it runs where tests with a broker were asked for.
-        let _ = super::bootstrap();
-        let jars = jars().unwrap_or_else(|| leave_out("MADANG_TEST_KAFKA_LIB names no directory with Kafka's jars"));
+        let jars = madang_test_servers::kafka_jars();
         let directory = tempfile::tempdir().unwrap();
         let (port, controller) = (free_port(), free_port());
         let data = directory.path().join("data");
@@ -43,11 +41,8 @@ impl Broker {
         let file = directory.path().join("server.properties");
         std::fs::write(&file, properties).unwrap();
         let format = ["format", "-t", "4L6g3nShT-eMCtK--X86sw", "-c"];
-        let formatted = java(&jars, "kafka.tools.StorageTool").args(format).arg(&file).status();
-        match formatted {
-            Ok(status) if status.success() => {}
-            other => leave_out(&format!("a broker cannot be formatted: {other:?}")),
-        }
+        let formatted = java(&jars, "kafka.tools.StorageTool").args(format).arg(&file).status().unwrap();
+        assert!(formatted.success(), "a broker cannot be formatted: {formatted}");
         let process = java(&jars, "kafka.Kafka").arg(&file).spawn().unwrap();
         let broker = Self { directory, jars, port, process };
         broker.answers().await;
@@ -96,7 +91,7 @@ impl Drop for Broker {
 }
 
 fn java(jars: &Path, class: &str) -> Command {
-    let mut command = Command::new("java");
+    let mut command = Command::new(madang_test_servers::program("java"));
     command.args(["-Xmx512m", "-XX:+UseSerialGC", "-cp"]).arg(jars.join("*")).arg(class);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command
@@ -104,26 +99,4 @@ fn java(jars: &Path, class: &str) -> Command {
 
 pub(crate) fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
-/// Where Kafka's jars are: named by the environment, or where `cargo xtask stack` keeps them.
-fn jars() -> Option<PathBuf> {
-    let named = std::env::var_os("MADANG_TEST_KAFKA_LIB").map(PathBuf::from);
-    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-    let cache = cache.or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache")))?;
-    named.into_iter().chain([cache.join("madang")]).find_map(|directory| with_kafka(&directory, 3))
-}
-
-/// The first directory at or under this one that holds Kafka itself.
-fn with_kafka(directory: &Path, depth: usize) -> Option<PathBuf> {
-    let entries: Vec<PathBuf> = std::fs::read_dir(directory).ok()?.flatten().map(|entry| entry.path()).collect();
-    let is_kafka = |path: &PathBuf| {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        name.starts_with("kafka_2.13-") && name.ends_with(".jar")
-    };
-    if entries.iter().any(is_kafka) {
-        return Some(directory.to_owned());
-    }
-    let below = entries.iter().filter(|path| depth > 0 && path.is_dir());
-    below.into_iter().find_map(|path| with_kafka(path, depth - 1))
 }

@@ -5,30 +5,16 @@
 pub(crate) mod broker;
 pub(crate) mod outbox;
 
-use std::io::Write;
 use std::time::Duration;
 
 use bytes::Bytes;
 use madang_kafka::{KafkaLog, KafkaOptions};
 use madang_kernel::{Clock, EventId, Id, SHARDS, ShardId, SystemClock};
 use madang_messaging::{Backoff, Message};
+pub(crate) use madang_test_servers::kafka as bootstrap;
 
 /// Far longer than anything here takes, also on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
-
-/// The broker to test with. Without one the whole file is left out, loudly; where a stack was promised that is a failure.
-pub(crate) fn bootstrap() -> String {
-    std::env::var("MADANG_TEST_KAFKA").unwrap_or_else(|_| leave_out("MADANG_TEST_KAFKA names no broker"))
-}
-
-/// Ends the test binary: every test in it needs what is missing.
-pub(crate) fn leave_out(why: &str) -> ! {
-    let file = std::env::current_exe().ok().and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
-    let line = format!("\nLEFT OUT: the tests of Kafka in {} did not run: {why}\n", file.unwrap_or_default());
-    // Not by a macro, whose output is captured.
-    let _ = std::io::stderr().write_all(line.as_bytes());
-    std::process::exit(i32::from(std::env::var("MADANG_TEST_STACK").is_ok_and(|stack| stack == "1")))
-}
 
 /// Options for topics and groups that nobody else has.
 pub(crate) fn options(bootstrap: &str) -> KafkaOptions {

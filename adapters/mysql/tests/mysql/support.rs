@@ -1,18 +1,15 @@
 //! Databases of a test's own on real servers, dropped at its end.
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
-use std::io::Write as _;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use madang_kernel::{EventId, Id, ManualClock, ShardId, Timestamp};
 use madang_messaging::Message;
 use madang_mysql::{AgesBy, Mysql, MysqlOptions, ServerOptions, Service};
+pub(crate) use madang_test_servers::mysql as servers;
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Opts, OptsBuilder};
-
-/// Two URLs, separated by a comma.
-const SERVERS: &str = "MADANG_TEST_MYSQL";
 
 /// Where a test's shards are.
 pub(crate) trait Topology: Send + Sync + 'static {
@@ -30,29 +27,6 @@ impl Topology for OneServer {
 pub(crate) struct TwoServers;
 impl Topology for TwoServers {
     const SHARDS: &'static [&'static str] = &["0-31", "32-63"];
-}
-
-/// The servers to test on.
-///
-/// The suites are compiled everywhere, so that they cannot rot, and a test cannot be left out once it runs: without
-/// servers the whole test program says so and ends. Where a stack was promised, that is a failure.
-pub(crate) fn servers() -> Vec<String> {
-    let Ok(urls) = std::env::var(SERVERS) else {
-        let says = |name: &str, value: &str| std::env::var(name).is_ok_and(|found| found == value);
-        assert!(
-            !(says("CI", "true") && says("MADANG_TEST_STACK", "1")),
-            "{SERVERS} is not set, and a stack was promised"
-        );
-        // Past the capture of the test's output.
-        let _ = writeln!(
-            std::io::stderr(),
-            "\n==> LEFT OUT: {SERVERS} is not set, so nothing here was tested on MySQL. `cargo xtask stack up` starts servers."
-        );
-        std::process::exit(0);
-    };
-    let urls: Vec<String> = urls.split(',').map(|url| url.trim().to_owned()).collect();
-    assert!(urls.len() >= 2, "{SERVERS} must name two servers, separated by a comma");
-    urls
 }
 
 /// A service's databases, fresh.

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use madang_redis::RedisOptions;
 
-use crate::support::{connect, eventually, patient, variable};
+use crate::support::{connect, eventually, patient};
 
 /// Slots of a cluster.
 const SLOTS: u16 = 16_384;
@@ -28,8 +28,6 @@ impl OwnServer {
     }
 
     fn with_bus_port(bus_port: Option<u16>) -> Self {
-        // Says that a stack is wanted, or that this is left out.
-        let _ = variable("MADANG_TEST_REDIS");
         Self { port: free_port(), bus_port, directory: tempfile::tempdir().unwrap(), child: None }
     }
 
@@ -43,7 +41,7 @@ impl OwnServer {
 
     /// Starts it, empty; a node of a cluster knows its slots again.
     pub(crate) async fn start(&mut self) {
-        let mut command = Command::new("redis-server");
+        let mut command = Command::new(madang_test_servers::program("redis-server"));
         command.args(["--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]);
         command.args(["--port", &self.port.to_string(), "--dir"]).arg(self.directory.path());
         if let Some(bus_port) = self.bus_port {

@@ -2,7 +2,6 @@
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use std::io::Write as _;
 use std::time::Duration;
 
 use madang_redis::{Redis, RedisOptions};
@@ -18,7 +17,7 @@ pub(crate) trait Topology: Send + Sync + 'static {
 pub(crate) struct OneServer;
 impl Topology for OneServer {
     fn options() -> RedisOptions {
-        patient(RedisOptions::single(variable("MADANG_TEST_REDIS")))
+        patient(RedisOptions::single(madang_test_servers::redis()))
     }
 }
 
@@ -26,8 +25,7 @@ impl Topology for OneServer {
 pub(crate) struct ThreeNodes;
 impl Topology for ThreeNodes {
     fn options() -> RedisOptions {
-        let urls = variable("MADANG_TEST_REDIS_CLUSTER");
-        patient(RedisOptions::cluster(urls.split(',').map(|url| url.trim().to_owned()).collect()))
+        patient(RedisOptions::cluster(madang_test_servers::redis_cluster()))
     }
 }
 
@@ -35,22 +33,6 @@ impl Topology for ThreeNodes {
 pub(crate) fn patient(options: RedisOptions) -> RedisOptions {
     let prefix = format!("t{:016x}", rand::random::<u64>());
     RedisOptions { prefix, response_timeout_ms: 20_000, connect_timeout_ms: 20_000, ..options }
-}
-
-/// The suites are compiled everywhere, so that they cannot rot. Without servers the whole test program says so and ends;
-/// where a stack was promised, that is a failure.
-pub(crate) fn variable(name: &str) -> String {
-    if let Ok(found) = std::env::var(name) {
-        return found;
-    }
-    let is_promised = std::env::var("MADANG_TEST_STACK").is_ok_and(|found| found == "1");
-    assert!(!is_promised, "{name} is not set, and a stack was promised");
-    // Past the capture of the test's output.
-    let _ = writeln!(
-        std::io::stderr(),
-        "\n==> LEFT OUT: {name} is not set, so nothing here was tested on Redis. `cargo xtask stack up` starts servers."
-    );
-    std::process::exit(0);
 }
 
 /// A site of a test's own, forgotten at its end.

@@ -1,7 +1,7 @@
 //! The same binary on real servers: started with a configuration file, as one process or as many, spoken to over HTTP.
 //!
 //! Needs MADANG_TEST_MYSQL, MADANG_TEST_REDIS, MADANG_TEST_REDIS_CLUSTER and MADANG_TEST_KAFKA, which
-//! `cargo xtask stack env` prints. Without them everything here is left out, and says so.
+//! `cargo xtask stack env` prints.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

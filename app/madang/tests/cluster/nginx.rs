@@ -1,7 +1,6 @@
 //! A real nginx in front of a cluster, with the configuration that is delivered and only ports of its own.
 
 use std::fs::File;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -48,7 +47,7 @@ impl Nginx {
         std::fs::write(ours.join("upstreams.conf"), upstreams(&ours, instances)).expect("written");
         let log = directory.join("nginx.log");
         let file = File::options().create(true).append(true).open(&log).expect("a log");
-        let mut command = Command::new(program());
+        let mut command = Command::new(madang_test_servers::program("nginx"));
         command.arg("-c").arg(&config).arg("-p").arg(directory).args(["-e", "stderr"]);
         // One process: what ends it leaves nothing behind.
         let pid = ours.join("pid");
@@ -93,18 +92,4 @@ fn upstreams(ours: &Path, instances: impl Fn(&str) -> Vec<String>) -> String {
         text.push_str(&format!("upstream {upstream} {{\n{}    keepalive 16;\n}}\n", servers.collect::<String>()));
     }
     text
-}
-
-/// Debian keeps servers where the paths of people often do not lead.
-fn program() -> PathBuf {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::env::split_paths(&path).chain(["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from));
-    if let Some(found) = folders.map(|folder| folder.join("nginx")).find(|program| program.is_file()) {
-        return found;
-    }
-    let promised = std::env::var("MADANG_TEST_STACK").is_ok_and(|promised| promised == "1");
-    assert!(!promised, "nginx is not installed, and a stack was promised");
-    // Past the capture of the test's output.
-    let _ = writeln!(std::io::stderr(), "\n==> LEFT OUT: nginx is not installed, so nothing was tested through it.");
-    std::process::exit(0);
 }

@@ -1,7 +1,5 @@
 //! The servers to test on, from the environment.
 
-use std::io::Write as _;
-
 /// Where the servers are.
 #[derive(Clone)]
 pub(crate) struct Servers {
@@ -23,16 +21,16 @@ impl Servers {
     /// The servers of the environment, with one Redis.
     pub(crate) fn of_environment() -> Self {
         Self {
-            mysql: list("MADANG_TEST_MYSQL"),
-            redis: RedisServers::Single(list("MADANG_TEST_REDIS").remove(0)),
-            kafka: list("MADANG_TEST_KAFKA").join(","),
+            mysql: madang_test_servers::mysql(),
+            redis: RedisServers::Single(madang_test_servers::redis()),
+            kafka: madang_test_servers::kafka(),
             own_write_wait_ms: None,
         }
     }
 
     /// The same with the Redis Cluster.
     pub(crate) fn with_redis_cluster() -> Self {
-        Self { redis: RedisServers::Cluster(list("MADANG_TEST_REDIS_CLUSTER")), ..Self::of_environment() }
+        Self { redis: RedisServers::Cluster(madang_test_servers::redis_cluster()), ..Self::of_environment() }
     }
 
     /// The section of the configuration file.
@@ -58,19 +56,4 @@ impl Servers {
         text.push_str(&format!("[cluster.kafka]\nbootstrap = {brokers:?}\npartitions = 2\n"));
         text
     }
-}
-
-fn list(variable: &str) -> Vec<String> {
-    let Ok(found) = std::env::var(variable) else {
-        let promised = std::env::var("MADANG_TEST_STACK").is_ok_and(|promised| promised == "1");
-        assert!(!promised, "{variable} is not set, and a stack was promised");
-        // Past the capture of the test's output.
-        let _ = writeln!(
-            std::io::stderr(),
-            "\n==> LEFT OUT: {variable} is not set, so the cluster composition was not tested. \
-             `cargo xtask stack up` starts servers."
-        );
-        std::process::exit(0);
-    };
-    found.split(',').map(|item| item.trim().to_owned()).collect()
 }

@@ -21,7 +21,7 @@ pub(crate) struct Broker {
 impl Broker {
     /// Formats its directory and starts it.
     pub(crate) fn start() -> Self {
-        let jars = jars().expect("Kafka's jars, in MADANG_TEST_KAFKA_LIB or where `cargo xtask stack up` keeps them");
+        let jars = madang_test_servers::kafka_jars();
         let directory = tempfile::tempdir().expect("a directory");
         let (port, controller) = (ports::free(), ports::free());
         let file = directory.path().join("server.properties");
@@ -75,30 +75,8 @@ fn properties(port: u16, controller: u16, data: &Path) -> String {
 }
 
 fn java(jars: &Path, class: &str) -> Command {
-    let mut command = Command::new("java");
+    let mut command = Command::new(madang_test_servers::program("java"));
     command.args(["-Xmx512m", "-XX:+UseSerialGC", "-cp"]).arg(jars.join("*")).arg(class);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command
-}
-
-/// Where Kafka's jars are: named by the environment, or where `cargo xtask stack` keeps them.
-fn jars() -> Option<PathBuf> {
-    let named = std::env::var_os("MADANG_TEST_KAFKA_LIB").map(PathBuf::from);
-    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-    let cache = cache.or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache")))?;
-    named.into_iter().chain([cache.join("madang")]).find_map(|directory| with_kafka(&directory, 3))
-}
-
-/// The first directory at or under this one that holds Kafka itself.
-fn with_kafka(directory: &Path, depth: usize) -> Option<PathBuf> {
-    let entries: Vec<PathBuf> = std::fs::read_dir(directory).ok()?.flatten().map(|entry| entry.path()).collect();
-    let is_kafka = |path: &PathBuf| {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        name.starts_with("kafka_2.13-") && name.ends_with(".jar")
-    };
-    if entries.iter().any(is_kafka) {
-        return Some(directory.to_owned());
-    }
-    let below = entries.iter().filter(|path| depth > 0 && path.is_dir());
-    below.into_iter().find_map(|path| with_kafka(path, depth - 1))
 }

@@ -28,7 +28,7 @@ impl Cache {
 
     /// Starts it on the same port, without anything in it.
     pub(crate) fn start_empty(&mut self) {
-        let mut command = Command::new("redis-server");
+        let mut command = Command::new(madang_test_servers::program("redis-server"));
         command.args(["--port", &self.port.to_string(), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]);
         command.arg("--dir").arg(self.directory.path());
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

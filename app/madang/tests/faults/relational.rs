@@ -11,8 +11,6 @@ use crate::waiting::within;
 /// How long a server may take to listen, with a recovery before.
 const START: Duration = Duration::from_secs(120);
 const PASSWORD: &str = "of-this-test";
-/// Where Debian keeps servers, beside what the path of a user names.
-const SERVER_PROGRAMS: &str = "/usr/sbin:/usr/local/sbin";
 
 /// One server, gone with the test.
 pub(crate) struct Relational {
@@ -82,9 +80,7 @@ impl Drop for Relational {
 }
 
 fn program(name: &str, directory: &Path) -> Command {
-    let mut command = Command::new(name);
-    let path = std::env::var("PATH").unwrap_or_default();
-    command.env("PATH", format!("{path}:{SERVER_PROGRAMS}"));
+    let mut command = Command::new(madang_test_servers::program(name));
     command.arg(format!("--defaults-file={}", directory.join("my.cnf").display()));
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command

@@ -1,7 +1,6 @@
 //! The HTTP contract on the cluster composition, as seven processes of one role each, through nginx: the tests of `e2e`, on real servers.
 //!
-//! Needs MADANG_TEST_MYSQL, MADANG_TEST_REDIS and MADANG_TEST_KAFKA, which `cargo xtask stack env` prints. Without them
-//! everything here is left out, and says so.
+//! Needs MADANG_TEST_MYSQL, MADANG_TEST_REDIS and MADANG_TEST_KAFKA, which `cargo xtask stack env` prints.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(dead_code, reason = "what starts and stops sites is shared with suites that need more of it")]

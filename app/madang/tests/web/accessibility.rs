@@ -1,5 +1,5 @@
 //! axe-core finds no serious or critical problem on any page, light and dark. Its script comes from npm, once, into the
-//! target folder; where it cannot be had the test is left out with a notice.
+//! target folder.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::browser::{Browser, Kind};
-use crate::driver::{Driver, find, notice};
+use crate::driver::Driver;
 use crate::pictures::furnish;
 use crate::server::{ADMIN, TestServer};
 
@@ -15,7 +15,7 @@ const AXE: &str = "axe-core@4.10.3";
 
 #[tokio::test]
 async fn no_page_has_a_serious_problem_for_anybody() {
-    let Some(axe) = script() else { return notice("axe-core cannot be had from npm") };
+    let axe = script();
     let driver = Driver::start();
     let server = TestServer::fresh();
     let article = furnish(&server);
@@ -69,14 +69,15 @@ fn is_serious(problem: &Value) -> bool {
 }
 
 /// The script of axe-core, fetched once.
-fn script() -> Option<String> {
+fn script() -> String {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("axe");
     let file = folder.join("node_modules/axe-core/axe.min.js");
     if !file.is_file() {
         std::fs::create_dir_all(&folder).unwrap();
-        let mut npm = Command::new(find("npm")?);
+        let mut npm = Command::new(madang_test_servers::program("npm"));
         npm.args(["install", "--no-save", "--no-audit", "--no-fund", "--prefix"]).arg(&folder).arg(AXE);
-        npm.output().ok().filter(|output| output.status.success())?;
+        let output = npm.output().expect("npm starts");
+        assert!(output.status.success(), "npm cannot fetch {AXE}: {}", String::from_utf8_lossy(&output.stderr));
     }
-    std::fs::read_to_string(file).ok()
+    std::fs::read_to_string(file).unwrap()
 }

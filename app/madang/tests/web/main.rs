@@ -1,5 +1,4 @@
-//! The site in a real browser: a headless Chromium, driven through WebDriver, on the real binary. Left out with a notice
-//! where there is no `chromedriver`.
+//! The site in a real browser: a headless Chromium, driven through WebDriver, on the real binary.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(dead_code, reason = "what starts and stops sites is shared with suites that need more of it")]

@@ -8,24 +8,27 @@ use serde_json::Value;
 use crate::workspace;
 
 /// A crate of the workspace.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Package {
-    pub(super) name: String,
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Package {
+    pub(crate) name: String,
     /// From the root, with forward slashes: `services/article`.
-    pub(super) folder: String,
-    pub(super) dependencies: Vec<Dependency>,
+    pub(crate) folder: String,
+    pub(crate) dependencies: Vec<Dependency>,
+    /// Its test programs that need servers or programs which a machine may not have, by name: `needs-servers` in the
+    /// package's own metadata.
+    pub(crate) needs_servers: Vec<String>,
 }
 
 /// One line of a crate's dependencies.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Dependency {
-    pub(super) name: String,
+pub(crate) struct Dependency {
+    pub(crate) name: String,
     /// Only for its tests, examples and benches.
-    pub(super) dev: bool,
+    pub(crate) dev: bool,
 }
 
 /// The crates of this workspace. Needs neither network nor lock file.
-pub(super) fn packages() -> Result<Vec<Package>> {
+pub(crate) fn packages() -> Result<Vec<Package>> {
     let mut command = workspace::cargo();
     let output = command
         .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
@@ -53,7 +56,9 @@ fn parse_package(root: &Path, package: &Value) -> Result<Package> {
     let dependencies = dependencies
         .map(|line| Ok(Dependency { name: text(line, "name")?.to_owned(), dev: line["kind"] == "dev" }))
         .collect::<Result<_>>()?;
-    Ok(Package { name, folder, dependencies })
+    let needs_servers = package["metadata"]["madang"]["needs-servers"].as_array().into_iter().flatten();
+    let needs_servers = needs_servers.filter_map(|suite| suite.as_str().map(str::to_owned)).collect();
+    Ok(Package { name, folder, dependencies, needs_servers })
 }
 
 fn text<'a>(value: &'a Value, field: &str) -> Result<&'a str> {
@@ -67,13 +72,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folders_are_told_from_the_root_and_kinds_apart() {
+    fn folders_are_relative_to_the_root_and_kinds_of_dependencies_differ() {
         let metadata = json!({
             "workspace_root": "/w",
             "packages": [{
                 "name": "madang-article",
                 "manifest_path": "/w/services/article/Cargo.toml",
                 "dependencies": [{"name": "serde", "kind": null}, {"name": "proptest", "kind": "dev"}],
+                "metadata": {"madang": {"needs-servers": ["cluster"]}},
             }],
         });
         let dependency = |name: &str, dev| Dependency { name: name.into(), dev };
@@ -81,6 +87,7 @@ mod tests {
             name: "madang-article".into(),
             folder: "services/article".into(),
             dependencies: vec![dependency("serde", false), dependency("proptest", true)],
+            needs_servers: vec!["cluster".into()],
         };
         assert_eq!(parse(&metadata).unwrap(), [expected]);
         assert!(parse(&json!({"packages": []})).is_err());
