@@ -1,6 +1,5 @@
 //! `cargo xtask test`: the one command that proves the product; sets up what it needs and counts what it ran.
 
-mod again;
 mod crew;
 mod servers;
 mod suites;
@@ -13,7 +12,6 @@ use anyhow::{Result, bail};
 use crate::interrupt::Interrupt;
 use crate::steps::Steps;
 use crate::{schemathesis, tidy, usage, workspace};
-use again::Failed;
 use crew::{Ended, Job};
 use servers::Servers;
 use suites::Suite;
@@ -24,7 +22,7 @@ Everything that proves the product.
 
 Usage: cargo xtask test [--short] [--no-stack] [--one-by-one] [-- ARGS FOR THE TESTS]
 
-Runs, and stops at the first that fails:
+Runs these steps, and stops at the first that fails:
   tidy       the rules a compiler does not know (cargo xtask help tidy)
   compile    every test program of the workspace, and the real binary, which the end-to-end tests start
   schemathesis
@@ -34,8 +32,7 @@ Runs, and stops at the first that fails:
   tests      unit, conformance, simulation, crash, fault and end-to-end tests, two programs at a time
   stack down ends the servers, also when tests fail or are interrupted
 
-A test that fails is run once more by itself. If it passes then, it is listed as UNSTEADY: a defect to be mended, which
-does not stand in the way of everything else. If it fails again, the command fails.
+A test that fails fails the command, and is not run again. The other programs still run; all failures are listed at the end.
 
 A server that cannot be had (no root, no Java, no network) is a failure; only --no-stack leaves suites out, and they are
 listed at the end. Ends with a table of the slowest programs and a line `N passed, N failed`.
@@ -62,8 +59,8 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let outcome = run_steps(&mut steps, &options, &mut total);
     println!("\nslowest:\n{}", total.slowest());
     steps.summarize();
-    for name in &total.unsteady {
-        println!("UNSTEADY: {name} failed, and passed when it was run again by itself");
+    for name in &total.failures {
+        println!("FAILED: {name}");
     }
     for what in &total.left_out {
         println!("LEFT OUT by --no-stack: {what}");
@@ -96,7 +93,7 @@ fn run_steps(steps: &mut Steps, options: &Options, total: &mut Total) -> Result<
     tested.and(ended)
 }
 
-/// Runs all programs, and those tests that failed once more.
+/// Runs all programs to their end, also after one has failed.
 fn run_tests(
     suites: &[Suite],
     options: &Options,
@@ -107,24 +104,21 @@ fn run_tests(
     let job = |suite: &Suite| {
         let mut command = suite.command();
         surroundings(&mut command);
+        command.args(&options.for_tests);
         Job { name: suite.name.clone(), command }
     };
     let mut jobs: Vec<Job> = suites.iter().map(job).collect();
-    jobs.iter_mut().for_each(|job| {
-        job.command.args(&options.for_tests);
-    });
     if options.for_tests.is_empty() {
         jobs.push(examples());
     }
-    let mut failed: Vec<Failed> = Vec::new();
     let at_once = if options.one_by_one { 1 } else { AT_ONCE };
     crew::run(jobs, at_once, interrupt, |ended| {
         show(ended);
         total.add(ended);
-        failed.extend(Failed::of(ended));
     })?;
-    let anew = |name: &str| suites.iter().find(|suite| suite.name == name).map(job);
-    again::run(&failed, anew, interrupt, total)?;
+    if !total.failures.is_empty() {
+        bail!("{} failed; they are listed above", total.failures.len());
+    }
     if total.passed == 0 && options.for_tests.is_empty() {
         bail!("no test ran");
     }

@@ -12,8 +12,8 @@ const SLOWEST_SHOWN: usize = 12;
 pub(super) struct Total {
     pub(super) passed: u64,
     pub(super) failed: u64,
-    /// Failed at first, and passed by themselves.
-    pub(super) unsteady: Vec<String>,
+    /// Every test that failed, and every program that failed without naming one.
+    pub(super) failures: Vec<String>,
     /// What `--no-stack` did not run.
     pub(super) left_out: Vec<String>,
     /// How long each program took.
@@ -24,6 +24,11 @@ impl Total {
     /// Takes in a program that has ended.
     pub(super) fn add(&mut self, ended: &Ended) {
         ended.output.lines().for_each(|line| self.add_line(line));
+        let tests = failed_tests(&ended.output);
+        if tests.is_empty() && !ended.status.success() {
+            self.failures.push(format!("{} ({})", ended.name, ended.status));
+        }
+        self.failures.extend(tests.iter().map(|test| format!("{}: {test}", ended.name)));
         self.took.push((ended.took, ended.name.clone()));
     }
 
@@ -52,6 +57,21 @@ impl Total {
     }
 }
 
+/// The names in `test NAME ... FAILED`, and in the list of failures where other output came between.
+fn failed_tests(output: &str) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    let mut is_list = false;
+    for line in output.lines() {
+        let in_line = line.strip_prefix("test ").and_then(|line| line.strip_suffix(" ... FAILED"));
+        is_list = line == "failures:" || (is_list && line.starts_with("    "));
+        let in_list = line.strip_prefix("    ").filter(|name| is_list && !name.contains(' '));
+        names.extend(in_line.or(in_list).map(str::to_owned));
+    }
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::process::ExitStatusExt;
@@ -77,5 +97,15 @@ mod tests {
         assert_eq!((total.passed, total.failed), (15, 2));
         let slowest = total.slowest();
         assert!(slowest.find(" b\n") < slowest.find(" a\n"), "{slowest}");
+    }
+
+    #[test]
+    fn failures_are_named_also_when_other_lines_came_between_or_no_test_is_named() {
+        let mut total = Total::default();
+        let output = "test a::b ... FAILED\ntest a::c ... ok\ntest a::d ... some output\nFAILED\n\nfailures:\n\n\
+                      ---- a::b stdout ----\n    at a.rs\n\n\nfailures:\n    a::b\n    a::d\n\ntest result: FAILED.";
+        total.add(&ended("p", 1, output));
+        total.add(&Ended { status: ExitStatus::from_raw(9), ..ended("q", 1, "running 1 test\n") });
+        assert_eq!(total.failures, ["p: a::b", "p: a::d", "q (signal: 9 (SIGKILL))"]);
     }
 }
