@@ -1,35 +1,14 @@
-//! The program as a library: configuration, command line and the composition of services, adapters and fronts.
+//! The program as a library: the command line is its only way in.
 //!
-//! [`composition`] is the composition root, [`site`] what comes out of it. [`serve`] runs it behind HTTP, [`operations`] are the commands, and [`control`] lets
-//! a command reach a server that already holds the data directory.
+//! [`commands`] are what an operator asks for, and [`serve`] is the first of them: a site behind HTTP. [`composition`] is the
+//! composition root and says what a site is; [`tasks`] run beside requests; [`config`] is what a process is told.
 
-pub mod cli;
-mod complaint;
-pub mod composition;
-pub mod config;
-mod console;
-mod consumers;
-pub mod control;
-pub mod data_directory;
-mod door;
-mod first_steps;
-pub mod groups;
-mod hot;
-pub mod keys;
-mod lag;
-mod lease;
-pub mod operations;
-mod pages;
-mod public;
-mod readiness;
-pub mod report;
-pub mod roles;
-mod run;
-pub mod serve;
-mod signals;
-pub mod site;
+mod commands;
+mod composition;
+mod config;
+mod serve;
+mod tasks;
 mod telemetry;
-mod upkeep;
-mod write_back;
 
-pub use run::run;
+pub use commands::run;
+pub use config::roles::Role;

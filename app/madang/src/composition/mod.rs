@@ -1,21 +1,22 @@
-//! The composition root: which adapters stand behind the ports of a site. The only place that knows.
+//! The composition root: which adapters stand behind the ports of a [`site`], in one file (`embedded`) or on servers
+//! (`cluster`). The only place that knows.
 
 mod cluster;
 mod embedded;
-mod embedded_check;
+pub(crate) mod site;
 
 use std::time::Duration;
 
 use anyhow::bail;
 use madang_member::MemberOptions;
 
+use self::site::Site;
+use crate::config::data_directory::DataDirectory;
+use crate::config::roles::Roles;
 use crate::config::{ClusterSettings, Settings};
-use crate::data_directory::DataDirectory;
-use crate::roles::Roles;
-use crate::site::Site;
 
 /// Opens a site: in the data directory, or on the servers of the settings.
-pub async fn open(settings: &Settings, roles: Roles, data: Option<&DataDirectory>) -> anyhow::Result<Site> {
+pub(crate) async fn open(settings: &Settings, roles: Roles, data: Option<&DataDirectory>) -> anyhow::Result<Site> {
     match (&settings.cluster, data) {
         (Some(cluster), _) => cluster::open(settings, cluster, roles).await,
         (None, Some(data)) => embedded::open(settings, roles, data).await,

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::roles::{Role, Roles};
+use crate::config::roles::{Role, Roles};
 
 /// The shortest secret that keys may be derived from, in bytes.
-pub const SECRET_BYTES_MIN: usize = 32;
+pub(crate) const SECRET_BYTES_MIN: usize = 32;
 /// The longest name of a cluster; databases, topics and keys start with it.
 const NAME_CHARS_MAX: usize = 32;
 /// What is shown in place of a secret.
@@ -19,7 +19,7 @@ pub(super) const HIDDEN: &str = "(hidden)";
 /// Where the servers are, and the other processes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ClusterSettings {
+pub(crate) struct ClusterSettings {
     /// What the names of databases, Redis keys and Kafka topics start with.
     #[serde(default = "default_name")]
     pub name: String,
@@ -58,7 +58,7 @@ pub struct ClusterSettings {
 /// One relational server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct MysqlSettings {
+pub(crate) struct MysqlSettings {
     /// `mysql://user:password@host:port`.
     pub url: ServerUrl,
     /// The logical shards on it, as a range such as `0-31`.
@@ -68,7 +68,7 @@ pub struct MysqlSettings {
 /// What is trusted of relational servers, and as whom this process comes.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct MysqlTlsSettings {
+pub(crate) struct MysqlTlsSettings {
     /// The authority that signs their certificates, as PEM; without it those that everybody trusts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ca_file: Option<PathBuf>,
@@ -86,7 +86,7 @@ pub struct MysqlTlsSettings {
 /// How Redis is reached.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct RedisSettings {
+pub(crate) struct RedisSettings {
     /// `single` or `cluster`.
     #[serde(default)]
     pub mode: RedisMode,
@@ -103,7 +103,7 @@ pub struct RedisSettings {
 /// One server, or a Redis Cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum RedisMode {
+pub(crate) enum RedisMode {
     /// One server.
     #[default]
     Single,
@@ -114,7 +114,7 @@ pub enum RedisMode {
 /// How Kafka is reached.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct KafkaSettings {
+pub(crate) struct KafkaSettings {
     /// Brokers to ask first, as `host:port`.
     pub bootstrap: Vec<String>,
     /// Partitions of every topic; cannot be changed later.
@@ -131,7 +131,7 @@ pub struct KafkaSettings {
 /// The internal listener.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct InternalSettings {
+pub(crate) struct InternalSettings {
     /// Where it listens; nothing when empty, which is enough where one process has all roles.
     #[serde(default)]
     pub listen: String,
@@ -140,16 +140,16 @@ pub struct InternalSettings {
 /// Text that is never shown.
 #[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Secret(String);
+pub(crate) struct Secret(String);
 
 impl Secret {
     /// The secret itself.
-    pub fn reveal(&self) -> &str {
+    pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
 
     /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
@@ -163,16 +163,16 @@ impl fmt::Debug for Secret {
 /// The address of a server, whose password is never shown.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct ServerUrl(String);
+pub(crate) struct ServerUrl(String);
 
 impl ServerUrl {
     /// The address itself.
-    pub fn reveal(&self) -> &str {
+    pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
 
     /// Host and port, by which people know it.
-    pub fn host(&self) -> &str {
+    pub(crate) fn host(&self) -> &str {
         let after_scheme = self.0.split_once("://").map_or(self.0.as_str(), |(_, rest)| rest);
         let host = after_scheme.rsplit_once('@').map_or(after_scheme, |(_, host)| host);
         host.split('/').next().unwrap_or(host)
@@ -293,7 +293,7 @@ impl ClusterSettings {
     }
 
     /// Where processes with a role are.
-    pub fn peers_of(&self, role: Role) -> &[String] {
+    pub(crate) fn peers_of(&self, role: Role) -> &[String] {
         self.peers.get(role.name()).map_or(&[], Vec::as_slice)
     }
 }

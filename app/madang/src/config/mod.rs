@@ -1,7 +1,13 @@
 //! Configuration: defaults, then the TOML file, then the environment, then flags. A wrong value says which and where from.
+//!
+//! What a process is told and what it finds on its disk before anything is opened: settings, roles, the data directory and
+//! its lock, and the keys in it.
 
 mod cluster;
+pub(crate) mod data_directory;
+pub(crate) mod keys;
 mod layer;
+pub(crate) mod roles;
 mod settings;
 
 use std::path::{Path, PathBuf};
@@ -10,11 +16,8 @@ use figment::Figment;
 use figment::value::Value;
 use layer::{CLUSTER, CLUSTER_KEYS, Layer, key_of_variable, known_keys, typed};
 
-pub use cluster::{
-    ClusterSettings, InternalSettings, KafkaSettings, MysqlSettings, MysqlTlsSettings, RedisMode, RedisSettings,
-    SECRET_BYTES_MIN, Secret, ServerUrl,
-};
-pub use settings::{LogFormat, Settings, Switch};
+pub(crate) use cluster::{ClusterSettings, MysqlSettings, MysqlTlsSettings, RedisMode, SECRET_BYTES_MIN, ServerUrl};
+pub(crate) use settings::{LogFormat, Settings, Switch};
 
 /// What every name in the environment starts with.
 const ENVIRONMENT_PREFIX: &str = "MADANG_";
@@ -24,7 +27,7 @@ const OTHER_ENVIRONMENT: [&str; 5] =
 
 /// Why there is no configuration to start with.
 #[derive(Debug, thiserror::Error)]
-pub enum ConfigError {
+pub(crate) enum ConfigError {
     /// The file cannot be read.
     #[error("cannot read the configuration file {}: {source}", path.display())]
     Unreadable {
@@ -58,7 +61,7 @@ pub enum ConfigError {
 
 /// Where settings are taken from.
 #[derive(Debug, Clone, Default)]
-pub struct Sources {
+pub(crate) struct Sources {
     /// The TOML file.
     pub file: Option<PathBuf>,
     /// The environment, or what a test puts in its place.
@@ -69,7 +72,7 @@ pub struct Sources {
 
 /// The settings in force, and where each came from.
 #[derive(Debug)]
-pub struct Config {
+pub(crate) struct Config {
     /// The values.
     pub settings: Settings,
     /// Names in the environment that look like settings and are none.
@@ -79,7 +82,7 @@ pub struct Config {
 
 impl Config {
     /// Reads and checks every source.
-    pub fn load(sources: &Sources) -> Result<Self, ConfigError> {
+    pub(crate) fn load(sources: &Sources) -> Result<Self, ConfigError> {
         let mut figment = Figment::from(Layer::defaults());
         if let Some(path) = &sources.file {
             figment = figment.merge(file_layer(path)?);
@@ -104,7 +107,7 @@ impl Config {
     }
 
     /// One line a setting, `key = value  # origin`, as a TOML file that would give the same; secrets hidden.
-    pub fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         let mut text = String::new();
         for key in known_keys() {
             let origin = self.origin(key);
@@ -127,7 +130,7 @@ impl Config {
     }
 
     /// Whether a setting was left at its default.
-    pub fn is_default(&self, key: &str) -> bool {
+    pub(crate) fn is_default(&self, key: &str) -> bool {
         self.origin(key) == layer::DEFAULT
     }
 

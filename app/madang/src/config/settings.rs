@@ -12,7 +12,7 @@ use super::cluster::ClusterSettings;
 /// What an operator may set. A key is the same in the TOML file, as `MADANG_<KEY>` and as `--set key=value`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Settings {
+pub(crate) struct Settings {
     /// Where HTTP listens; port 0 picks a free one.
     pub listen: String,
     /// The data directory.
@@ -101,7 +101,7 @@ pub struct Settings {
 /// How log lines look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum LogFormat {
+pub(crate) enum LogFormat {
     /// For people.
     Human,
     /// One JSON object a line.
@@ -111,7 +111,7 @@ pub enum LogFormat {
 /// Something that is on or off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Switch {
+pub(crate) enum Switch {
     /// In force.
     On,
     /// Not in force.
@@ -170,7 +170,7 @@ impl Default for Settings {
 
 impl Settings {
     /// Whether this process speaks TLS itself.
-    pub fn speaks_tls(&self) -> bool {
+    pub(crate) fn speaks_tls(&self) -> bool {
         !self.tls_certificate.as_os_str().is_empty()
     }
 
@@ -227,7 +227,7 @@ impl Settings {
             problems
                 .push(("trusted_proxies", format!("must list addresses and networks, separated by commas: {error}")));
         }
-        match (self.roles.parse::<crate::roles::Roles>(), &self.cluster) {
+        match (self.roles.parse::<crate::config::roles::Roles>(), &self.cluster) {
             (Err(error), _) => problems.push(("roles", error.to_string())),
             (Ok(roles), Some(cluster)) => problems.extend(cluster.problems(&roles)),
             (Ok(_), None) => {}

@@ -17,12 +17,12 @@ use madang_redis::{RedisBroadcast, RedisReadModel, RedisRests};
 use super::health::{self, Lags, MYSQL, REDIS};
 use super::servers::Servers;
 use super::{carriers, check, live, rests, topics};
+use crate::commands::report::Report;
+use crate::composition::site::{Backing, GroupProgress, SeedStore, Site, SliceStore, Stages};
 use crate::config::Settings;
-use crate::consumers;
-use crate::report::Report;
-use crate::roles::Role;
-use crate::site::{Backing, GroupProgress, SeedStore, Site, SliceStore, Stages};
-use crate::upkeep::warn_on_error;
+use crate::config::roles::Role;
+use crate::tasks::consumers;
+use crate::tasks::upkeep::warn_on_error;
 
 /// How long the log may take to end: to send what it has, and to leave its groups.
 const LOG_CLOSE_MAX: Duration = Duration::from_secs(3);
@@ -82,7 +82,7 @@ impl Backing for Cluster {
         let mut parts = health::in_short(&servers, site.groups.names().len());
         parts.extend(servers);
         parts.extend(self.peers.states().iter().map(health::peer));
-        parts.push(crate::readiness::ids(site));
+        parts.push(crate::serve::readiness::ids(site));
         for name in site.groups.names() {
             let progress = self.lags.of(name).unwrap_or_else(|| "not yet looked at".to_owned());
             let detail = site.groups.in_words(name, progress);

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use super::backing::Cluster;
 use super::commits::Followed;
-use crate::site::{Site, Stages};
+use crate::composition::site::{Site, Stages};
 
 /// The first shard of a process's relay, by service.
 const SHARDS_FROM: &str = "madang_relay_shards_from";

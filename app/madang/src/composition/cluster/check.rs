@@ -9,10 +9,10 @@ use madang_mysql::{CheckReport, Mysql, Sizes};
 use super::backing::Cluster;
 use super::health::behind;
 use super::hot_source;
-use crate::consumers;
-use crate::hot;
-use crate::report::Report;
-use crate::site::Site;
+use crate::commands::report::Report;
+use crate::composition::site::Site;
+use crate::tasks::consumers;
+use crate::tasks::hot;
 
 /// How long events that are under way may take to arrive before what is derived from them is not compared.
 const ARRIVAL_MAX: Duration = Duration::from_secs(10);

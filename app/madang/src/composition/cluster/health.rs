@@ -12,7 +12,7 @@ use madang_kafka::KafkaLog;
 use madang_messaging::{ConsumerConfig, Outage, Stop};
 
 use super::servers::Servers;
-use crate::site::GroupProgress;
+use crate::composition::site::GroupProgress;
 
 /// What the parts of the relational store are called.
 pub(super) const MYSQL: &str = "mysql";

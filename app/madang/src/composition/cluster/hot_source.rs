@@ -10,7 +10,7 @@ use madang_kernel::{Id as _, PageSize};
 use madang_view::{StoredViews, ViewStore as _};
 
 use super::backing::Cluster;
-use crate::site::Site;
+use crate::composition::site::Site;
 
 /// Articles of today that are compared at most; more tell nothing new.
 const ARTICLES_MAX: usize = 50_000;

@@ -17,7 +17,7 @@ use madang_web::{Change, LiveHub, LiveInterest, LiveState, Reading};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::site::Services;
+use crate::composition::site::Services;
 
 /// Between two looks at what is open, while changes are heard.
 const LOOK_EVERY: Duration = Duration::from_secs(15);

@@ -52,11 +52,11 @@ use self::progress::KafkaProgress;
 use self::servers::Servers;
 pub(super) use self::servers::mysql_options;
 use super::{hex, member_options};
+use crate::composition::site::{Services, Site, Stores};
+use crate::config::roles::{Role, Roles};
 use crate::config::{ClusterSettings, Settings};
-use crate::groups::Groups;
-use crate::roles::{Role, Roles};
-use crate::site::{Services, Site, Stores};
-use crate::{consumers, hot};
+use crate::tasks::groups::Groups;
+use crate::tasks::{consumers, hot};
 
 /// What a process has before it has leased a number: no id can be issued under it.
 const NO_LEASE: NodeLease = NodeLease { node: NodeId(0), from_ms: 0, until_ms: 0 };

@@ -18,9 +18,9 @@ use madang_memory::{LocalArticles, LocalComments, LocalLikes, LocalViews};
 use madang_mysql::{MysqlActs, MysqlMembers};
 
 use super::keys::ClusterKeys;
+use crate::composition::site::Services;
 use crate::config::ClusterSettings;
-use crate::roles::Role;
-use crate::site::Services;
+use crate::config::roles::Role;
 
 /// The processes with roles that this one may ask.
 pub(super) fn of(settings: &ClusterSettings, keys: &ClusterKeys, clock: Arc<dyn Clock>) -> anyhow::Result<HttpPeers> {

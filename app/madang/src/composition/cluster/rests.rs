@@ -6,8 +6,8 @@ use std::time::Duration;
 use madang_messaging::Stop;
 use madang_redis::RedisRests;
 
-use crate::groups::Groups;
-use crate::site::GroupProgress;
+use crate::composition::site::GroupProgress;
+use crate::tasks::groups::Groups;
 
 /// Between two looks, so that a rest is in effect within a second.
 const LOOK: Duration = Duration::from_millis(500);

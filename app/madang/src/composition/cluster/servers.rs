@@ -9,8 +9,8 @@ use madang_kernel::Clock;
 use madang_mysql::{Mysql, MysqlOptions, ServerOptions, Service, TlsOptions};
 use madang_redis::{Mode, Redis, RedisOptions};
 
+use crate::config::roles::{Role, Roles};
 use crate::config::{ClusterSettings, MysqlTlsSettings, RedisMode, ServerUrl};
-use crate::roles::{Role, Roles};
 
 /// The name under which the topics have no prefix of their own, because theirs is the same.
 const PLAIN_NAME: &str = "madang";

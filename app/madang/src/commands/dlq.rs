@@ -1,0 +1,108 @@
+//! `madang dlq`: look at messages that were given up, and send them on their way again.
+
+use anyhow::bail;
+use madang_messaging::{DeadLetter, DeadLetterId, Ladder, Moment, Replayed, header, replay as replay_one};
+
+use super::report::Report;
+use crate::composition::site::Site;
+
+/// Letters read at a time.
+const BATCH: usize = 256;
+/// Bytes of a payload that is no text shown as numbers.
+const RAW_MAX_BYTES: usize = 4_096;
+
+/// One line a letter, oldest first.
+pub(super) async fn list(site: &Site, limit: usize, report: &Report) -> anyhow::Result<u8> {
+    let mut after = None;
+    let mut listed = 0;
+    while listed < limit {
+        let letters = site.dead_letters.list(after.as_ref(), BATCH.min(limit - listed)).await?;
+        let Some(last) = letters.last() else { break };
+        after = Some(last.id.clone());
+        listed += letters.len();
+        for letter in &letters {
+            report.text(summary(letter)).await?;
+        }
+    }
+    report.text(format!("{listed} of {} dead letters", site.dead_letters.count().await?)).await?;
+    Ok(0)
+}
+
+/// Everything about one letter.
+pub(super) async fn show(site: &Site, id: &str, report: &Report) -> anyhow::Result<u8> {
+    let Some(letter) = site.dead_letters.find(&DeadLetterId(id.to_owned())).await? else {
+        bail!("there is no dead letter {id:?}; `madang dlq list` shows them");
+    };
+    let message = &letter.message;
+    report.text(format!("id: {}", letter.id)).await?;
+    report.text(format!("died at: {}", letter.died_at)).await?;
+    report.text(format!("event: {}", message.event_id)).await?;
+    report.text(format!("topic: {}", message.topic)).await?;
+    report.text(format!("key: {}", message.key)).await?;
+    report.text(format!("occurred at: {}", message.occurred_at)).await?;
+    for (name, value) in &message.headers {
+        report.text(format!("header {name}: {value}")).await?;
+    }
+    report.text(payload(&message.payload)).await?;
+    Ok(0)
+}
+
+/// Publishes one letter, or every one there is now, again.
+pub(super) async fn replay(site: &Site, id: Option<String>, dry_run: bool, report: &Report) -> anyhow::Result<u8> {
+    let mut failures = 0_u64;
+    let mut done = 0_u64;
+    let ids = match id {
+        Some(id) => vec![DeadLetterId(id)],
+        None => every_id(site).await?,
+    };
+    for id in &ids {
+        match replay_one(site.dead_letters.as_ref(), site.log.as_ref(), &Ladder::default(), id, dry_run, now(site))
+            .await
+        {
+            Ok(Replayed::WouldPublish(topic)) => report.text(format!("{id}: would be published to {topic}")).await?,
+            Ok(Replayed::Published(topic)) => report.text(format!("{id}: published to {topic}")).await?,
+            Err(error) => {
+                failures += 1;
+                report.finding(format!("{id}: {error}")).await?;
+                continue;
+            }
+        }
+        done += 1;
+    }
+    let verb = if dry_run { "would be replayed" } else { "replayed" };
+    report.text(format!("{done} {verb}, {failures} failed")).await?;
+    Ok(u8::from(failures > 0))
+}
+
+/// Taken before the first replay: a letter that dies again meanwhile is not replayed for ever.
+async fn every_id(site: &Site) -> anyhow::Result<Vec<DeadLetterId>> {
+    let mut ids: Vec<DeadLetterId> = Vec::new();
+    loop {
+        let letters = site.dead_letters.list(ids.last(), BATCH).await?;
+        if letters.is_empty() {
+            return Ok(ids);
+        }
+        ids.extend(letters.into_iter().map(|letter| letter.id));
+    }
+}
+
+fn now(site: &Site) -> Moment {
+    // A replay only asks for the time of day; the monotonic part belongs to the machines.
+    Moment::new(0, site.clock.now())
+}
+
+fn summary(letter: &DeadLetter) -> String {
+    let reason = letter.message.header(header::REASON).unwrap_or("no reason given");
+    format!("{}  {}  {}  key {}  {reason}", letter.id, letter.died_at, letter.message.topic, letter.message.key)
+}
+
+fn payload(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => format!("payload: {text}"),
+        Err(_) => {
+            let shown: Vec<String> = bytes.iter().take(RAW_MAX_BYTES).map(|byte| format!("{byte:02x}")).collect();
+            let cut = if bytes.len() > RAW_MAX_BYTES { " ..." } else { "" };
+            format!("payload, {} bytes that are no text: {}{cut}", bytes.len(), shown.join(" "))
+        }
+    }
+}

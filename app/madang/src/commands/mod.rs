@@ -1,0 +1,21 @@
+//! What an operator can ask for: the command line, what each command does, and how it reaches a server that runs.
+//!
+//! `run` parses and decides who does the work; `operations` does it, in this process or, through `control`, in the server that
+//! holds the data directory; `report` carries what a command says back to `console`. The other files are the commands.
+
+mod check;
+pub(crate) mod cli;
+pub(crate) mod console;
+pub(crate) mod control;
+pub(crate) mod copy;
+mod dlq;
+mod groups;
+mod member;
+pub(crate) mod operations;
+mod rebuild;
+pub(crate) mod report;
+mod run;
+mod seed;
+mod seed_text;
+
+pub use self::run::run;

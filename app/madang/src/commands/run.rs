@@ -1,0 +1,203 @@
+//! From the command line to an exit code: decides who does the work, this process or the server beside it.
+
+use std::io::Read as _;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail};
+use clap::Parser as _;
+use madang_messaging::Supervisor;
+use tokio::runtime::Runtime;
+
+use super::cli::{Cli, Command, CopyArgs, CopyFrom, KeysCommand, PASSWORD_MAX_BYTES};
+use super::console::Console;
+use super::control::{self, ControlError, ControlRequest, Ending};
+use super::copy::Copy;
+use super::operations::Operations;
+use super::report::Report;
+use crate::config::data_directory::{DataDirectory, DataDirectoryError};
+use crate::config::keys;
+use crate::config::roles::Roles;
+use crate::config::{Config, Settings, Sources};
+use crate::{composition, serve, telemetry};
+
+/// How long a command waits for a server that is just starting or stopping.
+const SERVER_WAIT: Duration = Duration::from_secs(10);
+/// How often it looks.
+const SERVER_LOOK: Duration = Duration::from_millis(50);
+/// How long tasks of a command may take to end.
+const TASKS_STOP: Duration = Duration::from_secs(2);
+/// Sockets that are taken up at a time: half of what the runtime does between two looks at them, so that what is begun ends
+/// before more is begun. What it cannot get to waits in the system, first come first served, and not in queues of the
+/// runtime that let the latest go first.
+const EVENTS_AT_ONCE: usize = 32;
+
+/// Runs the program.
+pub fn run() -> ExitCode {
+    match try_run(&Cli::parse()) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            eprintln!("madang: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn try_run(cli: &Cli) -> anyhow::Result<u8> {
+    let serving = matches!(cli.command, None | Some(Command::Serve(_)));
+    if !serving && (cli.serve.listen.is_some() || cli.serve.roles.is_some()) {
+        bail!("--listen and --roles belong to `madang serve`");
+    }
+    let environment = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    let sources = Sources { file: cli.common.config.clone(), environment, flags: cli.setting_flags() };
+    if let Some(Command::Copy(args)) = &cli.command {
+        return copy(args, sources);
+    }
+    let config = Config::load(&sources)?;
+    telemetry::start_log(&config, serving)?;
+    if matches!(cli.command, Some(Command::Config)) {
+        print!("{}", config.describe());
+        return Ok(0);
+    }
+    if matches!(cli.command, Some(Command::Keys(KeysCommand::Rotate))) {
+        return rotate_key(&config.settings);
+    }
+    let runtime = runtime()?;
+    match cli.command.as_ref().filter(|_| !serving) {
+        None => runtime.block_on(serve::serve(&config)).map(|()| 0),
+        Some(command) => runtime.block_on(perform(command, &config.settings)),
+    }
+}
+
+/// Needs no lock: the file is exchanged as a whole, and a server reads it at its start only.
+fn rotate_key(settings: &Settings) -> anyhow::Result<u8> {
+    if settings.cluster.is_some() {
+        bail!("the keys of a cluster follow from its secret: set another `cluster.token_generation` in every process");
+    }
+    if !settings.data.is_dir() {
+        bail!("there is no data directory {}", settings.data.display());
+    }
+    let kept = keys::rotate_token_key(&settings.data)?;
+    println!("a new key signs from the next start on; tokens of {} earlier ones stay good", kept - 1);
+    Ok(0)
+}
+
+fn runtime() -> anyhow::Result<Runtime> {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.enable_all().max_io_events_per_tick(EVENTS_AT_ONCE).build().context("cannot start the runtime")
+}
+
+/// Copies between two sites, each with settings of its own: those of a cluster belong to the file of --to alone.
+fn copy(args: &CopyArgs, sources: Sources) -> anyhow::Result<u8> {
+    let CopyFrom::Embedded = args.from;
+    let to = Config::load(&Sources { file: Some(args.to.clone()), ..sources.clone() })?;
+    let mut sources = sources;
+    sources.environment.retain(|(name, _)| !name.starts_with("MADANG_CLUSTER_"));
+    sources.flags.retain(|(key, _, _)| !key.starts_with("cluster."));
+    let from = Config::load(&sources)?;
+    if from.settings.cluster.is_some() {
+        bail!("--config is the file of the site that moves, and has a section [cluster]; name the cluster's with --to");
+    }
+    telemetry::start_log(&from, false)?;
+    runtime()?.block_on(async {
+        let data = DataDirectory::take_existing(&from.settings.data, "copy").context("a site moves while it rests")?;
+        let slice = usize::try_from(args.slice).unwrap_or(usize::MAX);
+        let copy = Copy { data: &data, from: &from.settings, to: &to.settings, slice };
+        let mut console = Console::new(None)?;
+        let (report, mut lines) = Report::channel();
+        // The report ends with the work, and with it what shows it.
+        let work = async move { copy.run(&report).await };
+        let show = async {
+            while let Some(line) = lines.recv().await {
+                console.show(line);
+            }
+        };
+        let (outcome, ()) = tokio::join!(work, show);
+        console.finish()?;
+        outcome.context("madang copy")
+    })
+}
+
+async fn perform(command: &Command, settings: &Settings) -> anyhow::Result<u8> {
+    let password = match command {
+        Command::Member(_) => password_from_stdin()?,
+        _ => String::new(),
+    };
+    let Some(request) = command.request(password) else { bail!("this command has nothing to ask for") };
+    let tokens = match command {
+        Command::Seed(args) => args.tokens.as_deref(),
+        _ => None,
+    };
+    let mut console = Console::new(tokens)?;
+    let outcome = match settings.cluster {
+        None => here_or_there(&request, settings, &mut console).await,
+        Some(_) => here(&request, settings, None, &mut console).await,
+    };
+    console.finish()?;
+    outcome
+}
+
+/// Takes the directory and works here, or has the server that holds it do the work. A server that is starting or
+/// stopping holds the directory without answering: look again until one of both works.
+async fn here_or_there(request: &ControlRequest, settings: &Settings, console: &mut Console) -> anyhow::Result<u8> {
+    let deadline = Instant::now() + SERVER_WAIT;
+    loop {
+        let taken = match request.makes_data() {
+            true => DataDirectory::take(&settings.data, request.name()),
+            false => DataDirectory::take_existing(&settings.data, request.name()),
+        };
+        let in_use = match taken {
+            Ok(data) => return here(request, settings, Some(&data), console).await,
+            Err(error @ DataDirectoryError::InUse { .. }) => error,
+            Err(error) => return Err(error.into()),
+        };
+        match control::ask(&settings.data, request, |line| console.show(line)).await {
+            Err(ControlError::NobodyListens(_)) if Instant::now() < deadline => tokio::time::sleep(SERVER_LOOK).await,
+            Err(ControlError::NobodyListens(_)) => {
+                bail!("{in_use}, which does not answer; try again when it has ended")
+            }
+            outcome => return Ok(outcome?),
+        }
+    }
+}
+
+async fn here(
+    request: &ControlRequest,
+    settings: &Settings,
+    data: Option<&DataDirectory>,
+    console: &mut Console,
+) -> anyhow::Result<u8> {
+    let site = composition::open(settings, Roles::ALL, data).await?;
+    let tasks = Supervisor::new("command");
+    site.keep(&tasks);
+    let operations = Operations::alone(site.clone());
+    let (report, mut lines) = Report::channel();
+    let work = operations.run(request.clone(), report);
+    let show = async {
+        while let Some(line) = lines.recv().await {
+            console.show(line);
+        }
+    };
+    let (ending, ()) = tokio::join!(work, show);
+    tasks.shutdown(TASKS_STOP).await;
+    drop(operations);
+    site.close().await;
+    match ending {
+        Ending::Exit(code) => Ok(code),
+        Ending::Failed(reason) => bail!(reason),
+    }
+}
+
+fn password_from_stdin() -> anyhow::Result<String> {
+    let mut text = String::new();
+    std::io::stdin().take(PASSWORD_MAX_BYTES).read_to_string(&mut text).context("cannot read the password")?;
+    // `echo` ends its line, and nobody means that as part of the password.
+    let password = text.strip_suffix('\n').unwrap_or(&text);
+    let password = password.strip_suffix('\r').unwrap_or(password);
+    if password.is_empty() {
+        bail!("no password on standard input");
+    }
+    Ok(password.to_owned())
+}

@@ -1,0 +1,236 @@
+//! What a server or a command works with: the services of this process and the ports behind them. Which adapters stand
+//! there is decided in [`crate::composition`], and nothing here can tell.
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use async_trait::async_trait;
+use axum::Router;
+use madang_api::{PartState, SharedBuckets};
+use madang_article::{ArticleService, ArticleStore, CreateArticle};
+use madang_article_read::{ReadModel, ReadService};
+use madang_board::ArticleLookup;
+use madang_comment::{CommentService, CommentStore};
+use madang_hot_article::{HotService, HotStore, SiteDays};
+use madang_kernel::{Clock, IdGenerator, NodeLeases, StoreError};
+use madang_like::{LikeService, LikeStore};
+use madang_member::{MemberService, Moderation, Sessions};
+use madang_messaging::{ConsumerConfig, DeadLetters, EventLog, OnError, Outage, Supervisor};
+use madang_view::{GuestKey, ViewService};
+use madang_web::LiveHub;
+
+use crate::commands::report::Report;
+use crate::config::Settings;
+use crate::config::roles::{Role, Roles};
+use crate::tasks::groups::Groups;
+use crate::tasks::lease;
+
+/// Everything a server or a command works with. Clones share it.
+#[derive(Clone)]
+pub(crate) struct Site {
+    /// The roles of this process.
+    pub roles: Roles,
+    /// The services it runs.
+    pub services: Services,
+    /// The stores behind them that others than a service work with.
+    pub stores: Stores,
+    /// Asks the owner of articles whether one exists.
+    pub lookup: Arc<dyn ArticleLookup>,
+    /// The query model itself, which consumers merge into.
+    pub read_model: Option<Arc<dyn ReadModel>>,
+    /// What this process answers others, where there are any.
+    pub internal: Option<Router>,
+    /// The days of the site.
+    pub days: SiteDays,
+    /// The consumer groups of this process.
+    pub groups: Groups,
+    /// Under which guests are counted.
+    pub guests: GuestKey,
+    /// Opens the set-up page while the site has no administrator.
+    pub setup_token: Arc<str>,
+    /// The event log.
+    pub log: Arc<dyn EventLog>,
+    /// Messages that were given up.
+    pub dead_letters: Arc<dyn DeadLetters>,
+    /// Issues ids under the leased node number.
+    pub ids: Arc<IdGenerator>,
+    /// Where node numbers are leased.
+    pub leases: Arc<dyn NodeLeases>,
+    /// For how long.
+    pub lease_ms: i64,
+    /// The host's clock.
+    pub clock: Arc<dyn Clock>,
+    /// Where limits are kept that processes share; without it each keeps its own.
+    pub buckets: Option<Arc<dyn SharedBuckets>>,
+    /// Tells open pages of what is committed here.
+    pub live: LiveHub,
+    /// What stands behind the ports, for what is no port.
+    pub backing: Arc<dyn Backing>,
+}
+
+/// The services of a process; one that its roles do not need is absent.
+#[derive(Clone)]
+pub(crate) struct Services {
+    /// Knows whose a token is.
+    pub sessions: Arc<Sessions>,
+    /// Members and sessions.
+    pub members: Option<Arc<MemberService>>,
+    /// Reports and the log of moderation, beside the members.
+    pub moderation: Option<Arc<Moderation>>,
+    /// Boards and articles.
+    pub articles: Option<Arc<ArticleService>>,
+    /// Comments.
+    pub comments: Option<Arc<CommentService>>,
+    /// Likes.
+    pub likes: Option<Arc<LikeService>>,
+    /// Views.
+    pub views: Option<Arc<ViewService>>,
+    /// Reading: articles and lists with their counts, from the query model.
+    pub read: Option<Arc<ReadService>>,
+    /// The hot articles of the last days.
+    pub hot: Option<Arc<HotService>>,
+}
+
+/// Stores that consumers and seeding work with.
+#[derive(Clone, Default)]
+pub(crate) struct Stores {
+    /// Comments, for cleaning up.
+    pub comments: Option<Arc<dyn CommentStore>>,
+    /// Likes, for cleaning up.
+    pub likes: Option<Arc<dyn LikeStore>>,
+    /// Scores of hot articles, for the group that keeps them.
+    pub hot: Option<Arc<dyn HotStore>>,
+}
+
+/// A consumer group and how far it has come, in words.
+pub(crate) struct GroupProgress {
+    /// The group.
+    pub name: String,
+    /// How far it is behind.
+    pub words: String,
+}
+
+/// Where the tasks of a composition go: each stage is stopped at its moment.
+pub(crate) struct Stages<'a> {
+    /// Tell who of the processes serves which shards; these leave first.
+    pub coordinators: &'a Supervisor,
+    /// Carry committed events to the log; these end after the last write.
+    pub relays: &'a Supervisor,
+    /// Everything that may end at any time.
+    pub background: &'a Supervisor,
+}
+
+/// Where seeding puts its articles, and how it is fastest there.
+pub(crate) enum SeedStore {
+    /// Many calls at once, which the store folds by itself.
+    OneByOne(Arc<dyn ArticleStore>),
+    /// Slices of many articles.
+    Slices(Arc<dyn SliceStore>),
+}
+
+/// Creates articles by the slice.
+#[async_trait]
+pub(crate) trait SliceStore: Send + Sync {
+    /// Creates the articles of one board: all of them or none, each with its event.
+    async fn create_slice(&self, new: Vec<CreateArticle>) -> Result<(), StoreError>;
+}
+
+/// What stands behind the ports of a site, asked for what only it can know.
+#[async_trait]
+pub(crate) trait Backing: Send + Sync {
+    /// Whether other processes work on the same site. Then a server starts while a part of it is away, and who runs a
+    /// group cannot be told from here.
+    fn is_shared(&self) -> bool;
+    /// From here on commits are told to the query model and carried to the log.
+    fn start(&self, site: &Site, stages: &Stages<'_>);
+    /// Makes the groups of this process ready to be run.
+    async fn prepare_groups(&self, groups: &[ConsumerConfig]) -> Result<(), Outage>;
+
+    /// The parts that requests need, as they are now.
+    async fn parts(&self, site: &Site) -> Vec<PartState>;
+    /// Whether a process whose parts are in this state should be sent requests.
+    fn can_serve(&self, parts: &[PartState]) -> bool {
+        parts.iter().all(|part| part.ok)
+    }
+    /// How far each consumer group has come.
+    async fn groups(&self) -> anyhow::Result<Vec<GroupProgress>>;
+    /// Has a group rest, or go on, in every process that works on the site; only where it is shared.
+    async fn set_resting(&self, group: &str, _rests: bool) -> anyhow::Result<()> {
+        anyhow::bail!("{group} runs in this process alone")
+    }
+
+    /// Forgets what is older than anybody needs.
+    async fn forget_old(&self, site: &Site, settings: &Settings);
+    /// Whether the query model can be asked by this process, or is in the memory of one that does not run.
+    fn holds_query_model(&self, site: &Site) -> bool;
+    /// Compares counters with rows and derived data with its source, names each difference, and returns how many.
+    async fn check(&self, site: &Site, full: bool, report: &Report) -> anyhow::Result<usize>;
+    /// Where seeding puts its articles; beside people it gives way to them.
+    fn seed_store(&self, beside_people: bool) -> anyhow::Result<SeedStore>;
+
+    /// Closes everything.
+    async fn close(&self);
+}
+
+impl Services {
+    /// Members, which this process may not run.
+    pub(crate) fn members(&self) -> anyhow::Result<&Arc<MemberService>> {
+        self.members.as_ref().with_context(|| absent(Role::Member))
+    }
+
+    /// Moderation, which runs where members do.
+    pub(crate) fn moderation(&self) -> anyhow::Result<&Arc<Moderation>> {
+        self.moderation.as_ref().with_context(|| absent(Role::Member))
+    }
+
+    /// Boards and articles, which this process may not run.
+    pub(crate) fn articles(&self) -> anyhow::Result<&Arc<ArticleService>> {
+        self.articles.as_ref().with_context(|| absent(Role::Article))
+    }
+
+    /// Comments, which this process may not run.
+    pub(crate) fn comments(&self) -> anyhow::Result<&Arc<CommentService>> {
+        self.comments.as_ref().with_context(|| absent(Role::Comment))
+    }
+
+    /// Likes, which this process may not run.
+    pub(crate) fn likes(&self) -> anyhow::Result<&Arc<LikeService>> {
+        self.likes.as_ref().with_context(|| absent(Role::Like))
+    }
+
+    /// Views, which this process may not run.
+    pub(crate) fn views(&self) -> anyhow::Result<&Arc<ViewService>> {
+        self.views.as_ref().with_context(|| absent(Role::View))
+    }
+
+    /// Reading, which this process may not run.
+    pub(crate) fn read(&self) -> anyhow::Result<&Arc<ReadService>> {
+        self.read.as_ref().with_context(|| absent(Role::ArticleRead))
+    }
+
+    /// Hot articles, which this process may not run.
+    pub(crate) fn hot(&self) -> anyhow::Result<&Arc<HotService>> {
+        self.hot.as_ref().with_context(|| absent(Role::HotArticle))
+    }
+}
+
+fn absent(role: Role) -> String {
+    format!("this process has not the role {}", role.name())
+}
+
+impl Site {
+    /// Starts what every holder of a site needs: the renewal of its lease.
+    pub(crate) fn keep(&self, supervisor: &Supervisor) {
+        let (leases, ids, ttl_ms) = (self.leases.clone(), self.ids.clone(), self.lease_ms);
+        supervisor
+            .spawn("node-lease", OnError::Restart, move |stop| lease::keep(leases.clone(), ids.clone(), ttl_ms, stop));
+    }
+
+    /// Gives the lease back and closes the store. Whatever may still ask for ids must have ended.
+    pub(crate) async fn close(self) {
+        if let Err(error) = self.leases.release(self.ids.lease(), self.ids.unused_from_ms()).await {
+            tracing::warn!("the node lease was not given back and runs out by itself: {error}");
+        }
+        self.backing.close().await;
+    }
+}

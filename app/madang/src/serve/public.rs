@@ -1,0 +1,83 @@
+//! The public face of a process: the calls and pages of its roles on one router.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use axum::Router;
+use madang_api::{
+    ApiLimits, ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, Limiter, MemberCalls, MemoryBuckets,
+    ModerationCalls, RateLimits, ReadCalls, Rendered, SharedLook, ViewCalls,
+};
+use metrics_exporter_prometheus::PrometheusHandle;
+
+use super::pages;
+use super::readiness::SiteReadiness;
+use crate::composition::site::Site;
+use crate::config::roles::Role;
+use crate::config::{Settings, Switch};
+
+/// The router of a process.
+pub(crate) fn router(site: &Site, settings: &Settings, metrics: PrometheusHandle) -> anyhow::Result<Router> {
+    let api = calls(site, settings, metrics)?;
+    if !site.roles.has(Role::Web) {
+        return Ok(madang_api::router(api));
+    }
+    let pages = pages::state(site, settings, &api.limits)?;
+    Ok(madang_api::router_with_pages(api, madang_web::router(pages)))
+}
+
+fn calls(site: &Site, settings: &Settings, metrics: PrometheusHandle) -> anyhow::Result<ApiState> {
+    let services = &site.services;
+    let read = || services.read.clone();
+    // Pages run the use cases of every role; their calls are still for the processes of those roles.
+    let of = |role: Role| site.roles.has(role);
+    Ok(ApiState {
+        sessions: services.sessions.clone(),
+        members: services.members.clone().filter(|_| of(Role::Member)).map(|members| MemberCalls { members }),
+        articles: services
+            .articles
+            .clone()
+            .zip(read())
+            .filter(|_| of(Role::Article))
+            .map(|(articles, read)| ArticleCalls { articles, read }),
+        read: read().filter(|_| of(Role::ArticleRead)).map(|read| ReadCalls { read, rendered: Rendered::default() }),
+        comments: services.comments.clone().filter(|_| of(Role::Comment)).map(|comments| CommentCalls { comments }),
+        likes: services.likes.clone().filter(|_| of(Role::Like)).map(|likes| LikeCalls { likes }),
+        views: services
+            .views
+            .clone()
+            .filter(|_| of(Role::View))
+            .map(|views| ViewCalls { views, guests: site.guests.clone() }),
+        hot: services.hot.clone().zip(read()).filter(|_| of(Role::HotArticle)).map(|(hot, read)| HotCalls {
+            hot,
+            read,
+            days: SharedLook::default(),
+        }),
+        moderation: services
+            .moderation
+            .clone()
+            .filter(|_| of(Role::Member))
+            .map(|moderation| ModerationCalls { moderation }),
+        readiness: Arc::new(SiteReadiness(site.clone())),
+        metrics: Arc::new(move || metrics.render()),
+        limits: ApiLimits {
+            body_bytes: settings.body_limit_bytes,
+            in_flight: settings.in_flight_max,
+            request_timeout: Duration::from_millis(settings.request_timeout_ms),
+            body_timeout: Duration::from_millis(settings.body_timeout_ms),
+            hsts: settings.speaks_tls(),
+            cookies_secure: settings.cookies_secure || settings.speaks_tls(),
+            trusted_proxies: settings.trusted_proxies.parse().context("setting `trusted_proxies`")?,
+            limiter: (settings.rate_limit == Switch::On).then(|| limiter(site)),
+        },
+    })
+}
+
+fn limiter(site: &Site) -> Limiter {
+    let (limits, own, clock) = (RateLimits::default(), MemoryBuckets::default(), site.clock.clone());
+    match site.buckets.clone() {
+        Some(shared) => Limiter::sharing(limits, own, shared, clock),
+        None => Limiter::new(limits, own, clock),
+    }
+}

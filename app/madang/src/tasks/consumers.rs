@@ -1,0 +1,91 @@
+//! The consumer groups of this process: who hears which events.
+
+use std::sync::Arc;
+
+use madang_article_read::ReadConsumer;
+use madang_comment::CommentCleaner;
+use madang_event::Topic;
+use madang_hot_article::HotConsumer;
+use madang_like::LikeConsumer;
+use madang_messaging::{Consumer, ConsumerConfig, GroupId, Handler, OnError, Outage, Supervisor};
+use madang_view::ViewConsumer;
+
+use super::hot;
+use crate::composition::site::Site;
+use crate::config::roles::Role;
+
+/// The group that cleans up comments of deleted articles.
+pub(crate) const COMMENT_GROUP: &str = "comment";
+/// The group that cleans up their likes.
+pub(crate) const LIKE_GROUP: &str = "like";
+/// The group that cleans up their view counts.
+pub(crate) const VIEW_GROUP: &str = "view";
+/// The group that keeps the query model.
+pub(crate) const READ_GROUP: &str = "article-read";
+/// Deliveries in hand of a group that folds a whole batch into one step: after a pause it has much to catch up with.
+const FOLDED_BATCH_MAX: usize = 2_048;
+
+/// How long events gather, in milliseconds, where each batch costs round trips to servers.
+const GATHER_MS: u64 = 20;
+
+/// Starts the groups of this process's roles.
+pub(crate) async fn start(supervisor: &Supervisor, site: &Site) -> Result<(), Outage> {
+    let groups = groups(site);
+    let configs: Vec<_> = groups.iter().map(|(_, config, _)| config.clone()).collect();
+    site.backing.prepare_groups(&configs).await?;
+    let gather_ms = if site.backing.is_shared() { GATHER_MS } else { 0 };
+    for (name, config, handler) in groups {
+        let config = ConsumerConfig { gather_ms, ..config };
+        let consumer = Consumer::new(config, site.log.clone(), handler, site.clock.clone());
+        site.groups.add(name, consumer.pause_handle());
+        supervisor.spawn(name, OnError::Restart, move |stop| consumer.clone().run(stop));
+    }
+    Ok(())
+}
+
+type Group = (&'static str, ConsumerConfig, Arc<dyn Handler>);
+
+/// Each group of a role with what applies its events.
+fn groups(site: &Site) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    let mut add = |role, config, handler: Option<Arc<dyn Handler>>| {
+        if let Some(handler) = handler.filter(|_| site.roles.has(role)) {
+            groups.push((role.name(), config, handler));
+        }
+    };
+    let comments = site.stores.comments.clone().map(|store| CommentCleaner::new(store, site.lookup.clone()));
+    add(Role::Comment, config(COMMENT_GROUP), comments.map(handler));
+    let likes = site.stores.likes.clone().map(|store| LikeConsumer::new(store, site.lookup.clone()));
+    add(Role::Like, config(LIKE_GROUP), likes.map(handler));
+    add(Role::View, config(VIEW_GROUP), site.services.views.clone().map(|views| handler(ViewConsumer::new(views))));
+    let (clock, days) = (&site.clock, &site.days);
+    let scores = |store| HotConsumer::new(store, clock.clone(), days.clone(), GroupId::new(hot::GROUP));
+    add(Role::HotArticle, config(hot::GROUP), site.stores.hot.clone().map(|store| handler(scores(store))));
+    let read = site.read_model.clone().map(|model| handler(ReadConsumer::new(model)));
+    add(Role::ArticleRead, config(READ_GROUP), read);
+    groups
+}
+
+fn handler(handler: impl Handler + 'static) -> Arc<dyn Handler> {
+    Arc::new(handler)
+}
+
+/// The groups of all roles, as every process names them.
+pub(crate) fn all() -> [ConsumerConfig; 5] {
+    [COMMENT_GROUP, LIKE_GROUP, VIEW_GROUP, hot::GROUP, READ_GROUP].map(config)
+}
+
+/// What a group reads, and how.
+pub(crate) fn config(group: &'static str) -> ConsumerConfig {
+    let topics: &[Topic] = match group {
+        hot::GROUP => &Topic::ALL,
+        READ_GROUP => &[Topic::Article, Topic::Comment, Topic::Like],
+        _ => &[Topic::Article],
+    };
+    let topics = topics.iter().map(|topic| topic.name().to_owned()).collect();
+    let config = ConsumerConfig::new(GroupId::new(group), topics);
+    match group {
+        hot::GROUP | READ_GROUP => ConsumerConfig { batch_max: FOLDED_BATCH_MAX, ..config },
+        _ => config,
+    }
+}

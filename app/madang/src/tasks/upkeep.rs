@@ -1,0 +1,68 @@
+//! Background work of a server: bounded tables, revocations of other processes, metrics that stay small.
+
+use std::convert::Infallible;
+use std::fmt::Display;
+use std::sync::Arc;
+use std::time::Duration;
+
+use madang_messaging::{OnError, Stop, Supervisor};
+use metrics_exporter_prometheus::PrometheusHandle;
+use tracing::warn;
+
+use super::complaint::Complaint;
+use crate::composition::site::Site;
+use crate::config::Settings;
+
+/// Longer than any replay of a dead letter reaches.
+pub(crate) const INBOX_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// How often the recorder folds what it has collected.
+const METRICS_UPKEEP: Duration = Duration::from_secs(5);
+
+/// Starts the background work of a server.
+pub(crate) fn start(supervisor: &Supervisor, site: &Site, settings: &Settings, metrics: PrometheusHandle) {
+    let (sessions, poll) = (site.services.sessions.clone(), Duration::from_millis(settings.revocation_poll_ms));
+    supervisor.spawn("revocations", OnError::Restart, move |stop| {
+        let (sessions, mut complaint) = (sessions.clone(), Complaint::about("read revocations"));
+        every(poll, stop, async move || {
+            complaint.hear(sessions.refresh().await);
+        })
+    });
+
+    let interval = Duration::from_secs(settings.retention_interval_s);
+    let (kept, settings) = (site.clone(), Arc::new(settings.clone()));
+    supervisor.spawn("retention", OnError::Restart, move |stop| {
+        let (site, settings) = (kept.clone(), settings.clone());
+        every(interval, stop, async move || site.backing.forget_old(&site, &settings).await)
+    });
+
+    if let Some(read) = site.services.read.clone() {
+        supervisor.spawn("read-model-size", OnError::Restart, move |stop| {
+            let (read, mut complaint) = (read.clone(), Complaint::about("weigh the query model"));
+            every(METRICS_UPKEEP, stop, async move || {
+                complaint.hear(read.report_size().await);
+            })
+        });
+    }
+
+    supervisor.spawn("metrics-upkeep", OnError::Restart, move |stop| {
+        let metrics = metrics.clone();
+        every(METRICS_UPKEEP, stop, async move || metrics.run_upkeep())
+    });
+}
+
+/// Runs `work` at every interval until `stop`; work under way is finished.
+pub(crate) async fn every(interval: Duration, stop: Stop, mut work: impl AsyncFnMut()) -> Result<(), Infallible> {
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return Ok(()),
+            () = tokio::time::sleep(interval) => {}
+        }
+        work().await;
+    }
+}
+
+pub(crate) fn warn_on_error<T, E: Display>(what: &str, outcome: Result<T, E>) {
+    if let Err(error) = outcome {
+        warn!("cannot {what}, trying again later: {error}");
+    }
+}
