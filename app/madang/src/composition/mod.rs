@@ -1,6 +1,7 @@
 //! The composition root: which adapters stand behind the ports of a [`site`], in one file (`embedded`) or on servers
 //! (`cluster`). The only place that knows.
 
+mod base;
 mod cluster;
 mod embedded;
 pub(crate) mod site;

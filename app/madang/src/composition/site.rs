@@ -34,10 +34,8 @@ pub(crate) struct Site {
     pub services: Services,
     /// The stores behind them that others than a service work with.
     pub stores: Stores,
-    /// Asks the owner of articles whether one exists.
-    pub lookup: Arc<dyn ArticleLookup>,
     /// The query model itself, which consumers merge into.
-    pub read_model: Option<Arc<dyn ReadModel>>,
+    pub read_model: Arc<dyn ReadModel>,
     /// What this process answers others, where there are any.
     pub internal: Option<Router>,
     /// The days of the site.
@@ -71,8 +69,10 @@ pub(crate) struct Site {
 /// The services of a process; one that its roles do not need is absent.
 #[derive(Clone)]
 pub(crate) struct Services {
-    /// Knows whose a token is.
+    /// Knows whose a token is; in every process.
     pub sessions: Arc<Sessions>,
+    /// Knows whether an article exists; in every process.
+    pub article_lookup: Arc<dyn ArticleLookup>,
     /// Members and sessions.
     pub members: Option<Arc<MemberService>>,
     /// Reports and the log of moderation, beside the members.

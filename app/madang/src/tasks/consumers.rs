@@ -53,16 +53,16 @@ fn groups(site: &Site) -> Vec<Group> {
             groups.push((role.name(), config, handler));
         }
     };
-    let comments = site.stores.comments.clone().map(|store| CommentCleaner::new(store, site.lookup.clone()));
+    let comments =
+        site.stores.comments.clone().map(|store| CommentCleaner::new(store, site.services.article_lookup.clone()));
     add(Role::Comment, config(COMMENT_GROUP), comments.map(handler));
-    let likes = site.stores.likes.clone().map(|store| LikeConsumer::new(store, site.lookup.clone()));
+    let likes = site.stores.likes.clone().map(|store| LikeConsumer::new(store, site.services.article_lookup.clone()));
     add(Role::Like, config(LIKE_GROUP), likes.map(handler));
     add(Role::View, config(VIEW_GROUP), site.services.views.clone().map(|views| handler(ViewConsumer::new(views))));
     let (clock, days) = (&site.clock, &site.days);
     let scores = |store| HotConsumer::new(store, clock.clone(), days.clone(), GroupId::new(hot::GROUP));
     add(Role::HotArticle, config(hot::GROUP), site.stores.hot.clone().map(|store| handler(scores(store))));
-    let read = site.read_model.clone().map(|model| handler(ReadConsumer::new(model)));
-    add(Role::ArticleRead, config(READ_GROUP), read);
+    add(Role::ArticleRead, config(READ_GROUP), Some(handler(ReadConsumer::new(site.read_model.clone()))));
     groups
 }
 

@@ -11,11 +11,12 @@ use madang_http::HttpPeers;
 use madang_kernel::{IDEMPOTENCY_KEPT_MS, StoreError, Timestamp};
 use madang_member::MemberStore as _;
 use madang_messaging::{ConsumerConfig, InstanceId, Membership, OnError, Outage};
-use madang_mysql::{Announce, MysqlArticles, MysqlComments, MysqlHot, MysqlMembers, MysqlViews};
+use madang_mysql::{Announce, MysqlArticles};
 use madang_redis::{RedisBroadcast, RedisReadModel, RedisRests};
 
 use super::health::{self, Lags, MYSQL, REDIS};
 use super::servers::Servers;
+use super::stores::ClusterStores;
 use super::{carriers, check, live, rests, topics};
 use crate::commands::report::Report;
 use crate::composition::site::{Backing, GroupProgress, SeedStore, Site, SliceStore, Stages};
@@ -30,17 +31,12 @@ const LOG_CLOSE_MAX: Duration = Duration::from_secs(3);
 /// Servers, and what this process is among others.
 pub(super) struct Cluster {
     pub(super) servers: Servers,
+    pub(super) stores: ClusterStores,
     pub(super) instance: InstanceId,
     pub(super) membership: Arc<dyn Membership>,
     pub(super) model: Arc<RedisReadModel>,
     pub(super) broadcast: RedisBroadcast,
     pub(super) peers: Arc<HttpPeers>,
-    pub(super) members: Option<Arc<MysqlMembers>>,
-    pub(super) articles: Option<Arc<MysqlArticles>>,
-    pub(super) comments: Option<Arc<MysqlComments>>,
-    pub(super) views: Option<Arc<MysqlViews>>,
-    /// As they are stored, without the ranking in front of them.
-    pub(super) scores: Option<Arc<MysqlHot>>,
     pub(super) lags: Lags,
     pub(super) rests: RedisRests,
 }
@@ -109,13 +105,13 @@ impl Backing for Cluster {
     async fn forget_old(&self, site: &Site, _settings: &Settings) {
         let now = site.clock.now();
         let before = Timestamp::from_millis(now.as_millis() - IDEMPOTENCY_KEPT_MS);
-        if let Some(articles) = self.articles.as_ref().filter(|_| site.roles.has(Role::Article)) {
+        if let Some(articles) = self.stores.articles.as_ref().filter(|_| site.roles.has(Role::Article)) {
             warn_on_error("forget idempotency keys of articles", articles.purge_once(before).await);
         }
-        if let Some(comments) = self.comments.as_ref().filter(|_| site.roles.has(Role::Comment)) {
+        if let Some(comments) = self.stores.comments.as_ref().filter(|_| site.roles.has(Role::Comment)) {
             warn_on_error("forget idempotency keys of comments", comments.purge_once(before).await);
         }
-        if let Some(members) = self.members.as_ref().filter(|_| site.roles.has(Role::Member)) {
+        if let Some(members) = self.stores.members.as_ref().filter(|_| site.roles.has(Role::Member)) {
             warn_on_error("forget ended sessions", members.forget_expired(now).await);
         }
     }
@@ -130,7 +126,7 @@ impl Backing for Cluster {
 
     /// Through the lanes of what people write: there is none behind theirs.
     fn seed_store(&self, _beside_people: bool) -> anyhow::Result<SeedStore> {
-        let store = self.articles.clone().context("this process has not the role article")?;
+        let store = self.stores.articles.clone().context("this process has not the role article")?;
         Ok(SeedStore::Slices(Arc::new(Slices(store))))
     }
 

@@ -33,7 +33,8 @@ type Counts = (u64, u64, u64);
 /// Compares every article of today with its score, and every score of today with its article.
 pub(super) async fn compare(cluster: &Cluster, site: &Site) -> anyhow::Result<Compared> {
     const NOT_HERE: &str = "this process has not the role hot-article";
-    let (stored, ranking) = (cluster.scores.as_ref().context(NOT_HERE)?, site.stores.hot.as_ref().context(NOT_HERE)?);
+    let (stored, ranking) =
+        (cluster.stores.scores.as_ref().context(NOT_HERE)?, site.stores.hot.as_ref().context(NOT_HERE)?);
     let today = site.days.day_of(site.clock.now());
     let scored: Vec<HotItem> = stored.top(today, TOP_MAX).await?;
     let ranked: Vec<HotItem> = ranking.top(today, TOP_MAX).await?;
@@ -84,7 +85,7 @@ async fn counted(cluster: &Cluster, site: &Site, articles: &[ArticleId]) -> anyh
     let services = &site.services;
     let likes = services.likes.as_ref().context("this process has not the role like")?;
     let comments = services.comments.as_ref().context("this process has not the role comment")?;
-    let views = cluster.views.as_ref().context("this process has not the role view")?;
+    let views = cluster.stores.views.as_ref().context("this process has not the role view")?;
     let likes = likes.counts(articles.to_vec()).await?;
     let comments = comments.counts(articles.to_vec()).await?;
     let views = views.find_many(articles.to_vec()).await?;

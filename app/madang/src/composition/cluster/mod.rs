@@ -10,30 +10,25 @@ mod hot_source;
 mod keys;
 mod limits;
 mod live;
-mod model;
 mod peers;
 mod progress;
 mod rests;
 mod servers;
+mod stores;
 mod topics;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use jiff::tz::TimeZone;
 use madang_article::ArticleService;
-use madang_article_read::{ReadModel, ReadService};
-use madang_comment::{CommentService, DepthMax};
-use madang_hot_article::{HotService, SiteDays};
-use madang_kernel::{Clock, IdGenerator, NodeId, NodeLease, NodeLeases, StoreError, SystemClock};
-use madang_like::LikeService;
+use madang_board::ArticleLookup;
+use madang_comment::CommentService;
+use madang_http::HttpPeers;
+use madang_kernel::{Clock, NodeId, NodeLease, NodeLeases, StoreError, SystemClock};
 use madang_member::{MemberService, Moderation};
 use madang_messaging::InstanceId;
-use madang_mysql::{
-    MysqlActs, MysqlArticles, MysqlComments, MysqlHot, MysqlImport, MysqlLeases, MysqlLikes, MysqlMembers,
-    MysqlModeration, MysqlViews, Service,
-};
+use madang_mysql::{MysqlImport, MysqlLeases, MysqlModeration};
 use madang_redis::{
     RankedHot, RedisBroadcast, RedisBuckets, RedisLiveViews, RedisMembership, RedisReadModel, RedisRests,
 };
@@ -46,14 +41,15 @@ use self::dead_letters::AllDeadLetters;
 use self::health::Lags;
 use self::keys::ClusterKeys;
 use self::limits::ClusterBuckets;
-use self::model::Dispensable;
 use self::peers::Acts;
 use self::progress::KafkaProgress;
 use self::servers::Servers;
 pub(super) use self::servers::mysql_options;
-use super::{hex, member_options};
-use crate::composition::site::{Services, Site, Stores};
-use crate::config::roles::{Role, Roles};
+use self::stores::ClusterStores;
+use super::base::{Base, NodeNumber};
+use super::hex;
+use super::site::{Services, Site, Stores};
+use crate::config::roles::Roles;
 use crate::config::{ClusterSettings, Settings};
 use crate::tasks::groups::Groups;
 use crate::tasks::{consumers, hot};
@@ -63,112 +59,136 @@ const NO_LEASE: NodeLease = NodeLease { node: NodeId(0), from_ms: 0, until_ms: 0
 
 /// Opens the part of the site that the roles of this process need.
 pub(super) async fn open(settings: &Settings, cluster: &ClusterSettings, roles: Roles) -> anyhow::Result<Site> {
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let keys = ClusterKeys::read(cluster)?;
-    let servers = Servers::reach(cluster, &roles, &clock).await?;
-    is_whole(&servers).await?;
-    let leases = Arc::new(MysqlLeases::new(servers.member.clone()));
-    let lease_ms = i64::try_from(cluster.node_lease_ms).context("cluster.node_lease_ms is out of its range")?;
-    let ids = Arc::new(IdGenerator::new(clock.clone(), first_lease(leases.as_ref(), lease_ms).await?));
-    let of = |service: Service| servers.database(service);
+    let opening = Opening::begin(settings, cluster, &roles).await?;
+    let services = opening.services(&roles);
+    Ok(opening.site(roles, services))
+}
 
-    let member_store = roles.runs(Role::Member).then(|| Arc::new(MysqlMembers::new(servers.member.clone())));
-    let members = member_store
-        .clone()
-        .map(|store| MemberService::new(store, ids.clone(), clock.clone(), keys.token(), member_options(settings)));
-    let members = members.map(Arc::new);
-    let article_store = of(Service::Article).map(|database| Arc::new(MysqlArticles::new(database)));
-    let articles = article_store
-        .clone()
-        .map(|store| Arc::new(ArticleService::new(store, ids.clone(), clock.clone()).sharing_its_store()));
-    let peers = Arc::new(peers::of(cluster, &keys, clock.clone())?);
-    let lookup = peers::lookup(articles.as_ref(), &peers);
-    let sessions = peers::sessions(members.as_ref(), &peers, clock.clone(), &keys);
-    let comment_store = of(Service::Comment).map(|database| Arc::new(MysqlComments::new(database)));
-    let depth = DepthMax::new(settings.comment_depth_max).context("comment_depth_max is out of its range")?;
-    let comments = comment_store
-        .clone()
-        .map(|store| Arc::new(CommentService::new(store, lookup.clone(), ids.clone(), clock.clone(), depth)));
-    let like_store = of(Service::Like).map(|database| Arc::new(MysqlLikes::new(database)));
-    let likes =
-        like_store.clone().map(|store| Arc::new(LikeService::new(store, lookup.clone(), ids.clone(), clock.clone())));
-    let guests = GuestKey::new(keys.guest());
-    let time_zone = TimeZone::get(&settings.time_zone)?;
-    let live = Arc::new(RedisLiveViews::new(servers.redis.clone(), guests.clone(), LiveLimits::default()));
-    let view_store = of(Service::View).map(|database| Arc::new(MysqlViews::new(database)));
-    let views = view_store.clone().map(|store| {
-        let zone = time_zone.clone();
-        Arc::new(ViewService::over(store, lookup.clone(), ids.clone(), clock.clone(), live, zone))
-    });
-    let acts =
-        Acts { articles: of(Service::Article).map(MysqlActs::new), comments: of(Service::Comment).map(MysqlActs::new) };
-    let moderation = members.clone().map(|members| {
-        let store = Arc::new(MysqlModeration::new(servers.member.clone()));
-        let moderated = peers::moderated(lookup.clone(), articles.as_ref(), comments.as_ref(), &acts, &peers);
-        Arc::new(Moderation::new(store, members, moderated))
-    });
-    let (read, hot) = (None, None);
-    let mut services = Services { sessions, members, moderation, articles, comments, likes, views, read, hot };
-    let days = SiteDays::new(time_zone);
-    let internal = peers::router(&services, member_store.clone(), acts, &keys);
-    let own_write_wait = Duration::from_millis(cluster.redis.own_write_wait_ms);
-    let model = RedisReadModel::new(servers.redis.clone(), clock.clone()).with_committed_wait(own_write_wait);
-    let model = Arc::new(model);
-    let read_model: Arc<dyn ReadModel> = Arc::new(Dispensable(model.clone()));
-    if roles.reads() {
-        let owners = Arc::new(peers::owners(&services, &peers));
-        services.read = Some(Arc::new(ReadService::new(read_model.clone(), owners, clock.clone())));
+/// What the services of a process of a cluster are made of.
+struct Opening<'a> {
+    base: Base<'a>,
+    servers: Servers,
+    keys: ClusterKeys,
+    stores: ClusterStores,
+    /// Scores with the ranking in front of them.
+    ranked: Option<Arc<RankedHot>>,
+    peers: Arc<HttpPeers>,
+    model: Arc<RedisReadModel>,
+}
+
+impl<'a> Opening<'a> {
+    async fn begin(settings: &'a Settings, cluster: &ClusterSettings, roles: &Roles) -> anyhow::Result<Self> {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let keys = ClusterKeys::read(cluster)?;
+        let servers = Servers::reach(cluster, roles, &clock).await?;
+        is_whole(&servers).await?;
+        let leases = Arc::new(MysqlLeases::new(servers.member.clone()));
+        let lease_ms = i64::try_from(cluster.node_lease_ms).context("cluster.node_lease_ms is out of its range")?;
+        let first = first_lease(leases.as_ref(), lease_ms).await?;
+        let stores = ClusterStores::on(&servers, roles);
+        let own_write_wait = Duration::from_millis(cluster.redis.own_write_wait_ms);
+        let model = RedisReadModel::new(servers.redis.clone(), clock.clone()).with_committed_wait(own_write_wait);
+        Ok(Self {
+            peers: Arc::new(peers::of(cluster, &keys, clock.clone())?),
+            ranked: stores.scores.clone().map(|scores| Arc::new(RankedHot::new(scores, servers.redis.clone()))),
+            model: Arc::new(model),
+            base: Base::new(settings, clock, NodeNumber { leases, first, lease_ms }, GuestKey::new(keys.guest()))?,
+            servers,
+            keys,
+            stores,
+        })
     }
-    let scores = of(Service::HotArticle).map(|database| Arc::new(MysqlHot::new(database)));
-    let hot_store = scores.clone().map(|scores| Arc::new(RankedHot::new(scores, servers.redis.clone())));
-    let progress = || Arc::new(KafkaProgress::new(servers.log.clone(), consumers::config(hot::GROUP)));
-    services.hot =
-        hot_store.clone().map(|store| Arc::new(HotService::new(store, clock.clone(), days.clone(), progress())));
-    let log = servers.log.clone();
-    let dead_letters = AllDeadLetters::of(&servers);
-    let broadcast = RedisBroadcast::new(servers.redis.clone());
-    let hub = LiveHub::shared(Arc::new(live::Followed(broadcast.clone())));
-    let buckets = Arc::new(ClusterBuckets(RedisBuckets::new(servers.redis.clone())));
-    let backing = Cluster {
-        instance: InstanceId::new(format!("{}-{:08x}", std::process::id(), rand::random::<u32>())),
-        membership: Arc::new(RedisMembership::new(servers.redis.clone())),
-        model,
-        broadcast,
-        peers,
-        members: member_store,
-        articles: article_store,
-        comments: comment_store.clone(),
-        views: view_store,
-        scores,
-        lags: Lags::default(),
-        rests: RedisRests::new(servers.redis.clone()),
-        servers,
-    };
-    Ok(Site {
-        roles,
-        services,
-        stores: Stores {
-            comments: comment_store.map(|store| store as _),
-            likes: like_store.map(|store| store as _),
-            hot: hot_store.map(|store| store as _),
-        },
-        lookup,
-        read_model: Some(read_model),
-        internal: Some(internal),
-        days,
-        groups: Groups::default(),
-        guests,
-        setup_token: hex(&keys.setup()).into(),
-        log: Arc::new(log),
-        dead_letters: Arc::new(dead_letters),
-        ids,
-        leases,
-        lease_ms,
-        clock,
-        buckets: Some(buckets),
-        live: hub,
-        backing: Arc::new(backing),
-    })
+
+    fn services(&self, roles: &Roles) -> Services {
+        let (base, stores) = (&self.base, &self.stores);
+        let members = stores.members.clone().map(|store| base.members(store, self.keys.token()));
+        let articles = stores.articles.clone().map(|store| Arc::new(base.articles(store).sharing_its_store()));
+        let lookup = peers::lookup(articles.as_ref(), &self.peers);
+        let comments = stores.comments.clone().map(|store| base.comments(store, lookup.clone()));
+        let moderation =
+            members.as_ref().map(|members| self.moderation(members, &lookup, articles.as_ref(), comments.as_ref()));
+        let mut services = Services {
+            sessions: peers::sessions(members.as_ref(), &self.peers, base.clock.clone(), &self.keys),
+            moderation,
+            members,
+            articles,
+            comments,
+            likes: stores.likes.clone().map(|store| base.likes(store, lookup.clone())),
+            views: self.views(&lookup),
+            read: None,
+            hot: self.ranked.clone().map(|store| base.hot(store, Arc::new(self.progress()))),
+            article_lookup: lookup,
+        };
+        if roles.reads() {
+            let owners = Arc::new(peers::owners(&services, &self.peers));
+            services.read = Some(base.read(self.model.clone(), owners));
+        }
+        services
+    }
+
+    fn views(&self, lookup: &Arc<dyn ArticleLookup>) -> Option<Arc<ViewService>> {
+        let store = self.stores.views.clone()?;
+        let live = RedisLiveViews::new(self.servers.redis.clone(), self.base.guests.clone(), LiveLimits::default());
+        Some(self.base.views(store, lookup.clone(), Arc::new(live)))
+    }
+
+    fn moderation(
+        &self,
+        members: &Arc<MemberService>,
+        lookup: &Arc<dyn ArticleLookup>,
+        articles: Option<&Arc<ArticleService>>,
+        comments: Option<&Arc<CommentService>>,
+    ) -> Arc<Moderation> {
+        let store = Arc::new(MysqlModeration::new(self.servers.member.clone()));
+        let acts = Acts::of(&self.servers);
+        let moderated = peers::moderated(lookup.clone(), articles, comments, &acts, &self.peers);
+        Arc::new(Moderation::new(store, members.clone(), moderated))
+    }
+
+    fn progress(&self) -> KafkaProgress {
+        KafkaProgress::new(self.servers.log.clone(), consumers::config(hot::GROUP))
+    }
+
+    /// Joins the services with what stands behind them.
+    fn site(self, roles: Roles, services: Services) -> Site {
+        let Self { base, servers, keys, stores, ranked, peers, model } = self;
+        let members = stores.members.clone();
+        let broadcast = RedisBroadcast::new(servers.redis.clone());
+        Site {
+            roles,
+            internal: Some(peers::router(&services, members, Acts::of(&servers), &keys)),
+            services,
+            stores: Stores {
+                comments: stores.comments.clone().map(|store| store as _),
+                likes: stores.likes.clone().map(|store| store as _),
+                hot: ranked.map(|store| store as _),
+            },
+            read_model: model.clone(),
+            days: base.days,
+            groups: Groups::default(),
+            guests: base.guests,
+            setup_token: hex(&keys.setup()).into(),
+            log: Arc::new(servers.log.clone()),
+            dead_letters: Arc::new(AllDeadLetters::of(&servers)),
+            ids: base.ids,
+            leases: base.leases,
+            lease_ms: base.lease_ms,
+            clock: base.clock,
+            buckets: Some(Arc::new(ClusterBuckets(RedisBuckets::new(servers.redis.clone())))),
+            live: LiveHub::shared(Arc::new(live::Followed(broadcast.clone()))),
+            backing: Arc::new(Cluster {
+                instance: InstanceId::new(format!("{}-{:08x}", std::process::id(), rand::random::<u32>())),
+                membership: Arc::new(RedisMembership::new(servers.redis.clone())),
+                rests: RedisRests::new(servers.redis.clone()),
+                lags: Lags::default(),
+                servers,
+                stores,
+                model,
+                broadcast,
+                peers,
+            }),
+        }
+    }
 }
 
 /// A site that is still being copied here lacks what has not come yet, and what is written to it would be in the way.

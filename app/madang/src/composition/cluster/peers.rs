@@ -15,9 +15,10 @@ use madang_http::{
 use madang_kernel::Clock;
 use madang_member::{ActSource, MemberService, Moderated, RevocationSource, Sessions};
 use madang_memory::{LocalArticles, LocalComments, LocalLikes, LocalViews};
-use madang_mysql::{MysqlActs, MysqlMembers};
+use madang_mysql::{MysqlActs, MysqlMembers, Service};
 
 use super::keys::ClusterKeys;
+use super::servers::Servers;
 use crate::composition::site::Services;
 use crate::config::ClusterSettings;
 use crate::config::roles::Role;
@@ -75,6 +76,14 @@ pub(super) fn owners(services: &Services, peers: &Arc<HttpPeers>) -> MixedOwners
 pub(super) struct Acts {
     pub(super) articles: Option<MysqlActs>,
     pub(super) comments: Option<MysqlActs>,
+}
+
+impl Acts {
+    /// Those in the databases that this process has.
+    pub(super) fn of(servers: &Servers) -> Self {
+        let acts = |service| servers.database(service).map(MysqlActs::new);
+        Self { articles: acts(Service::Article), comments: acts(Service::Comment) }
+    }
 }
 
 /// What moderation asks others: services of this process, or peers.

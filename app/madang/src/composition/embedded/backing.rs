@@ -1,0 +1,133 @@
+//! What stands behind the ports of an embedded site: one file with rows and log, and the query model in memory.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use madang_api::PartState;
+use madang_kernel::{IDEMPOTENCY_KEPT_MS, Timestamp};
+use madang_member::MemberStore as _;
+use madang_memory::MemoryReadModel;
+use madang_messaging::{ConsumerConfig, Inbox as _, Outage};
+use madang_sqlite::{GroupLag, Lane, RetentionOptions, Sqlite, SqliteArticles, SqliteInbox, SqliteLog};
+use tracing::info;
+
+use super::check;
+use super::stores::EmbeddedStores;
+use crate::commands::report::Report;
+use crate::composition::site::{Backing, GroupProgress, SeedStore, Site, Stages};
+use crate::config::Settings;
+use crate::tasks::consumers::READ_GROUP;
+use crate::tasks::lag;
+use crate::tasks::upkeep::{INBOX_KEPT, warn_on_error};
+
+/// The file and what is made of it.
+pub(super) struct Embedded {
+    pub(super) database: Sqlite,
+    pub(super) log: SqliteLog,
+    pub(super) stores: EmbeddedStores,
+    pub(super) model: Arc<MemoryReadModel>,
+}
+
+#[async_trait]
+impl Backing for Embedded {
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    /// From here on people read their own writes: the model hears of a change before whoever made it is answered.
+    fn start(&self, site: &Site, _stages: &Stages<'_>) {
+        let (model, read, live) = (self.model.clone(), site.services.read.clone(), site.live.clone());
+        self.database.on_commit(Arc::new(move |events| {
+            model.merge_committed(events);
+            if let Some(read) = &read {
+                read.note_committed(events);
+            }
+            live.publish(events);
+        }));
+    }
+
+    /// The query model starts empty, so its group starts at the end of the log.
+    async fn prepare_groups(&self, groups: &[ConsumerConfig]) -> Result<(), Outage> {
+        for group in groups.iter().filter(|group| group.group.as_str() == READ_GROUP) {
+            self.log.forget_group(&group.group).await?;
+            self.log.register_group_at_head(&group.group, &group.topics).await?;
+        }
+        Ok(())
+    }
+
+    async fn parts(&self, site: &Site) -> Vec<PartState> {
+        let (writer, lags) = tokio::join!(self.database.write(Lane::People, |_| Ok(())), self.log.lag());
+        // Renewing the lease is a write to disk every few seconds: a disk that is full or gone shows here.
+        let mut parts = vec![
+            part("store", writer.map(|()| "takes writes".to_owned())),
+            part("log", lags.as_ref().map(|lags| format!("{} consumer groups", lags.len()))),
+            crate::serve::readiness::ids(site),
+        ];
+        // A group that is behind is no reason to send readers elsewhere: what it keeps is old, and says how old.
+        parts.extend(lags.unwrap_or_default().iter().map(|lag| group(site, lag)));
+        parts
+    }
+
+    async fn groups(&self) -> anyhow::Result<Vec<GroupProgress>> {
+        let lags = self.log.lag().await?;
+        let progress = |lag: &GroupLag| GroupProgress { name: lag.group.to_string(), words: lag::in_words(lag) };
+        Ok(lags.iter().map(progress).collect())
+    }
+
+    async fn forget_old(&self, site: &Site, settings: &Settings) {
+        match self.log.trim(retention(settings)).await {
+            Ok(trimmed) if trimmed.removed > 0 => info!(removed = trimmed.removed, "trimmed the event log"),
+            outcome => warn_on_error("trim the event log", outcome),
+        }
+        let now = site.clock.now();
+        let before = Timestamp::from_millis(now.as_millis() - IDEMPOTENCY_KEPT_MS);
+        warn_on_error("forget idempotency keys", self.stores.articles.purge_once(before).await);
+        warn_on_error("forget ended sessions", self.stores.members.forget_expired(now).await);
+        warn_on_error(
+            "forget processed events",
+            SqliteInbox::new(self.database.clone()).forget_older_than(INBOX_KEPT).await,
+        );
+    }
+
+    fn holds_query_model(&self, site: &Site) -> bool {
+        !site.groups.names().is_empty()
+    }
+
+    async fn check(&self, site: &Site, full: bool, report: &Report) -> anyhow::Result<usize> {
+        check::check(&self.database, site, full, report).await
+    }
+
+    fn seed_store(&self, beside_people: bool) -> anyhow::Result<SeedStore> {
+        Ok(SeedStore::OneByOne(match beside_people {
+            true => Arc::new(SqliteArticles::in_background(self.database.clone())),
+            false => Arc::new(SqliteArticles::new(self.database.clone())),
+        }))
+    }
+
+    async fn close(&self) {
+        self.database.clone().close().await;
+    }
+}
+
+fn retention(settings: &Settings) -> RetentionOptions {
+    RetentionOptions {
+        keep_rows: settings.event_log_keep_rows,
+        keep_for: Duration::from_secs(settings.event_log_keep_for_s),
+        hard_max_rows: settings.event_log_hard_max_rows,
+        ..RetentionOptions::default()
+    }
+}
+
+fn group(site: &Site, lag: &GroupLag) -> PartState {
+    let name = lag.group.as_str();
+    PartState { name: format!("group {name}"), ok: true, detail: site.groups.in_words(name, lag::in_words(lag)) }
+}
+
+fn part<E: std::fmt::Display>(name: &str, state: Result<String, E>) -> PartState {
+    let (ok, detail) = match state {
+        Ok(detail) => (true, detail),
+        Err(error) => (false, error.to_string()),
+    };
+    PartState { name: name.to_owned(), ok, detail }
+}
