@@ -4,6 +4,7 @@ use bytes::Bytes;
 use madang_board::ArticleId;
 use madang_kernel::{EventId, Id, ShardId, Timestamp};
 use madang_messaging::{Message, ToMessage};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -146,6 +147,12 @@ impl Envelope {
         parse(raw).map_err(|reason| DecodeError { reason, raw: raw.clone() })
     }
 
+    /// The name of the type of an encoded event, as cheaply as it can be read; `None` for what this build does not know.
+    pub fn type_name_of(raw: &[u8]) -> Option<&'static str> {
+        let wire: Wire<'_, IgnoredAny> = serde_json::from_slice(raw).ok()?;
+        type_name::ALL.into_iter().find(|known| wire.type_name == *known)
+    }
+
     fn encode_with<D: Serialize>(&self, data: &D) -> Bytes {
         let wire = Wire {
             event_id: self.event_id,
@@ -280,6 +287,7 @@ mod tests {
         for event in events {
             let envelope = Envelope { event, ..created("t".into(), "c".into()) };
             assert_eq!(Envelope::decode(&envelope.encode()).unwrap(), envelope);
+            assert_eq!(Envelope::type_name_of(&envelope.encode()), Some(envelope.event.type_name()));
         }
     }
 
@@ -303,6 +311,7 @@ mod tests {
         let error = Envelope::decode(&raw).unwrap_err();
         assert_eq!(error.reason, DecodeReason::UnknownType("article.pinned".into()));
         assert_eq!(error.raw, raw);
+        assert_eq!(Envelope::type_name_of(&raw), None);
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 use madang_board::{ArticleId, MemberId};
+use madang_engine_kafka::{KafkaLog, KafkaOptions};
 use madang_event::{ArticleLikes, Envelope, Event};
-use madang_kafka::{KafkaLog, KafkaOptions};
 use madang_kernel::{EventId, Id as _, ShardId, Timestamp};
 use madang_messaging::{EventLog as _, Message, PublishOutcome, header};
 use serde_json::Value;
@@ -21,7 +21,7 @@ fn publish(servers: &Servers, cluster: &Cluster, message: Message) {
         prefix: format!("{}.", cluster.name),
         // As the processes are configured.
         partitions: 2,
-        ..KafkaOptions::new(servers.kafka.clone())
+        ..KafkaOptions::new("madang", servers.kafka.clone())
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let outcome = runtime.block_on(async {

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use madang_kafka::{KafkaLog, KafkaOptions};
+use madang_engine_kafka::{KafkaLog, KafkaOptions};
+use madang_event::{Envelope, Topic};
 use madang_kernel::{Clock, IdGenerator, NodeId, NodeLease, SystemClock};
 use madang_messaging::{Assignment, OnError, Relay, RelayConfig, Supervisor};
 use madang_mysql::{Mysql, MysqlOptions, MysqlOutbox, ServerOptions, Service};
@@ -67,9 +68,14 @@ impl Relayed {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let db = Mysql::open(&options, service, clock.clone()).await?;
         let prefix = format!("{}.", options.database_prefix);
-        let kafka = KafkaOptions { prefix, partitions: PARTITIONS, ..KafkaOptions::new(servers.kafka.clone()) };
+        let kafka = KafkaOptions {
+            prefix,
+            topics: Topic::ALL.map(|topic| topic.name().to_owned()).to_vec(),
+            event_type: |message| Envelope::type_name_of(&message.payload),
+            partitions: PARTITIONS,
+            ..KafkaOptions::new("madang", servers.kafka.clone())
+        };
         let log = KafkaLog::connect(kafka).await?;
-        log.ensure_topics().await?;
         let (_, all) = watch::channel(Assignment::ALL);
         let outbox = Arc::new(MysqlOutbox::new(db.clone()));
         let (relay, hand_over) = Relay::new(RelayConfig::default(), outbox, Arc::new(log.clone()), all, clock.clone());

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use madang_api::PartState;
+use madang_engine_kafka::KafkaLog;
 use madang_http::PeerState;
-use madang_kafka::KafkaLog;
 use madang_messaging::{ConsumerConfig, Outage, Stop};
 
 use super::servers::Servers;

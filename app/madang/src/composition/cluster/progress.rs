@@ -2,8 +2,8 @@
 //! what was the end of its topics at some time after that moment.
 
 use async_trait::async_trait;
+use madang_engine_kafka::KafkaLog;
 use madang_hot_article::Progress;
-use madang_kafka::KafkaLog;
 use madang_kernel::{StoreError, Timestamp};
 use madang_messaging::{ConsumerConfig, Outage, Position};
 use tokio::sync::Mutex;

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use madang_kafka::{KafkaLog, KafkaOptions};
+use madang_engine_kafka::{KafkaLog, KafkaOptions};
+use madang_event::{Envelope, Topic};
 use madang_kernel::Clock;
 use madang_mysql::{Mysql, MysqlOptions, ServerOptions, Service, TlsOptions};
 use madang_redis::{Mode, Redis, RedisOptions};
@@ -12,8 +13,8 @@ use madang_redis::{Mode, Redis, RedisOptions};
 use crate::config::roles::{Role, Roles};
 use crate::config::{ClusterSettings, MysqlTlsSettings, RedisMode, ServerUrl};
 
-/// The name under which the topics have no prefix of their own, because theirs is the same.
-const PLAIN_NAME: &str = "madang";
+/// What this program is called at the broker. A site of the same name needs no prefix for its topics, which start with it.
+const PROGRAM: &str = "madang";
 
 /// Everything that is reached over the network, but the other processes.
 pub(super) struct Servers {
@@ -100,13 +101,15 @@ fn redis_options(settings: &ClusterSettings) -> RedisOptions {
 
 fn kafka_options(settings: &ClusterSettings) -> KafkaOptions {
     let kafka = &settings.kafka;
-    let prefix = if settings.name == PLAIN_NAME { String::new() } else { format!("{}.", settings.name) };
+    let prefix = if settings.name == PROGRAM { String::new() } else { format!("{}.", settings.name) };
     let security = kafka.security.iter().map(|(key, value)| (key.clone(), value.reveal().to_owned())).collect();
     KafkaOptions {
         prefix,
+        topics: Topic::ALL.map(|topic| topic.name().to_owned()).to_vec(),
+        event_type: |message| Envelope::type_name_of(&message.payload),
         partitions: kafka.partitions,
         replication: kafka.replication,
         security,
-        ..KafkaOptions::new(kafka.bootstrap.join(","))
+        ..KafkaOptions::new(PROGRAM, kafka.bootstrap.join(","))
     }
 }

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use madang_kafka::{ConnectError, KafkaLog};
+use madang_engine_kafka::{ConnectError, KafkaLog};
 use madang_messaging::{ConsumerConfig, Stop};
 use tracing::{error, info, warn};
 
@@ -16,7 +16,7 @@ const AT_START_MAX: Duration = Duration::from_secs(15);
 pub(super) async fn make_at_start(log: &KafkaLog, groups: &[ConsumerConfig]) {
     if log.ping().await.is_ok() {
         // What does not work now is tried on by the task, which also says why.
-        let _ = tokio::time::timeout(AT_START_MAX, log.prepare_all(groups)).await;
+        let _ = tokio::time::timeout(AT_START_MAX, log.prepare(groups)).await;
     }
 }
 
@@ -27,7 +27,7 @@ pub(super) async fn make(log: KafkaLog, groups: Vec<ConsumerConfig>, stop: Stop)
     loop {
         let reason = match tokio::select! {
             () = stop.cancelled() => return Ok(()),
-            made = log.prepare_all(&groups) => made,
+            made = log.prepare(&groups) => made,
         } {
             Ok(()) => {
                 if !said.is_empty() {

@@ -30,10 +30,10 @@ use state::{Partition, Shared, State};
 
 /// How long the broker may take to confirm a commit, in milliseconds; below the consumer's own patience.
 const COMMIT_TIMEOUT_MS: u64 = 8_000;
-/// How long a look at stored offsets, or a move to them, may take, in milliseconds.
+/// How long reading stored offsets, or a move to them, may take, in milliseconds.
 const OFFSETS_TIMEOUT_MS: u64 = 5_000;
-/// A poll looks again after this long even if nothing woke it, in milliseconds.
-const LOOK_AGAIN_MS: u64 = 500;
+/// A poll checks again after this long even if nothing woke it, in milliseconds.
+const CHECK_AGAIN_MS: u64 = 500;
 
 /// A member of a group on Kafka.
 pub(crate) struct KafkaSubscription {
@@ -50,7 +50,7 @@ impl KafkaSubscription {
         topics: &[String],
         alive: watch::Receiver<()>,
     ) -> Result<Self, Outage> {
-        let shared = Arc::new(Shared::new(Names::new(&options.prefix)));
+        let shared = Arc::new(Shared::new(Names::new(options)));
         let made = options.member(group).create_with_context(Member::new(shared.clone()));
         let consumer: Arc<BaseConsumer<Member>> = Arc::new(made.map_err(away)?);
         let named: Vec<String> = topics.iter().map(|topic| shared.names.topic(topic)).collect();
@@ -76,7 +76,7 @@ impl KafkaSubscription {
     }
 
     /// What there is to tell right now.
-    fn look(&self, max: usize) -> Result<Option<Polled>, Outage> {
+    fn next(&self, max: usize) -> Result<Option<Polled>, Outage> {
         let mut state = self.shared.lock();
         if let Some(reason) = state.outage.take() {
             return Err(away(reason));
@@ -127,16 +127,16 @@ impl Subscription for KafkaSubscription {
         loop {
             let woken = self.shared.wake.notified();
             tokio::pin!(woken);
-            // Armed before the look, so that what comes in between wakes it.
+            // Armed before the check, so that what comes in between wakes it.
             woken.as_mut().enable();
-            if let Some(polled) = self.look(max)? {
+            if let Some(polled) = self.next(max)? {
                 return Ok(polled);
             }
             let left = max_wait.saturating_sub(started.elapsed());
             if left.is_zero() {
                 return Ok(Polled::Deliveries(Vec::new()));
             }
-            let _ = tokio::time::timeout(left.min(Duration::from_millis(LOOK_AGAIN_MS)), woken).await;
+            let _ = tokio::time::timeout(left.min(Duration::from_millis(CHECK_AGAIN_MS)), woken).await;
         }
     }
 

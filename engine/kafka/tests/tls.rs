@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use madang_kafka::{ConnectError, KafkaLog, KafkaOptions};
+use madang_engine_kafka::{ConnectError, KafkaLog, KafkaOptions};
 use madang_messaging::{EventLog, GroupId, Polled, PublishOutcome};
 use support::broker::{Broker, free_port};
 use support::{PATIENCE, TOPIC, message, options};

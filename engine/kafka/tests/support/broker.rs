@@ -4,7 +4,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use madang_kafka::{KafkaLog, KafkaOptions};
+use madang_engine_kafka::{KafkaLog, KafkaOptions};
 
 use super::eventually;
 
@@ -60,7 +60,7 @@ impl Broker {
 
     /// Waits until it answers.
     pub(crate) async fn answers(&self) {
-        let options = KafkaOptions { prefix: "probe-".to_owned(), ..KafkaOptions::new(self.bootstrap()) };
+        let options = KafkaOptions { topics: vec!["probe".to_owned()], ..KafkaOptions::new("test", self.bootstrap()) };
         eventually("the broker answers", || async { KafkaLog::connect(options.clone()).await.is_ok() }).await;
     }
 

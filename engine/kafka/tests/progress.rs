@@ -47,8 +47,8 @@ async fn a_group_has_passed_an_end_once_everything_before_it_is_stored() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_log_is_opened_without_a_broker_and_says_that_none_answers() {
-    let options = madang_kafka::KafkaOptions::new("127.0.0.1:1");
-    let log = madang_kafka::KafkaLog::open(options).unwrap();
+    let options = madang_engine_kafka::KafkaOptions::new("test", "127.0.0.1:1");
+    let log = madang_engine_kafka::KafkaLog::open(options).unwrap();
     assert!(log.ping().await.is_err());
     assert!(log.publish(&[message(1, "k", "x")]).await.is_err());
 }

@@ -61,7 +61,7 @@ async fn one_message_climbs_both_rungs_dies_and_comes_back_by_replay_while_other
     let ladder = Ladder(vec![Rung { name: "5s", delay_ms: 300 }, Rung { name: "1m", delay_ms: 700 }]);
     let mut config = ConsumerConfig::new(GroupId::new("counting"), vec![TOPIC.to_owned()]);
     (config.ladder, config.in_place_backoff) = (ladder.clone(), AT_ONCE);
-    log.prepare(&config).await.unwrap();
+    log.prepare(std::slice::from_ref(&config)).await.unwrap();
     let supervisor = Supervisor::new("test");
     let consumer = Consumer::new(config, Arc::new(log.clone()), handler.clone(), Arc::new(SystemClock));
     supervisor.spawn("consumer", OnError::Restart, move |stop| consumer.clone().run(stop));

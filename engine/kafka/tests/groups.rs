@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use madang_kafka::KafkaLog;
+use madang_engine_kafka::KafkaLog;
 use madang_kernel::{Id, SystemClock};
 use madang_messaging::{
     Consumer, ConsumerConfig, Delivery, EventLog, GroupId, Handled, Handler, HandlerError, Message, OnError, Outage,

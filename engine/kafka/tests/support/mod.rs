@@ -8,7 +8,7 @@ pub(crate) mod outbox;
 use std::time::Duration;
 
 use bytes::Bytes;
-use madang_kafka::{KafkaLog, KafkaOptions};
+use madang_engine_kafka::{KafkaLog, KafkaOptions};
 use madang_kernel::{Clock, EventId, Id, SHARDS, ShardId, SystemClock};
 use madang_messaging::{Backoff, Message};
 pub(crate) use madang_test_servers::kafka as bootstrap;
@@ -19,7 +19,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
 /// Options for topics and groups that nobody else has.
 pub(crate) fn options(bootstrap: &str) -> KafkaOptions {
     let prefix = format!("t{:016x}-", rand::random::<u64>());
-    KafkaOptions { prefix, partitions: 4, ..KafkaOptions::new(bootstrap) }
+    let topics = TOPICS.map(str::to_owned).to_vec();
+    KafkaOptions { prefix, topics, partitions: 4, ..KafkaOptions::new("test", bootstrap) }
 }
 
 /// A log with nothing in it.
@@ -29,6 +30,8 @@ pub(crate) async fn fresh() -> (KafkaLog, KafkaOptions) {
 }
 
 pub(crate) const TOPIC: &str = "test.thing.v1";
+/// The topics that the program of these tests names.
+pub(crate) const TOPICS: [&str; 3] = ["test.order.v1", "test.parcel.v1", "test.refund.v1"];
 
 pub(crate) fn message(number: i64, key: &str, payload: impl Into<Bytes>) -> Message {
     Message {

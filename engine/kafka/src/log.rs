@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use madang_event::Topic;
 use madang_messaging::consumer::ladder::dlq_topic;
 use madang_messaging::{ConsumerConfig, EventLog, GroupId, Message, Outage, Position, PublishOutcome, Subscription};
 use rdkafka::consumer::{BaseConsumer, Consumer};
@@ -15,7 +14,7 @@ use crate::errors::{away, blocking};
 use crate::names::{Names, is_topic};
 use crate::producer::Producer;
 use crate::subscription::KafkaSubscription;
-use crate::topics::Topics;
+use crate::topics::{Topics, count_on_wire};
 use crate::{ConnectError, KafkaDeadLetters, KafkaOptions};
 
 /// How long a broker may take to answer about offsets, in milliseconds.
@@ -37,10 +36,10 @@ pub(crate) struct Inner {
 }
 
 impl KafkaLog {
-    /// Connects, and makes the topics of the site where they are absent.
+    /// Opens the log, and makes the program's topics where they are absent.
     pub async fn connect(options: KafkaOptions) -> Result<Self, ConnectError> {
         let log = Self::open(options)?;
-        log.ensure_topics().await?;
+        log.prepare(&[]).await?;
         Ok(log)
     }
 
@@ -48,7 +47,7 @@ impl KafkaLog {
     pub fn open(options: KafkaOptions) -> Result<Self, ConnectError> {
         options.check()?;
         let inner = Inner {
-            names: Names::new(&options.prefix),
+            names: Names::new(&options),
             topics: Topics::new(&options)?,
             producer: Producer::new(&options)?,
             members: watch::Sender::new(()),
@@ -57,29 +56,20 @@ impl KafkaLog {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// Makes the topics of the site where they are absent; an answer is a sign of a broker's life.
-    pub async fn ensure_topics(&self) -> Result<(), ConnectError> {
-        self.inner.topics.ensure(Topic::ALL.map(Topic::name)).await
-    }
-
     /// Asks a broker for what every client asks first.
     pub async fn ping(&self) -> Result<(), Outage> {
         self.inner.topics.ping().await
     }
 
-    /// Makes the topics of a group where they are absent: what it reads, its ladder, its dead letters.
-    pub async fn prepare(&self, consumer: &ConsumerConfig) -> Result<(), ConnectError> {
-        self.prepare_all(std::slice::from_ref(consumer)).await
-    }
-
-    /// The same for several groups, by one request: a broker makes many topics in hardly more time than one.
-    pub async fn prepare_all(&self, consumers: &[ConsumerConfig]) -> Result<(), ConnectError> {
-        let topics = consumers.iter().flat_map(|consumer| {
+    /// Makes the program's topics and those of these groups where they are absent: what a group reads, its ladder, its dead
+    /// letters. All by one request: a broker makes many topics in hardly more time than one.
+    pub async fn prepare(&self, consumers: &[ConsumerConfig]) -> Result<(), ConnectError> {
+        let of_groups = consumers.iter().flat_map(|consumer| {
             let read = consumer.lanes().into_iter().flat_map(|lane| lane.topics);
             let dead = consumer.topics.iter().map(|topic| dlq_topic(topic, &consumer.group));
             read.chain(dead).collect::<Vec<String>>()
         });
-        let topics: Vec<String> = Topic::ALL.map(|topic| topic.name().to_owned()).into_iter().chain(topics).collect();
+        let topics: Vec<String> = self.inner.options.topics.iter().cloned().chain(of_groups).collect();
         self.inner.topics.ensure(topics.iter().map(String::as_str)).await
     }
 
@@ -91,7 +81,8 @@ impl KafkaLog {
     /// How many messages of these topics the group has not stored as done.
     pub async fn lag(&self, group: &GroupId, topics: &[String]) -> Result<u64, Outage> {
         let (ends, stored) = (self.ends(topics).await?, self.stored(group, topics).await?);
-        let next = |end: &Position| stored.iter().find(|stored| is_same_place(stored, end)).map(|stored| stored.offset);
+        let next =
+            |end: &Position| stored.iter().find(|stored| is_same_partition(stored, end)).map(|stored| stored.offset);
         let behind = ends.iter().map(|end| end.offset.saturating_sub(next(end).unwrap_or(0)));
         Ok(behind.map(|behind| u64::try_from(behind).unwrap_or(0)).sum())
     }
@@ -99,7 +90,7 @@ impl KafkaLog {
     /// Where these topics end now: the next offset of each partition.
     pub async fn ends(&self, topics: &[String]) -> Result<Vec<Position>, Outage> {
         let partitions: Vec<_> = self.partitions(topics).collect();
-        self.look("", topics, move |reader, names, timeout| {
+        self.ask("", topics, move |reader, names, timeout| {
             let end = |(topic, partition): (String, i32)| {
                 let (_, head) = reader.fetch_watermarks(&names.topic(&topic), partition, timeout).map_err(away)?;
                 Ok(Position { topic, partition: partition.unsigned_abs(), offset: head })
@@ -113,7 +104,7 @@ impl KafkaLog {
     pub async fn has_passed(&self, group: &GroupId, topics: &[String], ends: &[Position]) -> Result<bool, Outage> {
         let stored = self.stored(group, topics).await?;
         let passed = |end: &Position| {
-            end.offset == 0 || stored.iter().any(|stored| is_same_place(stored, end) && stored.offset >= end.offset)
+            end.offset == 0 || stored.iter().any(|stored| is_same_partition(stored, end) && stored.offset >= end.offset)
         };
         Ok(ends.iter().all(passed))
     }
@@ -121,12 +112,12 @@ impl KafkaLog {
     /// The next offset of each partition that a group will read; the oldest where it has stored nothing.
     async fn stored(&self, group: &GroupId, topics: &[String]) -> Result<Vec<Position>, Outage> {
         let partitions: Vec<_> = self.partitions(topics).collect();
-        self.look(group.as_str(), topics, move |reader, names, timeout| {
-            let mut asked = TopicPartitionList::new();
+        self.ask(group.as_str(), topics, move |reader, names, timeout| {
+            let mut wanted = TopicPartitionList::new();
             for (topic, partition) in &partitions {
-                asked.add_partition(&names.topic(topic), *partition);
+                wanted.add_partition(&names.topic(topic), *partition);
             }
-            let committed = reader.committed_offsets(asked, timeout).map_err(away)?;
+            let committed = reader.committed_offsets(wanted, timeout).map_err(away)?;
             let position = |(topic, partition): (String, i32)| {
                 let found = committed.find_partition(&names.topic(&topic), partition).map(|found| found.offset());
                 let offset = match found {
@@ -141,22 +132,22 @@ impl KafkaLog {
     }
 
     fn partitions(&self, topics: &[String]) -> impl Iterator<Item = (String, i32)> {
-        let count = self.inner.options.partitions as i32;
+        let count = count_on_wire(self.inner.options.partitions);
         topics.iter().flat_map(move |topic| (0..count).map(move |partition| (topic.clone(), partition)))
     }
 
     /// Asks a broker by a reader that joins nothing.
-    async fn look<T: Send + 'static>(
+    async fn ask<T: Send + 'static>(
         &self,
         group: &str,
         topics: &[String],
-        ask: impl FnOnce(&BaseConsumer, &Names, Duration) -> Result<T, Outage> + Send + 'static,
+        question: impl FnOnce(&BaseConsumer, &Names, Duration) -> Result<T, Outage> + Send + 'static,
     ) -> Result<T, Outage> {
         let (names, group) = (self.inner.names.clone(), GroupId::new(group));
         let config = self.inner.options.reader(&names.group(&group, topics));
         blocking(move || {
             let reader: BaseConsumer = config.create().map_err(away)?;
-            ask(&reader, &names, Duration::from_millis(OFFSETS_TIMEOUT_MS))
+            question(&reader, &names, Duration::from_millis(OFFSETS_TIMEOUT_MS))
         })
         .await
     }
@@ -170,7 +161,7 @@ impl KafkaLog {
     }
 }
 
-fn is_same_place(one: &Position, other: &Position) -> bool {
+fn is_same_partition(one: &Position, other: &Position) -> bool {
     one.topic == other.topic && one.partition == other.partition
 }
 

@@ -1,6 +1,8 @@
-//! Names on the broker: our topics and groups with the site's prefix, and which topics are whose.
+//! Names on the broker: topics and groups with their prefix, and which topics are whose.
 
 use madang_messaging::GroupId;
+
+use crate::KafkaOptions;
 
 /// Ends the name of every topic of dead letters.
 const DEAD_LETTERS_END: &str = ".dlq";
@@ -12,11 +14,12 @@ const TOPIC_NAME_MAX_BYTES: usize = 249;
 #[derive(Debug, Clone)]
 pub(crate) struct Names {
     prefix: String,
+    program: String,
 }
 
 impl Names {
-    pub(crate) fn new(prefix: &str) -> Self {
-        Self { prefix: prefix.to_owned() }
+    pub(crate) fn new(options: &KafkaOptions) -> Self {
+        Self { prefix: options.prefix.clone(), program: options.program.clone() }
     }
 
     /// The topic as the broker knows it.
@@ -37,15 +40,15 @@ impl Names {
         let first = topics.first().and_then(rung);
         match first {
             Some(first) if topics.iter().all(|topic| rung(topic).as_ref() == Some(&first)) => {
-                format!("{}madang.{group}.retry.{first}", self.prefix)
+                format!("{}{}.{group}.retry.{first}", self.prefix, self.program)
             }
-            _ => format!("{}madang.{group}", self.prefix),
+            _ => format!("{}{}.{group}", self.prefix, self.program),
         }
     }
 
     /// Readers of dead letters; they join nothing and store nothing.
-    pub(crate) fn letter_reader(&self) -> String {
-        format!("{}madang.dead-letters", self.prefix)
+    pub(crate) fn dead_letter_reader(&self) -> String {
+        format!("{}{}.dead-letters", self.prefix, self.program)
     }
 }
 
@@ -64,21 +67,25 @@ pub(crate) fn holds_dead_letters(topic: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn names() -> Names {
+        Names { prefix: "t-".to_owned(), program: "shop".to_owned() }
+    }
+
     #[test]
     fn each_rung_is_read_by_a_group_of_its_own() {
-        let (names, group) = (Names::new("t-"), GroupId::new("hot"));
+        let (names, group) = (names(), GroupId::new("hot"));
         let of =
             |topics: &[&str]| names.group(&group, &topics.iter().map(|&topic| topic.to_owned()).collect::<Vec<_>>());
-        assert_eq!(of(&["a", "b"]), "t-madang.hot");
-        assert_eq!(of(&["a.hot.retry.5s", "b.hot.retry.5s"]), "t-madang.hot.retry.5s");
-        assert_eq!(of(&["a", "b.hot.retry.5s"]), "t-madang.hot");
-        assert_eq!(of(&["a.cold.retry.5s"]), "t-madang.hot");
-        assert_eq!(of(&[]), "t-madang.hot");
+        assert_eq!(of(&["a", "b"]), "t-shop.hot");
+        assert_eq!(of(&["a.hot.retry.5s", "b.hot.retry.5s"]), "t-shop.hot.retry.5s");
+        assert_eq!(of(&["a", "b.hot.retry.5s"]), "t-shop.hot");
+        assert_eq!(of(&["a.cold.retry.5s"]), "t-shop.hot");
+        assert_eq!(of(&[]), "t-shop.hot");
     }
 
     #[test]
     fn what_no_broker_takes_is_no_name_of_a_topic() {
-        assert!(is_topic("madang.article.v1.hot-article.retry.5s") && is_topic(&"x".repeat(249)));
+        assert!(is_topic("shop.order.v1.stock-keeper.retry.5s") && is_topic(&"x".repeat(249)));
         for name in ["", ".", "..", "a b", "a/b", "토픽", "nul\0", &"x".repeat(250)] {
             assert!(!is_topic(name), "{name}");
         }
@@ -86,8 +93,8 @@ mod tests {
 
     #[test]
     fn a_name_comes_back_without_the_prefix() {
-        let names = Names::new("t-");
-        assert_eq!(names.ours(&names.topic("madang.like.v1")), Some("madang.like.v1"));
+        let names = names();
+        assert_eq!(names.ours(&names.topic("shop.order.v1")), Some("shop.order.v1"));
         assert_eq!(names.ours("somebody.else"), None);
     }
 }

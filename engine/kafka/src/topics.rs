@@ -1,6 +1,6 @@
 //! Topics are made when they are absent and never changed when they are there.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -20,49 +20,47 @@ const ANSWER_TIMEOUT_MS: u64 = 5_000;
 const PING_TIMEOUT_MS: u64 = 2_000;
 /// How long a new topic may take until it has leaders, in milliseconds.
 const LEADERS_TIMEOUT_MS: u64 = 20_000;
-/// Between two looks at a new topic, in milliseconds.
+/// Between two questions after a new topic, in milliseconds.
 const LEADERS_POLL_MS: u64 = 50;
 /// Dead letters are few and are listed in the order in which they came, so they need no more.
 const DEAD_LETTER_PARTITIONS: u32 = 1;
 /// Removed dead letters are forgotten by compaction after this long, in milliseconds.
 const DEAD_LETTER_SEGMENT_MS: u64 = 24 * 60 * 60 * 1_000;
 
-/// The topics of the site.
+/// The topics on the broker.
 pub(crate) struct Topics {
     options: KafkaOptions,
     names: Names,
     admin: Arc<AdminClient<Connection>>,
-    /// Topics found to be right; none of them is looked at again.
-    known: Mutex<HashSet<String>>,
+    /// Topics found to be right; none of them is checked again.
+    checked: Mutex<HashSet<String>>,
 }
 
 impl Topics {
     pub(crate) fn new(options: &KafkaOptions) -> Result<Self, ConnectError> {
         let made = options.client().create_with_context(Connection);
         let admin = Arc::new(made.map_err(|error| ConnectError::Options(error.to_string()))?);
-        Ok(Self { options: options.clone(), names: Names::new(&options.prefix), admin, known: Mutex::default() })
+        Ok(Self { options: options.clone(), names: Names::new(options), admin, checked: Mutex::default() })
     }
 
     /// Makes those of these topics (by our names) that are absent, and refuses one with another number of partitions.
     pub(crate) async fn ensure(&self, ours: impl IntoIterator<Item = &str>) -> Result<(), ConnectError> {
-        let unknown: Vec<String> = {
-            let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut unknown: Vec<&str> = ours.into_iter().filter(|topic| !known.contains(*topic)).collect();
-            unknown.sort_unstable();
-            unknown.dedup();
-            unknown.into_iter().map(str::to_owned).collect()
+        let unchecked: Vec<String> = {
+            let checked = self.checked.lock().unwrap_or_else(PoisonError::into_inner);
+            let unchecked: BTreeSet<&str> = ours.into_iter().filter(|topic| !checked.contains(*topic)).collect();
+            unchecked.into_iter().map(str::to_owned).collect()
         };
-        if unknown.is_empty() {
+        if unchecked.is_empty() {
             return Ok(());
         }
         let present = self.present().await?;
         let absent: Vec<&String> =
-            unknown.iter().filter(|topic| !present.contains_key(&self.names.topic(topic))).collect();
+            unchecked.iter().filter(|topic| !present.contains_key(&self.names.topic(topic))).collect();
         if !absent.is_empty() {
             self.create(&absent).await?;
         }
-        self.wait_for(&unknown).await?;
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).extend(unknown);
+        self.wait_for(&unchecked).await?;
+        self.checked.lock().unwrap_or_else(PoisonError::into_inner).extend(unchecked);
         Ok(())
     }
 
@@ -104,7 +102,7 @@ impl Topics {
         let settings = Settings::of(&self.options);
         let named: Vec<(String, bool, i32)> = ours
             .iter()
-            .map(|topic| (self.names.topic(topic), holds_dead_letters(topic), self.partitions(topic) as i32))
+            .map(|topic| (self.names.topic(topic), holds_dead_letters(topic), count_on_wire(self.partitions(topic))))
             .collect();
         let wanted: Vec<NewTopic<'_>> =
             named.iter().map(|(name, letters, partitions)| settings.topic(name, *letters, *partitions)).collect();
@@ -133,7 +131,7 @@ impl Topics {
             for ours in ours {
                 let (topic, wanted) = (self.names.topic(ours), self.partitions(ours));
                 match present.get(&topic) {
-                    Some(&(_, found)) if found != wanted as usize => {
+                    Some(&(_, found)) if u32::try_from(found) != Ok(wanted) => {
                         return Err(ConnectError::Partitions { topic, found, wanted });
                     }
                     Some(&(led, found)) if led == found => {}
@@ -180,6 +178,11 @@ impl Settings {
             None => topic.set("cleanup.policy", "delete"),
         }
     }
+}
+
+/// A number of partitions as the protocol has it; the options were checked to fit.
+pub(crate) fn count_on_wire(partitions: u32) -> i32 {
+    i32::try_from(partitions).unwrap_or(i32::MAX)
 }
 
 fn is_refusal(code: RDKafkaErrorCode) -> bool {

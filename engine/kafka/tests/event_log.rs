@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use madang_conformance::dead_letters::DeadLettersHarness;
 use madang_conformance::event_log::EventLogHarness;
-use madang_kafka::{KafkaDeadLetters, KafkaLog, KafkaOptions};
+use madang_engine_kafka::{KafkaDeadLetters, KafkaLog, KafkaOptions};
 use madang_messaging::{DeadLetters, EventLog};
 
 struct Harness {

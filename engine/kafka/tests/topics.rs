@@ -8,12 +8,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use bytes::Bytes;
-use madang_event::Topic;
-use madang_kafka::{ConnectError, KafkaLog, KafkaOptions, MESSAGE_MAX_BYTES};
+use madang_engine_kafka::{ConnectError, KafkaLog, KafkaOptions, MESSAGE_MAX_BYTES};
 use madang_messaging::{ConsumerConfig, Delivery, EventLog, GroupId, Message, Polled, PublishOutcome, Subscription};
 use rdkafka::ClientConfig;
 use rdkafka::consumer::{BaseConsumer, Consumer};
-use support::{PATIENCE, TOPIC, bootstrap, fresh, message, options};
+use support::{PATIENCE, TOPIC, TOPICS, bootstrap, fresh, message, options};
 use tokio::time::Instant;
 
 async fn take(reader: &mut dyn Subscription, count: usize) -> Vec<Delivery> {
@@ -28,7 +27,7 @@ async fn take(reader: &mut dyn Subscription, count: usize) -> Vec<Delivery> {
     taken
 }
 
-/// Partitions of every topic of this site.
+/// Partitions of every topic of this program.
 fn on_the_broker(options: &KafkaOptions) -> BTreeMap<String, usize> {
     let client: BaseConsumer = ClientConfig::new().set("bootstrap.servers", &options.bootstrap).create().unwrap();
     let metadata = client.fetch_metadata(None, PATIENCE).unwrap();
@@ -39,22 +38,22 @@ fn on_the_broker(options: &KafkaOptions) -> BTreeMap<String, usize> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_topic_of_the_site_and_of_a_group_is_there_before_it_is_needed() {
+async fn every_topic_of_the_program_and_of_a_group_is_there_before_it_is_needed() {
     let (log, options) = fresh().await;
-    let topics: Vec<String> = vec![Topic::Article.name().into(), Topic::Like.name().into()];
-    let config = ConsumerConfig::new(GroupId::new("hot-article"), topics);
-    log.prepare(&config).await.unwrap();
+    let topics = TOPICS[..2].iter().map(|&topic| topic.to_owned()).collect();
+    let config = ConsumerConfig::new(GroupId::new("packers"), topics);
+    log.prepare(std::slice::from_ref(&config)).await.unwrap();
     let present = on_the_broker(&options);
-    for topic in Topic::ALL {
-        assert_eq!(present[topic.name()], 4, "equal partition counts keep an article together");
+    for topic in TOPICS {
+        assert_eq!(present[topic], 4, "equal partition counts keep what has one key together");
     }
-    for start in ["madang.article.v1.hot-article", "madang.like.v1.hot-article"] {
+    for start in ["test.order.v1.packers", "test.parcel.v1.packers"] {
         assert_eq!(present[&format!("{start}.retry.5s")], 4);
         assert_eq!(present[&format!("{start}.retry.1m")], 4);
         assert_eq!(present[&format!("{start}.dlq")], 1);
     }
-    assert_eq!(present.len(), 4 + 6, "and nothing else: {present:?}");
-    log.prepare(&config).await.unwrap();
+    assert_eq!(present.len(), 3 + 6, "and nothing else: {present:?}");
+    log.prepare(std::slice::from_ref(&config)).await.unwrap();
     assert_eq!(on_the_broker(&options), present, "asked twice, made once");
 }
 
@@ -125,9 +124,9 @@ async fn keys_spread_evenly_and_lie_in_the_same_partition_of_every_topic() {
     const KEYS: u64 = 12_000;
     let options = KafkaOptions { partitions: 12, ..options(&bootstrap()) };
     let log = KafkaLog::connect(options).await.unwrap();
-    // Ids as one board makes them: one shard, one node, a few a millisecond.
+    // Ids as one writer makes them: one shard, one node, a few a millisecond.
     let id = |n: u64| ((50_000_000_000 + n / 3) << 22) | (17 << 16) | (n % 3);
-    let topics = [Topic::Article.name().to_owned(), Topic::Like.name().to_owned()];
+    let topics = [TOPICS[0], TOPICS[1]].map(str::to_owned);
     for topic in &topics {
         let of = |n| Message { topic: topic.clone(), ..message(n as i64 + 1, &id(n).to_string(), "{}") };
         for start in (0..KEYS).step_by(2_000) {

@@ -3,10 +3,10 @@
 //! The payload and, on every topic but those of dead letters, the key travel as they are. Headers of the message travel
 //! under their own names; a name that Kafka or these attributes could mistake is carried inside a value.
 
+use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
 
 use bytes::Bytes;
-use madang_event::Envelope;
 use madang_kernel::{EventId, Id, ShardId, Timestamp};
 use madang_messaging::Message;
 use rdkafka::message::{BorrowedMessage, Header, Headers, Message as _, OwnedHeaders};
@@ -21,11 +21,18 @@ const KEY: &str = "madang-key";
 const ESCAPED: &str = "madang-header";
 /// Marks the record that removes a dead letter.
 const REMOVED: &str = "madang-removed";
-/// What is not an event of ours, and does not say its type, is called this.
-const TYPE_UNKNOWN: &str = "madang.event";
+
+/// What the attributes tell of a program beside its messages.
+#[derive(Debug, Clone)]
+pub(crate) struct Attributes {
+    /// The program's name.
+    pub(crate) program: String,
+    /// The type of an event, where the program knows it.
+    pub(crate) event_type: fn(&Message) -> Option<&str>,
+}
 
 /// The headers of a record; `keyed_apart` when the record's key is not the message's.
-pub(crate) fn headers(message: &Message, keyed_apart: bool) -> OwnedHeaders {
+pub(crate) fn headers(message: &Message, attributes: &Attributes, keyed_apart: bool) -> OwnedHeaders {
     let mut headers = OwnedHeaders::new_with_capacity(message.headers.len() + 8);
     let mut put = |name: &str, value: &str| {
         let empty = std::mem::replace(&mut headers, OwnedHeaders::new_with_capacity(0));
@@ -33,8 +40,8 @@ pub(crate) fn headers(message: &Message, keyed_apart: bool) -> OwnedHeaders {
     };
     put("ce_specversion", "1.0");
     put("ce_id", &message.event_id.raw().to_string());
-    put("ce_type", type_of(message));
-    put("ce_source", &format!("/madang/shards/{}", message.shard.number()));
+    put("ce_type", &type_of(message, attributes));
+    put("ce_source", &format!("/{}/shards/{}", attributes.program, message.shard.number()));
     put("ce_time", &message.occurred_at.to_string());
     put(SHARD, &message.shard.number().to_string());
     put(OCCURRED_AT_MS, &message.occurred_at.as_millis().to_string());
@@ -51,10 +58,11 @@ pub(crate) fn headers(message: &Message, keyed_apart: bool) -> OwnedHeaders {
     headers
 }
 
-/// The type of an event, from its header where the writer set one, else from the event itself.
-fn type_of(message: &Message) -> &str {
-    let decoded = || Envelope::decode(&message.payload).map_or(TYPE_UNKNOWN, |envelope| envelope.event.type_name());
-    message.header("type").unwrap_or_else(decoded)
+/// The type of an event, from its header where the writer set one, else from the program; where neither knows, a name that
+/// every message of the program has.
+fn type_of<'a>(message: &'a Message, attributes: &Attributes) -> Cow<'a, str> {
+    let told = message.header("type").or_else(|| (attributes.event_type)(message));
+    told.map_or_else(|| Cow::Owned(format!("{}.event", attributes.program)), Cow::Borrowed)
 }
 
 /// The headers of the record that removes a dead letter.
@@ -125,14 +133,16 @@ fn read_headers(record: &BorrowedMessage<'_>) -> Vec<(String, String)> {
 
 #[cfg(test)]
 mod tests {
-    use madang_board::ArticleId;
-    use madang_event::{ArticleViews, Event};
-
     use super::*;
+
+    fn attributes() -> Attributes {
+        let event_type = |message: &Message| (message.payload == b"paid".as_slice()).then_some("order.paid");
+        Attributes { program: "shop".into(), event_type }
+    }
 
     fn round_trip(sent: &Message, keyed_apart: bool) -> Message {
         let mut came = Message { event_id: EventId::from_raw(0), headers: Vec::new(), ..sent.clone() };
-        let headers = headers(sent, keyed_apart);
+        let headers = headers(sent, &attributes(), keyed_apart);
         for header in headers.as_borrowed().iter() {
             let value = String::from_utf8(header.value.unwrap_or_default().to_vec()).unwrap();
             take(&mut came, header.key.to_owned(), value);
@@ -171,32 +181,25 @@ mod tests {
     #[test]
     fn the_attributes_of_cloud_events_are_there_for_others_to_read() {
         let mut sent = sample();
-        sent.headers.push(("type".into(), "article.created".into()));
-        let headers = headers(&sent, false);
+        sent.headers.push(("type".into(), "order.created".into()));
+        let headers = headers(&sent, &attributes(), false);
         let value = |name: &str| {
             let found = headers.as_borrowed().iter().find(|header| header.key == name);
             found.and_then(|header| header.value.map(|value| String::from_utf8_lossy(value).into_owned()))
         };
         assert_eq!(value("ce_id").as_deref(), Some("9223372036854775807"));
-        assert_eq!(value("ce_type").as_deref(), Some("article.created"));
-        assert_eq!(value("ce_source").as_deref(), Some("/madang/shards/63"));
+        assert_eq!(value("ce_type").as_deref(), Some("order.created"));
+        assert_eq!(value("ce_source").as_deref(), Some("/shop/shards/63"));
         assert_eq!(value("ce_time").as_deref(), Some("2027-01-15T08:00:00.123Z"));
         assert_eq!(value("ce_specversion").as_deref(), Some("1.0"));
         assert!(value("traceparent").is_some());
     }
 
     #[test]
-    fn an_event_tells_its_type_without_a_header() {
-        let views = ArticleViews { article_id: ArticleId::from_raw(7), view_count: 3 };
-        let envelope = Envelope {
-            event_id: EventId::from_raw(1),
-            occurred_at: Timestamp::from_millis(0),
-            key: ArticleId::from_raw(7),
-            version: 3,
-            event: Event::ArticleViewed(views),
-        };
-        assert_eq!(type_of(&Message { payload: envelope.encode(), ..sample() }), "article.viewed");
-        assert_eq!(type_of(&sample()), TYPE_UNKNOWN);
+    fn a_program_tells_the_type_of_an_event_without_a_header() {
+        let type_of = |message: &Message| type_of(message, &attributes()).into_owned();
+        assert_eq!(type_of(&Message { payload: "paid".into(), ..sample() }), "order.paid");
+        assert_eq!(type_of(&sample()), "shop.event");
     }
 
     #[test]

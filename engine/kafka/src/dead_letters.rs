@@ -51,7 +51,7 @@ impl KafkaDeadLetters {
         mut each: impl FnMut(&mut T, &BorrowedMessage<'_>) -> ControlFlow<()> + Send + 'static,
     ) -> Result<T, Outage> {
         let names = &self.inner.names;
-        let (config, topic) = (self.inner.options.reader(&names.letter_reader()), names.topic(topic));
+        let (config, topic) = (self.inner.options.reader(&names.dead_letter_reader()), names.topic(topic));
         blocking(move || {
             let deadline = Instant::now() + Duration::from_millis(READ_TIMEOUT_MS);
             let reader: BaseConsumer = config.create().map_err(away)?;

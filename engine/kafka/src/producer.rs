@@ -13,12 +13,13 @@ use rdkafka::producer::{BaseRecord, Producer as _, ProducerContext, ThreadedProd
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
+use crate::codec::Attributes;
 use crate::errors::{away, blocking, is_refusal};
 use crate::names::{Names, holds_dead_letters, is_topic};
 use crate::options::{KafkaOptions, MESSAGE_MAX_BYTES};
 use crate::{ConnectError, codec, connection};
 
-/// Between two looks at a full queue, in milliseconds.
+/// Between two attempts to put a message into a full queue, in milliseconds.
 const QUEUE_FULL_RETRY_MS: u64 = 5;
 
 /// How many replicas must have a write: all but one, so that one may be away, as long as two have it.
@@ -26,7 +27,7 @@ pub(crate) fn in_sync_min(replication: u16) -> u16 {
     if replication >= 3 { replication - 1 } else { 1 }
 }
 
-type Answer = oneshot::Sender<Result<(), KafkaError>>;
+type Acknowledge = oneshot::Sender<Result<(), KafkaError>>;
 type Client = ThreadedProducer<Deliveries>;
 
 /// Answers whoever waits for a message.
@@ -43,7 +44,7 @@ impl ClientContext for Deliveries {
 }
 
 impl ProducerContext for Deliveries {
-    type DeliveryOpaque = Box<Mutex<Option<Answer>>>;
+    type DeliveryOpaque = Box<Mutex<Option<Acknowledge>>>;
 
     fn delivery(&self, delivery_result: &DeliveryResult<'_>, answer: Self::DeliveryOpaque) {
         let outcome = match delivery_result {
@@ -61,14 +62,15 @@ impl ProducerContext for Deliveries {
 pub(crate) struct Producer {
     options: KafkaOptions,
     names: Names,
+    attributes: Attributes,
     client: Mutex<Arc<Client>>,
 }
 
 impl Producer {
     pub(crate) fn new(options: &KafkaOptions) -> Result<Self, ConnectError> {
         let client = client(options).map_err(|error| ConnectError::Options(error.to_string()))?;
-        let names = Names::new(&options.prefix);
-        Ok(Self { options: options.clone(), names, client: Mutex::new(Arc::new(client)) })
+        let (names, attributes) = (Names::new(options), options.attributes());
+        Ok(Self { options: options.clone(), names, attributes, client: Mutex::new(Arc::new(client)) })
     }
 
     /// Publishes in the order given, each to its topic, which exists.
@@ -123,7 +125,7 @@ impl Producer {
             topic: self.names.topic(&message.topic),
             key: letter.as_deref().unwrap_or(&message.key).as_bytes(),
             payload: Some(&message.payload),
-            headers: codec::headers(message, apart),
+            headers: codec::headers(message, &self.attributes, apart),
         };
         loop {
             let (answer, delivered) = oneshot::channel();
@@ -160,7 +162,7 @@ fn client(options: &KafkaOptions) -> Result<Client, KafkaError> {
     options.producer().create_with_context(Deliveries)
 }
 
-fn send(client: &Client, record: &Record<'_>, answer: Answer) -> Result<(), KafkaError> {
+fn send(client: &Client, record: &Record<'_>, answer: Acknowledge) -> Result<(), KafkaError> {
     let mut sent: BaseRecord<'_, [u8], [u8], _> =
         BaseRecord::with_opaque_to(&record.topic, Box::new(Mutex::new(Some(answer))))
             .key(record.key)

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use madang_kafka::{KafkaLog, KafkaOptions};
+use madang_engine_kafka::{KafkaLog, KafkaOptions};
 use madang_kernel::{Id, SystemClock};
 use madang_messaging::{
     Assignment, Consumer, ConsumerConfig, DeadLetters, Delivery, EventLog, GroupId, Handled, Handler, HandlerError,
@@ -104,7 +104,7 @@ async fn nothing_is_lost_and_no_attempt_counted_while_the_broker_freezes_and_die
     let options = KafkaOptions { session_timeout_ms: 6_000, ..options(&broker.bootstrap()) };
     let log = KafkaLog::connect(options).await.unwrap();
     let config = ConsumerConfig::new(GroupId::new("readers"), vec![TOPIC.to_owned()]);
-    log.prepare(&config).await.unwrap();
+    log.prepare(std::slice::from_ref(&config)).await.unwrap();
     let site = Site::start(&log, config.clone());
     site.writes(200).await;
     site.catches_up("it works").await;

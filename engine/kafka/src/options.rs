@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use madang_messaging::Message;
 use rdkafka::ClientConfig;
 use rdkafka::config::RDKafkaLogLevel;
 
 use crate::ConnectError;
+use crate::codec::Attributes;
 
 /// The largest payload a message may have, in bytes; the same as on the embedded log.
 pub const MESSAGE_MAX_BYTES: usize = 4 << 20;
@@ -26,10 +28,10 @@ const PREFETCH_MESSAGES: usize = 2_000;
 /// Bytes that a subscription fetches ahead of its reader, per partition, in KiB.
 const PREFETCH_KIB: usize = 512;
 /// Bytes of one partition in one answer, unless a single message is larger. With the line above it bounds what a member
-/// holds: 768 KiB a partition, so 36 MiB with all 12 partitions of all 4 topics.
+/// holds: 768 KiB a partition, so 36 MiB with all 12 partitions of 4 topics.
 const PARTITION_FETCH_BYTES: usize = 256 << 10;
 /// How long a broker holds back an empty answer, in milliseconds: each asks for all partitions again, which is most of what
-/// an idle site costs its broker.
+/// an idle program costs its broker.
 const FETCH_WAIT_MS: u64 = 500;
 /// How long a partition whose share of the lines above is used up is left alone, in milliseconds. librdkafka's own second
 /// would be added to the age of whatever waits behind a backlog.
@@ -45,13 +47,19 @@ const REBALANCE_MAX_MS: u64 = 300_000;
 /// A member that is silent for this share of its session is asked twice more before it is dropped.
 const HEARTBEATS_PER_SESSION: u64 = 3;
 
-/// Where the log is and how it is kept.
+/// Where the log is, how it is kept, and what the program that uses it is called.
 #[derive(Clone)]
 pub struct KafkaOptions {
+    /// The program's name: the client id, the start of the name of every group, and the source of every event.
+    pub program: String,
     /// Brokers to ask first: `host:port`, separated by commas.
     pub bootstrap: String,
-    /// Put in front of the name of every topic and group; lets tests and sites share a broker.
+    /// Put in front of the name of every topic and group; lets tests and installations share a broker.
     pub prefix: String,
+    /// The program's topics, made when they are absent. Those of retries and dead letters follow from the groups.
+    pub topics: Vec<String>,
+    /// The type of an event (`ce_type`) for others who read the log, where no header `type` tells it.
+    pub event_type: fn(&Message) -> Option<&str>,
     /// Partitions of every topic. It cannot be changed later without moving keys, so a topic that has another count is
     /// refused.
     pub partitions: u32,
@@ -74,8 +82,10 @@ pub struct KafkaOptions {
 impl fmt::Debug for KafkaOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("KafkaOptions")
+            .field("program", &self.program)
             .field("bootstrap", &self.bootstrap)
             .field("prefix", &self.prefix)
+            .field("topics", &self.topics)
             .field("partitions", &self.partitions)
             .field("replication", &self.replication)
             .field("security", &self.security.keys())
@@ -84,11 +94,14 @@ impl fmt::Debug for KafkaOptions {
 }
 
 impl KafkaOptions {
-    /// The defaults on these brokers.
-    pub fn new(bootstrap: impl Into<String>) -> Self {
+    /// The defaults of a program on these brokers.
+    pub fn new(program: impl Into<String>, bootstrap: impl Into<String>) -> Self {
         Self {
+            program: program.into(),
             bootstrap: bootstrap.into(),
             prefix: String::new(),
+            topics: Vec::new(),
+            event_type: |_| None,
             partitions: 12,
             replication: 1,
             retention_ms: None,
@@ -117,12 +130,17 @@ impl KafkaOptions {
         }
     }
 
+    /// What the attributes of records tell of the program.
+    pub(crate) fn attributes(&self) -> Attributes {
+        Attributes { program: self.program.clone(), event_type: self.event_type }
+    }
+
     /// What every client needs.
     pub(crate) fn client(&self) -> ClientConfig {
         let mut config = ClientConfig::new();
         config.set_log_level(RDKafkaLogLevel::Warning);
         config.set("bootstrap.servers", &self.bootstrap);
-        config.set("client.id", "madang");
+        config.set("client.id", &self.program);
         set(&mut config, "socket.timeout.ms", SOCKET_TIMEOUT_MS);
         set(&mut config, "reconnect.backoff.max.ms", RECONNECT_MAX_MS);
         set(&mut config, "topic.metadata.refresh.interval.ms", METADATA_REFRESH_MS);
@@ -186,18 +204,18 @@ mod tests {
 
     #[test]
     fn options_that_cannot_work_are_refused_before_a_broker_is_asked() {
-        assert!(KafkaOptions::new("127.0.0.1:9092").check().is_ok());
-        assert!(KafkaOptions::new(" ").check().is_err());
-        assert!(KafkaOptions { partitions: 0, ..KafkaOptions::new("a:1") }.check().is_err());
+        assert!(KafkaOptions::new("test", "127.0.0.1:9092").check().is_ok());
+        assert!(KafkaOptions::new("test", " ").check().is_err());
+        assert!(KafkaOptions { partitions: 0, ..KafkaOptions::new("test", "a:1") }.check().is_err());
         let security = BTreeMap::from([("group.id".to_owned(), "x".to_owned())]);
-        assert!(KafkaOptions { security, ..KafkaOptions::new("a:1") }.check().is_err());
+        assert!(KafkaOptions { security, ..KafkaOptions::new("test", "a:1") }.check().is_err());
     }
 
     #[test]
     #[cfg(not(feature = "kafka-tls"))]
     fn security_settings_are_not_silently_ignored_by_a_build_without_tls() {
         let security = BTreeMap::from([("security.protocol".to_owned(), "SASL_SSL".to_owned())]);
-        let refused = KafkaOptions { security, ..KafkaOptions::new("a:1") }.check().unwrap_err();
+        let refused = KafkaOptions { security, ..KafkaOptions::new("test", "a:1") }.check().unwrap_err();
         assert!(refused.to_string().contains("kafka-tls"));
     }
 
@@ -213,7 +231,7 @@ mod tests {
             ("ssl.endpoint.identification.algorithm", "https"),
         ];
         let security = security.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-        let options = KafkaOptions { security, ..KafkaOptions::new("127.0.0.1:1") };
+        let options = KafkaOptions { security, ..KafkaOptions::new("test", "127.0.0.1:1") };
         assert!(options.check().is_ok() && !format!("{options:?}").contains("secret"));
         assert!(options.producer().create::<BaseProducer>().is_ok());
     }
