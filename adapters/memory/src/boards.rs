@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use madang_article_read::{BoardChange, BoardList, Filled, FilledList, ListChanges, ListLook, Newest, Ticket, Window};
+use madang_article_read::{
+    BoardChange, BoardList, Filled, FilledList, ListChanges, ListLookup, Newest, Reservation, Window,
+};
 use madang_board::{ArticleId, BoardId};
 use madang_kernel::Timestamp;
 
@@ -20,12 +22,12 @@ impl Weigh for Arc<BoardList> {
 }
 
 /// What a reader gets.
-pub(crate) fn look(part: &BoardPart, board: BoardId, window: Window, now: Timestamp) -> ListLook {
+pub(crate) fn look(part: &BoardPart, board: BoardId, window: Window, now: Timestamp) -> ListLookup {
     match part.look(board, now) {
-        Known::Nothing => ListLook::Miss,
-        Known::Absent => ListLook::Absent,
+        Known::Nothing => ListLookup::Miss,
+        Known::Absent => ListLookup::Absent,
         Known::Value { value, is_stale } => {
-            ListLook::Found { step: value.look(window), is_stale: is_stale || value.is_thin() }
+            ListLookup::Found { step: value.look(window), is_stale: is_stale || value.is_thin() }
         }
     }
 }
@@ -33,26 +35,26 @@ pub(crate) fn look(part: &BoardPart, board: BoardId, window: Window, now: Timest
 /// Joins what the owner told with what was merged since the placeholder stands; it takes the place of an older list.
 pub(crate) fn fill(
     part: &mut BoardPart,
-    ticket: Ticket,
+    reservation: Reservation,
     board: BoardId,
     told: Option<Newest>,
     now: Timestamp,
 ) -> FilledList {
-    let Some(changes) = part.take_placeholder(board, ticket) else { return Filled::Again };
+    let Some(changes) = part.take_placeholder(board, reservation) else { return Filled::Retry };
     match told {
         Some(newest) => {
             let mut list = BoardList::of(newest);
             if !list.merge_all(&changes) {
-                return Filled::Again;
+                return Filled::Retry;
             }
             let list = Arc::new(list);
             part.keep(board, Some(Arc::clone(&list)), now);
-            Filled::Kept(Some(list))
+            Filled::Stored(Some(list))
         }
-        None if changes.tell_of_the_board() => Filled::Again,
+        None if changes.tell_of_the_board() => Filled::Retry,
         None => {
             part.keep(board, None, now);
-            Filled::Kept(None)
+            Filled::Stored(None)
         }
     }
 }

@@ -1,7 +1,7 @@
 //! How articles are kept: rules of filling and merging for one part, under its lock. What costs more than a few hundred
 //! nanoseconds, packing and unpacking, happens before or after it wherever that can be.
 
-use madang_article_read::{Change, Entry, Filled, Look, Ticket};
+use madang_article_read::{Change, Entry, Filled, Lookup, Reservation};
 use madang_board::ArticleId;
 use madang_kernel::Timestamp;
 
@@ -20,12 +20,12 @@ pub(crate) enum Found {
 
 impl Found {
     /// Unpacks it, without the lock.
-    pub(crate) fn look(self, article: ArticleId) -> Look {
+    pub(crate) fn look(self, article: ArticleId) -> Lookup {
         match self {
-            Self::Miss => Look::Miss,
-            Self::Absent => Look::Absent,
+            Self::Miss => Lookup::Miss,
+            Self::Absent => Lookup::Absent,
             Self::Packed { packed, is_stale } => {
-                packed.entry(article).map_or(Look::Miss, |entry| Look::Found { entry, is_stale })
+                packed.entry(article).map_or(Lookup::Miss, |entry| Lookup::Found { entry, is_stale })
             }
         }
     }
@@ -56,12 +56,12 @@ impl Told {
 /// Joins what the owners told with what was merged since the placeholder stands.
 pub(crate) fn fill(
     part: &mut EntryPart,
-    ticket: Ticket,
+    reservation: Reservation,
     article: ArticleId,
     told: Option<Told>,
     now: Timestamp,
 ) -> Filled<Entry> {
-    let Some(merged) = part.take_placeholder(article, ticket) else { return Filled::Again };
+    let Some(merged) = part.take_placeholder(article, reservation) else { return Filled::Retry };
     match told {
         Some(Told { mut entry, mut packed }) => {
             let known = part.peek(article).and_then(|item| item.value.as_ref()?.entry(article));
@@ -70,13 +70,13 @@ pub(crate) fn fill(
                 entry.merge(other);
             }
             part.keep(article, Some(packed), now);
-            Filled::Kept(Some(entry))
+            Filled::Stored(Some(entry))
         }
         // Created after the owner looked, or deleted before and reported late: only the owner can tell.
-        None if merged.live().is_some() => Filled::Again,
+        None if merged.live().is_some() => Filled::Retry,
         None => {
             part.keep(article, None, now);
-            Filled::Kept(None)
+            Filled::Stored(None)
         }
     }
 }

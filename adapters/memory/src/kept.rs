@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use madang_article_read::{ABSENT_KEPT_MS, ENTRY_KEPT_MS, Freshness, Ticket, freshness};
+use madang_article_read::{ABSENT_TTL_MS, ENTRY_TTL_MS, Freshness, Reservation, freshness};
 use madang_kernel::Timestamp;
 use quick_cache::Weighter;
 use quick_cache::unsync::Cache;
@@ -32,7 +32,7 @@ pub(crate) struct Item<V> {
 
 /// What a placeholder remembers, and since when it stands.
 struct Placeholder<P> {
-    ticket: Ticket,
+    reservation: Reservation,
     since: Timestamp,
     merged: P,
 }
@@ -77,14 +77,14 @@ impl<K: Copy + Eq + Hash, V: Weigh + Clone, P: Default> Part<K, V, P> {
     pub(crate) fn look(&self, key: K, now: Timestamp) -> Known<'_, V> {
         let Some(Item { value, until }) = self.items.get(&key) else { return Known::Nothing };
         match value {
-            None => match freshness(*until, ABSENT_KEPT_MS, now) {
+            None => match freshness(*until, ABSENT_TTL_MS, now) {
                 Freshness::Fresh => Known::Absent,
-                Freshness::Stale | Freshness::Over => Known::Nothing,
+                Freshness::Stale | Freshness::Expired => Known::Nothing,
             },
-            Some(value) => match freshness(*until, ENTRY_KEPT_MS, now) {
+            Some(value) => match freshness(*until, ENTRY_TTL_MS, now) {
                 Freshness::Fresh => Known::Value { value, is_stale: false },
                 Freshness::Stale => Known::Value { value, is_stale: true },
-                Freshness::Over => Known::Nothing,
+                Freshness::Expired => Known::Nothing,
             },
         }
     }
@@ -101,7 +101,7 @@ impl<K: Copy + Eq + Hash, V: Weigh + Clone, P: Default> Part<K, V, P> {
 
     /// Keeps a value anew for its whole time.
     pub(crate) fn keep(&mut self, key: K, value: Option<V>, now: Timestamp) {
-        let kept_ms = if value.is_some() { ENTRY_KEPT_MS } else { ABSENT_KEPT_MS };
+        let kept_ms = if value.is_some() { ENTRY_TTL_MS } else { ABSENT_TTL_MS };
         let until = Timestamp::from_millis(now.as_millis().saturating_add(kept_ms));
         self.items.insert(key, Item { value, until });
     }
@@ -127,17 +127,17 @@ impl<K: Copy + Eq + Hash, V: Weigh + Clone, P: Default> Part<K, V, P> {
     }
 
     /// Places a placeholder in the stead of an earlier one.
-    pub(crate) fn expect(&mut self, key: K, ticket: Ticket, now: Timestamp) {
+    pub(crate) fn reserve(&mut self, key: K, reservation: Reservation, now: Timestamp) {
         if self.placeholders.len() >= SWEEP_FROM {
             let age_ms = |since: Timestamp| now.as_millis().saturating_sub(since.as_millis());
             self.placeholders.retain(|_, placeholder| age_ms(placeholder.since) < PLACEHOLDER_KEPT_MS);
         }
-        self.placeholders.insert(key, Placeholder { ticket, since: now, merged: P::default() });
+        self.placeholders.insert(key, Placeholder { reservation, since: now, merged: P::default() });
     }
 
-    /// Takes the placeholder of this ticket away, with what was merged into it.
-    pub(crate) fn take_placeholder(&mut self, key: K, ticket: Ticket) -> Option<P> {
-        if self.placeholders.get(&key)?.ticket != ticket {
+    /// Takes the placeholder of this reservation away, with what was merged into it.
+    pub(crate) fn take_placeholder(&mut self, key: K, reservation: Reservation) -> Option<P> {
+        if self.placeholders.get(&key)?.reservation != reservation {
             return None;
         }
         self.placeholders.remove(&key).map(|placeholder| placeholder.merged)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use madang_article::{Article, ArticleError, ArticleService, ArticleSummary};
 use madang_article_read::{
-    ArticleHead, ArticleOwner, ArticleText, CommentOwner, Count, Entry, LikeOwner, Newest, Owners, ReadTogether,
+    ArticleHead, ArticleOwner, ArticleText, CommentOwner, Count, Entry, LikeOwner, Newest, Owners, ReadJoined,
     ViewOwner, ask_each,
 };
 use madang_board::{ArticleId, BoardId};
@@ -26,7 +26,7 @@ pub struct LocalOwners {
     /// Views.
     pub views: Arc<ViewService>,
     /// Reads what all of them have by one step, where their stores are one.
-    pub together: Option<Arc<dyn ReadTogether>>,
+    pub together: Option<Arc<dyn ReadJoined>>,
 }
 
 /// The owner of articles, in this process. Generic over how the service is held, as its siblings are, so that
@@ -103,7 +103,7 @@ impl<S: Deref<Target = LikeService> + Send + Sync> LikeOwner for LocalLikes<S> {
 
 #[async_trait]
 impl<S: Deref<Target = ViewService> + Send + Sync> ViewOwner for LocalViews<S> {
-    fn views_at_hand(&self, article: ArticleId) -> Option<u64> {
+    fn views_in_memory(&self, article: ArticleId) -> Option<u64> {
         self.0.live_count(article)
     }
 
@@ -128,15 +128,15 @@ impl Owners for LocalOwners {
 
     async fn entries(&self, articles: &[ArticleId]) -> Result<Vec<Option<Entry>>, StoreError> {
         let Some(together) = &self.together else { return ask_each(self, articles).await };
-        let read = together.read_together(articles).await?;
+        let read = together.read_joined(articles).await?;
         // Whoever reads an article asks for its views next.
         let seen = articles.iter().zip(&read).filter(|(_, read)| read.entry.is_some());
         self.views.remember(&seen.map(|(article, read)| (*article, read.views)).collect::<Vec<_>>()).await?;
         Ok(read.into_iter().map(|read| read.entry).collect())
     }
 
-    fn views_at_hand(&self, article: ArticleId) -> Option<u64> {
-        LocalViews(&*self.views).views_at_hand(article)
+    fn views_in_memory(&self, article: ArticleId) -> Option<u64> {
+        LocalViews(&*self.views).views_in_memory(article)
     }
 
     async fn view_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<u64>>, StoreError> {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use madang_article_read::{
-    Change, Entry, Filled, FilledList, ListLook, Look, ModelSize, Newest, ReadModel, Ticket, Window,
+    Change, Entry, Filled, FilledList, ListLookup, Lookup, ModelSize, Newest, ReadModel, Reservation, Window,
 };
 use madang_board::{ArticleId, BoardId};
 use madang_event::Envelope;
@@ -93,13 +93,13 @@ impl MemoryReadModel {
         for part in &self.entries {
             let (entries, expected, bytes) = lock(part).size();
             size.entries += entries;
-            size.expected += expected;
+            size.placeholders += expected;
             size.bytes += bytes;
         }
         for part in &self.boards {
             let (lists, expected, bytes) = lock(part).size();
             size.lists += lists;
-            size.expected += expected;
+            size.placeholders += expected;
             size.bytes += bytes;
         }
         size
@@ -136,8 +136,8 @@ impl MemoryReadModel {
         self.generation.fetch_add(1, Ordering::AcqRel);
     }
 
-    fn ticket(&self) -> Ticket {
-        Ticket(self.tickets.fetch_add(1, Ordering::Relaxed))
+    fn reservation(&self) -> Reservation {
+        Reservation(self.tickets.fetch_add(1, Ordering::Relaxed))
     }
 
     fn entry_part(&self, article: ArticleId) -> MutexGuard<'_, EntryPart> {
@@ -156,7 +156,7 @@ fn lock<T>(part: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[async_trait]
 impl ReadModel for MemoryReadModel {
-    async fn find(&self, articles: &[ArticleId]) -> Result<Vec<Look>, StoreError> {
+    async fn find(&self, articles: &[ArticleId]) -> Result<Vec<Lookup>, StoreError> {
         let now = self.clock.now();
         let look = |article: &ArticleId| {
             let found = entries::find(&self.entry_part(*article), *article, now);
@@ -165,30 +165,30 @@ impl ReadModel for MemoryReadModel {
         Ok(articles.iter().map(look).collect())
     }
 
-    async fn expect(&self, articles: &[ArticleId]) -> Result<Ticket, StoreError> {
-        let (ticket, now) = (self.ticket(), self.clock.now());
+    async fn reserve(&self, articles: &[ArticleId]) -> Result<Reservation, StoreError> {
+        let (reservation, now) = (self.reservation(), self.clock.now());
         for article in articles {
-            self.entry_part(*article).expect(*article, ticket, now);
+            self.entry_part(*article).reserve(*article, reservation, now);
         }
-        Ok(ticket)
+        Ok(reservation)
     }
 
     async fn fill(
         &self,
-        ticket: Ticket,
+        reservation: Reservation,
         told: Vec<(ArticleId, Option<Entry>)>,
     ) -> Result<Vec<Filled<Entry>>, StoreError> {
         let now = self.clock.now();
         let fill = |(article, told): (ArticleId, Option<Entry>)| {
             let told = told.map(Told::of);
-            entries::fill(&mut self.entry_part(article), ticket, article, told, now)
+            entries::fill(&mut self.entry_part(article), reservation, article, told, now)
         };
         Ok(told.into_iter().map(fill).collect())
     }
 
-    async fn abandon(&self, ticket: Ticket, articles: &[ArticleId]) -> Result<(), StoreError> {
+    async fn abandon(&self, reservation: Reservation, articles: &[ArticleId]) -> Result<(), StoreError> {
         for article in articles {
-            self.entry_part(*article).take_placeholder(*article, ticket);
+            self.entry_part(*article).take_placeholder(*article, reservation);
         }
         Ok(())
     }
@@ -202,24 +202,29 @@ impl ReadModel for MemoryReadModel {
         Ok(articles.iter().map(|(article, version)| self.is_settled(*article, *version)).collect())
     }
 
-    async fn list(&self, board: BoardId, window: Window) -> Result<ListLook, StoreError> {
+    async fn list(&self, board: BoardId, window: Window) -> Result<ListLookup, StoreError> {
         let now = self.clock.now();
         Ok(boards::look(&self.board_part(board.shard()), board, window, now))
     }
 
-    async fn expect_list(&self, board: BoardId) -> Result<Ticket, StoreError> {
-        let ticket = self.ticket();
-        self.board_part(board.shard()).expect(board, ticket, self.clock.now());
-        Ok(ticket)
+    async fn reserve_list(&self, board: BoardId) -> Result<Reservation, StoreError> {
+        let reservation = self.reservation();
+        self.board_part(board.shard()).reserve(board, reservation, self.clock.now());
+        Ok(reservation)
     }
 
-    async fn fill_list(&self, ticket: Ticket, board: BoardId, told: Option<Newest>) -> Result<FilledList, StoreError> {
+    async fn fill_list(
+        &self,
+        reservation: Reservation,
+        board: BoardId,
+        told: Option<Newest>,
+    ) -> Result<FilledList, StoreError> {
         let now = self.clock.now();
-        Ok(boards::fill(&mut self.board_part(board.shard()), ticket, board, told, now))
+        Ok(boards::fill(&mut self.board_part(board.shard()), reservation, board, told, now))
     }
 
-    async fn abandon_list(&self, ticket: Ticket, board: BoardId) -> Result<(), StoreError> {
-        self.board_part(board.shard()).take_placeholder(board, ticket);
+    async fn abandon_list(&self, reservation: Reservation, board: BoardId) -> Result<(), StoreError> {
+        self.board_part(board.shard()).take_placeholder(board, reservation);
         Ok(())
     }
 
@@ -229,7 +234,7 @@ impl ReadModel for MemoryReadModel {
         Ok(())
     }
 
-    async fn held(&self, shard: ShardId) -> Result<Vec<(ArticleId, Entry)>, StoreError> {
+    async fn entries(&self, shard: ShardId) -> Result<Vec<(ArticleId, Entry)>, StoreError> {
         let packed: Vec<_> = {
             let part = lock(&self.entries[usize::from(shard.number())]);
             part.values().map(|(article, packed)| (article, packed.clone())).collect()

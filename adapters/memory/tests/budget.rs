@@ -6,7 +6,7 @@ mod support;
 
 use std::sync::Arc;
 
-use madang_article_read::{Filled, Look, Newest, ReadModel};
+use madang_article_read::{Filled, Lookup, Newest, ReadModel};
 use madang_board::{ArticleId, BoardId};
 use madang_event::{BoardCount, Envelope};
 use madang_kernel::{Id, ManualClock, Timestamp};
@@ -41,10 +41,10 @@ fn board(number: i64) -> BoardId {
 
 /// Loads the list of a board without articles.
 async fn load_list(model: &MemoryReadModel, board: BoardId, ids: Vec<ArticleId>) {
-    let ticket = model.expect_list(board).await.unwrap();
+    let reservation = model.reserve_list(board).await.unwrap();
     let count = BoardCount { article_count: ids.len() as u64, version: 0 };
-    let filled = model.fill_list(ticket, board, Some(Newest { ids, is_all: true, count })).await.unwrap();
-    assert!(matches!(filled, Filled::Kept(Some(_))));
+    let filled = model.fill_list(reservation, board, Some(Newest { ids, is_all: true, count })).await.unwrap();
+    assert!(matches!(filled, Filled::Stored(Some(_))));
 }
 
 #[tokio::test]
@@ -109,10 +109,10 @@ async fn what_is_used_most_stays() {
     let mut kept = 0;
     for events in events[50..].chunks(50) {
         model.merge_committed(events);
-        kept = model.find(&used).await.unwrap().iter().filter(|look| **look != Look::Miss).count();
+        kept = model.find(&used).await.unwrap().iter().filter(|look| **look != Lookup::Miss).count();
     }
     assert!(kept >= 45, "{kept} of 50 that are read all the time are left");
     let idempotency: Vec<_> = (1_000..2_000).map(article).collect();
-    let left = model.find(&idempotency).await.unwrap().iter().filter(|look| **look != Look::Miss).count();
+    let left = model.find(&idempotency).await.unwrap().iter().filter(|look| **look != Lookup::Miss).count();
     assert!(left < 500, "{left} of 1000 that nobody reads are left");
 }

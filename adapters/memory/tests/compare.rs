@@ -86,9 +86,9 @@ impl Site {
     }
 
     async fn put(&self, raw: i64, entry: Entry) {
-        let ticket = self.model.expect(&[article(raw)]).await.unwrap();
-        let filled = self.model.fill(ticket, vec![(article(raw), Some(entry))]).await.unwrap();
-        assert!(matches!(filled[..], [Filled::Kept(Some(_))]));
+        let reservation = self.model.reserve(&[article(raw)]).await.unwrap();
+        let filled = self.model.fill(reservation, vec![(article(raw), Some(entry))]).await.unwrap();
+        assert!(matches!(filled[..], [Filled::Stored(Some(_))]));
     }
 
     /// The owner of likes goes on, and the model hears of it or does not.
@@ -114,11 +114,11 @@ impl Site {
 #[tokio::test]
 async fn everything_held_is_looked_at_and_absences_are_not() {
     let site = Site::filled().await;
-    let ticket = site.model.expect(&[article(9_999)]).await.unwrap();
-    site.model.fill(ticket, vec![(article(9_999), None)]).await.unwrap();
+    let reservation = site.model.reserve(&[article(9_999)]).await.unwrap();
+    site.model.fill(reservation, vec![(article(9_999), None)]).await.unwrap();
     let mut held = Vec::new();
     for shard in ShardId::all() {
-        for (article, entry) in site.model.held(shard).await.unwrap() {
+        for (article, entry) in site.model.entries(shard).await.unwrap() {
             assert_eq!(ShardId::of_parts(article), shard);
             assert!(entry.live().is_some());
             held.push(article.raw());

@@ -7,7 +7,7 @@ mod support;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use madang_article_read::{ABSENT_KEPT_MS, ENTRY_KEPT_MS, LIST_MAX, ReadArticle, VIEW_FRESH_MS, VIEW_KEPT_MS};
+use madang_article_read::{ABSENT_TTL_MS, ENTRY_TTL_MS, LIST_MAX, ReadArticle, VIEW_FRESH_MS, VIEW_TTL_MS};
 use madang_board::{ArticleId, BoardId};
 use madang_kernel::{Id, StoreError};
 use support::{BOARD, Site, page, size};
@@ -79,7 +79,7 @@ async fn a_crowd_at_the_moment_of_expiry_causes_one_refresh_and_does_not_wait() 
     site.article(article(1)).await.unwrap();
     assert_eq!(site.world.calls.all()[..3], [1, 1, 1]);
     // Just before the article's day ends its views are read, so that they are fresh when it does.
-    site.pass(ENTRY_KEPT_MS - VIEW_FRESH_MS / 2);
+    site.pass(ENTRY_TTL_MS - VIEW_FRESH_MS / 2);
     site.article(article(1)).await.unwrap();
     site.settle().await;
     assert_eq!(site.world.calls.all()[..3], [1, 1, 1]);
@@ -118,7 +118,7 @@ async fn a_crowd_on_a_cold_board_asks_each_owner_once() {
 async fn a_stale_list_is_answered_while_its_owner_is_slow() {
     let site = site(3);
     site.service.page(board(), page(1), size(3)).await.unwrap();
-    site.pass(ENTRY_KEPT_MS - VIEW_FRESH_MS / 2);
+    site.pass(ENTRY_TTL_MS - VIEW_FRESH_MS / 2);
     site.service.articles(&[1, 2, 3].map(article)).await.unwrap();
     site.settle().await;
     site.pass(VIEW_FRESH_MS / 2);
@@ -143,7 +143,7 @@ async fn a_failure_is_told_and_never_kept() {
         assert!(site.article(article(1)).await.is_err());
         assert!(site.service.page(board(), page(1), size(30)).await.is_err());
         site.world.failing.store(0, Ordering::SeqCst);
-        assert_eq!(site.model.size_now().expected, 0, "no placeholder is left behind");
+        assert_eq!(site.model.size_now().placeholders, 0, "no placeholder is left behind");
     }
     assert!(site.article(article(1)).await.unwrap().is_some());
     assert_eq!(site.service.page(board(), page(1), size(30)).await.unwrap().unwrap().items.len(), 30);
@@ -158,7 +158,7 @@ async fn what_is_absent_is_asked_for_once_a_second() {
         assert_eq!(site.service.scroll(BoardId::from_raw(8), None, size(5)).await.unwrap(), None);
     }
     assert_eq!(site.world.calls.all(), [1, 1, 1, 0, 1, 0]);
-    site.pass(ABSENT_KEPT_MS);
+    site.pass(ABSENT_TTL_MS);
     assert_eq!(site.article(article(7)).await.unwrap(), None);
     assert_eq!(site.world.calls.all()[0], 2);
 }
@@ -213,7 +213,7 @@ async fn a_candidate_that_is_gone_leaves_and_the_next_moves_up() {
     for raw in [40, 39, 20, 5] {
         site.world.truth().delete(article(raw));
     }
-    site.pass(ENTRY_KEPT_MS);
+    site.pass(ENTRY_TTL_MS);
     site.service.page(board(), page(1), size(10)).await.unwrap();
     site.settle().await;
     let read = site.service.page(board(), page(1), size(30)).await.unwrap().unwrap();
@@ -286,7 +286,7 @@ async fn with_the_owner_of_views_away_known_articles_stay_readable() {
     let site = site(2);
     site.article(article(1)).await.unwrap();
     site.world.failing.store(1_000, Ordering::SeqCst);
-    site.pass(10 * VIEW_KEPT_MS);
+    site.pass(10 * VIEW_TTL_MS);
     assert!(site.article(article(1)).await.unwrap().is_some(), "views only grow: the last count still holds");
     assert!(site.article(article(2)).await.is_err(), "unknown is not zero");
 }

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use madang_article_read::{ABSENT_KEPT_MS, ENTRY_KEPT_MS, Look, ReadModel, STALE_MAX_MS, VIEW_KEPT_MS};
+use madang_article_read::{ABSENT_TTL_MS, ENTRY_TTL_MS, Lookup, ReadModel, STALE_MAX_MS, VIEW_TTL_MS};
 use madang_board::{ArticleId, BoardId};
 use madang_event::{Envelope, Event};
 use madang_kernel::{Id, StoreError};
@@ -166,8 +166,8 @@ impl Day {
     async fn look(&mut self) {
         for article in self.articles.clone() {
             match self.site.model.find(&[article]).await.unwrap().remove(0) {
-                Look::Miss | Look::Absent => drop(self.shown.remove(&article)),
-                Look::Found { entry, .. } => {
+                Lookup::Miss | Lookup::Absent => drop(self.shown.remove(&article)),
+                Lookup::Found { entry, .. } => {
                     let live = entry.live().map(|text| text.head.version);
                     assert!(live.is_none() || !self.ended.contains(&article), "{article} was deleted");
                     let version = |count: Option<madang_article_read::Count>| count.map_or(0, |count| count.version);
@@ -186,7 +186,7 @@ impl Day {
             55..90 => self.read(),
             90..93 => self.site.world.failing.store(self.random.random_range(1..6), Ordering::SeqCst),
             93..95 => {
-                let spans = [ABSENT_KEPT_MS, VIEW_KEPT_MS, ENTRY_KEPT_MS, ENTRY_KEPT_MS + STALE_MAX_MS];
+                let spans = [ABSENT_TTL_MS, VIEW_TTL_MS, ENTRY_TTL_MS, ENTRY_TTL_MS + STALE_MAX_MS];
                 self.site.pass(spans[self.random.random_range(0..spans.len())]);
             }
             95..97 => self.drop_model().await,
@@ -228,7 +228,7 @@ impl Day {
             let _ = read.unwrap();
         }
         // Absences and views go by time, not by events.
-        self.site.pass(VIEW_KEPT_MS);
+        self.site.pass(VIEW_TTL_MS);
         self.compare_articles().await;
         self.compare_lists().await;
     }

@@ -2,7 +2,7 @@
 //! calls to the readers cost more than the reads.
 
 use async_trait::async_trait;
-use madang_article_read::{ArticleHead, ArticleText, Count, Entry, ReadTogether, Together};
+use madang_article_read::{ArticleHead, ArticleText, Count, Entry, JoinedArticle, ReadJoined};
 use madang_board::ArticleId;
 use madang_kernel::{Id, StoreError};
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -30,8 +30,8 @@ impl SqliteTogether {
 }
 
 #[async_trait]
-impl ReadTogether for SqliteTogether {
-    async fn read_together(&self, articles: &[ArticleId]) -> Result<Vec<Together>, StoreError> {
+impl ReadJoined for SqliteTogether {
+    async fn read_joined(&self, articles: &[ArticleId]) -> Result<Vec<JoinedArticle>, StoreError> {
         if articles.len() <= AT_ONCE_MAX
             && let Some(found) = self.db.read_at_once(|tx| find_all(tx, articles))
         {
@@ -42,18 +42,18 @@ impl ReadTogether for SqliteTogether {
     }
 }
 
-fn find_all(tx: &Connection, articles: &[ArticleId]) -> Result<Vec<Together>, StoreError> {
+fn find_all(tx: &Connection, articles: &[ArticleId]) -> Result<Vec<JoinedArticle>, StoreError> {
     articles.iter().map(|article| find(tx, *article)).collect()
 }
 
-fn find(tx: &Connection, article: ArticleId) -> Result<Together, StoreError> {
+fn find(tx: &Connection, article: ArticleId) -> Result<JoinedArticle, StoreError> {
     let mut statement = tx.prepare_cached(TOGETHER).map_err(sql_error)?;
     let found = statement.query_row([article.raw()], together).optional().map_err(sql_error)?;
     Ok(found.unwrap_or_default())
 }
 
 /// Columns: the article's, then the counts with their versions.
-fn together(row: &Row<'_>) -> rusqlite::Result<Together> {
+fn together(row: &Row<'_>) -> rusqlite::Result<JoinedArticle> {
     let article = article(row)?;
     let head = ArticleHead {
         article_id: article.article_id,
@@ -67,5 +67,5 @@ fn together(row: &Row<'_>) -> rusqlite::Result<Together> {
     let text = ArticleText { head, content: article.content, content_html: article.content_html };
     let comments = Count { count: count(row, 10)?, version: count(row, 11)? };
     let likes = Count { count: count(row, 12)?, version: count(row, 13)? };
-    Ok(Together { entry: Entry::told(Some(text), Some(comments), Some(likes)), views: count(row, 14)? })
+    Ok(JoinedArticle { entry: Entry::from_owners(Some(text), Some(comments), Some(likes)), views: count(row, 14)? })
 }

@@ -5,7 +5,7 @@
 mod support;
 
 use madang_article::ArticleStore as _;
-use madang_article_read::{ArticleGroup, Count, Entry, ReadTogether as _, Together};
+use madang_article_read::{ArticleGroup, Count, Entry, JoinedArticle, ReadJoined as _};
 use madang_board::ArticleId;
 use madang_comment::CommentStore as _;
 use madang_kernel::{Id, StoreError};
@@ -36,7 +36,7 @@ async fn one_read_tells_what_the_owners_tell() {
     let test = TestDb::fresh();
     test.db.write(madang_sqlite::Lane::People, |tx| tx.execute_batch(ROWS).map_err(broken)).await.unwrap();
     let articles: Vec<_> = [5, 2, 1, 6, 3, 4, 2].map(ArticleId::from_raw).to_vec();
-    let told = SqliteTogether::new(test.db.clone()).read_together(&articles).await.unwrap();
+    let told = SqliteTogether::new(test.db.clone()).read_joined(&articles).await.unwrap();
     assert_eq!(told.len(), articles.len());
     let mut live = Vec::new();
     for (article, told) in articles.iter().zip(told) {
@@ -57,12 +57,12 @@ async fn what_is_read_on_the_spot_is_as_new_as_what_readers_read() {
     let test = TestDb::fresh();
     let together = SqliteTogether::new(test.db.clone());
     let article = ArticleId::from_raw(2);
-    assert_eq!(together.read_together(&[article]).await.unwrap(), [Together::default()]);
+    assert_eq!(together.read_joined(&[article]).await.unwrap(), [JoinedArticle::default()]);
     test.db.write(madang_sqlite::Lane::People, |tx| tx.execute_batch(ROWS).map_err(broken)).await.unwrap();
     for likes in 43..200_u64 {
-        let told = together.read_together(&[article]).await.unwrap().remove(0);
+        let told = together.read_joined(&[article]).await.unwrap().remove(0);
         // Asked for together with many, it is left to the readers.
-        assert_eq!(together.read_together(&[article; 16]).await.unwrap(), vec![told.clone(); 16]);
+        assert_eq!(together.read_joined(&[article; 16]).await.unwrap(), vec![told.clone(); 16]);
         assert_eq!(told.entry.unwrap().likes, Some(Count { count: likes - 1, version: 52 }));
         let change = move |tx: &rusqlite::Connection| {
             let changed =
@@ -77,9 +77,9 @@ async fn what_is_read_on_the_spot_is_as_new_as_what_readers_read() {
 async fn nothing_is_left_open_that_read_on_the_spot() {
     let test = TestDb::fresh();
     let together = SqliteTogether::new(test.db.clone());
-    together.read_together(&[ArticleId::from_raw(2)]).await.unwrap();
+    together.read_joined(&[ArticleId::from_raw(2)]).await.unwrap();
     test.db.close().await;
-    assert!(together.read_together(&[ArticleId::from_raw(2)]).await.is_err());
+    assert!(together.read_joined(&[ArticleId::from_raw(2)]).await.is_err());
     let left =
         std::fs::read_dir(test.directory.path()).unwrap().map(|file| file.unwrap().file_name()).collect::<Vec<_>>();
     assert!(left.iter().all(|name| !name.to_string_lossy().ends_with("-wal")), "{left:?}");
@@ -108,5 +108,5 @@ async fn from_the_owners(test: &TestDb, article: ArticleId) -> Result<(Option<En
         StoredViews::Count(count) => Some(count),
         StoredViews::Gone => None,
     };
-    Ok((Entry::told(text, comments, likes), views))
+    Ok((Entry::from_owners(text, comments, likes), views))
 }

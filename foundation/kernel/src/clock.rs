@@ -69,7 +69,7 @@ impl Clock for SystemClock {
     #[expect(clippy::disallowed_methods, reason = "the one place where the host's clock is read")]
     fn now(&self) -> Timestamp {
         let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        Timestamp(since_epoch.as_millis() as i64)
+        Timestamp(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
     }
 }
 
@@ -90,7 +90,8 @@ impl ManualClock {
 
     /// Moves the clock forwards.
     pub fn advance(&self, span: Duration) {
-        self.0.fetch_add(span.as_millis() as i64, Ordering::SeqCst);
+        let span_ms = i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
+        self.0.fetch_add(span_ms, Ordering::SeqCst);
     }
 }
 

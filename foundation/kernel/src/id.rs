@@ -32,14 +32,14 @@ pub trait Id: Copy + Send + Sync + 'static {
 
     /// The logical shard written into the id.
     fn shard(self) -> ShardId {
-        let bits = (self.raw() as u64) >> (NODE_BITS + SEQUENCE_BITS);
+        let bits = self.raw().cast_unsigned() >> (NODE_BITS + SEQUENCE_BITS);
         ShardId::wrapping(bits)
     }
 
     /// The moment written into the id (never a wall-clock promise: it may be borrowed from the near future).
     fn issued_at(self) -> Timestamp {
-        let ms = (self.raw() as u64) >> (SHARD_BITS + NODE_BITS + SEQUENCE_BITS);
-        Timestamp::from_millis(ms as i64 + ID_EPOCH_MS)
+        let ms = self.raw().cast_unsigned() >> (SHARD_BITS + NODE_BITS + SEQUENCE_BITS);
+        Timestamp::from_millis(ms.cast_signed() + ID_EPOCH_MS)
     }
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn compose(time_ms: u64, shard: ShardId, node: NodeId, sequence: u64)
         | u64::from(shard.number()) << (NODE_BITS + SEQUENCE_BITS)
         | u64::from(node.0) << SEQUENCE_BITS
         | sequence;
-    bits as i64
+    bits.cast_signed()
 }
 
 /// Reads the one spelling that an id has.

@@ -65,13 +65,13 @@ impl IdGenerator {
     /// The first millisecond (Unix time) that no issued id has reached: a holder that leaves gives the rest back.
     pub fn unused_from_ms(&self) -> i64 {
         let greatest = self.last.iter().map(|last| last.load(Ordering::Relaxed)).max().unwrap_or(0);
-        let used = (greatest >> SEQUENCE_BITS) as i64 + ID_EPOCH_MS + 1;
+        let used = (greatest >> SEQUENCE_BITS).cast_signed() + ID_EPOCH_MS + 1;
         used.max(self.lease().from_ms)
     }
 }
 
 fn id_time(unix_ms: i64) -> u64 {
-    (unix_ms - ID_EPOCH_MS).max(0) as u64
+    (unix_ms - ID_EPOCH_MS).max(0).cast_unsigned()
 }
 
 #[cfg(test)]

@@ -17,4 +17,4 @@ pub use id_generator::{IdGenerator, LeaseEnded};
 pub use idempotency::{Created, IDEMPOTENCY_KEPT_MS, Idempotency};
 pub use lease::{NodeId, NodeLease, NodeLeases};
 pub use paging::{Page, PageNumber, PageSize, Scroll, known_count};
-pub use shard::{SHARDS, ServerIndex, ShardId, ShardMap, ShardMapError};
+pub use shard::{SHARDS, SHARDS_U8, ServerIndex, ShardId, ShardMap, ShardMapError};

@@ -8,6 +8,8 @@ use crate::id::{Id, SHARD_BITS};
 
 /// How many logical shards there are; never changes, because ids carry the number.
 pub const SHARDS: usize = 1 << SHARD_BITS;
+/// The same as a shard's number is typed.
+pub const SHARDS_U8: u8 = 1 << SHARD_BITS;
 
 /// A logical shard, 0 to 63.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,18 +21,19 @@ impl ShardId {
 
     /// The shard of that number, if there is one.
     pub fn new(number: u8) -> Option<Self> {
-        (usize::from(number) < SHARDS).then_some(Self(number))
+        (number < SHARDS_U8).then_some(Self(number))
     }
 
     /// The lowest bits of `bits` as a shard.
     pub(crate) fn wrapping(bits: u64) -> Self {
-        Self((bits % SHARDS as u64) as u8)
+        let [lowest, ..] = bits.to_le_bytes();
+        Self(lowest % SHARDS_U8)
     }
 
     /// Where what belongs to `owner` lives (the comments of an article, say): spread by hash, so that one busy place loads
     /// no single server.
     pub fn of_parts(owner: impl Id) -> Self {
-        Self::wrapping(mix(owner.raw() as u64))
+        Self::wrapping(mix(owner.raw().cast_unsigned()))
     }
 
     /// A shard for something new that has a name, spread evenly over names.
@@ -46,7 +49,7 @@ impl ShardId {
 
     /// Every shard, in order.
     pub fn all() -> impl Iterator<Item = Self> {
-        (0..SHARDS as u8).map(Self)
+        (0..SHARDS_U8).map(Self)
     }
 }
 
@@ -72,7 +75,7 @@ pub struct ServerIndex(pub u8);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShardMap {
     server_of: [ServerIndex; SHARDS],
-    servers: u8,
+    servers: usize,
 }
 
 /// Why a list of ranges is not a shard map.
@@ -121,22 +124,22 @@ impl ShardMap {
         if ranges.is_empty() || ranges.len() > SHARDS {
             return Err(ShardMapError::ServerCount { count: ranges.len() });
         }
-        let mut holder: [Option<usize>; SHARDS] = [None; SHARDS];
-        for (server, text) in ranges.iter().enumerate() {
+        let mut holder: [Option<u8>; SHARDS] = [None; SHARDS];
+        for (server, text) in (0_u8..).zip(ranges) {
             let range = parse_range(text.as_ref())
-                .ok_or_else(|| ShardMapError::Malformed { server, range: text.as_ref().to_owned() })?;
+                .ok_or_else(|| ShardMapError::Malformed { server: server.into(), range: text.as_ref().to_owned() })?;
             for shard in range {
                 if let Some(first) = holder[usize::from(shard)].replace(server) {
-                    return Err(ShardMapError::Overlap { shard, first, second: server });
+                    return Err(ShardMapError::Overlap { shard, first: first.into(), second: server.into() });
                 }
             }
         }
-        if let Some(start) = holder.iter().position(Option::is_none) {
-            let run = holder[start..].iter().take_while(|server| server.is_none()).count();
-            return Err(ShardMapError::Gap { shards: start as u8..=(start + run - 1) as u8 });
+        let is_free = |shard: &u8| holder[usize::from(*shard)].is_none();
+        if let Some(first) = (0..SHARDS_U8).find(is_free) {
+            let last = (first..SHARDS_U8).take_while(is_free).last().unwrap_or(first);
+            return Err(ShardMapError::Gap { shards: first..=last });
         }
-        let server_of = holder.map(|server| ServerIndex(server.unwrap_or_default() as u8));
-        Ok(Self { server_of, servers: ranges.len() as u8 })
+        Ok(Self { server_of: holder.map(|server| ServerIndex(server.unwrap_or_default())), servers: ranges.len() })
     }
 
     /// The server that holds `shard`.
@@ -146,7 +149,7 @@ impl ShardMap {
 
     /// How many servers there are.
     pub fn servers(&self) -> usize {
-        usize::from(self.servers)
+        self.servers
     }
 
     /// The shards of one server.

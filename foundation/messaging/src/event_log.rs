@@ -40,7 +40,7 @@ pub enum PublishOutcome {
 pub enum Polled {
     /// Deliveries in the order of their partitions; empty when nothing came in time.
     Deliveries(Vec<Delivery>),
-    /// These partitions belong to another instance from now on: finish and store what is in hand, drop the rest.
+    /// These partitions belong to another instance from now on: finish and store what is in flight, drop the rest.
     Revoked(Vec<(String, u32)>),
     /// The group fell behind what the log keeps. Its derived data must be rebuilt from the owners; the subscription goes
     /// on from the head of the log.

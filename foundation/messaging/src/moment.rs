@@ -1,7 +1,9 @@
 //! Time as the machines see it: one clock to measure spans by, another to agree with other hosts about.
 
-use madang_kernel::{Clock, Timestamp};
 use std::sync::Arc;
+use std::time::Duration;
+
+use madang_kernel::{Clock, Timestamp};
 
 /// A moment on one process.
 ///
@@ -22,6 +24,11 @@ impl Moment {
     }
 }
 
+/// A span in whole milliseconds.
+pub(crate) fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}
+
 /// Reads moments for the loops.
 pub(crate) struct Stopwatch {
     clock: Arc<dyn Clock>,
@@ -34,7 +41,7 @@ impl Stopwatch {
     }
 
     pub(crate) fn now(&self) -> Moment {
-        Moment { elapsed_ms: self.started.elapsed().as_millis() as u64, wall: self.clock.now() }
+        Moment { elapsed_ms: millis(self.started.elapsed()), wall: self.clock.now() }
     }
 
     /// Returns when `elapsed_ms` is reached; never, when there is nothing to wait for.

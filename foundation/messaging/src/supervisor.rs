@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use crate::{Backoff, Chance};
 
-/// Fires when a task is to finish what it has in hand and return.
+/// Fires when a task is to finish what it has in flight and return.
 pub type Stop = tokio_util::sync::CancellationToken;
 
 /// Waits between restarts of a failing task.

@@ -9,41 +9,41 @@ use crate::content::{Nature, TOPIC};
 use crate::faults::Fate;
 use crate::log::LaneKey;
 use crate::process::{consumer_config, relay_config};
-use crate::requests::{Request, Told, Unit};
+use crate::requests::{Reply, Request, Unit};
 use crate::store::Refusal;
 use crate::world::{Happening, Sender, Waiting, World};
 
 impl World {
     /// Does what is asked; `None` when the answer comes later.
-    pub(crate) fn perform(&mut self, from: Sender, lane: LaneKey, request: &Request, fate: Fate) -> Option<Told> {
+    pub(crate) fn perform(&mut self, from: Sender, lane: LaneKey, request: &Request, fate: Fate) -> Option<Reply> {
         let now_ms = self.now_ms;
         Some(match request {
             Request::Beat | Request::Read => {
                 if matches!(request, Request::Beat) {
                     self.register.beat(&self.processes[from.process].instance, now_ms);
                 }
-                Told::Coordinator(coordinator::Input::Living(Ok(self
+                Reply::Coordinator(coordinator::Input::Living(Ok(self
                     .register
                     .living(CoordinatorConfig::default().dead_after_ms, now_ms))))
             }
             Request::Claim { shards, limit } => {
                 let by_state = self.protections.state_select;
                 let rows = self.store.claim(shards, relay_config().min_age_ms, *limit, by_state, now_ms);
-                Told::Relay(relay::Input::Claimed(Ok(rows)))
+                Reply::Relay(relay::Input::Claimed(Ok(rows)))
             }
             Request::Write(write) => {
                 self.store.write(write, now_ms);
-                Told::Relay(relay::Input::Written(Ok(())))
+                Reply::Relay(relay::Input::Written(Ok(())))
             }
             Request::Publish(messages) => self.publish(from.unit, messages),
             Request::Join => {
                 let topics = &consumer_config(lane.0).lanes()[lane.1].topics;
                 self.log.join(lane, topics, from.process);
-                Told::Lane(consumer::Input::Subscribed(Ok(())))
+                Reply::Lane(consumer::Input::Subscribed(Ok(())))
             }
             Request::Poll { max, max_wait_ms } => {
                 match self.log.poll(lane, from.process, *max, !self.protections.offset_after_work) {
-                    Some(polled) => Told::Lane(consumer::Input::Polled(Ok(polled))),
+                    Some(polled) => Reply::Lane(consumer::Input::Polled(Ok(polled))),
                     None => {
                         let until_ms = now_ms + max_wait_ms;
                         self.waiting.push(Waiting { from, lane, max: *max, until_ms });
@@ -55,16 +55,16 @@ impl World {
             Request::Handle(deliveries) => {
                 let reach =
                     if fate == Fate::CrashAfter { self.chance.random_range(0..=deliveries.len()) } else { usize::MAX };
-                Told::Lane(consumer::Input::Handled(self.handle(lane, &deliveries[..reach.min(deliveries.len())])))
+                Reply::Lane(consumer::Input::Handled(self.handle(lane, &deliveries[..reach.min(deliveries.len())])))
             }
             Request::Commit(positions) => {
                 self.log.commit(lane, from.process, positions);
-                Told::Lane(consumer::Input::Committed(Ok(())))
+                Reply::Lane(consumer::Input::Committed(Ok(())))
             }
         })
     }
 
-    fn publish(&mut self, unit: Unit, messages: &[Message]) -> Told {
+    fn publish(&mut self, unit: Unit, messages: &[Message]) -> Reply {
         let mut outcomes = Vec::new();
         for message in messages {
             let known = self.store.committed.get(&message.event_id).map_or(Nature::Fine, |(_, nature)| *nature);
@@ -73,9 +73,9 @@ impl World {
         }
         self.wake_readers();
         match unit {
-            Unit::Relay => Told::Relay(relay::Input::Published(Ok(outcomes))),
-            Unit::Lane(..) => Told::Lane(consumer::Input::Published(Ok(outcomes))),
-            Unit::Writer | Unit::Coordinator => Told::Nothing,
+            Unit::Relay => Reply::Relay(relay::Input::Published(Ok(outcomes))),
+            Unit::Lane(..) => Reply::Lane(consumer::Input::Published(Ok(outcomes))),
+            Unit::Writer | Unit::Coordinator => Reply::Nothing,
         }
     }
 
@@ -88,8 +88,8 @@ impl World {
             let at_once = !self.protections.offset_after_work;
             match self.log.poll(waiting.lane, waiting.from.process, waiting.max, at_once) {
                 Some(polled) => {
-                    let told = Told::Lane(consumer::Input::Polled(Ok(polled)));
-                    self.push(self.now_ms + 1, Happening::Answer { to: waiting.from, told });
+                    let reply = Reply::Lane(consumer::Input::Polled(Ok(polled)));
+                    self.push(self.now_ms + 1, Happening::Answer { to: waiting.from, reply });
                 }
                 None => self.waiting.push(waiting),
             }
@@ -100,8 +100,8 @@ impl World {
         let now_ms = self.now_ms;
         if let Some(place) = self.waiting.iter().position(|one| one.from == from && one.until_ms <= now_ms) {
             self.waiting.swap_remove(place);
-            let told = Told::Lane(consumer::Input::Polled(Ok(Polled::Deliveries(Vec::new()))));
-            self.push(now_ms, Happening::Answer { to: from, told });
+            let reply = Reply::Lane(consumer::Input::Polled(Ok(Polled::Deliveries(Vec::new()))));
+            self.push(now_ms, Happening::Answer { to: from, reply });
         }
     }
 
@@ -129,18 +129,18 @@ impl World {
 }
 
 /// What a machine hears when a request of its stays without an answer.
-pub(crate) fn unanswered(unit: Unit, request: &Request) -> Told {
+pub(crate) fn unanswered(unit: Unit, request: &Request) -> Reply {
     let away = || Outage::new(request.part().name(), "simulated");
     match (unit, request) {
-        (Unit::Coordinator, _) => Told::Coordinator(coordinator::Input::Living(Err(away()))),
-        (Unit::Relay, Request::Claim { .. }) => Told::Relay(relay::Input::Claimed(Err(away()))),
-        (Unit::Relay, Request::Publish(_)) => Told::Relay(relay::Input::Published(Err(away()))),
-        (Unit::Relay, _) => Told::Relay(relay::Input::Written(Err(away()))),
-        (Unit::Lane(..), Request::Join) => Told::Lane(consumer::Input::Subscribed(Err(away()))),
-        (Unit::Lane(..), Request::Poll { .. }) => Told::Lane(consumer::Input::Polled(Err(away()))),
-        (Unit::Lane(..), Request::Handle(_)) => Told::Lane(consumer::Input::Handled(vec![Err(away().into())])),
-        (Unit::Lane(..), Request::Publish(_)) => Told::Lane(consumer::Input::Published(Err(away()))),
-        (Unit::Lane(..), _) => Told::Lane(consumer::Input::Committed(Err(away()))),
-        (Unit::Writer, _) => Told::Nothing,
+        (Unit::Coordinator, _) => Reply::Coordinator(coordinator::Input::Living(Err(away()))),
+        (Unit::Relay, Request::Claim { .. }) => Reply::Relay(relay::Input::Claimed(Err(away()))),
+        (Unit::Relay, Request::Publish(_)) => Reply::Relay(relay::Input::Published(Err(away()))),
+        (Unit::Relay, _) => Reply::Relay(relay::Input::Written(Err(away()))),
+        (Unit::Lane(..), Request::Join) => Reply::Lane(consumer::Input::Subscribed(Err(away()))),
+        (Unit::Lane(..), Request::Poll { .. }) => Reply::Lane(consumer::Input::Polled(Err(away()))),
+        (Unit::Lane(..), Request::Handle(_)) => Reply::Lane(consumer::Input::Handled(vec![Err(away().into())])),
+        (Unit::Lane(..), Request::Publish(_)) => Reply::Lane(consumer::Input::Published(Err(away()))),
+        (Unit::Lane(..), _) => Reply::Lane(consumer::Input::Committed(Err(away()))),
+        (Unit::Writer, _) => Reply::Nothing,
     }
 }

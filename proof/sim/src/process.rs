@@ -11,7 +11,7 @@ use rand::rngs::SmallRng;
 
 use crate::content::{GROUPS, TOPIC};
 use crate::log::LaneKey;
-use crate::requests::{Request, Told, Unit};
+use crate::requests::{Reply, Request, Unit};
 
 pub(crate) struct Process {
     pub(crate) incarnation: u32,
@@ -61,17 +61,17 @@ impl Process {
         [Unit::Coordinator, Unit::Relay].into_iter().chain(lanes).collect()
     }
 
-    /// Whether nothing is in hand anywhere.
+    /// Whether nothing is in flight anywhere.
     pub(crate) fn is_idle(&self) -> bool {
         self.up && self.relay.is_idle() && self.lanes.values().all(consumer::Machine::is_idle)
     }
 
     /// Steps one machine and returns what is asked of the parts.
-    pub(crate) fn tell(&mut self, unit: Unit, told: Told, now_ms: u64) -> Vec<(Unit, Request)> {
+    pub(crate) fn deliver(&mut self, unit: Unit, reply: Reply, now_ms: u64) -> Vec<(Unit, Request)> {
         let now = self.moment(now_ms);
         let mut asked = Vec::new();
-        match (unit, told) {
-            (Unit::Coordinator, Told::Coordinator(input)) => {
+        match (unit, reply) {
+            (Unit::Coordinator, Reply::Coordinator(input)) => {
                 for effect in self.coordinator.step(input, now) {
                     match effect {
                         coordinator::Effect::Beat => asked.push((unit, Request::Beat)),
@@ -83,8 +83,8 @@ impl Process {
                     }
                 }
             }
-            (Unit::Relay, Told::Relay(input)) => self.step_relay(input, now, &mut asked),
-            (Unit::Lane(group, lane), Told::Lane(input)) => {
+            (Unit::Relay, Reply::Relay(input)) => self.step_relay(input, now, &mut asked),
+            (Unit::Lane(group, lane), Reply::Lane(input)) => {
                 let effects = self.lanes.get_mut(&(group, lane)).map(|machine| machine.step(input, now));
                 asked.extend(effects.into_iter().flatten().filter_map(lane_request).map(|request| (unit, request)));
             }

@@ -61,9 +61,9 @@ impl Request {
     }
 }
 
-/// What a machine is told.
+/// What a machine is reply.
 #[derive(Debug)]
-pub(crate) enum Told {
+pub(crate) enum Reply {
     Coordinator(coordinator::Input),
     Relay(relay::Input),
     Lane(consumer::Input),

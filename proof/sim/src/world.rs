@@ -15,7 +15,7 @@ use crate::log::{LaneKey, Log};
 use crate::membership::Register;
 use crate::parts::unanswered;
 use crate::process::Process;
-use crate::requests::{Request, Told, Unit};
+use crate::requests::{Reply, Request, Unit};
 use crate::store::Store;
 use crate::trace::Trace;
 
@@ -61,7 +61,7 @@ pub(crate) enum Happening {
     Commit { process: usize, incarnation: u32, messages: Vec<(Message, Nature)> },
     Wake { process: usize, incarnation: u32, unit: Unit },
     Arrive { from: Sender, request: Request, fate: Fate },
-    Answer { to: Sender, told: Told },
+    Answer { to: Sender, reply: Reply },
     PollEnds { from: Sender },
     Restart { process: usize },
     Pause { process: usize },
@@ -188,7 +188,7 @@ impl World {
             Happening::Commit { process, incarnation, messages } => self.commit(process, incarnation, messages),
             Happening::Wake { process, incarnation, unit } => self.wake(process, incarnation, unit),
             Happening::Arrive { from, request, fate } => self.arrive(from, &request, fate),
-            Happening::Answer { to, told } => self.answer(to, told),
+            Happening::Answer { to, reply } => self.answer(to, reply),
             Happening::PollEnds { from } => self.poll_ends(from),
             Happening::Restart { process } => {
                 let incarnation = self.processes[process].incarnation;
@@ -222,7 +222,7 @@ impl World {
 
     fn start(&mut self, process: usize) {
         for unit in self.processes[process].units() {
-            self.tell(process, unit, tick(unit));
+            self.deliver(process, unit, tick(unit));
         }
     }
 
@@ -268,7 +268,7 @@ impl World {
             self.send(process, Unit::Writer, Request::Publish(messages));
         } else if fate != Fate::AnswerLost {
             let to = Sender { process, incarnation, unit: Unit::Relay };
-            self.push(self.now_ms, Happening::Answer { to, told: Told::Relay(relay::Input::HandedOver(messages)) });
+            self.push(self.now_ms, Happening::Answer { to, reply: Reply::Relay(relay::Input::HandedOver(messages)) });
         }
     }
 
@@ -279,27 +279,27 @@ impl World {
         }
         if owner.paused_until_ms > self.now_ms {
             let resumes_ms = owner.paused_until_ms;
-            self.push(resumes_ms, Happening::Answer { to: Sender { process, incarnation, unit }, told: tick(unit) });
+            self.push(resumes_ms, Happening::Answer { to: Sender { process, incarnation, unit }, reply: tick(unit) });
         } else if owner.takes_wake(unit, self.now_ms) {
-            self.tell(process, unit, tick(unit));
+            self.deliver(process, unit, tick(unit));
         }
     }
 
-    fn answer(&mut self, to: Sender, told: Told) {
+    fn answer(&mut self, to: Sender, reply: Reply) {
         let owner = &self.processes[to.process];
         if !owner.up || owner.incarnation != to.incarnation {
             return;
         }
         if owner.paused_until_ms > self.now_ms {
             let resumes_ms = owner.paused_until_ms;
-            self.push(resumes_ms, Happening::Answer { to, told });
+            self.push(resumes_ms, Happening::Answer { to, reply });
         } else {
-            self.tell(to.process, to.unit, told);
+            self.deliver(to.process, to.unit, reply);
         }
     }
 
-    fn tell(&mut self, process: usize, unit: Unit, told: Told) {
-        let asked = self.processes[process].tell(unit, told, self.now_ms);
+    fn deliver(&mut self, process: usize, unit: Unit, reply: Reply) {
+        let asked = self.processes[process].deliver(unit, reply, self.now_ms);
         for unit in [unit, Unit::Relay] {
             if let Some(at_ms) = self.processes[process].new_wake(unit) {
                 let incarnation = self.processes[process].incarnation;
@@ -321,8 +321,8 @@ impl World {
         match fate {
             Fate::CrashBefore => self.crash(process),
             Fate::Lost => {
-                let told = unanswered(unit, &request);
-                self.push(self.now_ms + ANSWER_TIMEOUT_MS, Happening::Answer { to: from, told });
+                let reply = unanswered(unit, &request);
+                self.push(self.now_ms + ANSWER_TIMEOUT_MS, Happening::Answer { to: from, reply });
             }
             _ => {
                 if fate == Fate::Doubled
@@ -344,21 +344,21 @@ impl World {
         if matches!(request, Request::Poll { .. } | Request::Join) && !alive {
             return;
         }
-        let unheard = fate == Fate::AnswerLost && matches!(request, Request::Poll { .. });
-        let told = if self.faults.away(request.part(), self.now_ms) || unheard {
+        let lost_poll = fate == Fate::AnswerLost && matches!(request, Request::Poll { .. });
+        let reply = if self.faults.away(request.part(), self.now_ms) || lost_poll {
             Some(unanswered(from.unit, request))
         } else {
             self.perform(from, lane, request, fate)
         };
-        match (fate, told) {
+        match (fate, reply) {
             (Fate::CrashAfter, _) if alive => self.crash(from.process),
             (Fate::AnswerLost, Some(_)) => {
-                let told = unanswered(from.unit, request);
-                self.push(self.now_ms + ANSWER_TIMEOUT_MS, Happening::Answer { to: from, told });
+                let reply = unanswered(from.unit, request);
+                self.push(self.now_ms + ANSWER_TIMEOUT_MS, Happening::Answer { to: from, reply });
             }
-            (_, Some(told)) => {
+            (_, Some(reply)) => {
                 let delay_ms = self.faults.delay_ms(self.now_ms, &mut self.chance);
-                self.push(self.now_ms + delay_ms, Happening::Answer { to: from, told });
+                self.push(self.now_ms + delay_ms, Happening::Answer { to: from, reply });
             }
             (_, None) => {}
         }
@@ -388,7 +388,7 @@ impl World {
     }
 
     /// Its operator has the consumers of a process rest for a while; a restart forgets it. One that sleeps hears nothing,
-    /// so that whoever is told to rest is always told to go on after it.
+    /// so that a group that was paused is always resumed after it.
     fn rest(&mut self, process: usize) {
         let length_ms = self.chance.random_range(500..8_000);
         let owner = &self.processes[process];
@@ -398,19 +398,19 @@ impl World {
         let (incarnation, units) = (owner.incarnation, owner.units());
         self.trace.note(self.now_ms, process, "has its consumers rest", length_ms as i64);
         for unit in units.into_iter().filter(|unit| matches!(unit, Unit::Lane(..))) {
-            self.tell(process, unit, Told::Lane(consumer::Input::Rest));
+            self.deliver(process, unit, Reply::Lane(consumer::Input::Rest));
             let to = Sender { process, incarnation, unit };
-            let told = Told::Lane(consumer::Input::GoOn);
-            self.push(self.now_ms + length_ms, Happening::Answer { to, told });
+            let reply = Reply::Lane(consumer::Input::GoOn);
+            self.push(self.now_ms + length_ms, Happening::Answer { to, reply });
         }
     }
 }
 
-fn tick(unit: Unit) -> Told {
+fn tick(unit: Unit) -> Reply {
     match unit {
-        Unit::Coordinator => Told::Coordinator(coordinator::Input::Tick),
-        Unit::Relay => Told::Relay(relay::Input::Tick),
-        Unit::Lane(..) => Told::Lane(consumer::Input::Tick),
-        Unit::Writer => Told::Nothing,
+        Unit::Coordinator => Reply::Coordinator(coordinator::Input::Tick),
+        Unit::Relay => Reply::Relay(relay::Input::Tick),
+        Unit::Lane(..) => Reply::Lane(consumer::Input::Tick),
+        Unit::Writer => Reply::Nothing,
     }
 }

@@ -56,7 +56,7 @@ pub struct BoardList {
 }
 
 impl BoardList {
-    /// The list that the owner told.
+    /// The list that the owner answered.
     pub fn of(newest: Newest) -> Self {
         let Newest { mut ids, is_all, count } = newest;
         ids.sort_unstable_by(|a, b| b.cmp(a));

@@ -62,7 +62,7 @@ impl ReadService {
     pub async fn compare(&self) -> Result<Comparison, StoreError> {
         let mut comparison = Comparison::default();
         for shard in ShardId::all() {
-            let held = self.model.held(shard).await?;
+            let held = self.model.entries(shard).await?;
             for slice in held.chunks(SLICE_MAX) {
                 comparison.articles += slice.len() as u64;
                 comparison.differences.extend(self.differences(slice).await?);
@@ -84,7 +84,7 @@ impl ReadService {
         }
         let mut left = Vec::new();
         for (shard, found) in by_shard {
-            let mut held = self.model.held(shard).await?;
+            let mut held = self.model.entries(shard).await?;
             held.retain(|(article, _)| found.iter().any(|difference| difference.article_id == *article));
             for slice in held.chunks(SLICE_MAX) {
                 let now = self.differences(slice).await?;

@@ -18,7 +18,7 @@ pub struct ReadConsumer {
 }
 
 /// What is to be done with a delivery.
-enum Heard {
+enum Decoded {
     Ignored,
     Changes(Change),
     Undecodable(String),
@@ -30,7 +30,7 @@ impl ReadConsumer {
         Self { model }
     }
 
-    /// The topics it has to hear.
+    /// The topics it subscribes to.
     pub fn topics() -> [Topic; 3] {
         [Topic::Article, Topic::Comment, Topic::Like]
     }
@@ -63,14 +63,14 @@ impl ReadConsumer {
         let mut changes = Vec::new();
         let mut answers = Vec::with_capacity(deliveries.len());
         for (delivery, settled) in deliveries.iter().zip(settled) {
-            let heard = if settled { Heard::Ignored } else { hear(delivery) };
-            answers.push(match heard {
-                Heard::Ignored => Ok(Handled::Done),
-                Heard::Changes(change) => {
+            let decoded = if settled { Decoded::Ignored } else { decode(delivery) };
+            answers.push(match decoded {
+                Decoded::Ignored => Ok(Handled::Done),
+                Decoded::Changes(change) => {
                     changes.push(change);
                     Ok(Handled::Done)
                 }
-                Heard::Undecodable(reason) => Err(HandlerError::Undecodable(reason)),
+                Decoded::Undecodable(reason) => Err(HandlerError::Undecodable(reason)),
             });
         }
         if !changes.is_empty() {
@@ -80,10 +80,10 @@ impl ReadConsumer {
     }
 }
 
-fn hear(delivery: &Delivery) -> Heard {
+fn decode(delivery: &Delivery) -> Decoded {
     match Envelope::decode(&delivery.message.payload) {
-        Ok(envelope) => Change::of(envelope).map_or(Heard::Ignored, Heard::Changes),
-        Err(error) => Heard::Undecodable(error.to_string()),
+        Ok(envelope) => Change::of(envelope).map_or(Decoded::Ignored, Decoded::Changes),
+        Err(error) => Decoded::Undecodable(error.to_string()),
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::ArticleText;
 
-/// A count that its owner told, with the version that orders it.
+/// A count as its owner gave it, with the version that orders it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Count {
     /// How many.
@@ -26,7 +26,7 @@ pub enum ArticleGroup {
     },
 }
 
-/// What is known of one article. A group that nobody told is `None`: unknown is not zero.
+/// What is known of one article. A group that is not known is `None`: unknown is not zero.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Entry {
     /// The text, or its end.

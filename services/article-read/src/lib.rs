@@ -24,12 +24,12 @@ pub use consumer::ReadConsumer;
 pub use entry::{ArticleGroup, Count, Entry, Shown};
 pub use loader::{LoadLoop, Loader, Source, loader};
 pub use model::{
-    ABSENT_KEPT_MS, ENTRY_KEPT_MS, Filled, FilledList, Freshness, ListLook, Look, ModelSize, ReadModel, STALE_MAX_MS,
-    Ticket, freshness,
+    ABSENT_TTL_MS, ENTRY_TTL_MS, Filled, FilledList, Freshness, ListLookup, Lookup, ModelSize, ReadModel, Reservation,
+    STALE_MAX_MS, freshness,
 };
 pub use owners::{
-    ArticleOwner, CommentOwner, LikeOwner, MixedOwners, Newest, Owners, ReadTogether, Together, ViewOwner, ask_each,
+    ArticleOwner, CommentOwner, JoinedArticle, LikeOwner, MixedOwners, Newest, Owners, ReadJoined, ViewOwner, ask_each,
 };
 pub use service::{ReadArticle, ReadService, ReadSummary};
 pub use text::{ArticleHead, ArticleText};
-pub use view_counts::{VIEW_COUNTS_MAX, VIEW_FRESH_MS, VIEW_KEPT_MS};
+pub use view_counts::{VIEW_COUNTS_MAX, VIEW_FRESH_MS, VIEW_TTL_MS};

@@ -1,9 +1,8 @@
-//! Collapses and batches loads: however many ask for a key, one load of it runs at a time, and keys that wait together
-//! are loaded together. Whoever asks gives the load its first push, so that what can be had at once costs no hand-over to
-//! another task; what has to wait for something belongs to a loop of a supervisor, so a reader who goes away cancels
-//! nothing.
+//! Single-flight loads in batches: however many callers want a key, one load of it is in flight, and keys that wait
+//! together are loaded together. The caller polls the load once itself, so that what is in memory costs no switch to another
+//! task; a load that has to wait belongs to a loop under a supervisor, so a caller who goes away cancels nothing.
 
-mod hand;
+mod in_flight;
 
 use std::collections::BTreeMap;
 use std::hash::Hash;
@@ -18,14 +17,14 @@ use madang_kernel::StoreError;
 use madang_messaging::Stop;
 use tokio::sync::{Notify, oneshot};
 
-use self::hand::{InHand, Refused};
+use self::in_flight::{InFlight, Refused};
 
 /// Keys loaded by one call.
 const BATCH_MAX: usize = 256;
 /// Loads that run at once.
 const LOADS_MAX: usize = 4;
-/// Readers who wait at once, and keys that wait for their load; past it, readers are told to come back.
-const HELD_MAX: usize = 16_384;
+/// Readers who wait at once, and keys that wait for their load; past it, readers get `Unavailable`.
+const WAITING_MAX: usize = 16_384;
 
 /// Where values come from.
 #[async_trait]
@@ -35,7 +34,7 @@ pub trait Source<K, V>: Send + Sync {
     async fn load(&self, keys: &[K]) -> Result<Vec<V>, StoreError>;
 
     /// Where the value of a key is kept: when a part is away, keys of one place fail together, and others need not.
-    fn place(&self, _key: &K) -> u32 {
+    fn failure_domain(&self, _key: &K) -> u32 {
         0
     }
 }
@@ -49,8 +48,8 @@ pub struct LoadLoop<K, V>(Arc<Shared<K, V>>);
 struct Shared<K, V> {
     what: &'static str,
     source: Arc<dyn Source<K, V>>,
-    hand: Mutex<InHand<K, V>>,
-    /// Tells the loop that there is something for it in the hand.
+    in_flight: Mutex<InFlight<K, V>>,
+    /// Tells the loop that there is something for it in the in_flight.
     wake: Notify,
 }
 
@@ -65,7 +64,7 @@ struct Failed(Arc<StoreError>);
 
 /// Both sides of a loader; `what` names it in errors.
 pub fn loader<K, V>(what: &'static str, source: Arc<dyn Source<K, V>>) -> (Loader<K, V>, LoadLoop<K, V>) {
-    let shared = Arc::new(Shared { what, source, hand: Mutex::new(InHand::empty()), wake: Notify::new() });
+    let shared = Arc::new(Shared { what, source, in_flight: Mutex::new(InFlight::empty()), wake: Notify::new() });
     (Loader(Arc::clone(&shared)), LoadLoop(shared))
 }
 
@@ -81,20 +80,20 @@ where
         }
         let (reader, answer) = oneshot::channel();
         let batch = {
-            let mut hand = self.0.hand();
-            hand.place(keys, reader).map_err(|refused| refused.told(self.0.what))?;
-            hand.take_batch()
+            let mut in_flight = self.0.in_flight();
+            in_flight.join(keys, reader).map_err(|refused| refused.to_error(self.0.what))?;
+            in_flight.take_batch()
         };
         if let Some(batch) = batch {
-            self.0.push(batch).await;
+            self.0.start(batch).await;
         }
-        let answer = answer.await.map_err(|_| Refused::Closed.told(self.0.what))?;
-        answer.map_err(|failed| failed.told())
+        let answer = answer.await.map_err(|_| Refused::Closed.to_error(self.0.what))?;
+        answer.map_err(|failed| failed.to_error())
     }
 
     /// Has keys loaded anew while nobody waits. One load of a key at a time; dropped when there is too much to do.
     pub fn refresh(&self, keys: &[K]) {
-        if self.0.hand().place_refresh(keys) {
+        if self.0.in_flight().join_refresh(keys) {
             self.0.wake.notify_one();
         }
     }
@@ -105,23 +104,23 @@ where
     K: Copy + Eq + Hash + Send + Sync + 'static,
     V: Clone + Send + 'static,
 {
-    /// Loads until `stop` fires; whoever still waits then is told to come back.
+    /// Loads until `stop` fires; whoever still waits then gets `Unavailable`.
     pub async fn run(&self, stop: &Stop) {
         let shared = &self.0;
-        shared.hand().open();
+        shared.in_flight().open();
         let _closing = Closing(shared);
         let mut loads = FuturesUnordered::new();
         loop {
             {
-                let mut hand = shared.hand();
-                loads.extend(hand.take_started());
-                while let Some(batch) = hand.take_batch() {
+                let mut in_flight = shared.in_flight();
+                loads.extend(in_flight.take_started());
+                while let Some(batch) = in_flight.take_batch() {
                     loads.push(Arc::clone(shared).load(batch).boxed());
                 }
             }
             tokio::select! {
                 () = stop.cancelled() => return,
-                Some(loaded) = loads.next(), if !loads.is_empty() => shared.hand().answer(loaded),
+                Some(loaded) = loads.next(), if !loads.is_empty() => shared.in_flight().answer(loaded),
                 () = shared.wake.notified() => {}
             }
         }
@@ -144,13 +143,13 @@ impl<K, V> Drop for Closing<'_, K, V> {
 }
 
 impl<K, V> Shared<K, V> {
-    fn hand(&self) -> MutexGuard<'_, InHand<K, V>> {
+    fn in_flight(&self) -> MutexGuard<'_, InFlight<K, V>> {
         // No code of a source runs under the lock.
-        self.hand.lock().unwrap_or_else(PoisonError::into_inner)
+        self.in_flight.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn close(&self) {
-        let ended = self.hand().close();
+        let ended = self.in_flight().close();
         drop(ended);
     }
 }
@@ -160,20 +159,20 @@ where
     K: Copy + Eq + Hash + Send + Sync + 'static,
     V: Clone + Send + 'static,
 {
-    /// Begins a load. If it is done by that, it is answered here; otherwise the loop goes on with it. Nothing is awaited
-    /// in between, so this cannot be cancelled half way.
-    async fn push(self: &Arc<Self>, batch: Vec<K>) {
+    /// Starts a load by polling it once. When that completes it, its callers are answered here; otherwise the loop goes on
+    /// with it. Nothing is awaited in between, so this cannot be cancelled half way.
+    async fn start(self: &Arc<Self>, batch: Vec<K>) {
         let mut load = Arc::clone(self).load(batch).boxed();
-        let pushed = futures_util::poll!(&mut load);
-        let mut hand = self.hand();
-        let for_the_loop = match pushed {
+        let polled = futures_util::poll!(&mut load);
+        let mut in_flight = self.in_flight();
+        let for_the_loop = match polled {
             Poll::Ready(loaded) => {
-                hand.answer(loaded);
-                hand.has_next()
+                in_flight.answer(loaded);
+                in_flight.has_next()
             }
-            Poll::Pending => hand.hand_over(load),
+            Poll::Pending => in_flight.leave_to_loop(load),
         };
-        drop(hand);
+        drop(in_flight);
         if for_the_loop {
             self.wake.notify_one();
         }
@@ -191,20 +190,20 @@ where
                 }
                 loaded
             }
-            Err(error) => self.load_by_place(keys, error).await,
+            Err(error) => self.load_by_domain(keys, error).await,
         }
     }
 
-    /// Keys of several places that failed together, once more and each place by itself: what is away may be one of them.
-    async fn load_by_place(&self, keys: Vec<K>, error: StoreError) -> Loaded<K, V> {
-        let mut places: BTreeMap<u32, Vec<K>> = BTreeMap::new();
+    /// Keys of several domains that failed together, once more and each place by itself: what is away may be one of them.
+    async fn load_by_domain(&self, keys: Vec<K>, error: StoreError) -> Loaded<K, V> {
+        let mut domains: BTreeMap<u32, Vec<K>> = BTreeMap::new();
         for key in keys {
-            places.entry(self.source.place(&key)).or_default().push(key);
+            domains.entry(self.source.failure_domain(&key)).or_default().push(key);
         }
-        if places.len() <= 1 {
-            return all_failed(places.into_values().flatten().collect(), &Failed::of(error));
+        if domains.len() <= 1 {
+            return all_failed(domains.into_values().flatten().collect(), &Failed::of(error));
         }
-        let loads = places.into_values().map(|keys| async {
+        let loads = domains.into_values().map(|keys| async {
             match self.attempt(&keys).await {
                 Ok(values) => keys.into_iter().zip(values.into_iter().map(Ok)).collect(),
                 Err(error) => all_failed(keys, &Failed::of(error)),
@@ -234,7 +233,7 @@ impl Failed {
     }
 
     /// The same failure for one of many readers.
-    fn told(&self) -> StoreError {
+    fn to_error(&self) -> StoreError {
         match &*self.0 {
             StoreError::Unavailable { what, reason, retry_after } => {
                 StoreError::Unavailable { what, reason: reason.clone(), retry_after: *retry_after }

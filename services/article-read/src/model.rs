@@ -1,5 +1,5 @@
 //! The port to where the model is kept. Whoever rebuilds something places a placeholder first: what is merged meanwhile
-//! stays there, and meets what the owners told by version. So a rebuild never overwrites an event.
+//! stays there, and meets what the owners answered by version. So a rebuild never overwrites an event.
 
 use std::sync::Arc;
 
@@ -9,20 +9,20 @@ use madang_kernel::{ShardId, StoreError, Timestamp};
 
 use crate::{BoardList, Change, Entry, Newest, Step, Window};
 
-/// How long what the owners told is kept; events do not move its end.
-pub const ENTRY_KEPT_MS: i64 = 24 * 3_600_000;
+/// How long what the owners answered is kept; events do not move its end.
+pub const ENTRY_TTL_MS: i64 = 24 * 3_600_000;
 /// How long past its end something is handed out while a refresh runs.
 pub const STALE_MAX_MS: i64 = 3_600_000;
 /// How long an absence is believed.
-pub const ABSENT_KEPT_MS: i64 = 1_000;
+pub const ABSENT_TTL_MS: i64 = 1_000;
 
 /// Names one placing of placeholders. Only its holder fills them, and only while they stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Ticket(pub u64);
+pub struct Reservation(pub u64);
 
 /// What the model knows of an article.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Look {
+pub enum Lookup {
     /// Nothing.
     Miss,
     /// That it did not exist a moment ago.
@@ -38,7 +38,7 @@ pub enum Look {
 
 /// What the model knows of a board's list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ListLook {
+pub enum ListLookup {
     /// Nothing.
     Miss,
     /// That the board did not exist a moment ago.
@@ -56,9 +56,9 @@ pub enum ListLook {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Filled<T> {
     /// It is kept, together with what was merged meanwhile; `None` is kept as absent.
-    Kept(Option<T>),
-    /// What the owners told cannot be trusted: the placeholder is gone, or an event contradicts the absence. Ask again.
-    Again,
+    Stored(Option<T>),
+    /// What the owners answered cannot be trusted: the placeholder is gone, or an event contradicts the absence. Ask again.
+    Retry,
 }
 
 /// A filled list, shared.
@@ -72,7 +72,7 @@ pub struct ModelSize {
     /// Lists of boards.
     pub lists: u64,
     /// Placeholders of rebuilds under way.
-    pub expected: u64,
+    pub placeholders: u64,
     /// Memory, as it is weighed against the budget.
     pub bytes: u64,
 }
@@ -81,18 +81,18 @@ pub struct ModelSize {
 #[async_trait]
 pub trait ReadModel: Send + Sync {
     /// What is known of articles, in the order asked.
-    async fn find(&self, articles: &[ArticleId]) -> Result<Vec<Look>, StoreError>;
+    async fn find(&self, articles: &[ArticleId]) -> Result<Vec<Lookup>, StoreError>;
     /// Places a placeholder for each, in the stead of an earlier one. What is there stays readable.
-    async fn expect(&self, articles: &[ArticleId]) -> Result<Ticket, StoreError>;
-    /// Joins what the owners told after `expect` (`None`: no such article) with what was merged since, and keeps it for
-    /// [`ENTRY_KEPT_MS`], an absence for [`ABSENT_KEPT_MS`]. One answer each, in the order given.
+    async fn reserve(&self, articles: &[ArticleId]) -> Result<Reservation, StoreError>;
+    /// Joins what the owners answered after `reserve` (`None`: no such article) with what was merged since, and keeps it for
+    /// [`ENTRY_TTL_MS`], an absence for [`ABSENT_TTL_MS`]. One answer each, in the order given.
     async fn fill(
         &self,
-        ticket: Ticket,
+        reservation: Reservation,
         told: Vec<(ArticleId, Option<Entry>)>,
     ) -> Result<Vec<Filled<Entry>>, StoreError>;
     /// Takes the placeholders away: the owners could not be asked.
-    async fn abandon(&self, ticket: Ticket, articles: &[ArticleId]) -> Result<(), StoreError>;
+    async fn abandon(&self, reservation: Reservation, articles: &[ArticleId]) -> Result<(), StoreError>;
 
     /// Merges events into entries, lists and placeholders that are there; the rest is let go, because an event alone may
     /// be late. Something absent that is reported to exist becomes unknown. Expiry stays as it is.
@@ -104,19 +104,24 @@ pub trait ReadModel: Send + Sync {
     }
 
     /// A window of a board's list.
-    async fn list(&self, board: BoardId, window: Window) -> Result<ListLook, StoreError>;
-    /// As [`ReadModel::expect`], for a list.
-    async fn expect_list(&self, board: BoardId) -> Result<Ticket, StoreError>;
-    /// As [`ReadModel::fill`], for a list (`None`: no such board); what the owner told takes the place of an older list.
-    async fn fill_list(&self, ticket: Ticket, board: BoardId, told: Option<Newest>) -> Result<FilledList, StoreError>;
+    async fn list(&self, board: BoardId, window: Window) -> Result<ListLookup, StoreError>;
+    /// As [`ReadModel::reserve`], for a list.
+    async fn reserve_list(&self, board: BoardId) -> Result<Reservation, StoreError>;
+    /// As [`ReadModel::fill`], for a list (`None`: no such board); what the owner answered takes the place of an older list.
+    async fn fill_list(
+        &self,
+        reservation: Reservation,
+        board: BoardId,
+        told: Option<Newest>,
+    ) -> Result<FilledList, StoreError>;
     /// As [`ReadModel::abandon`], for a list.
-    async fn abandon_list(&self, ticket: Ticket, board: BoardId) -> Result<(), StoreError>;
+    async fn abandon_list(&self, reservation: Reservation, board: BoardId) -> Result<(), StoreError>;
     /// Removes candidates that turned out to be gone.
     async fn drop_candidates(&self, board: BoardId, gone: &[ArticleId]) -> Result<(), StoreError>;
 
     /// Everything that is held of the articles whose parts live on a shard, absences left out. A look for a check: it
     /// loads nothing, and keeps nothing from leaving.
-    async fn held(&self, shard: ShardId) -> Result<Vec<(ArticleId, Entry)>, StoreError>;
+    async fn entries(&self, shard: ShardId) -> Result<Vec<(ArticleId, Entry)>, StoreError>;
     /// How often something was merged, removed or dropped here, counted after it was done: while it stays the same, what
     /// was read stays true. `None` when the model cannot say, because others change it too.
     fn generation(&self) -> Option<u64> {
@@ -136,7 +141,7 @@ pub enum Freshness {
     /// It may be handed out while a refresh runs.
     Stale,
     /// It is as good as not there.
-    Over,
+    Expired,
 }
 
 /// How far something that is kept for `kept_ms` until `until` may be believed. A clock that stepped back makes nothing
@@ -147,7 +152,7 @@ pub fn freshness(until: Timestamp, kept_ms: i64, now: Timestamp) -> Freshness {
         left if left > kept_ms => Freshness::Stale,
         1.. => Freshness::Fresh,
         left if left > -STALE_MAX_MS => Freshness::Stale,
-        _ => Freshness::Over,
+        _ => Freshness::Expired,
     }
 }
 
@@ -158,16 +163,16 @@ mod tests {
     #[test]
     fn a_clock_that_steps_back_makes_nothing_last() {
         let at = Timestamp::from_millis;
-        let until = at(1_000_000 + ENTRY_KEPT_MS);
+        let until = at(1_000_000 + ENTRY_TTL_MS);
         for (now, expected) in [
             (999_999, Freshness::Stale),
             (1_000_000, Freshness::Fresh),
-            (999_999 + ENTRY_KEPT_MS, Freshness::Fresh),
-            (1_000_000 + ENTRY_KEPT_MS, Freshness::Stale),
-            (999_999 + ENTRY_KEPT_MS + STALE_MAX_MS, Freshness::Stale),
-            (1_000_000 + ENTRY_KEPT_MS + STALE_MAX_MS, Freshness::Over),
+            (999_999 + ENTRY_TTL_MS, Freshness::Fresh),
+            (1_000_000 + ENTRY_TTL_MS, Freshness::Stale),
+            (999_999 + ENTRY_TTL_MS + STALE_MAX_MS, Freshness::Stale),
+            (1_000_000 + ENTRY_TTL_MS + STALE_MAX_MS, Freshness::Expired),
         ] {
-            assert_eq!(freshness(until, ENTRY_KEPT_MS, at(now)), expected, "{now}");
+            assert_eq!(freshness(until, ENTRY_TTL_MS, at(now)), expected, "{now}");
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::{ArticleGroup, ArticleHead, ArticleText, Count, Entry};
 
 /// What one read of one store tells of an article.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Together {
+pub struct JoinedArticle {
     /// What the model keeps; `None` when the article does not exist, or no longer.
     pub entry: Option<Entry>,
     /// Its views as they are stored.
@@ -22,9 +22,9 @@ pub struct Together {
 /// Reads what several owners have of an article at once: for a composition where one store holds all of it, because asking
 /// each by itself costs more than the reads.
 #[async_trait]
-pub trait ReadTogether: Send + Sync {
+pub trait ReadJoined: Send + Sync {
     /// One answer each, in the order asked.
-    async fn read_together(&self, articles: &[ArticleId]) -> Result<Vec<Together>, StoreError>;
+    async fn read_joined(&self, articles: &[ArticleId]) -> Result<Vec<JoinedArticle>, StoreError>;
 }
 
 /// The newest articles of a board, with its count, of one moment.
@@ -39,9 +39,9 @@ pub struct Newest {
 }
 
 impl Entry {
-    /// What the owners told of an article; `None` for one that is not there, or is known to be deleted by one of them: an
+    /// What the owners answered of an article; `None` for one that is not there, or is known to be deleted by one of them: an
     /// owner of counts that knows of the deletion read later than the owner of the text.
-    pub fn told(text: Option<ArticleText>, comments: Option<Count>, likes: Option<Count>) -> Option<Self> {
+    pub fn from_owners(text: Option<ArticleText>, comments: Option<Count>, likes: Option<Count>) -> Option<Self> {
         let article = Some(ArticleGroup::Live(Arc::new(text?)));
         Some(Self { article, comments: Some(comments?), likes: Some(likes?) })
     }
@@ -61,8 +61,8 @@ pub trait Owners: Send + Sync {
     async fn entries(&self, articles: &[ArticleId]) -> Result<Vec<Option<Entry>>, StoreError> {
         ask_each(self, articles).await
     }
-    /// The views of an article, if its owner has them at hand; then nobody need wait for a load.
-    fn views_at_hand(&self, _article: ArticleId) -> Option<u64> {
+    /// The views of an article, if its owner has them in memory; then nobody need wait for a load.
+    fn views_in_memory(&self, _article: ArticleId) -> Option<u64> {
         None
     }
     /// Their views; `None` for one that is known to be deleted.
@@ -97,7 +97,7 @@ pub async fn ask_each<O: Owners + ?Sized>(
         return Err(StoreError::broken("owners", "an owner answered for more or fewer articles than asked"));
     }
     let told = texts.into_iter().zip(comments.into_iter().zip(likes));
-    Ok(told.map(|(text, (comments, likes))| Entry::told(text, comments, likes)).collect())
+    Ok(told.map(|(text, (comments, likes))| Entry::from_owners(text, comments, likes)).collect())
 }
 
 /// Asks the owner of articles, as [`Owners`] does.
@@ -140,8 +140,8 @@ pub trait LikeOwner: Send + Sync {
 /// Asks the owner of views, as [`Owners`] does.
 #[async_trait]
 pub trait ViewOwner: Send + Sync {
-    /// The views of an article, if its owner has them at hand; then nobody need wait for a load.
-    fn views_at_hand(&self, _article: ArticleId) -> Option<u64> {
+    /// The views of an article, if its owner has them in memory; then nobody need wait for a load.
+    fn views_in_memory(&self, _article: ArticleId) -> Option<u64> {
         None
     }
     /// Views of articles; `None` for one that is known to be deleted.
@@ -174,8 +174,8 @@ impl Owners for MixedOwners {
         self.likes.like_counts(articles).await
     }
 
-    fn views_at_hand(&self, article: ArticleId) -> Option<u64> {
-        self.views.views_at_hand(article)
+    fn views_in_memory(&self, article: ArticleId) -> Option<u64> {
+        self.views.views_in_memory(article)
     }
 
     async fn view_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<u64>>, StoreError> {

@@ -9,9 +9,9 @@ use madang_kernel::{Id as _, PageSize, ShardId, StoreError};
 
 use crate::loader::Source;
 use crate::meters::{Kind, Meter, Meters};
-use crate::{BoardList, Entry, Filled, LIST_MAX, ListLook, Look, Owners, ReadModel, Shown, Ticket, Window};
+use crate::{BoardList, Entry, Filled, LIST_MAX, ListLookup, Lookup, Owners, ReadModel, Reservation, Shown, Window};
 
-/// How often a rebuild that is contradicted meanwhile starts anew before its readers are told to come back.
+/// How often a rebuild that is contradicted meanwhile starts anew before its readers get `Unavailable`.
 const ROUNDS_MAX: usize = 5;
 
 /// Loads articles with their counts.
@@ -38,13 +38,13 @@ impl EntrySource {
     /// Asks for what a placeholder stands for; takes it away when there is no answer.
     async fn ask_for(
         &self,
-        ticket: Ticket,
+        reservation: Reservation,
         articles: &[ArticleId],
     ) -> Result<Vec<(ArticleId, Option<Entry>)>, StoreError> {
         match self.ask(articles).await {
             Ok(told) => Ok(told),
             Err(error) => {
-                self.model.abandon(ticket, articles).await?;
+                self.model.abandon(reservation, articles).await?;
                 Err(error)
             }
         }
@@ -60,15 +60,15 @@ impl EntrySource {
         let mut stale = 0;
         for (article, look) in articles.iter().zip(self.model.find(articles).await?) {
             match look {
-                Look::Absent => keep(*article, None),
-                Look::Found { entry, is_stale: false } if entry.shown() != Shown::Unknown => {
+                Lookup::Absent => keep(*article, None),
+                Lookup::Found { entry, is_stale: false } if entry.shown() != Shown::Unknown => {
                     keep(*article, Some(entry));
                 }
-                Look::Found { .. } => {
+                Lookup::Found { .. } => {
                     stale += 1;
                     left.push(*article);
                 }
-                Look::Miss => left.push(*article),
+                Lookup::Miss => left.push(*article),
             }
         }
         self.meters.add(Meter::Refreshes, stale);
@@ -87,11 +87,11 @@ impl Source<ArticleId, Option<Entry>> for EntrySource {
             if left.is_empty() {
                 break;
             }
-            let ticket = self.model.expect(&left).await?;
-            let told = self.ask_for(ticket, &left).await?;
-            let filled = self.model.fill(ticket, told).await?;
+            let reservation = self.model.reserve(&left).await?;
+            let told = self.ask_for(reservation, &left).await?;
+            let filled = self.model.fill(reservation, told).await?;
             for (article, filled) in left.iter().zip(filled) {
-                if let Filled::Kept(entry) = filled {
+                if let Filled::Stored(entry) = filled {
                     known.insert(*article, entry);
                 }
             }
@@ -104,7 +104,7 @@ impl Source<ArticleId, Option<Entry>> for EntrySource {
     }
 
     /// The text is where the board is, the counts where the parts of the article are.
-    fn place(&self, article: &ArticleId) -> u32 {
+    fn failure_domain(&self, article: &ArticleId) -> u32 {
         u32::from(article.shard().number()) << 8 | u32::from(ShardId::of_parts(*article).number())
     }
 }
@@ -134,22 +134,22 @@ impl ListSource {
 
     async fn rebuild(&self, board: BoardId) -> Result<LoadedList, StoreError> {
         let meter = match self.model.list(board, Window::Before(None, PageSize::DEFAULT)).await? {
-            ListLook::Absent => return Ok(LoadedList::Absent),
-            ListLook::Found { is_stale: false, .. } => return Ok(LoadedList::There),
-            ListLook::Found { is_stale: true, .. } => Meter::Refreshes,
-            ListLook::Miss => Meter::Rebuilds,
+            ListLookup::Absent => return Ok(LoadedList::Absent),
+            ListLookup::Found { is_stale: false, .. } => return Ok(LoadedList::There),
+            ListLookup::Found { is_stale: true, .. } => Meter::Refreshes,
+            ListLookup::Miss => Meter::Rebuilds,
         };
         self.meters.add(meter, 1);
         for _ in 0..ROUNDS_MAX {
-            let ticket = self.model.expect_list(board).await?;
+            let reservation = self.model.reserve_list(board).await?;
             let told = match self.owners.newest(board, LIST_MAX).await {
                 Ok(told) => told,
                 Err(error) => {
-                    self.model.abandon_list(ticket, board).await?;
+                    self.model.abandon_list(reservation, board).await?;
                     return Err(error);
                 }
             };
-            if let Filled::Kept(list) = self.model.fill_list(ticket, board, told).await? {
+            if let Filled::Stored(list) = self.model.fill_list(reservation, board, told).await? {
                 return Ok(list.map_or(LoadedList::Absent, LoadedList::Kept));
             }
         }
@@ -167,7 +167,7 @@ impl Source<BoardId, LoadedList> for ListSource {
         Ok(lists)
     }
 
-    fn place(&self, board: &BoardId) -> u32 {
+    fn failure_domain(&self, board: &BoardId) -> u32 {
         board.shard().number().into()
     }
 }

@@ -12,7 +12,7 @@ use crate::loader::{LoadLoop, Loader, loader};
 use crate::meters::{Kind, Meter, Meters};
 use crate::rebuild::{EntrySource, ListSource, LoadedList};
 use crate::view_counts::ViewCounts;
-use crate::{ArticleHead, ArticleText, Entry, ListLook, Look, ModelSize, Owners, ReadModel, Shown, Step, Window};
+use crate::{ArticleHead, ArticleText, Entry, ListLookup, Lookup, ModelSize, Owners, ReadModel, Shown, Step, Window};
 
 /// How often a list whose candidates turn out to be gone is looked at again before it is answered without them.
 const LIST_ROUNDS_MAX: usize = 4;
@@ -87,7 +87,7 @@ struct Loops {
 }
 
 impl ReadService {
-    /// A service over a model that is rebuilt from `owners`. What the owners do not have at hand is loaded while
+    /// A service over a model that is rebuilt from `owners`. What the owners do not have in memory is loaded while
     /// [`ReadService::run`] runs.
     pub fn new(model: Arc<dyn ReadModel>, owners: Arc<dyn Owners>, clock: Arc<dyn Clock>) -> Self {
         let entries = EntrySource::new(Arc::clone(&model), Arc::clone(&owners));
@@ -212,9 +212,9 @@ impl ReadService {
         let mut shown = Vec::with_capacity(articles.len());
         for (place, look) in self.model.find(articles).await?.into_iter().enumerate() {
             let one = match look {
-                Look::Miss => Shown::Unknown,
-                Look::Absent => Shown::Gone,
-                Look::Found { entry, is_stale } => {
+                Lookup::Miss => Shown::Unknown,
+                Lookup::Absent => Shown::Gone,
+                Lookup::Found { entry, is_stale } => {
                     if is_stale {
                         stale.push(articles[place]);
                     }
@@ -271,15 +271,15 @@ impl ReadService {
     async fn step(&self, board: BoardId, window: Window) -> Result<Option<Step>, StoreError> {
         for _ in 0..LIST_ROUNDS_MAX {
             match self.model.list(board, window).await? {
-                ListLook::Absent => return Ok(None),
-                ListLook::Found { step, is_stale } => {
+                ListLookup::Absent => return Ok(None),
+                ListLookup::Found { step, is_stale } => {
                     self.board_meters.add(Meter::Hits, 1);
                     if is_stale {
                         self.lists.refresh(&[board]);
                     }
                     return Ok(Some(step));
                 }
-                ListLook::Miss => {
+                ListLookup::Miss => {
                     self.board_meters.add(Meter::Misses, 1);
                     match self.lists.load(&[board]).await?.pop() {
                         Some(LoadedList::Kept(list)) => return Ok(Some(list.look(window))),

@@ -1,5 +1,5 @@
 //! View counts for readers: a short cache in front of their owner. Fresh ones are answered at once; older ones too, while
-//! one refresh runs; past that, readers wait for one load together. An owner in the same process that has a count at hand
+//! one refresh runs; past that, readers wait for one load together. An owner in the same process that has a count in memory
 //! is simply asked.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,23 +16,23 @@ use crate::meters::{Kind, Meter, Meters};
 /// How long a count is answered without asking the owner (its logical expiry).
 pub const VIEW_FRESH_MS: i64 = 1_000;
 /// How long a count is answered while a refresh runs (its physical expiry).
-pub const VIEW_KEPT_MS: i64 = 6_000;
-/// Counts that are kept, at about 100 bytes each; the least used leave first.
+pub const VIEW_TTL_MS: i64 = 6_000;
+/// Counts that are cache, at about 100 bytes each; the least used leave first.
 pub const VIEW_COUNTS_MAX: usize = 131_072;
 /// Parts of the cache with a lock each.
 const PARTS: usize = 64;
 
-const _: () = assert!(VIEW_FRESH_MS < VIEW_KEPT_MS && PARTS.is_power_of_two());
+const _: () = assert!(VIEW_FRESH_MS < VIEW_TTL_MS && PARTS.is_power_of_two());
 
 /// What readers ask.
 pub(crate) struct ViewCounts {
-    kept: Arc<Kept>,
+    cache: Arc<ViewCache>,
     owners: Arc<dyn Owners>,
     loader: Loader<ArticleId, Option<u64>>,
     meters: Meters,
 }
 
-struct Kept {
+struct ViewCache {
     parts: Vec<Mutex<Cache<ArticleId, Counted>>>,
     clock: Arc<dyn Clock>,
 }
@@ -48,38 +48,38 @@ struct Counted {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Age {
     Fresh,
-    Old,
-    Over,
+    Stale,
+    Expired,
 }
 
 impl ViewCounts {
     /// The cache, and the loop that fills it.
     pub(crate) fn new(owners: Arc<dyn Owners>, clock: Arc<dyn Clock>) -> (Self, LoadLoop<ArticleId, Option<u64>>) {
         let parts = (0..PARTS).map(|_| Mutex::new(Cache::new(VIEW_COUNTS_MAX / PARTS))).collect();
-        let kept = Arc::new(Kept { parts, clock });
+        let cache = Arc::new(ViewCache { parts, clock });
         let source =
-            ViewSource { owners: Arc::clone(&owners), kept: Arc::clone(&kept), meters: Meters::of(Kind::Views) };
+            ViewSource { owners: Arc::clone(&owners), cache: Arc::clone(&cache), meters: Meters::of(Kind::Views) };
         let (loader, loads) = loader("view counts", Arc::new(source));
-        (Self { kept, owners, loader, meters: Meters::of(Kind::Views) }, loads)
+        (Self { cache, owners, loader, meters: Meters::of(Kind::Views) }, loads)
     }
 
     /// The counts of articles, in the order asked; `None` for one whose views are gone with it. When the owner does not
     /// answer, the last known count is: views only grow, so it is still true of the article, while no count would be
     /// made up. An article whose count nobody knows fails.
     pub(crate) async fn counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<u64>>, StoreError> {
-        let now = self.kept.clock.now();
+        let now = self.cache.clock.now();
         let mut counts = Vec::with_capacity(articles.len());
         let (mut old, mut missing) = (Vec::new(), Vec::new());
         for (place, article) in articles.iter().enumerate() {
-            if let Some(count) = self.owners.views_at_hand(*article) {
+            if let Some(count) = self.owners.views_in_memory(*article) {
                 counts.push(Some(count));
                 continue;
             }
-            let counted = self.kept.find(*article);
-            match counted.map_or(Age::Over, |counted| counted.age(now)) {
+            let counted = self.cache.find(*article);
+            match counted.map_or(Age::Expired, |counted| counted.age(now)) {
                 Age::Fresh => {}
-                Age::Old => old.push(*article),
-                Age::Over => missing.push((place, *article, counted)),
+                Age::Stale => old.push(*article),
+                Age::Expired => missing.push((place, *article, counted)),
             }
             counts.push(counted.and_then(|counted| counted.count));
         }
@@ -102,16 +102,16 @@ impl ViewCounts {
 
     /// An article was created just now: nobody has seen it, so its first reader need not ask.
     pub(crate) fn note_new(&self, article: ArticleId) {
-        self.kept.keep(article, Some(0), self.kept.clock.now());
+        self.cache.keep(article, Some(0), self.cache.clock.now());
     }
 }
 
-impl Kept {
+impl ViewCache {
     fn find(&self, article: ArticleId) -> Option<Counted> {
         self.part(article).get(&article).copied()
     }
 
-    /// Keeps what the owner told. Views never fall, so the greater count stays.
+    /// Keeps what the owner answered. Views never fall, so the greater count stays.
     fn keep(&self, article: ArticleId, told: Option<u64>, at: Timestamp) -> Option<u64> {
         let mut part = self.part(article);
         let known = part.peek(&article).and_then(|counted| counted.count);
@@ -122,8 +122,8 @@ impl Kept {
 
     fn part(&self, article: ArticleId) -> MutexGuard<'_, Cache<ArticleId, Counted>> {
         // The upper bits of a multiplication depend on all bits of the id.
-        let spread = (article.raw() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - PARTS.trailing_zeros());
-        self.parts[spread as usize].lock().unwrap_or_else(PoisonError::into_inner)
+        let spread = article.raw().cast_unsigned().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - PARTS.trailing_zeros());
+        self.parts[usize::try_from(spread).unwrap_or(0)].lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -132,35 +132,35 @@ impl Counted {
         match now.as_millis().saturating_sub(self.at.as_millis()) {
             0..VIEW_FRESH_MS => Age::Fresh,
             // A clock that stepped back must not make a count last.
-            i64::MIN..0 | VIEW_FRESH_MS..VIEW_KEPT_MS => Age::Old,
-            VIEW_KEPT_MS.. => Age::Over,
+            i64::MIN..0 | VIEW_FRESH_MS..VIEW_TTL_MS => Age::Stale,
+            VIEW_TTL_MS.. => Age::Expired,
         }
     }
 }
 
 struct ViewSource {
     owners: Arc<dyn Owners>,
-    kept: Arc<Kept>,
+    cache: Arc<ViewCache>,
     meters: Meters,
 }
 
 #[async_trait]
 impl Source<ArticleId, Option<u64>> for ViewSource {
     async fn load(&self, articles: &[ArticleId]) -> Result<Vec<Option<u64>>, StoreError> {
-        let now = self.kept.clock.now();
-        let known: Vec<_> = articles.iter().map(|article| self.kept.find(*article)).collect();
+        let now = self.cache.clock.now();
+        let known: Vec<_> = articles.iter().map(|article| self.cache.find(*article)).collect();
         let aged = |age| move |counted: &Option<Counted>| counted.is_some_and(|counted| counted.age(now) == age);
         // What another load brought while the key was on its way needs none.
         let left = articles.iter().zip(&known).filter(|(_, counted)| !aged(Age::Fresh)(counted));
         let left: Vec<_> = left.map(|(article, _)| *article).collect();
-        let refreshes = known.iter().filter(|counted| aged(Age::Old)(counted)).count();
+        let refreshes = known.iter().filter(|counted| aged(Age::Stale)(counted)).count();
         self.meters.add(Meter::Refreshes, refreshes);
         self.meters.add(Meter::Rebuilds, left.len() - refreshes);
         let told = if left.is_empty() { Vec::new() } else { self.owners.view_counts(&left).await? };
         if told.len() != left.len() {
             return Err(StoreError::broken("views", "their owner answered for more or fewer articles than asked"));
         }
-        let mut told = left.iter().zip(told).map(|(article, told)| self.kept.keep(*article, told, now));
+        let mut told = left.iter().zip(told).map(|(article, told)| self.cache.keep(*article, told, now));
         let counts = known.into_iter().map(|counted| match aged(Age::Fresh)(&counted) {
             true => counted.and_then(|counted| counted.count),
             false => told.next().flatten(),
@@ -168,7 +168,7 @@ impl Source<ArticleId, Option<u64>> for ViewSource {
         Ok(counts.collect())
     }
 
-    fn place(&self, article: &ArticleId) -> u32 {
+    fn failure_domain(&self, article: &ArticleId) -> u32 {
         ShardId::of_parts(*article).number().into()
     }
 }

@@ -12,10 +12,10 @@ use crate::{Revocation, Standing};
 
 /// The revocations that this process knows of.
 #[derive(Default)]
-pub(crate) struct Revocations(RwLock<Known>);
+pub(crate) struct Revocations(RwLock<Revoked>);
 
 #[derive(Default)]
-struct Known {
+struct Revoked {
     /// With the moment when the token expires by itself.
     ended: HashMap<SessionId, Timestamp>,
     members: HashMap<MemberId, (Role, Standing)>,
@@ -24,12 +24,12 @@ struct Known {
 impl Revocations {
     /// Who a token speaks for at `now`, or `None` if its session has ended.
     pub(crate) fn actor(&self, claims: Claims, now: Timestamp) -> Option<Actor> {
-        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        if known.ended.contains_key(&claims.session_id) {
+        let revoked = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        if revoked.ended.contains_key(&claims.session_id) {
             return None;
         }
         let mut actor = Actor::new(claims.member_id, claims.name, claims.role);
-        if let Some((role, standing)) = known.members.get(&claims.member_id) {
+        if let Some((role, standing)) = revoked.members.get(&claims.member_id) {
             if claims.passwords < standing.passwords && standing.kept_session != Some(claims.session_id) {
                 return None;
             }
@@ -42,14 +42,16 @@ impl Revocations {
 
     /// Takes revocations over. Of one member the newest counts, in whatever order they come.
     pub(crate) fn apply(&self, revocations: impl IntoIterator<Item = Revocation>) {
-        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut revoked = self.0.write().unwrap_or_else(PoisonError::into_inner);
         for revocation in revocations {
             match revocation {
-                Revocation::SessionEnded { session_id, expires_at } => drop(known.ended.insert(session_id, expires_at)),
+                Revocation::SessionEnded { session_id, expires_at } => {
+                    revoked.ended.insert(session_id, expires_at);
+                }
                 Revocation::MemberChanged { member_id, role, standing } => {
-                    let held = known.members.get(&member_id).map_or(0, |(_, held)| held.version);
+                    let held = revoked.members.get(&member_id).map_or(0, |(_, held)| held.version);
                     if standing.version > held {
-                        known.members.insert(member_id, (role, standing));
+                        revoked.members.insert(member_id, (role, standing));
                     }
                 }
             }
@@ -58,8 +60,8 @@ impl Revocations {
 
     /// Forgets sessions whose tokens have expired by `now` anyway.
     pub(crate) fn forget_expired(&self, now: Timestamp) {
-        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        known.ended.retain(|_, expires_at| *expires_at > now);
+        let mut revoked = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        revoked.ended.retain(|_, expires_at| *expires_at > now);
     }
 }
 

@@ -6,7 +6,8 @@ use madang_kernel::Timestamp;
 /// Everything is written back, step by step, in this last part of a day.
 const DAY_END_MS: i64 = 1_000;
 
-const _: () = assert!(DAY_END_MS >= 2 * crate::FLUSH_STEP_MS as i64, "a step must fall into the last part of a day");
+const _: () =
+    assert!(DAY_END_MS >= 2 * crate::FLUSH_STEP_MS.cast_signed(), "a step must fall into the last part of a day");
 
 /// Tells when the day of a time zone ends; days of 23 or 25 hours included.
 pub struct SiteDay {

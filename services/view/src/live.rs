@@ -154,7 +154,7 @@ impl LiveCounts {
     fn is_old(&self, since: Timestamp, now: Timestamp) -> bool {
         let age_ms = now.as_millis().saturating_sub(since.as_millis());
         // After the clock stepped back an age says nothing, so it counts as old.
-        age_ms < 0 || age_ms >= self.limits.due_after_ms() as i64
+        u64::try_from(age_ms).map_or(true, |age_ms| age_ms >= self.limits.due_after_ms())
     }
 
     /// Drops clean counts, a quarter of all that may be live, so that this is seldom done.

@@ -239,7 +239,8 @@ impl ViewService {
 
     /// Makes an article live, reading what is stored if it is not; `None` when the live counts are away.
     async fn load(&self, article: ArticleId) -> Result<Option<()>, ViewError> {
-        let _alone = self.loading[article.raw() as u64 as usize % LOADING_LOCKS].lock().await;
+        let lock = usize::try_from(article.raw().cast_unsigned() % LOADING_LOCKS as u64).unwrap_or(0);
+        let _alone = self.loading[lock].lock().await;
         match unless_away(self.live.counts(&[article]).await)?.as_deref() {
             None => return Ok(None),
             Some([Some(_)]) => return Ok(Some(())),

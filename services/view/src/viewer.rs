@@ -19,10 +19,11 @@ pub struct Viewer(u128);
 impl Viewer {
     /// A member who is signed in.
     pub fn member(member: MemberId) -> Self {
-        Self(u128::from(member.raw() as u64))
+        Self(u128::from(member.raw().cast_unsigned()))
     }
 
     /// Both halves, for a hash.
+    #[expect(clippy::cast_possible_truncation, reason = "the lower half is meant")]
     pub(crate) fn halves(self) -> [u64; 2] {
         [(self.0 >> 64) as u64, self.0 as u64]
     }
@@ -64,7 +65,8 @@ impl GuestKey {
 
     /// Makes places in the window unpredictable, so that nobody can push out a chosen viewer.
     pub(crate) fn window_seed(&self) -> u64 {
-        first_half(self.mac.clone().chain_update(b"window")) as u64
+        let [_, low] = Viewer(first_half(self.mac.clone().chain_update(b"window"))).halves();
+        low
     }
 }
 

@@ -38,7 +38,7 @@ const _: () = assert!(WINDOW_TICKS * 4 < 1 << TICK_BITS, "a window must be told 
 /// The pairs counted in the last ten minutes; see the module for what is kept.
 pub struct Window {
     stripes: Vec<Mutex<Box<[u64]>>>,
-    sets: u64,
+    sets: usize,
     seed: u64,
 }
 
@@ -47,13 +47,13 @@ impl Window {
     pub fn new(entries: usize, seed: u64) -> Self {
         let sets_per_stripe = entries.div_ceil(WAYS * STRIPES).max(1);
         let stripe = || Mutex::new(vec![EMPTY; sets_per_stripe * WAYS].into_boxed_slice());
-        Self { stripes: (0..STRIPES).map(|_| stripe()).collect(), sets: (sets_per_stripe * STRIPES) as u64, seed }
+        Self { stripes: (0..STRIPES).map(|_| stripe()).collect(), sets: sets_per_stripe * STRIPES, seed }
     }
 
     /// Whether this view counts; if so the pair is remembered from `now` on. Two at once: one of them counts.
     pub fn admit(&self, viewer: Viewer, article: ArticleId, now: Timestamp) -> bool {
         let (place, fingerprint) = self.locate(viewer, article);
-        let (stripe, set) = (place as usize % STRIPES, place as usize / STRIPES);
+        let (stripe, set) = (place % STRIPES, place / STRIPES);
         let mut entries = self.stripes[stripe].lock().unwrap_or_else(PoisonError::into_inner);
         let set = &mut entries[set * WAYS..(set + 1) * WAYS];
         // Rounded so that an entry looks younger than it is: a viewer may wait a tick longer, never shorter.
@@ -75,14 +75,15 @@ impl Window {
 
     /// Memory of the table; never changes.
     pub fn memory_bytes(&self) -> usize {
-        self.sets as usize * WAYS * ENTRY_BYTES
+        self.sets * WAYS * ENTRY_BYTES
     }
 
-    fn locate(&self, viewer: Viewer, article: ArticleId) -> (u64, u64) {
+    fn locate(&self, viewer: Viewer, article: ArticleId) -> (usize, u64) {
         let [high, low] = viewer.halves();
-        let hash = mix(mix(mix(self.seed ^ high) ^ low) ^ article.raw() as u64);
+        let hash = mix(mix(mix(self.seed ^ high) ^ low) ^ article.raw().cast_unsigned());
         let fingerprint = (mix(hash ^ self.seed) >> TICK_BITS).max(1);
-        (hash % self.sets, fingerprint)
+        let set = usize::try_from(hash % self.sets as u64).unwrap_or(0);
+        (set, fingerprint)
     }
 }
 
@@ -98,7 +99,7 @@ fn age(entry: u64, now: u64) -> u64 {
 }
 
 fn tick(ticks: i64) -> u64 {
-    ticks as u64 & TICK_MASK
+    ticks.cast_unsigned() & TICK_MASK
 }
 
 /// The finaliser of splitmix64: every input bit reaches every output bit.

@@ -44,7 +44,7 @@ async fn peers_answer_as_their_owners_would() {
     assert_eq!(owners.comment_counts(&ids).await.unwrap(), site.comment_counts(&ids).await.unwrap());
     assert_eq!(owners.like_counts(&ids).await.unwrap(), site.like_counts(&ids).await.unwrap());
     assert_eq!(owners.view_counts(&ids).await.unwrap(), site.view_counts(&ids).await.unwrap());
-    assert_eq!(owners.views_at_hand(article(1)), None);
+    assert_eq!(owners.views_in_memory(article(1)), None);
     let page = PageNumber::new("page", 3).unwrap();
     for board in [board(), BoardId::from_raw(1)] {
         for limit in [0, 10, 1_000] {

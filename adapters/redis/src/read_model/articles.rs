@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use madang_article_read::{
-    ABSENT_KEPT_MS, Change, ENTRY_KEPT_MS, Entry, Filled, Freshness, Look, STALE_MAX_MS, Ticket, freshness,
+    ABSENT_TTL_MS, Change, ENTRY_TTL_MS, Entry, Filled, Freshness, Lookup, Reservation, STALE_MAX_MS, freshness,
 };
 use madang_board::ArticleId;
 use madang_kernel::{Id, ShardId, Timestamp};
@@ -19,9 +19,9 @@ use crate::errors::Failure;
 use crate::reply;
 
 /// Keys stay a little longer than anybody believes them: the moment inside decides, the expiry only cleans up.
-pub(super) const KEPT_TTL_MS: i64 = ENTRY_KEPT_MS + STALE_MAX_MS + 60_000;
+pub(super) const ENTRY_KEY_TTL_MS: i64 = ENTRY_TTL_MS + STALE_MAX_MS + 60_000;
 /// The same for absences.
-pub(super) const ABSENT_TTL_MS: i64 = ABSENT_KEPT_MS + 60_000;
+pub(super) const ABSENT_KEY_TTL_MS: i64 = ABSENT_TTL_MS + 60_000;
 /// A placeholder older than this belongs to a process that died.
 pub(super) const PLACEHOLDER_TTL_MS: i64 = 60_000;
 /// For how long it is remembered that an event of a young article was let go.
@@ -58,8 +58,8 @@ fn by_shard(articles: impl Iterator<Item = ArticleId>) -> BTreeMap<u8, Vec<usize
 }
 
 /// Looks at many articles in one round trip to each node.
-pub(super) async fn find(redis: &Redis, articles: &[ArticleId], now: Timestamp) -> Result<Vec<Look>, Failure> {
-    let mut looks = vec![Look::Miss; articles.len()];
+pub(super) async fn find(redis: &Redis, articles: &[ArticleId], now: Timestamp) -> Result<Vec<Lookup>, Failure> {
+    let mut looks = vec![Lookup::Miss; articles.len()];
     let shards = by_shard(articles.iter().copied());
     let mut calls = Vec::with_capacity(articles.len() + shards.len());
     for places in shards.values() {
@@ -112,34 +112,34 @@ fn is_there(epoch: &Value, fields: &[Value]) -> Result<bool, Failure> {
     })
 }
 
-fn look(epoch: &Value, answer: &Value, now: Timestamp) -> Result<Look, Failure> {
+fn look(epoch: &Value, answer: &Value, now: Timestamp) -> Result<Lookup, Failure> {
     let fields = reply::items(answer)?;
     if !is_there(epoch, fields)? {
-        return Ok(Look::Miss);
+        return Ok(Lookup::Miss);
     }
     let until = Timestamp::from_millis(reply::millis(&fields[2])?);
     if fields[1] != Value::Nil {
-        return Ok(match freshness(until, ABSENT_KEPT_MS, now) {
-            Freshness::Fresh => Look::Absent,
-            Freshness::Stale | Freshness::Over => Look::Miss,
+        return Ok(match freshness(until, ABSENT_TTL_MS, now) {
+            Freshness::Fresh => Lookup::Absent,
+            Freshness::Stale | Freshness::Expired => Lookup::Miss,
         });
     }
-    let is_stale = match freshness(until, ENTRY_KEPT_MS, now) {
+    let is_stale = match freshness(until, ENTRY_TTL_MS, now) {
         Freshness::Fresh => false,
         Freshness::Stale => true,
-        Freshness::Over => return Ok(Look::Miss),
+        Freshness::Expired => return Ok(Lookup::Miss),
     };
-    Ok(Look::Found { entry: entry::entry(&fields[3..], None)?, is_stale })
+    Ok(Lookup::Found { entry: entry::entry(&fields[3..], None)?, is_stale })
 }
 
 /// Places placeholders.
-pub(super) async fn expect(redis: &Redis, ticket: Ticket, articles: &[ArticleId]) -> Result<(), Failure> {
+pub(super) async fn reserve(redis: &Redis, reservation: Reservation, articles: &[ArticleId]) -> Result<(), Failure> {
     let calls = by_shard(articles.iter().copied()).into_values().map(|places| {
         let keys = Keys::of_article(redis, articles[places[0]]);
         let placeholder = |place: &usize| keys.one(Kind::ArticlePlaceholder, articles[*place]);
         let mut touched = vec![keys.epoch(), keys.index(Kind::ArticlePlaceholder)];
         touched.extend(places.iter().map(placeholder));
-        let mut call = Call::script(keys.tag, &EXPECT, &touched).arg(ticket.0).arg(PLACEHOLDER_TTL_MS);
+        let mut call = Call::script(keys.tag, &EXPECT, &touched).arg(reservation.0).arg(PLACEHOLDER_TTL_MS);
         places.iter().for_each(|place| call.push(articles[*place].raw()));
         call
     });
@@ -147,13 +147,13 @@ pub(super) async fn expect(redis: &Redis, ticket: Ticket, articles: &[ArticleId]
 }
 
 /// Takes placeholders away.
-pub(super) async fn abandon(redis: &Redis, ticket: Ticket, articles: &[ArticleId]) -> Result<(), Failure> {
+pub(super) async fn abandon(redis: &Redis, reservation: Reservation, articles: &[ArticleId]) -> Result<(), Failure> {
     let calls = by_shard(articles.iter().copied()).into_values().map(|places| {
         let keys = Keys::of_article(redis, articles[places[0]]);
         let placeholder = |place: &usize| keys.one(Kind::ArticlePlaceholder, articles[*place]);
         let mut touched = vec![keys.index(Kind::ArticlePlaceholder)];
         touched.extend(places.iter().map(placeholder));
-        let mut call = Call::script(keys.tag, &ABANDON, &touched).arg(ticket.0);
+        let mut call = Call::script(keys.tag, &ABANDON, &touched).arg(reservation.0);
         places.iter().for_each(|place| call.push(articles[*place].raw()));
         call
     });
@@ -163,7 +163,7 @@ pub(super) async fn abandon(redis: &Redis, ticket: Ticket, articles: &[ArticleId
 /// Fills placeholders.
 pub(super) async fn fill(
     redis: &Redis,
-    ticket: Ticket,
+    reservation: Reservation,
     told: &[(ArticleId, Option<Entry>)],
     now: Timestamp,
 ) -> Result<Vec<Filled<Entry>>, Failure> {
@@ -173,17 +173,18 @@ pub(super) async fn fill(
         let weight = |place: &usize| told[*place].1.as_ref().map_or(0, entry::weight_bytes);
         groups.extend(slices(places, weight));
     }
-    let calls = groups.iter().map(|places| fill_call(redis, ticket, told, places, now)).collect::<Result<_, _>>()?;
+    let calls =
+        groups.iter().map(|places| fill_call(redis, reservation, told, places, now)).collect::<Result<_, _>>()?;
     let answers = redis.run(calls).await?;
-    let mut filled = vec![Filled::Again; told.len()];
+    let mut filled = vec![Filled::Retry; told.len()];
     for (places, answer) in groups.iter().zip(&answers) {
         for (place, answer) in places.iter().zip(reply::items(answer)?) {
             filled[*place] = match answer {
-                Value::Int(0) => Filled::Again,
-                Value::Int(_) => Filled::Kept(None),
+                Value::Int(0) => Filled::Retry,
+                Value::Int(_) => Filled::Stored(None),
                 kept => {
                     let text = told[*place].1.as_ref().and_then(Entry::live);
-                    Filled::Kept(Some(entry::entry(reply::items(kept)?, text)?))
+                    Filled::Stored(Some(entry::entry(reply::items(kept)?, text)?))
                 }
             };
         }
@@ -193,7 +194,7 @@ pub(super) async fn fill(
 
 fn fill_call(
     redis: &Redis,
-    ticket: Ticket,
+    reservation: Reservation,
     told: &[(ArticleId, Option<Entry>)],
     places: &[usize],
     now: Timestamp,
@@ -205,11 +206,11 @@ fn fill_call(
         touched.extend([keys.one(Kind::ArticlePlaceholder, article), keys.one(Kind::Article, article)]);
     }
     let mut call = Call::script(keys.tag, &FILL, &touched)
-        .arg(ticket.0)
-        .arg(until(now, ENTRY_KEPT_MS))
-        .arg(KEPT_TTL_MS)
-        .arg(until(now, ABSENT_KEPT_MS))
-        .arg(ABSENT_TTL_MS);
+        .arg(reservation.0)
+        .arg(until(now, ENTRY_TTL_MS))
+        .arg(ENTRY_KEY_TTL_MS)
+        .arg(until(now, ABSENT_TTL_MS))
+        .arg(ABSENT_KEY_TTL_MS);
     let nothing = Entry::default();
     for place in places {
         let (article, entry) = &told[*place];
@@ -255,7 +256,7 @@ fn merge_call(
         touched.extend([Kind::ArticlePlaceholder, Kind::Article, Kind::Mark].map(|kind| keys.one(kind, article)));
     }
     let mut call =
-        Call::script(keys.tag, &MERGE, &touched).arg(until(now, ENTRY_KEPT_MS)).arg(KEPT_TTL_MS).arg(MARK_TTL_MS);
+        Call::script(keys.tag, &MERGE, &touched).arg(until(now, ENTRY_TTL_MS)).arg(ENTRY_KEY_TTL_MS).arg(MARK_TTL_MS);
     for place in places {
         let (change, otherwise) = &changes[*place];
         call.push(change.article_id.raw());

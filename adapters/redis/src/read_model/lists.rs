@@ -5,15 +5,15 @@ use std::fmt::Write as _;
 use std::sync::{Arc, LazyLock};
 
 use madang_article_read::{
-    ABSENT_KEPT_MS, BoardChange, BoardList, ENTRY_KEPT_MS, Filled, FilledList, Freshness, LIST_MAX, ListLook, Newest,
-    Presence, Step, Ticket, Window, freshness,
+    ABSENT_TTL_MS, BoardChange, BoardList, ENTRY_TTL_MS, Filled, FilledList, Freshness, LIST_MAX, ListLookup, Newest,
+    Presence, Reservation, Step, Window, freshness,
 };
 use madang_board::{ArticleId, BoardId};
 use madang_event::BoardCount;
 use madang_kernel::{Id, Timestamp};
 use redis::Value;
 
-use super::articles::{ABSENT_TTL_MS, KEPT_TTL_MS, PLACEHOLDER_TTL_MS, until};
+use super::articles::{ABSENT_KEY_TTL_MS, ENTRY_KEY_TTL_MS, PLACEHOLDER_TTL_MS, until};
 use super::keys::{Keys, Kind};
 use super::{ABANDON, EXPECT};
 use crate::Redis;
@@ -53,7 +53,7 @@ static WINDOW: LazyLock<Script> = LazyLock::new(|| {
 });
 
 /// Looks at a window.
-pub(super) async fn look(redis: &Redis, board: BoardId, window: Window, now: Timestamp) -> Result<ListLook, Failure> {
+pub(super) async fn look(redis: &Redis, board: BoardId, window: Window, now: Timestamp) -> Result<ListLookup, Failure> {
     let keys = Keys::of_board(redis, board);
     let touched = [keys.epoch(), keys.one(Kind::List, board)];
     let call = Call::script(keys.tag, &WINDOW, &touched);
@@ -67,24 +67,24 @@ pub(super) async fn look(redis: &Redis, board: BoardId, window: Window, now: Tim
     };
     let answer = redis.ask(call).await?;
     let fields = match &answer {
-        Value::Int(_) => return Ok(ListLook::Miss),
+        Value::Int(_) => return Ok(ListLookup::Miss),
         held => reply::items(held)?,
     };
     match fields {
-        [until] => Ok(match freshness(Timestamp::from_millis(reply::millis(until)?), ABSENT_KEPT_MS, now) {
-            Freshness::Fresh => ListLook::Absent,
-            Freshness::Stale | Freshness::Over => ListLook::Miss,
+        [until] => Ok(match freshness(Timestamp::from_millis(reply::millis(until)?), ABSENT_TTL_MS, now) {
+            Freshness::Fresh => ListLookup::Absent,
+            Freshness::Stale | Freshness::Expired => ListLookup::Miss,
         }),
         [until, floor, count, length, ids] => {
-            let is_stale = match freshness(Timestamp::from_millis(reply::millis(until)?), ENTRY_KEPT_MS, now) {
+            let is_stale = match freshness(Timestamp::from_millis(reply::millis(until)?), ENTRY_TTL_MS, now) {
                 Freshness::Fresh => false,
                 Freshness::Stale => true,
-                Freshness::Over => return Ok(ListLook::Miss),
+                Freshness::Expired => return Ok(ListLookup::Miss),
             };
             let is_all = reply::text(floor)?.unwrap_or_default().is_empty();
             let length = reply::count(length)?;
             let step = step(window, is_all, length, ids_of(ids)?, reply::count(count)?);
-            Ok(ListLook::Found { step, is_stale: is_stale || (!is_all && length < THIN) })
+            Ok(ListLookup::Found { step, is_stale: is_stale || (!is_all && length < THIN) })
         }
         _ => Err(Failure::reply("a list with other fields")),
     }
@@ -112,24 +112,24 @@ fn step(window: Window, is_all: bool, length: u64, mut ids: Vec<ArticleId>, coun
 }
 
 /// Places a placeholder.
-pub(super) async fn expect(redis: &Redis, ticket: Ticket, board: BoardId) -> Result<(), Failure> {
+pub(super) async fn reserve(redis: &Redis, reservation: Reservation, board: BoardId) -> Result<(), Failure> {
     let keys = Keys::of_board(redis, board);
     let touched = [keys.epoch(), keys.index(Kind::ListPlaceholder), keys.one(Kind::ListPlaceholder, board)];
-    let call = Call::script(keys.tag, &EXPECT, &touched).arg(ticket.0).arg(PLACEHOLDER_TTL_MS).arg(board.raw());
+    let call = Call::script(keys.tag, &EXPECT, &touched).arg(reservation.0).arg(PLACEHOLDER_TTL_MS).arg(board.raw());
     redis.ask(call).await.map(drop)
 }
 
 /// Takes a placeholder away.
-pub(super) async fn abandon(redis: &Redis, ticket: Ticket, board: BoardId) -> Result<(), Failure> {
+pub(super) async fn abandon(redis: &Redis, reservation: Reservation, board: BoardId) -> Result<(), Failure> {
     let keys = Keys::of_board(redis, board);
     let touched = [keys.index(Kind::ListPlaceholder), keys.one(Kind::ListPlaceholder, board)];
-    redis.ask(Call::script(keys.tag, &ABANDON, &touched).arg(ticket.0).arg(board.raw())).await.map(drop)
+    redis.ask(Call::script(keys.tag, &ABANDON, &touched).arg(reservation.0).arg(board.raw())).await.map(drop)
 }
 
 /// Fills a placeholder.
 pub(super) async fn fill(
     redis: &Redis,
-    ticket: Ticket,
+    reservation: Reservation,
     board: BoardId,
     told: Option<Newest>,
     now: Timestamp,
@@ -142,27 +142,28 @@ pub(super) async fn fill(
         keys.one(Kind::List, board),
         keys.one(Kind::ListPlaceholder, board),
     ];
-    let (kept_ms, ttl_ms) = if told.is_some() { (ENTRY_KEPT_MS, KEPT_TTL_MS) } else { (ABSENT_KEPT_MS, ABSENT_TTL_MS) };
+    let (kept_ms, ttl_ms) =
+        if told.is_some() { (ENTRY_TTL_MS, ENTRY_KEY_TTL_MS) } else { (ABSENT_TTL_MS, ABSENT_KEY_TTL_MS) };
     let mut call = Call::script(keys.tag, &FILL, &touched)
-        .arg(ticket.0)
+        .arg(reservation.0)
         .arg(board.raw())
         .arg(u8::from(told.is_some()))
         .arg(until(now, kept_ms))
         .arg(ttl_ms)
-        .arg(KEPT_TTL_MS)
+        .arg(ENTRY_KEY_TTL_MS)
         .arg(LIST_MAX);
     if let Some(newest) = told {
         let (ids, floor) = written(&newest);
         call = call.arg(ids).arg(floor).arg(newest.count.article_count).arg(newest.count.version);
     }
     match redis.ask(call).await? {
-        Value::Int(0) => Ok(Filled::Again),
-        Value::Int(_) => Ok(Filled::Kept(None)),
+        Value::Int(0) => Ok(Filled::Retry),
+        Value::Int(_) => Ok(Filled::Stored(None)),
         Value::Array(fields) => match &fields[..] {
             [ids, floor, count, version] => {
                 let count = BoardCount { article_count: reply::count(count)?, version: reply::count(version)? };
                 let is_all = reply::text(floor)?.unwrap_or_default().is_empty();
-                Ok(Filled::Kept(Some(Arc::new(BoardList::of(Newest { ids: ids_of(ids)?, is_all, count })))))
+                Ok(Filled::Stored(Some(Arc::new(BoardList::of(Newest { ids: ids_of(ids)?, is_all, count })))))
             }
             _ => Err(Failure::reply("a list with other fields")),
         },

@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use madang_article_read::{
-    BoardList, Change, Entry, Filled, FilledList, ListLook, Look, ModelSize, Newest, Presence, ReadModel, Ticket,
-    Window,
+    BoardList, Change, Entry, Filled, FilledList, ListLookup, Lookup, ModelSize, Newest, Presence, ReadModel,
+    Reservation, Window,
 };
 use madang_board::{ArticleId, BoardId};
 use madang_event::Envelope;
@@ -126,8 +126,8 @@ fn age_ms(since: Timestamp, now: Timestamp) -> i64 {
 }
 
 /// A number that no process gives out twice, nor two of them.
-fn ticket() -> Ticket {
-    Ticket(rand::random())
+fn reservation() -> Reservation {
+    Reservation(rand::random())
 }
 
 /// What a model answers that holds nothing, when Redis is away.
@@ -140,28 +140,28 @@ fn or_nothing<T>(answer: Result<T, Failure>, nothing: impl FnOnce() -> T) -> Res
 
 #[async_trait]
 impl ReadModel for RedisReadModel {
-    async fn find(&self, articles: &[ArticleId]) -> Result<Vec<Look>, StoreError> {
+    async fn find(&self, articles: &[ArticleId]) -> Result<Vec<Lookup>, StoreError> {
         let found = articles::find(&self.redis, articles, self.clock.now()).await;
-        or_nothing(found, || vec![Look::Miss; articles.len()])
+        or_nothing(found, || vec![Lookup::Miss; articles.len()])
     }
 
-    async fn expect(&self, articles: &[ArticleId]) -> Result<Ticket, StoreError> {
-        let ticket = ticket();
-        or_nothing(articles::expect(&self.redis, ticket, articles).await, || ())?;
-        Ok(ticket)
+    async fn reserve(&self, articles: &[ArticleId]) -> Result<Reservation, StoreError> {
+        let reservation = reservation();
+        or_nothing(articles::reserve(&self.redis, reservation, articles).await, || ())?;
+        Ok(reservation)
     }
 
     async fn fill(
         &self,
-        ticket: Ticket,
+        reservation: Reservation,
         told: Vec<(ArticleId, Option<Entry>)>,
     ) -> Result<Vec<Filled<Entry>>, StoreError> {
-        let filled = articles::fill(&self.redis, ticket, &told, self.clock.now()).await;
-        or_nothing(filled, || told.into_iter().map(|(_, entry)| Filled::Kept(entry)).collect())
+        let filled = articles::fill(&self.redis, reservation, &told, self.clock.now()).await;
+        or_nothing(filled, || told.into_iter().map(|(_, entry)| Filled::Stored(entry)).collect())
     }
 
-    async fn abandon(&self, ticket: Ticket, articles: &[ArticleId]) -> Result<(), StoreError> {
-        or_nothing(articles::abandon(&self.redis, ticket, articles).await, || ())
+    async fn abandon(&self, reservation: Reservation, articles: &[ArticleId]) -> Result<(), StoreError> {
+        or_nothing(articles::abandon(&self.redis, reservation, articles).await, || ())
     }
 
     async fn merge(&self, changes: Vec<Change>) -> Result<(), StoreError> {
@@ -170,23 +170,28 @@ impl ReadModel for RedisReadModel {
         Ok(self.merge_all(decided, now).await?)
     }
 
-    async fn list(&self, board: BoardId, window: Window) -> Result<ListLook, StoreError> {
-        or_nothing(lists::look(&self.redis, board, window, self.clock.now()).await, || ListLook::Miss)
+    async fn list(&self, board: BoardId, window: Window) -> Result<ListLookup, StoreError> {
+        or_nothing(lists::look(&self.redis, board, window, self.clock.now()).await, || ListLookup::Miss)
     }
 
-    async fn expect_list(&self, board: BoardId) -> Result<Ticket, StoreError> {
-        let ticket = ticket();
-        or_nothing(lists::expect(&self.redis, ticket, board).await, || ())?;
-        Ok(ticket)
+    async fn reserve_list(&self, board: BoardId) -> Result<Reservation, StoreError> {
+        let reservation = reservation();
+        or_nothing(lists::reserve(&self.redis, reservation, board).await, || ())?;
+        Ok(reservation)
     }
 
-    async fn fill_list(&self, ticket: Ticket, board: BoardId, told: Option<Newest>) -> Result<FilledList, StoreError> {
-        let filled = lists::fill(&self.redis, ticket, board, told.clone(), self.clock.now()).await;
-        or_nothing(filled, || Filled::Kept(told.map(|newest| Arc::new(BoardList::of(newest)))))
+    async fn fill_list(
+        &self,
+        reservation: Reservation,
+        board: BoardId,
+        told: Option<Newest>,
+    ) -> Result<FilledList, StoreError> {
+        let filled = lists::fill(&self.redis, reservation, board, told.clone(), self.clock.now()).await;
+        or_nothing(filled, || Filled::Stored(told.map(|newest| Arc::new(BoardList::of(newest)))))
     }
 
-    async fn abandon_list(&self, ticket: Ticket, board: BoardId) -> Result<(), StoreError> {
-        or_nothing(lists::abandon(&self.redis, ticket, board).await, || ())
+    async fn abandon_list(&self, reservation: Reservation, board: BoardId) -> Result<(), StoreError> {
+        or_nothing(lists::abandon(&self.redis, reservation, board).await, || ())
     }
 
     async fn drop_candidates(&self, board: BoardId, gone: &[ArticleId]) -> Result<(), StoreError> {
@@ -195,7 +200,7 @@ impl ReadModel for RedisReadModel {
         or_nothing(lists::merge(&self.redis, gone.iter().map(change).collect()).await, || ())
     }
 
-    async fn held(&self, shard: ShardId) -> Result<Vec<(ArticleId, Entry)>, StoreError> {
+    async fn entries(&self, shard: ShardId) -> Result<Vec<(ArticleId, Entry)>, StoreError> {
         let keys = Keys::of(&self.redis, shard);
         let call = Call::command(keys.tag.clone(), "ZRANGE").arg(keys.index(Kind::Article)).arg(0).arg(-1);
         let answer = self.redis.ask(call).await?;
@@ -236,7 +241,7 @@ impl ReadModel for RedisReadModel {
             };
             size.entries += reply::count(entries)?;
             size.lists += reply::count(lists)?;
-            size.expected += reply::count(expected)?;
+            size.placeholders += reply::count(expected)?;
             size.bytes += reply::count(bytes)?;
         }
         Ok(size)

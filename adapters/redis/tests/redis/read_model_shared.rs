@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use madang_article_read::{
-    ArticleGroup, ArticleText, Change, Count, Entry, Filled, ListLook, Look, Newest, ReadModel, Window,
+    ArticleGroup, ArticleText, Change, Count, Entry, Filled, ListLookup, Lookup, Newest, ReadModel, Window,
 };
 use madang_board::{ArticleId, BoardId, MemberId};
 use madang_event::{ArticleDeleted, ArticleLikes, ArticleState, BoardCount, Envelope, Event, Writer};
@@ -41,15 +41,15 @@ impl Site {
         RedisReadModel::new(self.test.another().await, self.clock.clone())
     }
 
-    async fn look(&self, article: ArticleId) -> Look {
+    async fn look(&self, article: ArticleId) -> Lookup {
         self.model.find(&[article]).await.unwrap().remove(0)
     }
 
     /// Likes of an article that is there.
     async fn likes(&self, article: ArticleId) -> Option<u64> {
         match self.look(article).await {
-            Look::Found { entry, .. } => entry.likes.map(|likes| likes.count),
-            Look::Miss | Look::Absent => None,
+            Lookup::Found { entry, .. } => entry.likes.map(|likes| likes.count),
+            Lookup::Miss | Lookup::Absent => None,
         }
     }
 
@@ -111,7 +111,8 @@ async fn who_commits_an_article_puts_it_in_and_everybody_sees_it() {
     for site in [Site::fresh::<OneServer>().await, Site::fresh::<ThreeNodes>().await] {
         let new = article(5);
         site.model.merge_committed(&[created(new)]).await.unwrap();
-        let Look::Found { entry, is_stale: false } = site.another().await.find(&[new]).await.unwrap().remove(0) else {
+        let Lookup::Found { entry, is_stale: false } = site.another().await.find(&[new]).await.unwrap().remove(0)
+        else {
             panic!("it was put in")
         };
         assert_eq!(**entry.live().unwrap(), ArticleText::of(state(new), 1));
@@ -129,7 +130,7 @@ async fn a_creation_that_something_overtook_is_not_put_in() {
         site.model.clear().await.unwrap();
         site.merge([created(article(5)), overtaking]).await;
         site.model.merge_committed(&[created(article(5))]).await.unwrap();
-        assert_eq!(site.look(article(5)).await, Look::Miss, "the owners know what followed");
+        assert_eq!(site.look(article(5)).await, Lookup::Miss, "the owners know what followed");
     }
 }
 
@@ -138,7 +139,7 @@ async fn a_creation_that_was_held_up_is_not_put_in() {
     let site = Site::fresh::<OneServer>().await;
     site.clock.advance(Duration::from_secs(11));
     site.model.merge_committed(&[created(article(5))]).await.unwrap();
-    assert_eq!(site.look(article(5)).await, Look::Miss);
+    assert_eq!(site.look(article(5)).await, Lookup::Miss);
 }
 
 #[tokio::test]
@@ -152,8 +153,8 @@ async fn events_of_old_articles_that_nobody_reads_leave_nothing_behind() {
 async fn versions_are_told_apart_where_a_double_cannot() {
     let site = Site::fresh::<OneServer>().await;
     let (one, first) = (article(100_000), 1 << 53);
-    let ticket = site.model.expect(&[one]).await.unwrap();
-    site.model.fill(ticket, vec![(one, told(one, first))]).await.unwrap();
+    let reservation = site.model.reserve(&[one]).await.unwrap();
+    site.model.fill(reservation, vec![(one, told(one, first))]).await.unwrap();
     for likes in [first + 1, u64::MAX] {
         site.merge([liked(one, likes), liked(one, likes - 1)]).await;
         assert_eq!(site.likes(one).await, Some(likes));
@@ -164,10 +165,10 @@ async fn versions_are_told_apart_where_a_double_cannot() {
 async fn another_process_hears_what_comes_during_a_rebuild() {
     let site = Site::fresh::<ThreeNodes>().await;
     let (here, there) = (article(100_000), site.another().await);
-    let ticket = site.model.expect(&[here]).await.unwrap();
+    let reservation = site.model.reserve(&[here]).await.unwrap();
     there.merge([liked(here, 7)].into_iter().filter_map(Change::of).collect()).await.unwrap();
-    let filled = site.model.fill(ticket, vec![(here, told(here, 3))]).await.unwrap();
-    assert!(matches!(&filled[..], [Filled::Kept(Some(entry))] if entry.likes.unwrap().count == 7));
+    let filled = site.model.fill(reservation, vec![(here, told(here, 3))]).await.unwrap();
+    assert!(matches!(&filled[..], [Filled::Stored(Some(entry))] if entry.likes.unwrap().count == 7));
     assert_eq!(there.find(&[here]).await.unwrap(), [site.look(here).await]);
 }
 
@@ -175,13 +176,13 @@ async fn another_process_hears_what_comes_during_a_rebuild() {
 async fn what_is_lost_during_a_rebuild_is_asked_for_again() {
     for site in [Site::fresh::<OneServer>().await, Site::fresh::<ThreeNodes>().await] {
         let (lost, board) = (article(100_000), BoardId::from_raw(1));
-        let ticket = site.model.expect(&[lost]).await.unwrap();
-        let list_ticket = site.model.expect_list(board).await.unwrap();
+        let reservation = site.model.reserve(&[lost]).await.unwrap();
+        let list_ticket = site.model.reserve_list(board).await.unwrap();
         site.test.lose_everything().await;
-        assert_eq!(site.model.fill(ticket, vec![(lost, told(lost, 3))]).await.unwrap(), [Filled::Again]);
+        assert_eq!(site.model.fill(reservation, vec![(lost, told(lost, 3))]).await.unwrap(), [Filled::Retry]);
         let newest = Newest { ids: vec![lost], is_all: true, count: BoardCount { article_count: 1, version: 1 } };
-        assert_eq!(site.model.fill_list(list_ticket, board, Some(newest)).await.unwrap(), Filled::Again);
-        assert_eq!(site.look(lost).await, Look::Miss);
+        assert_eq!(site.model.fill_list(list_ticket, board, Some(newest)).await.unwrap(), Filled::Retry);
+        assert_eq!(site.look(lost).await, Lookup::Miss);
     }
 }
 
@@ -191,14 +192,14 @@ async fn every_key_expires_but_the_epochs() {
     let board = BoardId::from_raw(1);
     let filled = |article, entry| vec![(article, entry)];
     for (number, entry) in [(1, told(article(1), 1)), (2, None)] {
-        let ticket = site.model.expect(&[article(number)]).await.unwrap();
-        site.model.fill(ticket, filled(article(number), entry)).await.unwrap();
+        let reservation = site.model.reserve(&[article(number)]).await.unwrap();
+        site.model.fill(reservation, filled(article(number), entry)).await.unwrap();
     }
-    let ticket = site.model.expect_list(board).await.unwrap();
+    let reservation = site.model.reserve_list(board).await.unwrap();
     let newest = Newest { ids: vec![], is_all: true, count: BoardCount { article_count: 0, version: 0 } };
-    site.model.fill_list(ticket, board, Some(newest)).await.unwrap();
-    site.model.expect_list(board).await.unwrap();
-    site.model.expect(&[article(3)]).await.unwrap();
+    site.model.fill_list(reservation, board, Some(newest)).await.unwrap();
+    site.model.reserve_list(board).await.unwrap();
+    site.model.reserve(&[article(3)]).await.unwrap();
     site.model.merge_committed(&[created(article(4)), liked(article(5), 1)]).await.unwrap();
     site.merge([liked(article(1), 9), liked(article(3), 2), deleted(article(4))]).await;
     let day_ms = 25 * 3_600_000 + 120_000;
@@ -215,13 +216,13 @@ async fn every_key_expires_but_the_epochs() {
 async fn a_check_sees_what_is_held_and_no_absence() {
     for site in [Site::fresh::<OneServer>().await, Site::fresh::<ThreeNodes>().await] {
         let articles: Vec<_> = (1..=300).map(article).collect();
-        let ticket = site.model.expect(&articles).await.unwrap();
+        let reservation = site.model.reserve(&articles).await.unwrap();
         let entries = articles.iter().enumerate();
         let entries = entries.map(|(n, article)| (*article, if n % 3 == 0 { None } else { told(*article, 1) }));
-        site.model.fill(ticket, entries.collect()).await.unwrap();
+        site.model.fill(reservation, entries.collect()).await.unwrap();
         let mut held = Vec::new();
         for shard in ShardId::all() {
-            for (article, entry) in site.model.held(shard).await.unwrap() {
+            for (article, entry) in site.model.entries(shard).await.unwrap() {
                 assert_eq!(ShardId::of_parts(article), shard);
                 assert_eq!(Some(entry), told(article, 1));
                 held.push(article);
@@ -239,15 +240,15 @@ async fn while_redis_is_away_the_owners_are_believed_and_events_wait() {
     server.start().await;
     let site = Site::over(TestRedis::over(server.options()).await);
     let (one, board) = (article(100_000), BoardId::from_raw(1));
-    let ticket = site.model.expect(&[one]).await.unwrap();
-    site.model.fill(ticket, vec![(one, told(one, 3))]).await.unwrap();
+    let reservation = site.model.reserve(&[one]).await.unwrap();
+    site.model.fill(reservation, vec![(one, told(one, 3))]).await.unwrap();
     server.kill();
-    assert_eq!(site.look(one).await, Look::Miss);
-    assert_eq!(site.model.list(board, first_page()).await.unwrap(), ListLook::Miss);
-    let ticket = site.model.expect(&[one]).await.unwrap();
+    assert_eq!(site.look(one).await, Lookup::Miss);
+    assert_eq!(site.model.list(board, first_page()).await.unwrap(), ListLookup::Miss);
+    let reservation = site.model.reserve(&[one]).await.unwrap();
     assert_eq!(
-        site.model.fill(ticket, vec![(one, told(one, 4))]).await.unwrap(),
-        [Filled::Kept(told(one, 4))],
+        site.model.fill(reservation, vec![(one, told(one, 4))]).await.unwrap(),
+        [Filled::Stored(told(one, 4))],
         "readers are answered"
     );
     let changes: Vec<_> = [liked(one, 9)].into_iter().filter_map(Change::of).collect();
@@ -255,9 +256,9 @@ async fn while_redis_is_away_the_owners_are_believed_and_events_wait() {
     assert!(site.model.merge_committed(&[created(one)]).await.is_err());
     server.start().await;
     eventually("events go on", || async { site.model.merge(changes.clone()).await.is_ok() }).await;
-    assert_eq!(site.look(one).await, Look::Miss, "all is lost");
-    let ticket = site.model.expect(&[one]).await.unwrap();
-    site.model.fill(ticket, vec![(one, told(one, 9))]).await.unwrap();
+    assert_eq!(site.look(one).await, Lookup::Miss, "all is lost");
+    let reservation = site.model.reserve(&[one]).await.unwrap();
+    site.model.fill(reservation, vec![(one, told(one, 9))]).await.unwrap();
     assert_eq!(site.likes(one).await, Some(9));
 }
 

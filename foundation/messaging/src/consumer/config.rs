@@ -12,7 +12,7 @@ pub struct ConsumerConfig {
     pub topics: Vec<String>,
     /// Where failing messages wait.
     pub ladder: Ladder,
-    /// Deliveries in hand on one lane at most.
+    /// Deliveries in flight on one lane at most.
     pub batch_max: usize,
     /// How long a poll waits for the first delivery, in milliseconds.
     pub poll_wait_ms: u64,

@@ -2,10 +2,11 @@
 
 use super::config::ConsumerConfig;
 use super::handler::Handled;
-use super::in_hand::{InHand, State};
+use super::in_flight::{InFlight, State};
 use super::ladder;
 use super::step::{Effect, Input, Note};
 use crate::backoff::Pause;
+use crate::moment::millis;
 use crate::{Chance, HandlerError, Message, Moment, Outage, Polled, PublishOutcome};
 
 /// The one thing under way.
@@ -27,7 +28,7 @@ pub struct Machine {
     rung: Option<usize>,
     chance: Chance,
     busy: Busy,
-    in_hand: InHand,
+    in_flight: InFlight,
     subscribed: bool,
     must_rebuild: bool,
     /// After a panic over a batch, one by one, to find the one that caused it.
@@ -52,7 +53,7 @@ impl Machine {
             rung,
             chance,
             busy: Busy::No,
-            in_hand: InHand::default(),
+            in_flight: InFlight::default(),
             subscribed: false,
             must_rebuild: false,
             singly: false,
@@ -89,14 +90,14 @@ impl Machine {
             }
             Input::Committed(answer) => {
                 if self.answered(answer, now, &mut effects).is_some() {
-                    self.in_hand.stored();
+                    self.in_flight.stored();
                 }
             }
             Input::Rebuilt(answer) => self.must_rebuild = self.answered(answer, now, &mut effects).is_none(),
             Input::Rest => self.resting = true,
             Input::GoOn => self.resting = false,
             Input::Stop => {
-                self.in_hand.abandon_waiting();
+                self.in_flight.abandon_waiting();
                 let until_ms = now.elapsed_ms + self.config.drain_timeout_ms;
                 self.draining_until_ms.get_or_insert(until_ms);
             }
@@ -111,15 +112,15 @@ impl Machine {
         if self.stopped {
             return None;
         }
-        let own_ms = [self.in_hand.next_due_ms(), self.store_due_ms(), self.gathering_until_ms];
+        let own_ms = [self.in_flight.next_due_ms(), self.store_due_ms(), self.gathering_until_ms];
         let next_ms = || own_ms.into_iter().flatten().min();
         let due = (self.busy == Busy::No).then(|| self.pause.until_ms().or_else(next_ms)).flatten();
         due.into_iter().chain(self.draining_until_ms).min()
     }
 
-    /// Whether nothing is in hand, and nothing done is left to be stored.
+    /// Whether nothing is in flight, and nothing done is left to be stored.
     pub fn is_idle(&self) -> bool {
-        self.in_hand.is_empty() && !self.in_hand.has_unstored()
+        self.in_flight.is_empty() && !self.in_flight.has_unstored()
     }
 
     fn answered<T>(&mut self, answer: Result<T, Outage>, now: Moment, effects: &mut Vec<Effect>) -> Option<T> {
@@ -150,12 +151,12 @@ impl Machine {
                 let delay_ms = self.rung.and_then(|place| self.config.ladder.0.get(place)).map(|rung| rung.delay_ms);
                 for delivery in deliveries {
                     let wait_ms = delay_ms.map_or(0, |delay_ms| ladder::wait_ms(&delivery.message, delay_ms, now));
-                    self.in_hand.push(delivery, now.elapsed_ms + wait_ms);
+                    self.in_flight.push(delivery, now.elapsed_ms + wait_ms);
                 }
             }
             Polled::Revoked(partitions) => {
                 effects.push(Effect::Note(Note::Revoked(partitions.len())));
-                self.in_hand.drop_from_first_waiting(&partitions);
+                self.in_flight.drop_from_first_waiting(&partitions);
                 self.store_at_once = true;
             }
             Polled::FellBehind => {
@@ -169,11 +170,11 @@ impl Machine {
         let mut answers = answers.into_iter().peekable();
         let silent = answers.peek().is_none();
         let (mut applied, mut lag_ms, mut retried, mut outage) = (0, 0, 0, None);
-        for slot in self.in_hand.handling() {
+        for slot in self.in_flight.handling() {
             match answers.next() {
                 Some(Ok(how)) => {
                     applied += 1;
-                    lag_ms = now.wall.since(slot.delivery.message.occurred_at).as_millis() as u64;
+                    lag_ms = millis(now.wall.since(slot.delivery.message.occurred_at));
                     slot.state = State::Done { stored: how == Handled::DoneWithOffset };
                 }
                 Some(Err(error)) => {
@@ -211,10 +212,10 @@ impl Machine {
     }
 
     fn panicked(&mut self, reason: &str, now: Moment, effects: &mut Vec<Effect>) {
-        if self.in_hand.handling().count() > 1 {
+        if self.in_flight.handling().count() > 1 {
             // Nobody knows which one it was. None is counted; each is tried alone.
             self.singly = true;
-            self.in_hand.handling().for_each(|slot| slot.state = State::Waiting { not_before_ms: 0 });
+            self.in_flight.handling().for_each(|slot| slot.state = State::Waiting { not_before_ms: 0 });
             self.abandon_waiting_if_draining();
         } else {
             self.handled(vec![Err(HandlerError::Failed(format!("the handler panicked: {reason}")))], now, effects);
@@ -224,7 +225,7 @@ impl Machine {
     fn published(&mut self, outcomes: Vec<PublishOutcome>, now: Moment, effects: &mut Vec<Effect>) {
         let mut stuck = None;
         let last_rung = self.rung.map_or(0, |place| place + 1) >= self.config.ladder.0.len();
-        for (slot, outcome) in self.in_hand.leaving().zip(outcomes) {
+        for (slot, outcome) in self.in_flight.leaving().zip(outcomes) {
             let State::Leaving { reason, undecodable } = &slot.state else { continue };
             match outcome {
                 PublishOutcome::Published => {
@@ -253,19 +254,19 @@ impl Machine {
 
     fn abandon_waiting_if_draining(&mut self) {
         if self.draining_until_ms.is_some() {
-            self.in_hand.abandon_waiting();
+            self.in_flight.abandon_waiting();
         }
     }
 
     /// Lets go of what is done, and starts the clock by which it is stored.
     fn pass_done(&mut self, now: Moment) {
-        self.in_hand.pass_done();
-        if self.in_hand.has_unstored() {
+        self.in_flight.pass_done();
+        if self.in_flight.has_unstored() {
             self.unstored_since_ms.get_or_insert(now.elapsed_ms);
         } else {
             self.unstored_since_ms = None;
             // What is still with the handler may yet be done, and is stored at once as well.
-            self.store_at_once &= !self.in_hand.is_empty();
+            self.store_at_once &= !self.in_flight.is_empty();
         }
     }
 
@@ -283,7 +284,7 @@ impl Machine {
         }
         if self.draining_until_ms.is_some_and(|until_ms| now.elapsed_ms >= until_ms) {
             // Not stored means delivered again; nothing is lost by giving up here.
-            self.in_hand.clear();
+            self.in_flight.clear();
             self.stop(effects);
             return;
         }
@@ -313,28 +314,28 @@ impl Machine {
         if self.must_rebuild && !draining {
             return Some((Busy::Rebuilding, Effect::Rebuild));
         }
-        let due = self.in_hand.take_due(now.elapsed_ms, if self.singly { 1 } else { self.config.batch_max });
+        let due = self.in_flight.take_due(now.elapsed_ms, if self.singly { 1 } else { self.config.batch_max });
         if !due.is_empty() {
             let gathers = self.config.gather_ms > 0 && due.len() < self.config.batch_max;
             self.gathering_until_ms = gathers.then(|| now.elapsed_ms + self.config.gather_ms);
             return Some((Busy::Handling, Effect::Handle(due)));
         }
         if self.store_due_ms().is_some_and(|due_ms| now.elapsed_ms >= due_ms) {
-            return Some((Busy::Committing, Effect::Commit(self.in_hand.committable())));
+            return Some((Busy::Committing, Effect::Commit(self.in_flight.committable())));
         }
-        self.singly &= !self.in_hand.is_empty();
+        self.singly &= !self.in_flight.is_empty();
         if self.gathering_until_ms.is_some_and(|until_ms| now.elapsed_ms < until_ms) {
             return None;
         }
         self.gathering_until_ms = None;
-        let room = self.config.batch_max.saturating_sub(self.in_hand.len());
+        let room = self.config.batch_max.saturating_sub(self.in_flight.len());
         (!draining && !self.resting && room > 0)
             .then(|| (Busy::Polling, Effect::Poll { max: room, max_wait_ms: self.poll_wait_ms(now) }))
     }
 
     /// A poll ends in time for the next delivery that waits, and for what is to be stored.
     fn poll_wait_ms(&self, now: Moment) -> u64 {
-        let due_ms = self.in_hand.next_due_ms().into_iter().chain(self.store_due_ms()).min();
+        let due_ms = self.in_flight.next_due_ms().into_iter().chain(self.store_due_ms()).min();
         let until_due_ms = due_ms.map(|due_ms| due_ms.saturating_sub(now.elapsed_ms));
         until_due_ms.map_or(self.config.poll_wait_ms, |wait_ms| wait_ms.min(self.config.poll_wait_ms))
     }
@@ -342,7 +343,7 @@ impl Machine {
     fn leaving_messages(&mut self, now: Moment) -> Vec<Message> {
         let group = self.config.group.clone();
         let next = self.config.ladder.0.get(self.rung.map_or(0, |place| place + 1)).cloned();
-        let climb = |slot: &mut super::in_hand::Slot| {
+        let climb = |slot: &mut super::in_flight::Slot| {
             let State::Leaving { reason, undecodable } = &slot.state else { return None };
             let message = &slot.delivery.message;
             let attempts = ladder::attempts_before(message).saturating_add(slot.attempts);
@@ -351,7 +352,7 @@ impl Machine {
                 _ => ladder::into_dead_letters(message, &group, attempts, reason),
             })
         };
-        self.in_hand.leaving().filter_map(climb).collect()
+        self.in_flight.leaving().filter_map(climb).collect()
     }
 
     fn stop(&mut self, effects: &mut Vec<Effect>) {

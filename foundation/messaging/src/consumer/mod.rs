@@ -6,7 +6,7 @@
 
 mod config;
 mod handler;
-mod in_hand;
+mod in_flight;
 pub mod ladder;
 mod machine;
 mod pause;

@@ -6,7 +6,7 @@ use super::Input;
 
 /// Pauses a consumer and lets it go on. Clones are the same switch, and it outlives restarts of the consumer's task.
 ///
-/// A paused consumer finishes and stores what it has in hand, retries that are due included, and polls nothing more.
+/// A paused consumer finishes and stores what it has in flight, retries that are due included, and polls nothing more.
 /// Stopping works as ever.
 #[derive(Debug, Clone)]
 pub struct ConsumerPause {

@@ -41,7 +41,7 @@ impl Consumer {
         self.pause.clone()
     }
 
-    /// Consumes over every lane until `stop` fires, then finishes and stores what is in hand.
+    /// Consumes over every lane until `stop` fires, then finishes and stores what is in flight.
     pub async fn run(self, stop: Stop) -> Result<(), Infallible> {
         let lanes = self.config.lanes();
         join_all(lanes.iter().map(|lane| LaneLoop::new(&self, lane, &stop).run())).await;
@@ -146,7 +146,7 @@ impl<'a> LaneLoop<'a> {
     /// Performs an effect; `None` when the end came meanwhile and nothing is left to do.
     async fn carry_out(&mut self, effect: Effect, lever: &mut Lever) -> Option<Input> {
         let polls = matches!(effect, Effect::Poll { .. });
-        // Polling and joining are given up at once when it stops; work in hand is finished.
+        // Polling and joining are given up at once when it stops; work in flight is finished.
         let abandons = polls || matches!(effect, Effect::Subscribe | Effect::Rebuild);
         // Nothing polled and not handed out is lost; the answer to what is given up is an empty one.
         let nothing = || Input::Polled(Ok(Polled::Deliveries(Vec::new())));

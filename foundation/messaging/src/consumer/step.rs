@@ -22,11 +22,11 @@ pub enum Input {
     Committed(Result<(), Outage>),
     /// The answer to [`Effect::Rebuild`].
     Rebuilt(Result<(), Outage>),
-    /// Finish what is in hand, store it and poll nothing more for now.
+    /// Finish what is in flight, store it and poll nothing more for now.
     Rest,
     /// Poll again.
     GoOn,
-    /// Finish what is in hand, store it and stop.
+    /// Finish what is in flight, store it and stop.
     Stop,
 }
 

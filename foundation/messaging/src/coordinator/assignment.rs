@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use madang_kernel::{SHARDS, ShardId};
+use madang_kernel::{SHARDS, SHARDS_U8, ShardId};
 
 use crate::InstanceId;
 
@@ -17,11 +17,11 @@ impl Assignment {
     /// No shard.
     pub const NONE: Self = Self { from: 0, to: 0 };
     /// Every shard.
-    pub const ALL: Self = Self { from: 0, to: SHARDS as u8 };
+    pub const ALL: Self = Self { from: 0, to: SHARDS_U8 };
 
     /// The shards of a range, as far as they exist.
     pub fn of(range: Range<u8>) -> Self {
-        let to = range.end.min(SHARDS as u8);
+        let to = range.end.min(SHARDS_U8);
         Self { from: range.start.min(to), to }
     }
 
@@ -48,7 +48,7 @@ pub fn shards_for(living: &[InstanceId], me: &InstanceId) -> Assignment {
     living.sort_unstable();
     living.dedup();
     let Ok(place) = living.binary_search(&me) else { return Assignment::NONE };
-    let edge = |place: usize| (place * SHARDS / living.len()) as u8;
+    let edge = |place: usize| u8::try_from(place * SHARDS / living.len()).unwrap_or(SHARDS_U8);
     Assignment::of(edge(place)..edge(place + 1))
 }
 

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use madang_kernel::{EventId, ShardId};
 
 use super::RelayConfig;
-use super::in_hand::{Owed, Ready, Recent, Row};
+use super::in_flight::{Owed, Ready, Recent, Row};
 use super::step::{Effect, Input, Note};
 use crate::backoff::Pause;
 use crate::{Assignment, Chance, Message, Moment, Outage, OutboxRow, PublishOutcome};
@@ -16,7 +16,7 @@ const UNKNOWN_MAX: usize = 4_096;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Serving,
-    /// Until then what is in hand is published; afterwards only what is owed is written.
+    /// Until then what is in flight is published; afterwards only what is owed is written.
     Draining {
         until_ms: Option<u64>,
     },
@@ -34,7 +34,7 @@ pub struct Machine {
     publishing: Vec<Row>,
     owed: Owed,
     /// Every row that is ready, being published or owed to the outbox: none is taken in a second time.
-    in_hand: HashSet<EventId>,
+    in_flight: HashSet<EventId>,
     /// Those of them that were claimed.
     claimed: HashSet<EventId>,
     parked: HashMap<String, u64>,
@@ -65,7 +65,7 @@ impl Machine {
             ready: Ready::default(),
             publishing: Vec::new(),
             owed: Owed::default(),
-            in_hand: HashSet::new(),
+            in_flight: HashSet::new(),
             claimed: HashSet::new(),
             parked: HashMap::new(),
             unknown: Recent::up_to(UNKNOWN_MAX),
@@ -113,7 +113,7 @@ impl Machine {
         pauses.into_iter().chain(own).chain(write).min()
     }
 
-    /// Whether nothing is in hand and nothing under way.
+    /// Whether nothing is in flight and nothing under way.
     pub fn is_idle(&self) -> bool {
         self.ready.is_empty() && self.publishing.is_empty() && self.owed.is_empty() && self.claiming.is_none()
     }
@@ -126,7 +126,7 @@ impl Machine {
                 && !self.log.holds(now_ms)
                 && self.ready.direct.len() < self.config.hand_over_max
                 && self.parked.get(&message.key).is_none_or(|until| *until <= now_ms);
-            if room && self.in_hand.insert(message.event_id) {
+            if room && self.in_flight.insert(message.event_id) {
                 self.ready.direct.push_back(Row { message, attempts: 0, deadline_ms });
             } else {
                 left += 1;
@@ -161,8 +161,8 @@ impl Machine {
 
     fn take_in(&mut self, row: OutboxRow, deadline_ms: u64, effects: &mut Vec<Effect>) {
         let event_id = row.message.event_id;
-        if !self.in_hand.insert(event_id) {
-            // Claimed once more while it is in hand already: this claim is not an attempt of its own.
+        if !self.in_flight.insert(event_id) {
+            // Claimed once more while it is in flight already: this claim is not an attempt of its own.
             self.owed.release(event_id);
             return;
         }
@@ -238,7 +238,7 @@ impl Machine {
         match answer {
             Ok(()) => {
                 for row in self.owed.settled() {
-                    self.in_hand.remove(&row);
+                    self.in_flight.remove(&row);
                     self.claimed.remove(&row);
                 }
                 self.outbox_back(effects);
@@ -276,7 +276,7 @@ impl Machine {
             if row.is_claimed() {
                 self.owed.release(row.message.event_id);
             } else {
-                self.in_hand.remove(&row.message.event_id);
+                self.in_flight.remove(&row.message.event_id);
             }
         }
     }

@@ -4,7 +4,7 @@
 //! crash): polling finds the row by its state. Publishing twice is harmless and counted; publishing never is impossible.
 
 mod config;
-mod in_hand;
+mod in_flight;
 mod machine;
 mod run;
 mod step;

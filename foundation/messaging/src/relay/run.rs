@@ -55,7 +55,7 @@ impl Relay {
         (Self { config, outbox, log, clock, assignment, handed_over }, HandOver(sender))
     }
 
-    /// Relays until `stop` fires, then publishes what is in hand and releases the rest.
+    /// Relays until `stop` fires, then publishes what is in flight and releases the rest.
     pub async fn run(self, stop: Stop) -> Result<(), Infallible> {
         let watch = Stopwatch::start(self.clock.clone());
         let mut machine = Machine::new(self.config.clone(), Chance::seeded(rand::random()));
@@ -73,7 +73,7 @@ impl Relay {
                 Some(answer) = answers.next() => answer,
                 () = stop.cancelled(), if !stopping => {
                     stopping = true;
-                    // What is in the channel counts as in hand; writers have stopped by now.
+                    // What is in the channel counts as in flight; writers have stopped by now.
                     while let Ok(batch) = handed_over.try_recv() {
                         self.perform(machine.step(Input::HandedOver(batch), watch.now()), &answers);
                     }

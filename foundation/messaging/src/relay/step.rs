@@ -19,7 +19,7 @@ pub enum Input {
     Published(Result<Vec<PublishOutcome>, Outage>),
     /// The answer to [`Effect::Write`].
     Written(Result<(), Outage>),
-    /// Publish what is in hand and finish.
+    /// Publish what is in flight and finish.
     Stop,
 }
 

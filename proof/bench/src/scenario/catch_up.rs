@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use jiff::tz::TimeZone;
-use madang_article_read::{ArticleGroup, ArticleText, Count, Entry, Look, ReadConsumer, ReadModel, Shown};
+use madang_article_read::{ArticleGroup, ArticleText, Count, Entry, Lookup, ReadConsumer, ReadModel, Shown};
 use madang_board::ArticleId;
 use madang_event::Topic;
 use madang_hot_article::{HotConsumer, HotItem, HotStore, LISTED_MAX, SiteDays};
@@ -116,7 +116,7 @@ async fn write(log: &SqliteLog, mix: &mut LogMix<'_>, entries: usize) -> Result<
 async fn fill(model: &MemoryReadModel, mix: &LogMix<'_>) -> Result<()> {
     for articles in mix.articles().chunks(STEP) {
         let ids: Vec<_> = articles.iter().map(|article| ArticleId::from_raw(article.article_id)).collect();
-        let ticket = model.expect(&ids).await?;
+        let ticket = model.reserve(&ids).await?;
         let told = articles.iter().zip(&ids).map(|(article, id)| {
             let text = ArticleText::of(mix.created(article), 1);
             let none = Some(Count::default());
@@ -146,7 +146,7 @@ async fn compare_read(model: &MemoryReadModel, mix: &LogMix<'_>) -> Result<()> {
         let ids: Vec<_> = articles.iter().map(|article| ArticleId::from_raw(article.article_id)).collect();
         for (article, look) in articles.iter().zip(model.find(&ids).await?) {
             // What the budget had no room for is rebuilt from its owners when somebody asks.
-            let Look::Found { entry, .. } = look else { continue };
+            let Lookup::Found { entry, .. } = look else { continue };
             held += 1;
             let told = match entry.shown() {
                 Shown::Live { comment_count, like_count, .. } => Some((comment_count, like_count)),

@@ -1,6 +1,6 @@
 //! Articles and events about them.
 
-use madang_article_read::{ListLook, Look, ModelSize, Step};
+use madang_article_read::{ListLookup, Lookup, ModelSize, Step};
 use madang_kernel::{Id, ShardId};
 
 use super::ReadModelHarness;
@@ -9,7 +9,7 @@ use super::site::{Site, article, commented, created, deleted, edited, liked, new
 pub(super) async fn what_nobody_told_is_a_miss<H: ReadModelHarness>(harness: H) {
     let site = Site::open(harness);
     assert_eq!(site.model.find(&[]).await.unwrap(), vec![]);
-    assert_eq!(site.model.find(&[article(1), article(2)]).await.unwrap(), vec![Look::Miss, Look::Miss]);
+    assert_eq!(site.model.find(&[article(1), article(2)]).await.unwrap(), vec![Lookup::Miss, Lookup::Miss]);
     assert_eq!(site.model.size().await.unwrap().entries, 0);
 }
 
@@ -23,8 +23,8 @@ pub(super) async fn articles_are_found_in_the_order_asked<H: ReadModelHarness>(h
     let versions: Vec<_> = found
         .iter()
         .map(|look| match look {
-            Look::Found { entry, .. } => entry.live().map(|text| (text.head.article_id.raw(), text.head.version)),
-            Look::Miss | Look::Absent => None,
+            Lookup::Found { entry, .. } => entry.live().map(|text| (text.head.article_id.raw(), text.head.version)),
+            Lookup::Miss | Lookup::Absent => None,
         })
         .collect();
     assert_eq!(versions, vec![Some((40, 40)), Some((3, 3)), None, Some((3, 3)), Some((17, 17))]);
@@ -49,7 +49,7 @@ pub(super) async fn an_event_alone_brings_nothing_in<H: ReadModelHarness>(harnes
     let site = Site::open(harness);
     site.merge([created(1, 5, 1), edited(1, 5, 2, 1), commented(5, 1), liked(5, 1), deleted(1, 6, 2)]).await;
     assert!(site.is_missing(5).await && site.is_missing(6).await);
-    assert_eq!(site.list(1, page(1, 5)).await, ListLook::Miss);
+    assert_eq!(site.list(1, page(1, 5)).await, ListLookup::Miss);
 }
 
 pub(super) async fn a_redelivered_creation_resets_and_revives_nothing<H: ReadModelHarness>(harness: H) {
@@ -66,7 +66,7 @@ pub(super) async fn an_absent_article_that_is_reported_becomes_unknown<H: ReadMo
     let site = Site::open(harness);
     site.fill(5, None).await;
     site.merge([liked(5, 1), deleted(1, 5, 1)]).await;
-    assert_eq!(site.look(5).await, Look::Absent);
+    assert_eq!(site.look(5).await, Lookup::Absent);
     site.merge([created(1, 5, 1)]).await;
     assert!(site.is_missing(5).await, "it was created, or the event is late: the owner knows");
 }
@@ -97,7 +97,7 @@ pub(super) async fn what_is_settled_changes_nothing<H: ReadModelHarness>(harness
     site.fill(6, None).await;
     site.fill(7, Some((3, 1, 1))).await;
     site.merge([deleted(1, 7, 3)]).await;
-    site.model.expect(&[article(8)]).await.unwrap();
+    site.model.reserve(&[article(8)]).await.unwrap();
     for lists in [false, true] {
         if lists {
             site.fill_list(1, newest(&[5], true, 1, 1)).await;
@@ -119,7 +119,7 @@ pub(super) async fn what_is_settled_changes_nothing<H: ReadModelHarness>(harness
 /// The candidates, but the one that is known to be gone: it shows nowhere.
 async fn listed<H: ReadModelHarness>(site: &Site<H>) -> Vec<i64> {
     match site.list(1, page(1, 5)).await {
-        ListLook::Found { step: Step::Inside { ids, .. }, .. } => {
+        ListLookup::Found { step: Step::Inside { ids, .. }, .. } => {
             raws(&ids).into_iter().filter(|raw| *raw != 7).collect()
         }
         _ => Vec::new(),
@@ -133,9 +133,9 @@ pub(super) async fn sizes_are_told<H: ReadModelHarness>(harness: H) {
         site.fill(raw, Some((1, 0, 0))).await;
     }
     site.fill_list(1, newest(&[3, 2, 1], true, 3, 3)).await;
-    site.model.expect(&[article(11), article(12)]).await.unwrap();
+    site.model.reserve(&[article(11), article(12)]).await.unwrap();
     let size = site.model.size().await.unwrap();
-    assert_eq!((size.entries, size.lists, size.expected), (10, 1, 2));
+    assert_eq!((size.entries, size.lists, size.placeholders), (10, 1, 2));
     assert!(size.bytes > 10 * 50, "{size:?}");
     site.model.clear().await.unwrap();
     assert_eq!(site.model.size().await.unwrap(), ModelSize::default());
@@ -149,10 +149,10 @@ pub(super) async fn what_is_held_is_told_shard_by_shard<H: ReadModelHarness>(har
     site.merge([liked(1, 21), deleted(1, 2, 9)]).await;
     // Neither an absence nor a placeholder is something that is held.
     site.fill(41, None).await;
-    site.model.expect(&[article(42)]).await.unwrap();
+    site.model.reserve(&[article(42)]).await.unwrap();
     let mut held = Vec::new();
     for shard in ShardId::all() {
-        for (article, entry) in site.model.held(shard).await.unwrap() {
+        for (article, entry) in site.model.entries(shard).await.unwrap() {
             assert_eq!(ShardId::of_parts(article), shard, "{article}");
             held.push((article.raw(), seen(&entry)));
         }
@@ -166,6 +166,6 @@ pub(super) async fn what_is_held_is_told_shard_by_shard<H: ReadModelHarness>(har
     assert_eq!(held, expected.collect::<Vec<_>>());
     site.model.clear().await.unwrap();
     for shard in ShardId::all() {
-        assert_eq!(site.model.held(shard).await.unwrap(), vec![]);
+        assert_eq!(site.model.entries(shard).await.unwrap(), vec![]);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use madang_article_read::{Change, Filled, ListLook, Step};
+use madang_article_read::{Change, Filled, ListLookup, Step};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -22,12 +22,12 @@ pub(super) async fn rebuilds_and_events_of_a_crowd_end_with_the_newest<H: ReadMo
         let (model, committed) = (Arc::clone(&site.model), committed.clone());
         crowd.spawn(async move {
             while *committed.borrow() < LAST {
-                let ticket = model.expect(&[article(5)]).await.unwrap();
-                let list_ticket = model.expect_list(board(1)).await.unwrap();
+                let reservation = model.reserve(&[article(5)]).await.unwrap();
+                let list_ticket = model.reserve_list(board(1)).await.unwrap();
                 let version = *committed.borrow();
                 tokio::task::yield_now().await;
                 let told = vec![(article(5), Some(entry(5, (version, 0, version))))];
-                if let [Filled::Kept(Some(kept))] = &model.fill(ticket, told).await.unwrap()[..] {
+                if let [Filled::Stored(Some(kept))] = &model.fill(reservation, told).await.unwrap()[..] {
                     assert!(kept.live().unwrap().head.version >= version);
                 }
                 let ids: Vec<_> = (1..=version as i64).rev().collect();
@@ -49,7 +49,7 @@ pub(super) async fn rebuilds_and_events_of_a_crowd_end_with_the_newest<H: ReadMo
         assert_eq!(site.seen(5).await, Some((LAST, 0, LAST)));
     }
     let (ids, count) = match site.list(1, page(4, 100)).await {
-        ListLook::Found { step: Step::Inside { ids, count, .. }, .. } => (ids, count),
+        ListLookup::Found { step: Step::Inside { ids, count, .. }, .. } => (ids, count),
         other => panic!("{other:?}"),
     };
     assert_eq!(ids.len(), 100, "none of {LAST} is missing");

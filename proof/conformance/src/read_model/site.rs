@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use madang_article_read::{
-    ArticleGroup, ArticleText, Change, Count, Entry, Filled, FilledList, ListLook, Look, Newest, ReadModel, Shown,
+    ArticleGroup, ArticleText, Change, Count, Entry, Filled, FilledList, ListLookup, Lookup, Newest, ReadModel, Shown,
     Step, Window,
 };
 use madang_board::{ArticleId, BoardId, CommentId, MemberId};
@@ -26,28 +26,28 @@ impl<H: ReadModelHarness> Site<H> {
         Self { harness, model }
     }
 
-    pub(super) async fn look(&self, raw: i64) -> Look {
+    pub(super) async fn look(&self, raw: i64) -> Lookup {
         self.model.find(&[article(raw)]).await.unwrap().remove(0)
     }
 
     /// A fresh article; `None` when it is known to be gone. Anything else fails the case.
     pub(super) async fn seen(&self, raw: i64) -> Option<Seen> {
         match self.look(raw).await {
-            Look::Absent => None,
-            Look::Found { entry, is_stale: false } => seen(&entry),
+            Lookup::Absent => None,
+            Lookup::Found { entry, is_stale: false } => seen(&entry),
             other => panic!("{other:?}"),
         }
     }
 
     pub(super) async fn is_missing(&self, raw: i64) -> bool {
-        self.look(raw).await == Look::Miss
+        self.look(raw).await == Lookup::Miss
     }
 
     /// Rebuilds an article from what the owners told.
     pub(super) async fn fill(&self, raw: i64, told: Option<Seen>) {
-        let ticket = self.model.expect(&[article(raw)]).await.unwrap();
+        let reservation = self.model.reserve(&[article(raw)]).await.unwrap();
         let told = vec![(article(raw), told.map(|told| entry(raw, told)))];
-        assert!(matches!(self.model.fill(ticket, told).await.unwrap()[..], [Filled::Kept(_)]));
+        assert!(matches!(self.model.fill(reservation, told).await.unwrap()[..], [Filled::Stored(_)]));
     }
 
     pub(super) async fn merge(&self, events: impl IntoIterator<Item = Envelope>) {
@@ -55,20 +55,20 @@ impl<H: ReadModelHarness> Site<H> {
     }
 
     pub(super) async fn fill_list(&self, board: i64, told: Option<Newest>) {
-        let ticket = self.model.expect_list(self::board(board)).await.unwrap();
-        let filled = self.model.fill_list(ticket, self::board(board), told).await.unwrap();
-        assert!(matches!(filled, Filled::Kept(_)));
+        let reservation = self.model.reserve_list(self::board(board)).await.unwrap();
+        let filled = self.model.fill_list(reservation, self::board(board), told).await.unwrap();
+        assert!(matches!(filled, Filled::Stored(_)));
     }
 
-    pub(super) async fn list(&self, board: i64, window: Window) -> ListLook {
+    pub(super) async fn list(&self, board: i64, window: Window) -> ListLookup {
         self.model.list(self::board(board), window).await.unwrap()
     }
 
     /// The first page of a fresh list and the board's count; `None` outside of what the list holds.
     pub(super) async fn first_page(&self, board: i64, size: i64) -> Option<(Vec<i64>, u64)> {
         match self.list(board, page(1, size)).await {
-            ListLook::Found { step: Step::Inside { ids, count, .. }, is_stale: false } => Some((raws(&ids), count)),
-            ListLook::Found { step: Step::Outside, .. } => None,
+            ListLookup::Found { step: Step::Inside { ids, count, .. }, is_stale: false } => Some((raws(&ids), count)),
+            ListLookup::Found { step: Step::Outside, .. } => None,
             other => panic!("{other:?}"),
         }
     }
@@ -88,14 +88,14 @@ pub(super) fn seen(entry: &Entry) -> Option<Seen> {
 /// What a filled placeholder answered.
 pub(super) fn kept(filled: &Filled<Entry>) -> Option<Seen> {
     match filled {
-        Filled::Kept(entry) => entry.as_ref().and_then(seen),
-        Filled::Again => panic!("asked again"),
+        Filled::Stored(entry) => entry.as_ref().and_then(seen),
+        Filled::Retry => panic!("asked again"),
     }
 }
 
 /// The ids of a list that was filled.
 pub(super) fn kept_list(filled: &FilledList) -> Vec<i64> {
-    let Filled::Kept(Some(list)) = filled else { panic!("{filled:?}") };
+    let Filled::Stored(Some(list)) = filled else { panic!("{filled:?}") };
     let Step::Inside { ids, .. } = list.look(page(1, 5)) else { panic!("{list:?}") };
     raws(&ids)
 }

@@ -39,7 +39,7 @@ impl Source<u64, u64> for Doubling {
         }
     }
 
-    fn place(&self, key: &u64) -> u32 {
+    fn failure_domain(&self, key: &u64) -> u32 {
         (key / PLACE) as u32
     }
 }
@@ -226,7 +226,7 @@ async fn one_refresh_of_a_key_runs_at_a_time() {
 #[tokio::test(start_paused = true)]
 async fn too_many_who_wait_are_told_at_once() {
     let site = site();
-    let waiting = site.readers((0..HELD_MAX as u64).map(|key| vec![key])).await;
+    let waiting = site.readers((0..WAITING_MAX as u64).map(|key| vec![key])).await;
     assert!(matches!(site.loader.load(&[1]).await.unwrap_err(), StoreError::Unavailable { what: "doubles", .. }));
     site.source.open();
     assert!(waiting.join_all().await.iter().all(Result::is_ok));
@@ -236,10 +236,10 @@ async fn too_many_who_wait_are_told_at_once() {
 #[tokio::test(start_paused = true)]
 async fn more_refreshes_than_may_wait_are_dropped() {
     let site = site();
-    (0..2 * HELD_MAX as u64).for_each(|key| site.loader.refresh(&[key]));
+    (0..2 * WAITING_MAX as u64).for_each(|key| site.loader.refresh(&[key]));
     site.source.open();
     site.settle().await;
-    assert_eq!(site.source.loads().iter().map(Vec::len).sum::<usize>(), HELD_MAX);
+    assert_eq!(site.source.loads().iter().map(Vec::len).sum::<usize>(), WAITING_MAX);
 }
 
 #[tokio::test(start_paused = true)]

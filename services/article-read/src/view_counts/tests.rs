@@ -158,7 +158,7 @@ async fn a_crowd_on_no_count_or_one_that_is_over_shares_one_load() {
         assert_eq!(readers.join_all().await, vec![Some(9 + loads as u64); 512]);
         assert_eq!(site.loads(), loads);
         site.views.count.store(11, Ordering::SeqCst);
-        site.pass(VIEW_KEPT_MS);
+        site.pass(VIEW_TTL_MS);
     }
 }
 
@@ -167,7 +167,7 @@ async fn views_never_fall() {
     let site = site();
     assert_eq!(site.count().await, Some(10));
     site.views.count.store(3, Ordering::SeqCst);
-    site.pass(VIEW_KEPT_MS);
+    site.pass(VIEW_TTL_MS);
     assert_eq!(site.count().await, Some(10));
 }
 
@@ -176,7 +176,7 @@ async fn a_deleted_article_has_no_views() {
     let site = site();
     assert_eq!(site.count().await, Some(10));
     site.views.gone.store(true, Ordering::SeqCst);
-    site.pass(VIEW_KEPT_MS);
+    site.pass(VIEW_TTL_MS);
     assert_eq!(site.count().await, None);
 }
 
@@ -188,7 +188,7 @@ async fn with_the_owner_away_the_last_known_count_stands_and_an_unknown_one_fail
     site.views.away.store(false, Ordering::SeqCst);
     assert_eq!(site.count().await, Some(10), "the failure was not kept");
     site.views.away.store(true, Ordering::SeqCst);
-    site.pass(10 * VIEW_KEPT_MS);
+    site.pass(10 * VIEW_TTL_MS);
     assert_eq!(site.count().await, Some(10));
     assert!(site.counts.counts(&[article(), ArticleId::from_raw(78)]).await.is_err());
 }
@@ -211,7 +211,7 @@ async fn counts_that_are_kept_are_bounded() {
         let articles: Vec<_> = (start + 1..=start + 256).map(ArticleId::from_raw).collect();
         site.counts.counts(&articles).await.unwrap();
     }
-    let kept: usize = site.counts.kept.parts.iter().map(|part| part.lock().unwrap().len()).sum();
+    let kept: usize = site.counts.cache.parts.iter().map(|part| part.lock().unwrap().len()).sum();
     assert!(kept <= VIEW_COUNTS_MAX, "{kept}");
     assert!(kept > VIEW_COUNTS_MAX / 2, "{kept}");
 }
@@ -221,7 +221,7 @@ async fn the_first_reader_of_a_new_article_asks_nobody() {
     let site = site();
     site.counts.note_new(article());
     assert_eq!((site.count().await, site.loads()), (Some(0), 0));
-    site.pass(VIEW_KEPT_MS);
+    site.pass(VIEW_TTL_MS);
     assert_eq!((site.count().await, site.loads()), (Some(10), 1), "believed for as long as any other");
     site.counts.note_new(article());
     assert_eq!(site.count().await, Some(10), "a creation heard late takes nothing back");

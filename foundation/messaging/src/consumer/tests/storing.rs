@@ -114,7 +114,7 @@ fn a_lane_that_rests_still_retries_what_it_has_and_stops_when_told() {
 
 #[test]
 fn the_work_grows_with_the_deliveries_and_not_with_their_square() {
-    // At 65,536 in hand a square would take minutes; a batch in use is a thirtieth of that.
+    // At 65,536 in flight a square would take minutes; a batch in use is a thirtieth of that.
     const BATCH: usize = 65_536;
     let config = ConsumerConfig { batch_max: BATCH, ..patient() };
     let mut machine = Machine::new(config, None, Chance::seeded(3));

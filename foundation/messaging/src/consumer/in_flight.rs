@@ -1,6 +1,6 @@
-//! Deliveries in hand on one lane, in the order polled, and how far each has come; and how far each partition is done.
+//! Deliveries in flight on one lane, in the order polled, and how far each has come; and how far each partition is done.
 //!
-//! Every method is one pass over what is in hand, which is a batch at most: what is done without a gap is kept as one
+//! Every method is one pass over what is in flight, which is a batch at most: what is done without a gap is kept as one
 //! position a partition, however long it waits to be stored.
 
 use std::collections::VecDeque;
@@ -43,12 +43,12 @@ struct Partition {
 
 /// All of them.
 #[derive(Debug, Default)]
-pub(super) struct InHand {
+pub(super) struct InFlight {
     slots: VecDeque<Slot>,
     partitions: Vec<Partition>,
 }
 
-impl InHand {
+impl InFlight {
     pub(super) fn push(&mut self, delivery: Delivery, not_before_ms: u64) {
         let partition = self.partition_of(&delivery.position);
         self.slots.push_back(Slot { delivery, attempts: 0, state: State::Waiting { not_before_ms }, partition });
@@ -58,7 +58,7 @@ impl InHand {
         self.slots.len()
     }
 
-    /// Nothing is in hand, though what is done may still have to be stored.
+    /// Nothing is in flight, though what is done may still have to be stored.
     pub(super) fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }

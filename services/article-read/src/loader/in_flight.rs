@@ -1,4 +1,4 @@
-//! What a loader has in hand: keys that wait, keys that are being loaded, and who waits for which. Kept under one lock by
+//! The in-flight loads of a loader: keys that wait, keys that are being loaded, and who waits for which. Kept under one lock by
 //! readers and loop alike, so that a key is never in two loads.
 
 use std::collections::hash_map::Entry;
@@ -8,17 +8,17 @@ use std::hash::Hash;
 use madang_kernel::StoreError;
 use tokio::sync::oneshot;
 
-use super::{BATCH_MAX, Failed, HELD_MAX, LOADS_MAX, Load, Loaded};
+use super::{BATCH_MAX, Failed, LOADS_MAX, Load, Loaded, WAITING_MAX};
 
 /// Where the values of one reader go.
 pub(super) type Reader<V> = oneshot::Sender<Result<Vec<V>, Failed>>;
 
-pub(super) struct InHand<K, V> {
+pub(super) struct InFlight<K, V> {
     /// Keys that no load has taken yet, in the order asked.
     next: VecDeque<K>,
-    waiting: HashMap<K, Vec<Place>>,
-    loading: HashMap<K, Vec<Place>>,
-    readers: HashMap<u64, Held<V>>,
+    waiting: HashMap<K, Vec<Slot>>,
+    loading: HashMap<K, Vec<Slot>>,
+    readers: HashMap<u64, Waiter<V>>,
     last_reader: u64,
     /// Loads under way.
     loads: usize,
@@ -29,14 +29,14 @@ pub(super) struct InHand<K, V> {
 }
 
 /// A reader whose keys are not all there yet.
-struct Held<V> {
+struct Waiter<V> {
     reader: Reader<V>,
     values: Vec<Option<V>>,
     left: usize,
 }
 
 /// Where a value goes: to which reader, and as which of theirs.
-struct Place {
+struct Slot {
     reader: u64,
     at: usize,
 }
@@ -49,7 +49,7 @@ pub(super) enum Refused {
 }
 
 impl Refused {
-    pub(super) fn told(self, what: &'static str) -> StoreError {
+    pub(super) fn to_error(self, what: &'static str) -> StoreError {
         match self {
             Self::Full => StoreError::unavailable(what, "too many wait for a load"),
             Self::Closed => StoreError::unavailable(what, "stopping"),
@@ -57,7 +57,7 @@ impl Refused {
     }
 }
 
-impl<K, V> InHand<K, V> {
+impl<K, V> InFlight<K, V> {
     pub(super) fn empty() -> Self {
         Self {
             next: VecDeque::new(),
@@ -77,8 +77,8 @@ impl<K, V> InHand<K, V> {
         self.loads = self.started.len();
     }
 
-    /// Ends everything: once what was in hand is dropped, which is to happen when the lock is not held any more, readers are
-    /// told to come back by the end of their channel.
+    /// Ends everything: once what was in flight is dropped, which is to happen when the lock is not held any more, readers
+    /// get `Unavailable` by the end of their channel.
     #[must_use]
     pub(super) fn close(&mut self) -> Self {
         std::mem::replace(self, Self { closed: true, last_reader: self.last_reader, ..Self::empty() })
@@ -90,7 +90,7 @@ impl<K, V> InHand<K, V> {
     }
 
     /// Leaves a load to the loop; false when there is none any more.
-    pub(super) fn hand_over(&mut self, load: Load<K, V>) -> bool {
+    pub(super) fn leave_to_loop(&mut self, load: Load<K, V>) -> bool {
         if !self.closed {
             self.started.push(load);
         }
@@ -103,7 +103,7 @@ impl<K, V> InHand<K, V> {
     }
 
     fn room(&self) -> Result<(), Refused> {
-        match self.readers.len() < HELD_MAX && self.next.len() < HELD_MAX {
+        match self.readers.len() < WAITING_MAX && self.next.len() < WAITING_MAX {
             _ if self.closed => Err(Refused::Closed),
             true => Ok(()),
             false => Err(Refused::Full),
@@ -111,35 +111,35 @@ impl<K, V> InHand<K, V> {
     }
 }
 
-impl<K: Copy + Eq + Hash, V> InHand<K, V> {
+impl<K: Copy + Eq + Hash, V> InFlight<K, V> {
     /// Takes a reader in, beside others who wait for the same keys.
-    pub(super) fn place(&mut self, keys: &[K], reader: Reader<V>) -> Result<(), Refused> {
+    pub(super) fn join(&mut self, keys: &[K], reader: Reader<V>) -> Result<(), Refused> {
         self.room()?;
         self.last_reader += 1;
-        let held = Held { reader, values: keys.iter().map(|_| None).collect(), left: keys.len() };
-        self.readers.insert(self.last_reader, held);
+        let waiter = Waiter { reader, values: keys.iter().map(|_| None).collect(), left: keys.len() };
+        self.readers.insert(self.last_reader, waiter);
         for (at, key) in keys.iter().enumerate() {
-            let place = Place { reader: self.last_reader, at };
-            self.places(*key).push(place);
+            let slot = Slot { reader: self.last_reader, at };
+            self.slots(*key).push(slot);
         }
         Ok(())
     }
 
     /// Has keys loaded for nobody, unless they are about to be; false when there is nothing new to do.
-    pub(super) fn place_refresh(&mut self, keys: &[K]) -> bool {
+    pub(super) fn join_refresh(&mut self, keys: &[K]) -> bool {
         let before = self.next.len();
         for key in keys {
             if self.room().is_ok() {
-                self.places(*key);
+                self.slots(*key);
             }
         }
         self.next.len() > before
     }
 
     /// Who waits for a key, which waits for its load from now on if it does not yet.
-    fn places(&mut self, key: K) -> &mut Vec<Place> {
-        if let Entry::Occupied(places) = self.loading.entry(key) {
-            return places.into_mut();
+    fn slots(&mut self, key: K) -> &mut Vec<Slot> {
+        if let Entry::Occupied(slots) = self.loading.entry(key) {
+            return slots.into_mut();
         }
         let next = &mut self.next;
         self.waiting.entry(key).or_insert_with(|| {
@@ -155,8 +155,8 @@ impl<K: Copy + Eq + Hash, V> InHand<K, V> {
         }
         let keys: Vec<K> = self.next.drain(..self.next.len().min(BATCH_MAX)).collect();
         for key in &keys {
-            let places = self.waiting.remove(key).unwrap_or_default();
-            self.loading.insert(*key, places);
+            let slots = self.waiting.remove(key).unwrap_or_default();
+            self.loading.insert(*key, slots);
         }
         self.loads += 1;
         Some(keys)
@@ -170,24 +170,24 @@ impl<K: Copy + Eq + Hash, V> InHand<K, V> {
     {
         self.loads = self.loads.saturating_sub(1);
         for (key, value) in loaded {
-            let places = self.loading.remove(&key).unwrap_or_default();
-            places.into_iter().for_each(|place| self.hand_out(&place, &value));
+            let slots = self.loading.remove(&key).unwrap_or_default();
+            slots.into_iter().for_each(|slot| self.hand_out(&slot, &value));
         }
     }
 
-    fn hand_out(&mut self, Place { reader, at }: &Place, value: &Result<V, Failed>)
+    fn hand_out(&mut self, Slot { reader, at }: &Slot, value: &Result<V, Failed>)
     where
         V: Clone,
     {
-        let Entry::Occupied(mut held) = self.readers.entry(*reader) else { return };
+        let Entry::Occupied(mut waiter) = self.readers.entry(*reader) else { return };
         // A reader who went away wants no answer.
         match value {
-            Err(failed) => drop(held.remove().reader.send(Err(failed.clone()))),
+            Err(failed) => drop(waiter.remove().reader.send(Err(failed.clone()))),
             Ok(value) => {
-                held.get_mut().values[*at] = Some(value.clone());
-                held.get_mut().left -= 1;
-                if held.get().left == 0 {
-                    let Held { reader, values, .. } = held.remove();
+                waiter.get_mut().values[*at] = Some(value.clone());
+                waiter.get_mut().left -= 1;
+                if waiter.get().left == 0 {
+                    let Waiter { reader, values, .. } = waiter.remove();
                     drop(reader.send(Ok(values.into_iter().flatten().collect())));
                 }
             }
