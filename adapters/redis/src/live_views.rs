@@ -12,14 +12,9 @@ use std::sync::LazyLock;
 
 use async_trait::async_trait;
 use madang_board::ArticleId;
+use madang_engine_redis::{Command, Failure, Redis, Script, Tag, Value, reply};
 use madang_kernel::{Id, ShardId, StoreError, Timestamp};
 use madang_view::{GuestKey, LiveLimits, LiveView, LiveViews, StoredViews, Viewer, WINDOW_MS, WrittenBack};
-use redis::Value;
-
-use crate::Redis;
-use crate::call::{Call, Script, Tag};
-use crate::errors::Failure;
-use crate::reply;
 
 /// How long a count stays live after it was last read or written back.
 const COUNT_TTL_MS: u64 = 24 * 3_600_000;
@@ -106,13 +101,13 @@ impl RedisLiveViews {
         let sighting = keys.sighting(self.key.sighting(viewer, article));
         let touched =
             [keys.count(article).into_bytes(), sighting, keys.unwritten().into_bytes(), keys.many().into_bytes()];
-        let call = Call::script(keys.tag, &VIEW, &touched)
+        let command = Command::script(keys.tag, &VIEW, &touched)
             .arg(article.raw())
             .arg(now.as_millis())
             .arg(WINDOW_MS)
             .arg(self.many_views())
             .arg(INDEX_TTL_MS);
-        let answer = self.redis.ask(call).await?;
+        let answer = self.redis.ask(command).await?;
         if answer == Value::Nil {
             return Ok(LiveView::NotLive);
         }
@@ -128,18 +123,18 @@ impl RedisLiveViews {
 
     async fn insert_all(&self, stored: &[(ArticleId, u64)]) -> Result<Vec<Option<u64>>, Failure> {
         let groups = by_shard(stored.iter().map(|(article, _)| *article));
-        let calls = groups.iter().map(|places| {
+        let commands = groups.iter().map(|places| {
             let keys = self.keys_of(stored[places[0]].0);
             let mut touched = vec![keys.unwritten()];
             touched.extend(places.iter().map(|place| keys.count(stored[*place].0)));
-            let mut call = Call::script(keys.tag, &INSERT, &touched).arg(COUNT_TTL_MS);
+            let mut command = Command::script(keys.tag, &INSERT, &touched).arg(COUNT_TTL_MS);
             for place in places {
-                call.push(stored[*place].0.raw());
-                call.push(stored[*place].1);
+                command.push(stored[*place].0.raw());
+                command.push(stored[*place].1);
             }
-            call
+            command
         });
-        let answers = self.redis.run(calls.collect()).await?;
+        let answers = self.redis.run(commands.collect()).await?;
         let mut counts = vec![None; stored.len()];
         for (places, answer) in groups.iter().zip(&answers) {
             for (place, count) in places.iter().zip(reply::items(answer)?) {
@@ -150,10 +145,10 @@ impl RedisLiveViews {
     }
 
     async fn due_now(&self, now: Timestamp, all: bool) -> Result<Vec<(ArticleId, u64)>, Failure> {
-        let calls = ShardId::all().map(|shard| {
+        let commands = ShardId::all().map(|shard| {
             let keys = Keys::of(&self.redis, shard);
             let (counts, touched) = (keys.counts(), [keys.unwritten(), keys.many()]);
-            Call::script(keys.tag, &DUE, &touched)
+            Command::script(keys.tag, &DUE, &touched)
                 .arg(counts)
                 .arg(now.as_millis())
                 .arg(self.limits.due_after_ms())
@@ -162,7 +157,7 @@ impl RedisLiveViews {
                 .arg(if all { "all" } else { "" })
         });
         let mut due = Vec::new();
-        for answer in self.redis.run(calls.collect()).await? {
+        for answer in self.redis.run(commands.collect()).await? {
             let (pairs, []) = reply::items(&answer)?.as_chunks::<2>() else {
                 return Err(Failure::reply("a count without its article"));
             };
@@ -175,25 +170,25 @@ impl RedisLiveViews {
 
     async fn note_all(&self, answers: &[WrittenBack], taken_at: Timestamp) -> Result<(), Failure> {
         let groups = by_shard(answers.iter().map(|answer| answer.article_id));
-        let calls = groups.iter().map(|places| {
+        let commands = groups.iter().map(|places| {
             let keys = self.keys_of(answers[places[0]].article_id);
             let mut touched = vec![keys.unwritten(), keys.many()];
             touched.extend(places.iter().map(|place| keys.count(answers[*place].article_id)));
-            let mut call = Call::script(keys.tag, &NOTE, &touched)
+            let mut command = Command::script(keys.tag, &NOTE, &touched)
                 .arg(taken_at.as_millis())
                 .arg(COUNT_TTL_MS)
                 .arg(INDEX_TTL_MS)
                 .arg(self.many_views());
             for place in places {
-                call.push(answers[*place].article_id.raw());
+                command.push(answers[*place].article_id.raw());
                 match answers[*place].stored {
-                    StoredViews::Count(stored) => call.push(stored),
-                    StoredViews::Gone => call.push(""),
+                    StoredViews::Count(stored) => command.push(stored),
+                    StoredViews::Gone => command.push(""),
                 }
             }
-            call
+            command
         });
-        self.redis.run(calls.collect()).await.map(drop)
+        self.redis.run(commands.collect()).await.map(drop)
     }
 }
 
@@ -216,12 +211,12 @@ impl LiveViews for RedisLiveViews {
     }
 
     async fn counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<u64>>, StoreError> {
-        let calls = articles.iter().map(|article| {
+        let commands = articles.iter().map(|article| {
             let keys = self.keys_of(*article);
             let key = keys.count(*article);
-            Call::command(keys.tag, "HGET").arg(key).arg("n")
+            Command::new(keys.tag, "HGET").arg(key).arg("n")
         });
-        let answers = self.redis.run(calls.collect()).await?;
+        let answers = self.redis.run(commands.collect()).await?;
         let counts: Result<Vec<_>, Failure> = answers.iter().map(reply::number).collect();
         Ok(counts?)
     }

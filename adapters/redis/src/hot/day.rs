@@ -3,14 +3,9 @@
 use std::sync::LazyLock;
 
 use madang_board::ArticleId;
+use madang_engine_redis::{Command, Failure, Redis, Script, Tag, Value, reply};
 use madang_hot_article::{Counts, DAYS_KEPT, Day, HotItem, Tally};
 use madang_kernel::Id;
-use redis::Value;
-
-use crate::Redis;
-use crate::call::{Call, Script, Tag};
-use crate::errors::Failure;
-use crate::reply;
 
 const DAY_MS: u64 = 24 * 3_600_000;
 /// How long a day stays after it last changed.
@@ -49,27 +44,27 @@ fn keys(redis: &Redis, day: Day) -> Keys {
 
 /// Puts articles at their places; tells whether the day is whole.
 pub(super) async fn push(redis: &Redis, day: Day, tallies: &[(ArticleId, Tally)]) -> Result<bool, Failure> {
-    let calls = tallies.chunks(SCRIPT_ARTICLES_MAX).map(|slice| {
+    let commands = tallies.chunks(SCRIPT_ARTICLES_MAX).map(|slice| {
         let Keys { tag, mark, rows, rank, .. } = keys(redis, day);
-        let mut call = Call::script(tag, &PUSH, &[mark, rows, rank]).arg(DAY_TTL_MS);
+        let mut command = Command::script(tag, &PUSH, &[mark, rows, rank]).arg(DAY_TTL_MS);
         for (article, tally) in slice {
-            call.push(format!("{:016x}", article.raw()));
+            command.push(format!("{:016x}", article.raw()));
             match tally {
                 Tally::Live(counts) => {
-                    call.push(version(counts).to_string());
-                    call.push(inverted(counts.score()));
+                    command.push(version(counts).to_string());
+                    command.push(inverted(counts.score()));
                     let Counts { likes, comments, views } = counts;
                     let shown =
                         [counts.score(), likes.count(), comments.count(), views.count()].map(|it| it.to_string());
-                    call.push(shown.join(" "));
+                    command.push(shown.join(" "));
                 }
-                Tally::Gone => ["", "-", ""].iter().for_each(|empty| call.push(empty)),
+                Tally::Gone => ["", "-", ""].iter().for_each(|empty| command.push(empty)),
             }
         }
-        call
+        command
     });
     let mut is_whole = true;
-    for answer in redis.run(calls.collect()).await? {
+    for answer in redis.run(commands.collect()).await? {
         is_whole &= reply::count(&answer)? == 1;
     }
     Ok(is_whole)
@@ -87,11 +82,11 @@ fn inverted(score: u64) -> String {
 
 /// The best of days, each `None` that is not whole.
 pub(super) async fn top(redis: &Redis, days: &[Day], limit: usize) -> Result<Vec<Option<Vec<HotItem>>>, Failure> {
-    let calls = days.iter().map(|day| {
+    let commands = days.iter().map(|day| {
         let Keys { tag, mark, rows, rank, .. } = keys(redis, *day);
-        Call::script(tag, &TOP, &[mark, rows, rank]).arg(limit)
+        Command::script(tag, &TOP, &[mark, rows, rank]).arg(limit)
     });
-    let answers = redis.run(calls.collect()).await?;
+    let answers = redis.run(commands.collect()).await?;
     answers.iter().map(|answer| if *answer == Value::Nil { Ok(None) } else { items(answer).map(Some) }).collect()
 }
 
@@ -118,24 +113,24 @@ fn items(answer: &Value) -> Result<Vec<HotItem>, Failure> {
 pub(super) async fn begin(redis: &Redis, day: Day) -> Result<Option<u64>, Failure> {
     let Keys { tag, mark, rows, rank, builder } = keys(redis, day);
     let token: u64 = rand::random();
-    let call = Call::script(tag, &BEGIN, &[mark, rows, rank, builder]).arg(token).arg(BUILDING_MS);
-    Ok((reply::count(&redis.ask(call).await?)? == 1).then_some(token))
+    let command = Command::script(tag, &BEGIN, &[mark, rows, rank, builder]).arg(token).arg(BUILDING_MS);
+    Ok((reply::count(&redis.ask(command).await?)? == 1).then_some(token))
 }
 
 /// Marks a day that was made anew as whole, unless something was lost or missed meanwhile.
 pub(super) async fn finish(redis: &Redis, day: Day, token: u64) -> Result<(), Failure> {
     let Keys { tag, mark, builder, .. } = keys(redis, day);
-    redis.ask(Call::script(tag, &FINISH, &[mark, builder]).arg(token).arg(WHOLE_MS)).await.map(drop)
+    redis.ask(Command::script(tag, &FINISH, &[mark, builder]).arg(token).arg(WHOLE_MS)).await.map(drop)
 }
 
 /// Believes a day no longer, nor whoever is making it anew.
 pub(super) async fn distrust(redis: &Redis, day: Day) -> Result<(), Failure> {
     let Keys { tag, mark, builder, .. } = keys(redis, day);
-    redis.ask(Call::command(tag, "DEL").arg(mark).arg(builder)).await.map(drop)
+    redis.ask(Command::new(tag, "DEL").arg(mark).arg(builder)).await.map(drop)
 }
 
 /// Removes a day.
 pub(super) async fn remove(redis: &Redis, day: Day) -> Result<(), Failure> {
     let Keys { tag, mark, rows, rank, builder } = keys(redis, day);
-    redis.ask(Call::command(tag, "UNLINK").arg(mark).arg(builder).arg(rows).arg(rank)).await.map(drop)
+    redis.ask(Command::new(tag, "UNLINK").arg(mark).arg(builder).arg(rows).arg(rank)).await.map(drop)
 }

@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use madang_board::ArticleId;
+use madang_engine_redis::{Failure, Redis};
 use madang_hot_article::{
     Day, Forgotten, HotApplied, HotChange, HotItem, HotList, HotStore, LISTED_MAX, Offsets, RankingSlice, TOP_MAX,
     Tally,
@@ -21,8 +22,6 @@ use madang_kernel::StoreError;
 use tracing::{debug, warn};
 
 use self::stored::StoredLists;
-use crate::Redis;
-use crate::errors::Failure;
 
 /// Articles read from the store at once when a day is made anew.
 const REBUILD_SLICE: usize = 500;

@@ -7,16 +7,12 @@ use madang_article_read::{
     ABSENT_TTL_MS, Change, ENTRY_TTL_MS, Entry, Filled, Freshness, Lookup, Reservation, STALE_MAX_MS, freshness,
 };
 use madang_board::ArticleId;
+use madang_engine_redis::{Command, Failure, Redis, Script, Value, reply};
 use madang_kernel::{Id, ShardId, Timestamp};
-use redis::Value;
 
 use super::entry;
 use super::keys::{Keys, Kind};
 use super::{ABANDON, EXPECT};
-use crate::Redis;
-use crate::call::{Call, Script};
-use crate::errors::Failure;
-use crate::reply;
 
 /// Keys stay a little longer than anybody believes them: the moment inside decides, the expiry only cleans up.
 pub(super) const ENTRY_KEY_TTL_MS: i64 = ENTRY_TTL_MS + STALE_MAX_MS + 60_000;
@@ -61,13 +57,13 @@ fn by_shard(articles: impl Iterator<Item = ArticleId>) -> BTreeMap<u8, Vec<usize
 pub(super) async fn find(redis: &Redis, articles: &[ArticleId], now: Timestamp) -> Result<Vec<Lookup>, Failure> {
     let mut looks = vec![Lookup::Miss; articles.len()];
     let shards = by_shard(articles.iter().copied());
-    let mut calls = Vec::with_capacity(articles.len() + shards.len());
+    let mut commands = Vec::with_capacity(articles.len() + shards.len());
     for places in shards.values() {
         let keys = Keys::of_article(redis, articles[places[0]]);
-        calls.push(Call::command(keys.tag.clone(), "GET").arg(keys.epoch()));
-        calls.extend(places.iter().map(|place| held(&keys, articles[*place])));
+        commands.push(Command::new(keys.tag.clone(), "GET").arg(keys.epoch()));
+        commands.extend(places.iter().map(|place| held(&keys, articles[*place])));
     }
-    let mut answers = redis.run(calls).await?.into_iter();
+    let mut answers = redis.run(commands).await?.into_iter();
     for places in shards.values() {
         let epoch = answers.next().ok_or_else(|| Failure::reply("too little"))?;
         for place in places {
@@ -84,9 +80,9 @@ pub(super) async fn all(
     keys: &Keys,
     articles: &[ArticleId],
 ) -> Result<Vec<(ArticleId, Entry)>, Failure> {
-    let mut calls = vec![Call::command(keys.tag.clone(), "GET").arg(keys.epoch())];
-    calls.extend(articles.iter().map(|article| held(keys, *article)));
-    let answers = redis.run(calls).await?;
+    let mut commands = vec![Command::new(keys.tag.clone(), "GET").arg(keys.epoch())];
+    commands.extend(articles.iter().map(|article| held(keys, *article)));
+    let answers = redis.run(commands).await?;
     let Some((epoch, answers)) = answers.split_first() else { return Ok(Vec::new()) };
     let mut entries = Vec::with_capacity(answers.len());
     for (article, answer) in articles.iter().zip(answers) {
@@ -98,8 +94,8 @@ pub(super) async fn all(
     Ok(entries)
 }
 
-fn held(keys: &Keys, article: ArticleId) -> Call {
-    Call::command(keys.tag.clone(), "HMGET").arg(keys.one(Kind::Article, article)).arg(&FIELDS)
+fn held(keys: &Keys, article: ArticleId) -> Command {
+    Command::new(keys.tag.clone(), "HMGET").arg(keys.one(Kind::Article, article)).arg(&FIELDS)
 }
 
 fn is_there(epoch: &Value, fields: &[Value]) -> Result<bool, Failure> {
@@ -134,30 +130,30 @@ fn look(epoch: &Value, answer: &Value, now: Timestamp) -> Result<Lookup, Failure
 
 /// Places placeholders.
 pub(super) async fn reserve(redis: &Redis, reservation: Reservation, articles: &[ArticleId]) -> Result<(), Failure> {
-    let calls = by_shard(articles.iter().copied()).into_values().map(|places| {
+    let commands = by_shard(articles.iter().copied()).into_values().map(|places| {
         let keys = Keys::of_article(redis, articles[places[0]]);
         let placeholder = |place: &usize| keys.one(Kind::ArticlePlaceholder, articles[*place]);
         let mut touched = vec![keys.epoch(), keys.index(Kind::ArticlePlaceholder)];
         touched.extend(places.iter().map(placeholder));
-        let mut call = Call::script(keys.tag, &EXPECT, &touched).arg(reservation.0).arg(PLACEHOLDER_TTL_MS);
-        places.iter().for_each(|place| call.push(articles[*place].raw()));
-        call
+        let mut command = Command::script(keys.tag, &EXPECT, &touched).arg(reservation.0).arg(PLACEHOLDER_TTL_MS);
+        places.iter().for_each(|place| command.push(articles[*place].raw()));
+        command
     });
-    redis.run(calls.collect()).await.map(drop)
+    redis.run(commands.collect()).await.map(drop)
 }
 
 /// Takes placeholders away.
 pub(super) async fn abandon(redis: &Redis, reservation: Reservation, articles: &[ArticleId]) -> Result<(), Failure> {
-    let calls = by_shard(articles.iter().copied()).into_values().map(|places| {
+    let commands = by_shard(articles.iter().copied()).into_values().map(|places| {
         let keys = Keys::of_article(redis, articles[places[0]]);
         let placeholder = |place: &usize| keys.one(Kind::ArticlePlaceholder, articles[*place]);
         let mut touched = vec![keys.index(Kind::ArticlePlaceholder)];
         touched.extend(places.iter().map(placeholder));
-        let mut call = Call::script(keys.tag, &ABANDON, &touched).arg(reservation.0);
-        places.iter().for_each(|place| call.push(articles[*place].raw()));
-        call
+        let mut command = Command::script(keys.tag, &ABANDON, &touched).arg(reservation.0);
+        places.iter().for_each(|place| command.push(articles[*place].raw()));
+        command
     });
-    redis.run(calls.collect()).await.map(drop)
+    redis.run(commands.collect()).await.map(drop)
 }
 
 /// Fills placeholders.
@@ -173,9 +169,9 @@ pub(super) async fn fill(
         let weight = |place: &usize| told[*place].1.as_ref().map_or(0, entry::weight_bytes);
         groups.extend(slices(places, weight));
     }
-    let calls =
-        groups.iter().map(|places| fill_call(redis, reservation, told, places, now)).collect::<Result<_, _>>()?;
-    let answers = redis.run(calls).await?;
+    let commands =
+        groups.iter().map(|places| fill_command(redis, reservation, told, places, now)).collect::<Result<_, _>>()?;
+    let answers = redis.run(commands).await?;
     let mut filled = vec![Filled::Retry; told.len()];
     for (places, answer) in groups.iter().zip(&answers) {
         for (place, answer) in places.iter().zip(reply::items(answer)?) {
@@ -192,20 +188,20 @@ pub(super) async fn fill(
     Ok(filled)
 }
 
-fn fill_call(
+fn fill_command(
     redis: &Redis,
     reservation: Reservation,
     told: &[(ArticleId, Option<Entry>)],
     places: &[usize],
     now: Timestamp,
-) -> Result<Call, Failure> {
+) -> Result<Command, Failure> {
     let keys = Keys::of_article(redis, told[places[0]].0);
     let mut touched = vec![keys.epoch(), keys.index(Kind::Article), keys.index(Kind::ArticlePlaceholder)];
     for place in places {
         let article = told[*place].0;
         touched.extend([keys.one(Kind::ArticlePlaceholder, article), keys.one(Kind::Article, article)]);
     }
-    let mut call = Call::script(keys.tag, &FILL, &touched)
+    let mut command = Command::script(keys.tag, &FILL, &touched)
         .arg(reservation.0)
         .arg(until(now, ENTRY_TTL_MS))
         .arg(ENTRY_KEY_TTL_MS)
@@ -214,11 +210,11 @@ fn fill_call(
     let nothing = Entry::default();
     for place in places {
         let (article, entry) = &told[*place];
-        call.push(article.raw());
-        call.push(u8::from(entry.is_some()));
-        entry::push(&mut call, entry.as_ref().unwrap_or(&nothing))?;
+        command.push(article.raw());
+        command.push(u8::from(entry.is_some()));
+        entry::push(&mut command, entry.as_ref().unwrap_or(&nothing))?;
     }
-    Ok(call)
+    Ok(command)
 }
 
 /// What becomes of an event of an article that is not there.
@@ -234,40 +230,42 @@ pub(super) enum Otherwise {
 
 /// Merges changes.
 pub(super) async fn merge(redis: &Redis, changes: &[(&Change, Otherwise)], now: Timestamp) -> Result<(), Failure> {
-    let mut calls = Vec::new();
+    let mut commands = Vec::new();
     for places in by_shard(changes.iter().map(|(change, _)| change.article_id)).into_values() {
         for slice in slices(places, |place| entry::weight_bytes(&changes[*place].0.entry)) {
-            calls.push(merge_call(redis, changes, &slice, now)?);
+            commands.push(merge_command(redis, changes, &slice, now)?);
         }
     }
-    redis.run(calls).await.map(drop)
+    redis.run(commands).await.map(drop)
 }
 
-fn merge_call(
+fn merge_command(
     redis: &Redis,
     changes: &[(&Change, Otherwise)],
     places: &[usize],
     now: Timestamp,
-) -> Result<Call, Failure> {
+) -> Result<Command, Failure> {
     let keys = Keys::of_article(redis, changes[places[0]].0.article_id);
     let mut touched = vec![keys.epoch(), keys.index(Kind::Article)];
     for place in places {
         let article = changes[*place].0.article_id;
         touched.extend([Kind::ArticlePlaceholder, Kind::Article, Kind::Mark].map(|kind| keys.one(kind, article)));
     }
-    let mut call =
-        Call::script(keys.tag, &MERGE, &touched).arg(until(now, ENTRY_TTL_MS)).arg(ENTRY_KEY_TTL_MS).arg(MARK_TTL_MS);
+    let mut command = Command::script(keys.tag, &MERGE, &touched)
+        .arg(until(now, ENTRY_TTL_MS))
+        .arg(ENTRY_KEY_TTL_MS)
+        .arg(MARK_TTL_MS);
     for place in places {
         let (change, otherwise) = &changes[*place];
-        call.push(change.article_id.raw());
-        call.push(match otherwise {
+        command.push(change.article_id.raw());
+        command.push(match otherwise {
             Otherwise::LetGo => "",
             Otherwise::Mark => "mark",
             Otherwise::Put => "put",
         });
-        entry::push(&mut call, &change.entry)?;
+        entry::push(&mut command, &change.entry)?;
     }
-    Ok(call)
+    Ok(command)
 }
 
 /// Cuts places into what one script takes.

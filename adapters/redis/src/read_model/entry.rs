@@ -4,14 +4,10 @@ use std::sync::Arc;
 
 use madang_article_read::{ArticleGroup, ArticleHead, ArticleText, Count, Entry};
 use madang_board::{ArticleId, BoardId, MemberId};
+use madang_engine_redis::{Command, Failure, Value, reply};
 use madang_event::Writer;
 use madang_kernel::{Id, Timestamp};
-use redis::Value;
 use serde::{Deserialize, Serialize};
-
-use crate::call::Call;
-use crate::errors::Failure;
-use crate::reply;
 
 /// A text as it is stored. Names are short because every article carries them.
 #[derive(Serialize)]
@@ -41,34 +37,34 @@ struct Read {
     h: String,
 }
 
-/// Adds the fields of an entry to a call; groups that nobody told are empty.
-pub(super) fn push(call: &mut Call, entry: &Entry) -> Result<(), Failure> {
+/// Adds the fields of an entry to a command; groups that nobody told are empty.
+pub(super) fn push(command: &mut Command, entry: &Entry) -> Result<(), Failure> {
     match &entry.article {
-        None => ["", "", ""].iter().for_each(|empty| call.push(empty)),
+        None => ["", "", ""].iter().for_each(|empty| command.push(empty)),
         Some(ArticleGroup::Deleted { version }) => {
-            call.push("1");
-            call.push(version);
-            call.push("");
+            command.push("1");
+            command.push(version);
+            command.push("");
         }
         Some(ArticleGroup::Live(text)) => {
-            call.push("0");
-            call.push(text.head.version);
-            call.push(written(text)?);
+            command.push("0");
+            command.push(text.head.version);
+            command.push(written(text)?);
         }
     }
     for count in [entry.comments, entry.likes] {
         match count {
-            None => ["", ""].iter().for_each(|empty| call.push(empty)),
+            None => ["", ""].iter().for_each(|empty| command.push(empty)),
             Some(Count { count, version }) => {
-                call.push(count);
-                call.push(version);
+                command.push(count);
+                command.push(version);
             }
         }
     }
     Ok(())
 }
 
-/// About how many bytes an entry takes in a call.
+/// About how many bytes an entry takes in a command.
 pub(super) fn weight_bytes(entry: &Entry) -> usize {
     64 + entry.live().map_or(0, |text| text.weight_bytes())
 }

@@ -1,10 +1,8 @@
 //! The keys of the query model: 64 hash tags, so that a batch is few scripts, and one key for each article and list.
 
 use madang_board::{ArticleId, BoardId};
+use madang_engine_redis::{Redis, Tag};
 use madang_kernel::{Id, ShardId};
-
-use crate::Redis;
-use crate::call::Tag;
 
 /// The keys of one tag.
 pub(super) struct Keys {

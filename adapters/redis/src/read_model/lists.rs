@@ -9,17 +9,13 @@ use madang_article_read::{
     Presence, Reservation, Step, Window, freshness,
 };
 use madang_board::{ArticleId, BoardId};
+use madang_engine_redis::{Command, Failure, Redis, Script, Value, reply};
 use madang_event::BoardCount;
 use madang_kernel::{Id, Timestamp};
-use redis::Value;
 
 use super::articles::{ABSENT_KEY_TTL_MS, ENTRY_KEY_TTL_MS, PLACEHOLDER_TTL_MS, until};
 use super::keys::{Keys, Kind};
 use super::{ABANDON, EXPECT};
-use crate::Redis;
-use crate::call::{Call, Script};
-use crate::errors::Failure;
-use crate::reply;
 
 /// Changes that may come while a list is rebuilt; past it, the rebuild starts anew.
 const CHANGES_MAX: usize = 4_000;
@@ -56,16 +52,18 @@ static WINDOW: LazyLock<Script> = LazyLock::new(|| {
 pub(super) async fn look(redis: &Redis, board: BoardId, window: Window, now: Timestamp) -> Result<ListLookup, Failure> {
     let keys = Keys::of_board(redis, board);
     let touched = [keys.epoch(), keys.one(Kind::List, board)];
-    let call = Call::script(keys.tag, &WINDOW, &touched);
-    let call = match window {
+    let command = Command::script(keys.tag, &WINDOW, &touched);
+    let command = match window {
         Window::Page(page, size) => {
             // Past every list a page is as empty as past the last.
-            call.arg("page").arg(page.offset(size).min(LIST_MAX as u64 + 1)).arg(size.get())
+            command.arg("page").arg(page.offset(size).min(LIST_MAX as u64 + 1)).arg(size.get())
         }
         // One more than is shown tells that the list goes on.
-        Window::Before(before, size) => call.arg("before").arg(before.map(hex).unwrap_or_default()).arg(size.get() + 1),
+        Window::Before(before, size) => {
+            command.arg("before").arg(before.map(hex).unwrap_or_default()).arg(size.get() + 1)
+        }
     };
-    let answer = redis.ask(call).await?;
+    let answer = redis.ask(command).await?;
     let fields = match &answer {
         Value::Int(_) => return Ok(ListLookup::Miss),
         held => reply::items(held)?,
@@ -115,15 +113,16 @@ fn step(window: Window, is_all: bool, length: u64, mut ids: Vec<ArticleId>, coun
 pub(super) async fn reserve(redis: &Redis, reservation: Reservation, board: BoardId) -> Result<(), Failure> {
     let keys = Keys::of_board(redis, board);
     let touched = [keys.epoch(), keys.index(Kind::ListPlaceholder), keys.one(Kind::ListPlaceholder, board)];
-    let call = Call::script(keys.tag, &EXPECT, &touched).arg(reservation.0).arg(PLACEHOLDER_TTL_MS).arg(board.raw());
-    redis.ask(call).await.map(drop)
+    let command =
+        Command::script(keys.tag, &EXPECT, &touched).arg(reservation.0).arg(PLACEHOLDER_TTL_MS).arg(board.raw());
+    redis.ask(command).await.map(drop)
 }
 
 /// Takes a placeholder away.
 pub(super) async fn abandon(redis: &Redis, reservation: Reservation, board: BoardId) -> Result<(), Failure> {
     let keys = Keys::of_board(redis, board);
     let touched = [keys.index(Kind::ListPlaceholder), keys.one(Kind::ListPlaceholder, board)];
-    redis.ask(Call::script(keys.tag, &ABANDON, &touched).arg(reservation.0).arg(board.raw())).await.map(drop)
+    redis.ask(Command::script(keys.tag, &ABANDON, &touched).arg(reservation.0).arg(board.raw())).await.map(drop)
 }
 
 /// Fills a placeholder.
@@ -144,7 +143,7 @@ pub(super) async fn fill(
     ];
     let (kept_ms, ttl_ms) =
         if told.is_some() { (ENTRY_TTL_MS, ENTRY_KEY_TTL_MS) } else { (ABSENT_TTL_MS, ABSENT_KEY_TTL_MS) };
-    let mut call = Call::script(keys.tag, &FILL, &touched)
+    let mut command = Command::script(keys.tag, &FILL, &touched)
         .arg(reservation.0)
         .arg(board.raw())
         .arg(u8::from(told.is_some()))
@@ -154,9 +153,9 @@ pub(super) async fn fill(
         .arg(LIST_MAX);
     if let Some(newest) = told {
         let (ids, floor) = written(&newest);
-        call = call.arg(ids).arg(floor).arg(newest.count.article_count).arg(newest.count.version);
+        command = command.arg(ids).arg(floor).arg(newest.count.article_count).arg(newest.count.version);
     }
-    match redis.ask(call).await? {
+    match redis.ask(command).await? {
         Value::Int(0) => Ok(Filled::Retry),
         Value::Int(_) => Ok(Filled::Stored(None)),
         Value::Array(fields) => match &fields[..] {
@@ -215,34 +214,34 @@ pub(super) async fn merge(redis: &Redis, changes: Vec<ListChange>) -> Result<(),
     for change in changes {
         boards.entry((change.board.shard().number(), change.board)).or_default().push(change);
     }
-    let calls = boards.iter().flat_map(|((_, board), changes)| {
+    let commands = boards.iter().flat_map(|((_, board), changes)| {
         let slices = changes.chunks(SCRIPT_CHANGES_MAX);
-        slices.map(|slice| merge_call(redis, *board, slice))
+        slices.map(|slice| merge_command(redis, *board, slice))
     });
-    redis.run(calls.collect()).await.map(drop)
+    redis.run(commands.collect()).await.map(drop)
 }
 
-fn merge_call(redis: &Redis, board: BoardId, changes: &[ListChange]) -> Call {
+fn merge_command(redis: &Redis, board: BoardId, changes: &[ListChange]) -> Command {
     let keys = Keys::of_board(redis, board);
     let touched =
         [keys.epoch(), keys.index(Kind::List), keys.one(Kind::List, board), keys.one(Kind::ListPlaceholder, board)];
-    let mut call =
-        Call::script(keys.tag, &MERGE, &touched).arg(LIST_MAX).arg(CHANGES_MAX).arg(board.raw()).arg(changes.len());
+    let mut command =
+        Command::script(keys.tag, &MERGE, &touched).arg(LIST_MAX).arg(CHANGES_MAX).arg(board.raw()).arg(changes.len());
     for change in changes {
-        call.push(hex(change.article));
-        call.push(match change.presence {
+        command.push(hex(change.article));
+        command.push(match change.presence {
             Presence::There => "there",
             Presence::Gone => "gone",
         });
         match change.count {
             Some(BoardCount { article_count, version }) => {
-                call.push(article_count);
-                call.push(version);
+                command.push(article_count);
+                command.push(version);
             }
-            None => ["", ""].iter().for_each(|empty| call.push(empty)),
+            None => ["", ""].iter().for_each(|empty| command.push(empty)),
         }
     }
-    call
+    command
 }
 
 /// Sorts as the id does.

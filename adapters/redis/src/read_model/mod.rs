@@ -18,14 +18,11 @@ use madang_article_read::{
     Reservation, Window,
 };
 use madang_board::{ArticleId, BoardId};
+use madang_engine_redis::{Command, Failure, PART, Redis, Script, reply};
 use madang_event::Envelope;
 use madang_kernel::{Clock, Id, ShardId, StoreError, Timestamp};
 use tokio::time::Instant;
 
-use crate::Redis;
-use crate::call::{Call, Script};
-use crate::errors::{Failure, PART};
-use crate::reply;
 use articles::Otherwise;
 use keys::{Keys, Kind};
 use lists::ListChange;
@@ -36,7 +33,7 @@ pub const COMMITTED_WAIT_MS: u64 = 100;
 const COMMITTED_REST_MS: u64 = 1_000;
 /// A creation older than this is not put in any more: too much may have followed on it.
 const PUT_IN_MAX_MS: i64 = 10_000;
-/// Articles looked at in one call of a check.
+/// Articles looked at in one command of a check.
 const HELD_SLICE: usize = 256;
 
 const _: () = assert!(PUT_IN_MAX_MS * 3 < articles::MARK_TTL_MS, "a mark outlives every creation on its way");
@@ -202,8 +199,8 @@ impl ReadModel for RedisReadModel {
 
     async fn entries(&self, shard: ShardId) -> Result<Vec<(ArticleId, Entry)>, StoreError> {
         let keys = Keys::of(&self.redis, shard);
-        let call = Call::command(keys.tag.clone(), "ZRANGE").arg(keys.index(Kind::Article)).arg(0).arg(-1);
-        let answer = self.redis.ask(call).await?;
+        let command = Command::new(keys.tag.clone(), "ZRANGE").arg(keys.index(Kind::Article)).arg(0).arg(-1);
+        let answer = self.redis.ask(command).await?;
         let mut articles = Vec::new();
         for id in reply::items(&answer)? {
             articles.push(ArticleId::from_raw(reply::millis(id)?));
@@ -217,25 +214,25 @@ impl ReadModel for RedisReadModel {
 
     async fn clear(&self) -> Result<(), StoreError> {
         const KINDS: [Kind; 4] = [Kind::Article, Kind::ArticlePlaceholder, Kind::List, Kind::ListPlaceholder];
-        let calls = self.keys().map(|keys| {
+        let commands = self.keys().map(|keys| {
             let mut touched = vec![keys.epoch()];
             touched.extend(KINDS.map(|kind| keys.index(kind)));
             let starts = KINDS.map(|kind| keys.start(kind));
-            Call::script(keys.tag, &CLEAR, &touched).arg(&starts)
+            Command::script(keys.tag, &CLEAR, &touched).arg(&starts)
         });
-        self.redis.run(calls.collect()).await?;
+        self.redis.run(commands.collect()).await?;
         Ok(())
     }
 
     async fn size(&self) -> Result<ModelSize, StoreError> {
-        let calls = self.keys().map(|keys| {
+        let commands = self.keys().map(|keys| {
             let kinds = [Kind::Article, Kind::List, Kind::ArticlePlaceholder, Kind::ListPlaceholder];
             let starts = [Kind::Article, Kind::List].map(|kind| keys.start(kind));
             let touched = kinds.map(|kind| keys.index(kind));
-            Call::script(keys.tag, &SIZE, &touched).arg(&starts)
+            Command::script(keys.tag, &SIZE, &touched).arg(&starts)
         });
         let mut size = ModelSize::default();
-        for answer in self.redis.run(calls.collect()).await? {
+        for answer in self.redis.run(commands.collect()).await? {
             let [entries, lists, expected, bytes] = reply::items(&answer)? else {
                 return Err(Failure::reply("a size with other fields").into());
             };

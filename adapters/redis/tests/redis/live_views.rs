@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use madang_board::{ArticleId, MemberId};
 use madang_conformance::live_views::LiveViewsHarness;
+use madang_engine_redis::Redis;
 use madang_kernel::{Clock, Id, ManualClock, Timestamp};
-use madang_redis::{Redis, RedisLiveViews};
+use madang_redis::RedisLiveViews;
 use madang_view::{GuestKey, LiveLimits, LiveView, LiveViews, Viewer};
 
 use crate::support::{OneServer, TestRedis, Topology};

@@ -4,14 +4,11 @@
 #![allow(clippy::unwrap_used, reason = "the helpers of a test fail the test")]
 
 #[macro_use]
+#[path = "../../../../engine/redis/tests/redis/support.rs"]
 mod support;
-
-mod broadcast;
-mod buckets;
-mod connection;
-mod live_views;
-mod membership;
+#[path = "../../../../engine/redis/tests/redis/own_server.rs"]
 mod own_server;
+
+mod live_views;
 mod read_model;
 mod read_model_shared;
-mod rests;

@@ -7,9 +7,10 @@ use madang_article_read::{
     ArticleGroup, ArticleText, Change, Count, Entry, Filled, ListLookup, Lookup, Newest, ReadModel, Window,
 };
 use madang_board::{ArticleId, BoardId, MemberId};
+use madang_engine_redis::Redis;
 use madang_event::{ArticleDeleted, ArticleLikes, ArticleState, BoardCount, Envelope, Event, Writer};
 use madang_kernel::{EventId, Id, ManualClock, PageNumber, PageSize, ShardId, Timestamp};
-use madang_redis::{COMMITTED_WAIT_MS, Redis, RedisReadModel};
+use madang_redis::{COMMITTED_WAIT_MS, RedisReadModel};
 use tokio::time::Instant;
 
 use crate::own_server::OwnServer;

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use madang_board::ArticleId;
+use madang_engine_redis::{Redis, RedisOptions};
 use madang_hot_article::{Counts, Day, HotChange, HotItem, HotStore, Offsets, Reading, Tally};
 use madang_kernel::Id;
 use madang_messaging::GroupId;
-use madang_redis::{RankedHot, Redis, RedisOptions};
+use madang_redis::RankedHot;
 
 use crate::hot_store::Scores;
 use crate::own_server::OwnServer;

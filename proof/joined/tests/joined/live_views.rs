@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use madang_board::{ArticleFacts, ArticleId, ArticleLookup, BoardId, CommentMode, MemberId};
+use madang_engine_redis::Redis;
 use madang_kernel::{Clock, Id, IdGenerator, ManualClock, NodeId, NodeLease, StoreError, Timestamp};
-use madang_redis::{Redis, RedisLiveViews};
+use madang_redis::RedisLiveViews;
 use madang_sqlite::{Sqlite, SqliteOptions, SqliteViews};
 use madang_view::{GuestKey, LiveLimits, LiveViews, StoredViews, ViewConfig, ViewService, ViewStore, Viewed, Viewer};
 

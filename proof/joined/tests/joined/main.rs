@@ -4,9 +4,9 @@
 #![allow(clippy::unwrap_used, reason = "the helpers of a test fail the test")]
 
 #[macro_use]
-#[path = "../../../../adapters/redis/tests/redis/support.rs"]
+#[path = "../../../../engine/redis/tests/redis/support.rs"]
 mod support;
-#[path = "../../../../adapters/redis/tests/redis/own_server.rs"]
+#[path = "../../../../engine/redis/tests/redis/own_server.rs"]
 mod own_server;
 
 mod hot_ranking;

@@ -7,17 +7,18 @@ use anyhow::Context as _;
 use async_trait::async_trait;
 use madang_api::PartState;
 use madang_article::CreateArticle;
+use madang_engine_redis::{RedisBroadcast, RedisPauses};
 use madang_http::HttpPeers;
 use madang_kernel::{IDEMPOTENCY_KEPT_MS, StoreError, Timestamp};
 use madang_member::MemberStore as _;
 use madang_messaging::{ConsumerConfig, InstanceId, Membership, OnError, Outage};
 use madang_mysql::{Announce, MysqlArticles};
-use madang_redis::{RedisBroadcast, RedisReadModel, RedisRests};
+use madang_redis::RedisReadModel;
 
 use super::health::{self, Lags, MYSQL, REDIS};
 use super::servers::Servers;
 use super::stores::ClusterStores;
-use super::{carriers, check, live, rests, topics};
+use super::{carriers, check, live, pauses, topics};
 use crate::commands::report::Report;
 use crate::composition::site::{Backing, GroupProgress, SeedStore, Site, SliceStore, Stages};
 use crate::config::Settings;
@@ -38,7 +39,7 @@ pub(super) struct Cluster {
     pub(super) broadcast: RedisBroadcast,
     pub(super) peers: Arc<HttpPeers>,
     pub(super) lags: Lags,
-    pub(super) rests: RedisRests,
+    pub(super) pauses: RedisPauses,
 }
 
 #[async_trait]
@@ -61,10 +62,10 @@ impl Backing for Cluster {
         stages
             .background
             .spawn("lags", OnError::Restart, move |stop| lags.clone().keep(log.clone(), groups.clone(), stop));
-        let (told, groups) = (self.rests.clone(), site.groups.clone());
+        let (told, groups) = (self.pauses.clone(), site.groups.clone());
         stages
             .background
-            .spawn("rests", OnError::Restart, move |stop| rests::follow(told.clone(), groups.clone(), stop));
+            .spawn("pauses", OnError::Restart, move |stop| pauses::follow(told.clone(), groups.clone(), stop));
     }
 
     /// A group joins when a broker answers, and goes on where it stopped.
@@ -94,11 +95,11 @@ impl Backing for Cluster {
 
     async fn groups(&self) -> anyhow::Result<Vec<GroupProgress>> {
         let progress = health::progress(&self.servers.log, &consumers::all()).await;
-        Ok(rests::in_words(&self.rests, progress).await)
+        Ok(pauses::in_words(&self.pauses, progress).await)
     }
 
     async fn set_resting(&self, group: &str, rests: bool) -> anyhow::Result<()> {
-        let told = if rests { self.rests.rest(group).await } else { self.rests.go_on(group).await };
+        let told = if rests { self.pauses.pause(group).await } else { self.pauses.resume(group).await };
         told.context("the rest of a group is kept in Redis")
     }
 

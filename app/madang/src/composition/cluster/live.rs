@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use madang_board::ArticleId;
+use madang_engine_redis::{RedisBroadcast, Subscriber};
 use madang_event::Envelope;
 use madang_kernel::Id;
 use madang_messaging::{OnError, Stop, Supervisor};
-use madang_redis::{Hearing, RedisBroadcast};
 use madang_web::{Change, LiveHub, LiveInterest, LiveState, Reading};
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -26,16 +26,19 @@ const LOOK_EVERY_DEAF: Duration = Duration::from_secs(2);
 /// Articles looked at by one question to each of their owners.
 const LOOK_MAX: usize = 64;
 
+/// The broadcast of changes, as its channels are named.
+pub(super) const BROADCAST: &str = "live";
+
 /// The articles open here are followed there.
 pub(super) struct Followed(pub(super) RedisBroadcast);
 
 impl LiveInterest for Followed {
     fn opened(&self, article: ArticleId) {
-        self.0.follow(topic(article));
+        self.0.subscribe(topic(article));
     }
 
     fn closed(&self, article: ArticleId) {
-        self.0.leave(topic(article));
+        self.0.unsubscribe(topic(article));
     }
 }
 
@@ -43,7 +46,7 @@ impl LiveInterest for Followed {
 pub(super) fn say(broadcast: &RedisBroadcast, events: &[Envelope]) {
     for envelope in events {
         if let Some(change) = Change::of(envelope) {
-            broadcast.say(topic(envelope.key), change.encode());
+            broadcast.publish(topic(envelope.key), change.encode());
         }
     }
 }
@@ -59,7 +62,7 @@ pub(super) fn start(
     let carrying = broadcast.clone();
     background.spawn("live-words", OnError::Restart, move |stop| {
         let carrying = carrying.clone();
-        async move { carrying.carry(stop).await }
+        async move { carrying.send(stop).await }
     });
     if !is_web {
         return;
@@ -74,7 +77,7 @@ pub(super) fn start(
     let (broadcast, hearing) = (broadcast.clone(), ear.clone());
     background.spawn("live-hearing", OnError::Restart, move |stop| {
         let (broadcast, hearing) = (broadcast.clone(), hearing.clone());
-        async move { broadcast.listen(hearing.as_ref(), stop).await }
+        async move { broadcast.receive(hearing.as_ref(), stop).await }
     });
     background.spawn("live-looks", OnError::Restart, move |stop| {
         let ear = ear.clone();
@@ -92,14 +95,14 @@ struct Ear {
     has_anew: Notify,
 }
 
-impl Hearing for Ear {
-    fn heard(&self, topic: u64, word: &[u8]) {
-        if let (Some(article), Some(change)) = (article(topic), Change::decode(word)) {
+impl Subscriber for Ear {
+    fn received(&self, topic: u64, message: &[u8]) {
+        if let (Some(article), Some(change)) = (article(topic), Change::decode(message)) {
             self.hub.hear(article, &change);
         }
     }
 
-    fn listening(&self, topics: &[u64]) {
+    fn subscribed(&self, topics: &[u64]) {
         self.is_deaf.store(false, Ordering::Release);
         self.anew
             .lock()
@@ -108,7 +111,7 @@ impl Hearing for Ear {
         self.has_anew.notify_one();
     }
 
-    fn deaf(&self) {
+    fn disconnected(&self) {
         self.is_deaf.store(true, Ordering::Release);
         self.has_anew.notify_one();
     }

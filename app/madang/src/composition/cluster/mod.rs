@@ -10,9 +10,9 @@ mod hot_source;
 mod keys;
 mod limits;
 mod live;
+mod pauses;
 mod peers;
 mod progress;
-mod rests;
 mod servers;
 mod stores;
 mod topics;
@@ -24,14 +24,13 @@ use anyhow::{Context as _, bail};
 use madang_article::ArticleService;
 use madang_board::ArticleLookup;
 use madang_comment::CommentService;
+use madang_engine_redis::{RedisBroadcast, RedisBuckets, RedisMembership, RedisPauses};
 use madang_http::HttpPeers;
 use madang_kernel::{Clock, NodeId, NodeLease, NodeLeases, StoreError, SystemClock};
 use madang_member::{MemberService, Moderation};
 use madang_messaging::InstanceId;
 use madang_mysql::{MysqlImport, MysqlLeases, MysqlModeration};
-use madang_redis::{
-    RankedHot, RedisBroadcast, RedisBuckets, RedisLiveViews, RedisMembership, RedisReadModel, RedisRests,
-};
+use madang_redis::{RankedHot, RedisLiveViews, RedisReadModel};
 use madang_view::{GuestKey, LiveLimits, ViewService};
 use madang_web::LiveHub;
 use tracing::warn;
@@ -153,7 +152,7 @@ impl<'a> Opening<'a> {
     fn site(self, roles: Roles, services: Services) -> Site {
         let Self { base, servers, keys, stores, ranked, peers, model } = self;
         let members = stores.members.clone();
-        let broadcast = RedisBroadcast::new(servers.redis.clone());
+        let broadcast = RedisBroadcast::new(servers.redis.clone(), live::BROADCAST);
         Site {
             roles,
             internal: Some(peers::router(&services, members, Acts::of(&servers), &keys)),
@@ -179,7 +178,7 @@ impl<'a> Opening<'a> {
             backing: Arc::new(Cluster {
                 instance: InstanceId::new(format!("{}-{:08x}", std::process::id(), rand::random::<u32>())),
                 membership: Arc::new(RedisMembership::new(servers.redis.clone())),
-                rests: RedisRests::new(servers.redis.clone()),
+                pauses: RedisPauses::new(servers.redis.clone()),
                 lags: Lags::default(),
                 servers,
                 stores,

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use madang_engine_kafka::{KafkaLog, KafkaOptions};
+use madang_engine_redis::{Mode, Redis, RedisOptions};
 use madang_event::{Envelope, Topic};
 use madang_kernel::Clock;
 use madang_mysql::{Mysql, MysqlOptions, ServerOptions, Service, TlsOptions};
-use madang_redis::{Mode, Redis, RedisOptions};
 
 use crate::config::roles::{Role, Roles};
 use crate::config::{ClusterSettings, MysqlTlsSettings, RedisMode, ServerUrl};
@@ -96,7 +96,7 @@ fn redis_options(settings: &ClusterSettings) -> RedisOptions {
         RedisMode::Cluster => Mode::Cluster,
     };
     let response_timeout_ms = settings.redis.response_timeout_ms;
-    RedisOptions { mode, prefix: settings.name.clone(), response_timeout_ms, ..RedisOptions::cluster(urls) }
+    RedisOptions { mode, response_timeout_ms, ..RedisOptions::cluster(settings.name.clone(), urls) }
 }
 
 fn kafka_options(settings: &ClusterSettings) -> KafkaOptions {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use madang_conformance::membership::MembershipHarness;
+use madang_engine_redis::RedisMembership;
 use madang_kernel::{ManualClock, Timestamp};
 use madang_messaging::{InstanceId, Membership};
-use madang_redis::RedisMembership;
 
 use crate::support::{OneServer, TestRedis, Topology};
 

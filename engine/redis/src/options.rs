@@ -2,12 +2,10 @@
 
 use std::fmt;
 
-/// How long a call waits for its answer, unless configured.
+/// How long a command waits for its answer, unless configured.
 const RESPONSE_TIMEOUT_MS: u64 = 500;
 /// How long a connection may take, unless configured.
 const CONNECT_TIMEOUT_MS: u64 = 500;
-/// Keys start with this, unless configured.
-const PREFIX: &str = "madang";
 /// Longest prefix, because every key carries it.
 const PREFIX_MAX_BYTES: usize = 64;
 
@@ -28,9 +26,9 @@ pub struct RedisOptions {
     pub mode: Mode,
     /// `redis://[user:password@]host:port[/database]`: the server, or some nodes of the cluster.
     pub urls: Vec<String>,
-    /// Starts every key, so that several sites, and tests, can share a server. Visible ASCII without braces.
+    /// Starts every key, so that several programs, and tests, can share a server. Visible ASCII without braces.
     pub prefix: String,
-    /// How long a call waits for its answer.
+    /// How long a command waits for its answer.
     pub response_timeout_ms: u64,
     /// How long a connection may take.
     pub connect_timeout_ms: u64,
@@ -46,10 +44,10 @@ pub enum OptionsError {
     #[error("{0} addresses are given for one Redis server; several are for a cluster")]
     ManyUrls(usize),
     /// An address that cannot be read. It may hold a password, so it is not repeated.
-    #[error("address {place} of Redis cannot be read: {reason}")]
+    #[error("address {number} of Redis cannot be read: {reason}")]
     Url {
-        /// Its place in the list, from 1.
-        place: usize,
+        /// Its number in the list, from 1.
+        number: usize,
         /// What is wrong with it.
         reason: String,
     },
@@ -59,24 +57,18 @@ pub enum OptionsError {
 }
 
 impl RedisOptions {
-    /// One server.
-    pub fn single(url: impl Into<String>) -> Self {
-        Self::new(Mode::Single, vec![url.into()])
+    /// One server, with a program's prefix.
+    pub fn single(prefix: impl Into<String>, url: impl Into<String>) -> Self {
+        Self::new(Mode::Single, prefix.into(), vec![url.into()])
     }
 
-    /// A cluster, by some of its nodes.
-    pub fn cluster(urls: Vec<String>) -> Self {
-        Self::new(Mode::Cluster, urls)
+    /// A cluster, by some of its nodes, with a program's prefix.
+    pub fn cluster(prefix: impl Into<String>, urls: Vec<String>) -> Self {
+        Self::new(Mode::Cluster, prefix.into(), urls)
     }
 
-    fn new(mode: Mode, urls: Vec<String>) -> Self {
-        Self {
-            mode,
-            urls,
-            prefix: PREFIX.to_owned(),
-            response_timeout_ms: RESPONSE_TIMEOUT_MS,
-            connect_timeout_ms: CONNECT_TIMEOUT_MS,
-        }
+    fn new(mode: Mode, prefix: String, urls: Vec<String>) -> Self {
+        Self { mode, urls, prefix, response_timeout_ms: RESPONSE_TIMEOUT_MS, connect_timeout_ms: CONNECT_TIMEOUT_MS }
     }
 
     pub(crate) fn check(&self) -> Result<(), OptionsError> {
@@ -85,10 +77,10 @@ impl RedisOptions {
             (Mode::Single, many @ 2..) => return Err(OptionsError::ManyUrls(many)),
             (Mode::Single | Mode::Cluster, _) => {}
         }
-        for (place, url) in (1..).zip(&self.urls) {
+        for (number, url) in (1..).zip(&self.urls) {
             if !url.starts_with("redis://") {
                 let reason = "it must start with redis:// (TLS is not built in)".to_owned();
-                return Err(OptionsError::Url { place, reason });
+                return Err(OptionsError::Url { number, reason });
             }
         }
         let is_fit = |byte: u8| byte.is_ascii_graphic() && byte != b'{' && byte != b'}';
@@ -129,25 +121,30 @@ mod tests {
         for url in
             ["redis://user:secret@host:6379/0", "redis://:secret@host", "user:secret@host", "redis://a:b@secret@h"]
         {
-            let shown = format!("{:?}", RedisOptions::single(url));
+            let shown = format!("{:?}", RedisOptions::single("p", url));
             assert!(!shown.contains("secret"), "{shown}");
         }
-        assert!(format!("{:?}", RedisOptions::single("redis://host:1")).contains("redis://host:1"));
+        assert!(format!("{:?}", RedisOptions::single("p", "redis://host:1")).contains("redis://host:1"));
     }
 
     #[test]
     fn options_that_cannot_work_are_refused() {
-        assert_eq!(RedisOptions::cluster(vec![]).check(), Err(OptionsError::NoUrl));
-        let two =
-            RedisOptions { mode: Mode::Single, ..RedisOptions::cluster(vec!["redis://a".into(), "redis://b".into()]) };
+        assert_eq!(RedisOptions::cluster("p", vec![]).check(), Err(OptionsError::NoUrl));
+        let two = RedisOptions {
+            mode: Mode::Single,
+            ..RedisOptions::cluster("p", vec!["redis://a".into(), "redis://b".into()])
+        };
         assert_eq!(two.check(), Err(OptionsError::ManyUrls(2)));
         for url in ["rediss://h", "unix:///tmp/s", "h", ""] {
-            assert!(matches!(RedisOptions::single(url).check(), Err(OptionsError::Url { place: 1, .. })), "{url}");
+            assert!(
+                matches!(RedisOptions::single("p", url).check(), Err(OptionsError::Url { number: 1, .. })),
+                "{url}"
+            );
         }
         for prefix in ["", "a{b}", "a b", "é", &"x".repeat(65)] {
-            let options = RedisOptions { prefix: prefix.to_owned(), ..RedisOptions::single("redis://h") };
+            let options = RedisOptions::single(prefix, "redis://h");
             assert_eq!(options.check(), Err(OptionsError::Prefix), "{prefix}");
         }
-        assert_eq!(RedisOptions::single("redis://h").check(), Ok(()));
+        assert_eq!(RedisOptions::single("p", "redis://h").check(), Ok(()));
     }
 }

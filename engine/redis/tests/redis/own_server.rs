@@ -5,7 +5,7 @@
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 
-use madang_redis::RedisOptions;
+use madang_engine_redis::RedisOptions;
 
 use crate::support::{connect, eventually, patient};
 
@@ -32,7 +32,7 @@ impl OwnServer {
     }
 
     pub(crate) fn options(&self) -> RedisOptions {
-        quicker(patient(RedisOptions::single(self.url())))
+        quicker(patient(RedisOptions::single("t", self.url())))
     }
 
     fn url(&self) -> String {
@@ -108,7 +108,7 @@ impl OwnCluster {
     }
 
     pub(crate) fn options(&self) -> RedisOptions {
-        quicker(patient(RedisOptions::cluster(self.nodes.iter().map(OwnServer::url).collect())))
+        quicker(patient(RedisOptions::cluster("t", self.nodes.iter().map(OwnServer::url).collect())))
     }
 }
 

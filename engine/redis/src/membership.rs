@@ -8,9 +8,7 @@ use madang_kernel::Clock;
 use madang_messaging::{InstanceId, Membership, Outage};
 use redis::{FromRedisValue, Value};
 
-use crate::Redis;
-use crate::call::{Call, Script, Tag};
-use crate::errors::Failure;
+use crate::{Command, Failure, Redis, Script, Tag};
 
 /// A service of which nobody beats is forgotten after this.
 const SERVICE_KEPT_MS: u64 = 24 * 3_600_000;
@@ -40,8 +38,8 @@ impl RedisMembership {
         let (tag, key) = self.instances(service);
         let now = self.clock.as_ref().map(|clock| clock.now().as_millis().to_string()).unwrap_or_default();
         let dead_after_ms = u64::try_from(dead_after.as_millis()).unwrap_or(u64::MAX).min(SERVICE_KEPT_MS);
-        let call = Call::script(tag, &BEAT, &[key]).arg(beats).arg(dead_after_ms).arg(now).arg(SERVICE_KEPT_MS);
-        let living = Vec::<String>::from_redis_value(self.redis.ask(call).await?);
+        let command = Command::script(tag, &BEAT, &[key]).arg(beats).arg(dead_after_ms).arg(now).arg(SERVICE_KEPT_MS);
+        let living = Vec::<String>::from_redis_value(self.redis.ask(command).await?);
         let mut living = living.map_err(|error| Failure::reply(&error.to_string()))?;
         // The order that every process must agree on is not left to the server's locale.
         living.sort_unstable();
@@ -72,7 +70,7 @@ impl Membership for RedisMembership {
 
     async fn leave(&self, service: &str, instance: &InstanceId) -> Result<(), Outage> {
         let (tag, key) = self.instances(service);
-        let call = Call::command(tag, "ZREM").arg(key).arg(instance.as_str());
-        self.redis.ask(call).await.map(|_: Value| ()).map_err(Outage::from)
+        let command = Command::new(tag, "ZREM").arg(key).arg(instance.as_str());
+        self.redis.ask(command).await.map(|_: Value| ()).map_err(Outage::from)
     }
 }

@@ -4,12 +4,12 @@ use madang_kernel::StoreError;
 use madang_messaging::Outage;
 use redis::{ErrorKind, RedisError, ServerErrorKind};
 
-/// Which part it is.
-pub(crate) const PART: &str = "redis";
+/// What Redis is called in errors.
+pub const PART: &str = "redis";
 
-/// Why a call got no answer.
+/// Why a command got no answer.
 #[derive(Debug, Clone, thiserror::Error)]
-pub(crate) enum Failure {
+pub enum Failure {
     /// Away, overloaded or starting: later it may answer.
     #[error("{0}")]
     Away(String),
@@ -20,7 +20,7 @@ pub(crate) enum Failure {
 
 impl Failure {
     /// A reply that no script of ours gives.
-    pub(crate) fn reply(what: &str) -> Self {
+    pub fn reply(what: &str) -> Self {
         Self::Defect(format!("a reply that makes no sense: {what}"))
     }
 }

@@ -1,6 +1,6 @@
 //! Where a tag lies in a cluster, as Redis itself computes it.
 
-use crate::call::Tag;
+use crate::Tag;
 
 /// Slots of a cluster.
 pub(crate) const SLOTS: u16 = 16_384;

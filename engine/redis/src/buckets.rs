@@ -4,10 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use madang_kernel::{Clock, StoreError};
 
-use crate::Redis;
-use crate::call::{Call, Script, Tag};
-use crate::errors::Failure;
-use crate::reply;
+use crate::{Command, Failure, Redis, Script, Tag, reply};
 
 /// Longest name of a bucket; what is longer is cut.
 const NAME_MAX_BYTES: usize = 128;
@@ -86,8 +83,9 @@ impl RedisBuckets {
         key.extend_from_slice(&name);
         let now = self.clock.as_ref().map(|clock| clock.now().as_millis().to_string()).unwrap_or_default();
         let rate = if bucket.per_second.is_nan() { RATE_MIN } else { bucket.per_second.clamp(RATE_MIN, RATE_MAX) };
-        let call = Call::script(tag, &TAKE, &[key]).arg(count).arg(rate).arg(bucket.burst.clamp(1, BURST_MAX)).arg(now);
-        let answer = self.redis.ask(call.arg(u8::from(fewer_will_do))).await?;
+        let command =
+            Command::script(tag, &TAKE, &[key]).arg(count).arg(rate).arg(bucket.burst.clamp(1, BURST_MAX)).arg(now);
+        let answer = self.redis.ask(command.arg(u8::from(fewer_will_do))).await?;
         let [is_allowed, remaining, retry_after_ms, tokens] = reply::items(&answer)? else {
             return Err(Failure::reply("a bucket with other fields"));
         };

@@ -2,10 +2,10 @@
 
 use redis::Value;
 
-use crate::errors::Failure;
+use crate::Failure;
 
 /// The items of an array.
-pub(crate) fn items(value: &Value) -> Result<&[Value], Failure> {
+pub fn items(value: &Value) -> Result<&[Value], Failure> {
     match value {
         Value::Array(items) => Ok(items),
         other => Err(Failure::reply(kind(other))),
@@ -13,7 +13,7 @@ pub(crate) fn items(value: &Value) -> Result<&[Value], Failure> {
 }
 
 /// A text; `None` where there is nothing.
-pub(crate) fn text(value: &Value) -> Result<Option<&str>, Failure> {
+pub fn text(value: &Value) -> Result<Option<&str>, Failure> {
     match value {
         Value::Nil => Ok(None),
         Value::BulkString(bytes) => {
@@ -24,7 +24,7 @@ pub(crate) fn text(value: &Value) -> Result<Option<&str>, Failure> {
 }
 
 /// A number, as an integer or as a text; `None` where there is nothing.
-pub(crate) fn number(value: &Value) -> Result<Option<u64>, Failure> {
+pub fn number(value: &Value) -> Result<Option<u64>, Failure> {
     if let Value::Int(number) = value {
         return u64::try_from(*number).map(Some).map_err(|_| Failure::reply("a negative number"));
     }
@@ -33,12 +33,12 @@ pub(crate) fn number(value: &Value) -> Result<Option<u64>, Failure> {
 }
 
 /// A number that must be there.
-pub(crate) fn count(value: &Value) -> Result<u64, Failure> {
+pub fn count(value: &Value) -> Result<u64, Failure> {
     number(value)?.ok_or_else(|| Failure::reply("no number"))
 }
 
 /// A moment, in milliseconds.
-pub(crate) fn millis(value: &Value) -> Result<i64, Failure> {
+pub fn millis(value: &Value) -> Result<i64, Failure> {
     let found = text(value)?.ok_or_else(|| Failure::reply("no moment"))?;
     found.parse().map_err(|_| Failure::reply("a text that is no moment"))
 }

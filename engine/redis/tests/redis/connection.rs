@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use madang_engine_redis::{Bucket, OptionsError, Redis, RedisBuckets, RedisMembership, RedisOptions};
 use madang_messaging::{InstanceId, Membership};
-use madang_redis::{Bucket, OptionsError, Redis, RedisBuckets, RedisMembership, RedisOptions};
 use tokio::time::Instant;
 
 use crate::own_server::{OwnCluster, OwnServer};
@@ -61,7 +61,7 @@ async fn a_server_that_hangs_is_given_up_in_time() {
     // A port that takes connections and says nothing.
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("redis://{}", listener.local_addr().unwrap());
-    let options = RedisOptions { response_timeout_ms: 100, connect_timeout_ms: 100, ..RedisOptions::single(url) };
+    let options = RedisOptions { response_timeout_ms: 100, connect_timeout_ms: 100, ..RedisOptions::single("t", url) };
     let redis = tokio::time::timeout(Duration::from_secs(20), Redis::connect(&options)).await.unwrap().unwrap();
     let answered = tokio::time::timeout(Duration::from_secs(20), redis.ping()).await.unwrap();
     assert!(answered.is_err());
@@ -80,9 +80,9 @@ async fn a_script_that_a_server_does_not_know_is_sent_again() {
 
 #[tokio::test]
 async fn an_address_that_is_none_is_refused_without_being_repeated() {
-    let options = RedisOptions::single("redis://:secret@host:port");
+    let options = RedisOptions::single("t", "redis://:secret@host:port");
     let error = Redis::connect(&options).await.unwrap_err();
-    assert!(matches!(error, OptionsError::Url { place: 1, .. }));
+    assert!(matches!(error, OptionsError::Url { number: 1, .. }));
     assert!(!format!("{error} {error:?}").contains("secret"), "{error:?}");
     let options = RedisOptions { prefix: "{x}".into(), ..OneServer::options() };
     assert_eq!(Redis::connect(&options).await.unwrap_err(), OptionsError::Prefix);

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use madang_redis::{Redis, RedisOptions};
+use madang_engine_redis::{Redis, RedisOptions};
 use tokio::time::Instant;
 
 /// Where a test's keys are.
@@ -17,7 +17,7 @@ pub(crate) trait Topology: Send + Sync + 'static {
 pub(crate) struct OneServer;
 impl Topology for OneServer {
     fn options() -> RedisOptions {
-        patient(RedisOptions::single(madang_test_servers::redis()))
+        patient(RedisOptions::single("t", madang_test_servers::redis()))
     }
 }
 
@@ -25,7 +25,7 @@ impl Topology for OneServer {
 pub(crate) struct ThreeNodes;
 impl Topology for ThreeNodes {
     fn options() -> RedisOptions {
-        patient(RedisOptions::cluster(madang_test_servers::redis_cluster()))
+        patient(RedisOptions::cluster("t", madang_test_servers::redis_cluster()))
     }
 }
 

@@ -1,5 +1,5 @@
-//! The connection: one multiplexed one to a server, or one to each node of a cluster. Every call has a time-out. What is
-//! away fails at once for a moment instead of gathering callers, and is then tried again by whoever comes next.
+//! The connection: one multiplexed one to a server, or one to each node of a cluster. Every command has a time-out. What
+//! is away fails at once for a moment instead of gathering callers, and is then tried again by whoever comes next.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,25 +16,24 @@ use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::Instant;
 use tracing::{info, warn};
 
-use crate::call::{Call, Tag};
 use crate::errors::{Failure, Meaning, meaning};
 use crate::slots::{SLOTS, slot};
-use crate::{Mode, OptionsError, RedisOptions};
+use crate::{Command, Mode, OptionsError, RedisOptions, Tag};
 
 /// How long a part that failed is left alone.
-const REST_MS: u64 = 200;
+const BACKOFF_MS: u64 = 200;
 /// A cluster connection that answered nothing for so long is made anew, whatever it believes of its nodes.
 const ANEW_AFTER_MS: u64 = 2_000;
-/// Calls that may wait in a connection's queue before further ones wait to get in.
+/// Commands that may wait in a connection's queue before further ones wait to get in.
 const QUEUE_MAX: usize = 1_024;
 /// Commands sent in one pipeline.
 const PIPELINE_MAX: usize = 512;
-/// Redirections and reconnections inside a cluster call; its time-out bounds them anyway.
+/// Redirections and reconnections inside a cluster command; its time-out bounds them anyway.
 const CLUSTER_RETRIES: u32 = 3;
-/// Parts of a cluster that rest on their own: a node that is away does not keep callers from the others.
+/// Parts of a cluster that are left alone one by one: a node that is away does not keep callers from the others.
 const PARTS: usize = 64;
 
-/// Redis, as every adapter of this crate uses it. Cloning shares the connection.
+/// A connection to Redis. Clones share it.
 #[derive(Clone)]
 pub struct Redis {
     inner: Arc<Inner>,
@@ -55,7 +54,7 @@ struct Inner {
 /// What is known of one part. Moments are milliseconds since `started`.
 #[derive(Default)]
 struct Part {
-    rests_until: AtomicU64,
+    left_alone_until: AtomicU64,
     /// 0 while it answers.
     silent_since: AtomicU64,
 }
@@ -78,7 +77,7 @@ impl std::fmt::Debug for Redis {
 }
 
 impl Redis {
-    /// Connects, or succeeds without: a server that is away now is tried again by the calls that need it. Only options
+    /// Connects, or succeeds without: a server that is away now is tried again by the commands that need it. Only options
     /// that can never work are an error.
     pub async fn connect(options: &RedisOptions) -> Result<Self, OptionsError> {
         options.check()?;
@@ -101,17 +100,17 @@ impl Redis {
 
     /// Whether Redis answers.
     pub async fn ping(&self) -> Result<(), StoreError> {
-        self.run(vec![Call::command(Tag::new("ping"), "PING")]).await?;
+        self.run(vec![Command::new(Tag::new("ping"), "PING")]).await?;
         Ok(())
     }
 
     /// How it is reached.
-    pub(crate) fn options(&self) -> &RedisOptions {
+    pub fn options(&self) -> &RedisOptions {
         &self.inner.options
     }
 
-    /// A key of a tag under this site's prefix.
-    pub(crate) fn key(&self, tag: &Tag, name: &str) -> String {
+    /// A key of a tag under the program's prefix.
+    pub fn key(&self, tag: &Tag, name: &str) -> String {
         let prefix = &self.inner.options.prefix;
         let mut key = String::with_capacity(prefix.len() + tag.as_str().len() + name.len() + 1);
         key.push_str(prefix);
@@ -121,29 +120,29 @@ impl Redis {
         key
     }
 
-    /// Asks one thing.
-    pub(crate) async fn ask(&self, call: Call) -> Result<Value, Failure> {
-        self.run(vec![call]).await?.pop().ok_or_else(|| Failure::reply("none"))
+    /// Runs one command.
+    pub async fn ask(&self, command: Command) -> Result<Value, Failure> {
+        self.run(vec![command]).await?.pop().ok_or_else(|| Failure::reply("none"))
     }
 
-    /// Asks many things at once, in one round trip to each node, and answers in order. Calls of one tag run in the order
+    /// Runs many commands at once, in one round trip to each node, and answers in order. Those of one tag run in the order
     /// given. The first failure is the failure of all, though others may have happened.
-    pub(crate) async fn run(&self, calls: Vec<Call>) -> Result<Vec<Value>, Failure> {
-        if calls.is_empty() {
+    pub async fn run(&self, commands: Vec<Command>) -> Result<Vec<Value>, Failure> {
+        if commands.is_empty() {
             return Ok(Vec::new());
         }
-        let parts: Vec<usize> = calls.iter().map(|call| self.inner.part(&call.tag)).collect();
-        if let Some(part) = parts.iter().find(|part| self.inner.rests(**part)) {
+        let parts: Vec<usize> = commands.iter().map(|command| self.inner.part(&command.tag)).collect();
+        if let Some(part) = parts.iter().find(|part| self.inner.is_left_alone(**part)) {
             return Err(Failure::Away(format!("part {part} did not answer a moment ago")));
         }
         let (number, link) = self.inner.link().await?;
-        let mut answers = self.inner.send(&link, &calls).await;
-        let unknown: Vec<usize> = (0..calls.len()).filter(|place| is_unknown_script(&answers[*place])).collect();
+        let mut answers = self.inner.send(&link, &commands).await;
+        let unknown: Vec<usize> = (0..commands.len()).filter(|index| is_unknown_script(&answers[*index])).collect();
         if !unknown.is_empty() {
-            let texts: Vec<Call> = unknown.iter().filter_map(|place| calls[*place].with_text()).collect();
+            let texts: Vec<Command> = unknown.iter().filter_map(|index| commands[*index].with_text()).collect();
             let again = self.inner.send(&link, &texts).await;
-            for (place, answer) in unknown.into_iter().zip(again) {
-                answers[place] = answer;
+            for (index, answer) in unknown.into_iter().zip(again) {
+                answers[index] = answer;
             }
         }
         let mut values = Vec::with_capacity(answers.len());
@@ -173,7 +172,7 @@ fn is_unknown_script(answer: &RedisResult<Value>) -> bool {
 impl Inner {
     fn now_ms(&self) -> u64 {
         // Never 0, which says "nothing".
-        self.started.elapsed().as_millis() as u64 + 1
+        u64::try_from(self.started.elapsed().as_millis()).map_or(u64::MAX, |ms| ms.saturating_add(1))
     }
 
     fn part(&self, tag: &Tag) -> usize {
@@ -184,8 +183,8 @@ impl Inner {
         }
     }
 
-    fn rests(&self, part: usize) -> bool {
-        self.parts[part].rests_until.load(Ordering::Relaxed) > self.now_ms()
+    fn is_left_alone(&self, part: usize) -> bool {
+        self.parts[part].left_alone_until.load(Ordering::Relaxed) > self.now_ms()
     }
 
     fn link_now(&self) -> MutexGuard<'_, Option<(u64, Link)>> {
@@ -211,8 +210,8 @@ impl Inner {
                 Ok(link)
             }
             Err(reason) => {
-                let until = self.now_ms() + REST_MS;
-                self.parts.iter().for_each(|part| part.rests_until.store(until, Ordering::Relaxed));
+                let until = self.now_ms() + BACKOFF_MS;
+                self.parts.iter().for_each(|part| part.left_alone_until.store(until, Ordering::Relaxed));
                 Err(Failure::Away(reason))
             }
         }
@@ -242,14 +241,14 @@ impl Inner {
         Duration::from_millis(self.options.response_timeout_ms.max(1))
     }
 
-    async fn send(&self, link: &Link, calls: &[Call]) -> Vec<RedisResult<Value>> {
+    async fn send(&self, link: &Link, commands: &[Command]) -> Vec<RedisResult<Value>> {
         match link {
             Link::Single(connection) => {
-                let slices = calls.chunks(PIPELINE_MAX).map(|slice| {
+                let slices = commands.chunks(PIPELINE_MAX).map(|slice| {
                     let mut connection = connection.clone();
                     async move {
-                        if let [call] = slice {
-                            return vec![self.in_time(connection.req_packed_command(&call.cmd)).await];
+                        if let [command] = slice {
+                            return vec![self.in_time(connection.req_packed_command(&command.cmd)).await];
                         }
                         let pipeline = pipeline(slice);
                         spread(
@@ -260,26 +259,26 @@ impl Inner {
                 });
                 join_all(slices).await.into_iter().flatten().collect()
             }
-            Link::Cluster(connection) => self.send_by_tags(connection, calls).await,
+            Link::Cluster(connection) => self.send_by_tags(connection, commands).await,
         }
     }
 
     /// One pipeline a tag, all at once: those of one node share its connection.
-    async fn send_by_tags(&self, connection: &ClusterConnection, calls: &[Call]) -> Vec<RedisResult<Value>> {
-        let mut places: Vec<usize> = (0..calls.len()).collect();
-        places.sort_by(|a, b| calls[*a].tag.cmp(&calls[*b].tag));
+    async fn send_by_tags(&self, connection: &ClusterConnection, commands: &[Command]) -> Vec<RedisResult<Value>> {
+        let mut indexes: Vec<usize> = (0..commands.len()).collect();
+        indexes.sort_by(|a, b| commands[*a].tag.cmp(&commands[*b].tag));
         let groups =
-            places.chunk_by(|a, b| calls[*a].tag == calls[*b].tag).flat_map(|group| group.chunks(PIPELINE_MAX));
+            indexes.chunk_by(|a, b| commands[*a].tag == commands[*b].tag).flat_map(|group| group.chunks(PIPELINE_MAX));
         let sent = groups.map(|group| {
             let mut connection = connection.clone();
             let route =
-                SingleNodeRoutingInfo::SpecificNode(Route::with_key(calls[group[0]].tag.as_str(), SlotAddr::Master));
+                SingleNodeRoutingInfo::SpecificNode(Route::with_key(commands[group[0]].tag.as_str(), SlotAddr::Master));
             async move {
-                let answers = if let [place] = group {
+                let answers = if let [index] = group {
                     let routing = RoutingInfo::SingleNode(route);
-                    vec![self.in_time(connection.route_command(calls[*place].cmd.clone(), routing)).await]
+                    vec![self.in_time(connection.route_command(commands[*index].cmd.clone(), routing)).await]
                 } else {
-                    let pipeline = pipeline(group.iter().map(|place| &calls[*place]));
+                    let pipeline = pipeline(group.iter().map(|index| &commands[*index]));
                     let answers = connection.route_pipeline(pipeline, 0, group.len(), route);
                     spread(self.in_time(answers).await, group.len())
                 };
@@ -287,7 +286,7 @@ impl Inner {
             }
         });
         let mut answers: Vec<_> = join_all(sent).await.into_iter().flatten().collect();
-        answers.sort_by_key(|(place, _)| *place);
+        answers.sort_by_key(|(index, _)| *index);
         answers.into_iter().map(|(_, answer)| answer).collect()
     }
 
@@ -311,18 +310,18 @@ impl Inner {
         }
     }
 
-    /// Notes a failure of a call on the connection of that number.
+    /// Notes a failure of a command on the connection of that number.
     fn failed(&self, error: &redis::RedisError, number: u64, part: usize) -> Failure {
         let what = meaning(error);
         if matches!(what, Meaning::Defect | Meaning::UnknownScript) {
             return Failure::Defect(error.to_string());
         }
         let now = self.now_ms();
-        let Part { rests_until, silent_since } = &self.parts[part];
-        // A connection that was cut is made anew at once; if that fails, the part rests then.
+        let Part { left_alone_until, silent_since } = &self.parts[part];
+        // A connection that was cut is made anew at once; if that fails, the part is left alone then.
         let is_cut = self.parts.len() == 1 && what == Meaning::Lost && !error.is_timeout();
         if !is_cut {
-            rests_until.store(now + REST_MS, Ordering::Relaxed);
+            left_alone_until.store(now + BACKOFF_MS, Ordering::Relaxed);
         }
         let since = match silent_since.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed) {
             Ok(_) => {
@@ -349,10 +348,10 @@ impl Inner {
     }
 }
 
-fn pipeline<'a>(calls: impl IntoIterator<Item = &'a Call>) -> Pipeline {
+fn pipeline<'a>(commands: impl IntoIterator<Item = &'a Command>) -> Pipeline {
     let mut pipeline = Pipeline::new();
-    for call in calls {
-        pipeline.add_command(call.cmd.clone());
+    for command in commands {
+        pipeline.add_command(command.cmd.clone());
     }
     pipeline
 }
@@ -367,10 +366,10 @@ fn spread(answers: RedisResult<Vec<Value>>, count: usize) -> Vec<RedisResult<Val
 }
 
 fn target(options: &RedisOptions) -> Result<Target, OptionsError> {
-    let invalid = |place, error: &redis::RedisError| OptionsError::Url { place, reason: error.category().to_owned() };
+    let invalid = |number, error: &redis::RedisError| OptionsError::Url { number, reason: error.category().to_owned() };
     let mut infos = Vec::with_capacity(options.urls.len());
-    for (place, url) in (1..).zip(&options.urls) {
-        infos.push(url.as_str().into_connection_info().map_err(|error| invalid(place, &error))?);
+    for (number, url) in (1..).zip(&options.urls) {
+        infos.push(url.as_str().into_connection_info().map_err(|error| invalid(number, &error))?);
     }
     match options.mode {
         Mode::Single => {
@@ -382,7 +381,7 @@ fn target(options: &RedisOptions) -> Result<Target, OptionsError> {
             let builder = ClusterClient::builder(infos)
                 .retries(CLUSTER_RETRIES)
                 .min_retry_wait(1)
-                .max_retry_wait(REST_MS)
+                .max_retry_wait(BACKOFF_MS)
                 .connection_timeout(Duration::from_millis(options.connect_timeout_ms.max(1)))
                 .response_timeout(limit)
                 .overall_response_timeout(Some(limit));

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use madang_engine_redis::{Bucket, RedisBuckets, Taken};
 use madang_kernel::{ManualClock, Timestamp};
-use madang_redis::{Bucket, RedisBuckets, Taken};
 use tokio::task::JoinSet;
 
 use crate::support::{OneServer, TestRedis, ThreeNodes, Topology, eventually};

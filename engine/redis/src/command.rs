@@ -1,26 +1,27 @@
-//! A command or script on keys of one hash tag, and the keys themselves.
+//! A command or script on keys of one hash tag, and the tag itself.
 
 use redis::{Arg, Cmd, ToRedisArgs};
 
 /// A Lua script, known to servers by its hash.
-pub(crate) struct Script {
+pub struct Script {
     code: &'static str,
     hash: String,
 }
 
 impl Script {
-    pub(crate) fn new(code: &'static str) -> Self {
+    /// A script with this text.
+    pub fn new(code: &'static str) -> Self {
         Self { code, hash: redis::Script::new(code).get_hash().to_owned() }
     }
 }
 
 /// Keys that live on one node of a cluster: all of them carry the tag.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Tag(String);
+pub struct Tag(String);
 
 impl Tag {
     /// The tag of a group of keys; `group` must hold no brace.
-    pub(crate) fn new(group: impl std::fmt::Display) -> Self {
+    pub fn new(group: impl std::fmt::Display) -> Self {
         Self(format!("{{{group}}}"))
     }
 
@@ -29,21 +30,21 @@ impl Tag {
     }
 }
 
-/// Something to ask of the node that holds a tag.
-pub(crate) struct Call {
+/// A command for the node that holds a tag.
+pub struct Command {
     pub(crate) tag: Tag,
     pub(crate) cmd: Cmd,
     script: Option<&'static Script>,
 }
 
-impl Call {
+impl Command {
     /// A plain command.
-    pub(crate) fn command(tag: Tag, name: &str) -> Self {
+    pub fn new(tag: Tag, name: &str) -> Self {
         Self { tag, cmd: redis::cmd(name), script: None }
     }
 
     /// A script with its keys.
-    pub(crate) fn script<K: ToRedisArgs>(tag: Tag, script: &'static Script, keys: &[K]) -> Self {
+    pub fn script<K: ToRedisArgs>(tag: Tag, script: &'static Script, keys: &[K]) -> Self {
         let mut cmd = redis::cmd("EVALSHA");
         cmd.arg(&script.hash).arg(keys.len());
         for key in keys {
@@ -54,13 +55,13 @@ impl Call {
 
     /// One more argument.
     #[must_use]
-    pub(crate) fn arg(mut self, arg: impl ToRedisArgs) -> Self {
+    pub fn arg(mut self, arg: impl ToRedisArgs) -> Self {
         self.cmd.arg(arg);
         self
     }
 
     /// One more argument, in a loop.
-    pub(crate) fn push(&mut self, arg: impl ToRedisArgs) {
+    pub fn push(&mut self, arg: impl ToRedisArgs) {
         self.cmd.arg(arg);
     }
 
