@@ -1,55 +1,55 @@
-//! Every store on one SQLite file: group commit by one writer, a pool of readers, and the embedded event log.
+//! The stores of the board on one SQLite file, its check, and its export. What is not about a board is
+//! [`madang_engine_sqlite`].
 
 mod articles;
-mod at_once;
-mod call;
 mod check;
-mod checkpointer;
 mod comments;
-mod connection;
-mod crowd;
-mod db;
-mod dead_letters;
-mod errors;
 mod export;
-mod fold;
 mod hot;
-mod idempotency;
-mod inbox;
-mod lanes;
-mod leases;
 mod likes;
-mod log;
 mod members;
-mod membership;
-mod metric;
 mod moderation;
-mod options;
-mod outbox;
-mod readers;
-mod rows;
 mod together;
 mod views;
-mod writer;
+
+use std::sync::Arc;
+
+use madang_event::Envelope;
+use madang_kernel::Clock;
 
 pub use articles::{PageQuery, SqliteArticles};
 pub use check::{
-    CheckDerived, CheckFinding, CheckOptions, CheckProgress, CheckReport, HotFinding, Part, Sizes, ViewFinding,
+    CheckDerived, CheckFinding, CheckOptions, CheckProgress, CheckReport, HotFinding, Part, Sizes, ViewFinding, check,
+    sizes,
 };
 pub use comments::SqliteComments;
-pub use db::{OpenError, Sqlite};
-pub use dead_letters::SqliteDeadLetters;
-pub use export::{ExportRow, ExportState, ExportTable, Fate, TABLES, TableFate};
+pub use export::{ExportRow, ExportState, ExportTable, Fate, TABLES, TableFate, export, export_state, schema_tables};
 pub use hot::{SqliteHot, SqliteProgress};
-pub use inbox::{SqliteEffect, SqliteInbox};
-pub use lanes::Lane;
-pub use leases::SqliteLeases;
 pub use likes::{Counting, SqliteLikes};
-pub use log::{Behind, CommitListener, GroupLag, GroupState, MESSAGE_MAX_BYTES, RetentionOptions, SqliteLog, Trimmed};
+pub use madang_engine_sqlite::{
+    Backlog, DATABASE_FILE, GroupLag, GroupState, OpenError, Priority, RetentionOptions, SqliteOptions, Trimmed,
+};
 pub use members::SqliteMembers;
-pub use membership::SqliteMembership;
 pub use moderation::SqliteModeration;
-pub use options::{DATABASE_FILE, SqliteOptions};
-pub use outbox::{SqliteOutbox, insert_outbox};
 pub use together::SqliteTogether;
 pub use views::SqliteViews;
+
+/// The database of a board.
+pub type Sqlite = madang_engine_sqlite::Sqlite<Envelope>;
+/// A transaction in it.
+pub type Tx = madang_engine_sqlite::Tx<Envelope>;
+/// Its event log.
+pub type SqliteLog = madang_engine_sqlite::SqliteLog<Envelope>;
+/// Its dead letters.
+pub type SqliteDeadLetters = madang_engine_sqlite::SqliteDeadLetters<Envelope>;
+/// Its leases of node numbers.
+pub type SqliteLeases = madang_engine_sqlite::SqliteLeases<Envelope>;
+
+mod embedded {
+    refinery::embed_migrations!("migrations");
+}
+
+/// Opens the database of a board, creating it or bringing it up to date.
+pub fn open(options: SqliteOptions, clock: Arc<dyn Clock>) -> Result<Sqlite, OpenError> {
+    Sqlite::open(options, &embedded::migrations::runner(), clock)
+}

@@ -5,13 +5,13 @@ use async_trait::async_trait;
 use madang_board::{
     Act, ActId, ActKind, ArticleId, BoardId, CommentId, MemberId, Report, ReportId, Reported, Resolution,
 };
+use madang_engine_sqlite::sql_error;
 use madang_kernel::{Id, PageSize, Scroll, StoreError, Timestamp};
 use madang_member::{ActSource, ModerationStore, NewReport, ResolveReport};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
-use crate::errors::sql_error;
-use crate::{Lane, Sqlite};
+use crate::{Priority, Sqlite};
 
 const INSERT_ACT: &str = include_str!("../sql/moderation/insert_act.sql");
 const ACTS: &str = include_str!("../sql/moderation/acts.sql");
@@ -39,7 +39,7 @@ impl SqliteModeration {
 #[async_trait]
 impl ModerationStore for SqliteModeration {
     async fn report(&self, new: NewReport) -> Result<Report, StoreError> {
-        self.db.write(Lane::People, move |tx| report(tx, new.report)).await
+        self.db.write(Priority::Foreground, move |tx| report(tx, new.report)).await
     }
 
     async fn find_report(&self, report: ReportId) -> Result<Option<Report>, StoreError> {
@@ -63,7 +63,7 @@ impl ModerationStore for SqliteModeration {
     }
 
     async fn resolve(&self, resolve: ResolveReport) -> Result<Option<Report>, StoreError> {
-        self.db.write(Lane::People, move |tx| resolve_report(tx, &resolve)).await
+        self.db.write(Priority::Foreground, move |tx| resolve_report(tx, &resolve)).await
     }
 }
 

@@ -4,17 +4,17 @@
 use async_trait::async_trait;
 use madang_article_read::{ArticleHead, ArticleText, Count, Entry, JoinedArticle, ReadJoined};
 use madang_board::ArticleId;
+use madang_engine_sqlite::sql_error;
 use madang_kernel::{Id, StoreError};
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use crate::Sqlite;
 use crate::articles::{article, count};
-use crate::errors::sql_error;
 
 const TOGETHER: &str = include_str!("../sql/article_read/together.sql");
 
-/// Articles that are read on the thread of whoever asks; more would keep it from its other work.
-const AT_ONCE_MAX: usize = 4;
+/// Articles that are read on the thread of the caller; more would keep it from its other work.
+const INLINE_MAX: usize = 4;
 
 /// Reads articles with their counts.
 #[derive(Clone)]
@@ -32,8 +32,8 @@ impl SqliteTogether {
 #[async_trait]
 impl ReadJoined for SqliteTogether {
     async fn read_joined(&self, articles: &[ArticleId]) -> Result<Vec<JoinedArticle>, StoreError> {
-        if articles.len() <= AT_ONCE_MAX
-            && let Some(found) = self.db.read_at_once(|tx| find_all(tx, articles))
+        if articles.len() <= INLINE_MAX
+            && let Some(found) = self.db.read_inline(|tx| find_all(tx, articles))
         {
             return Ok(found);
         }

@@ -38,12 +38,8 @@ impl ArticleStoreHarness for Harness {
     }
 
     async fn differences(&self) -> Vec<String> {
-        let report = self
-            .0
-            .db
-            .check(CheckOptions { integrity: true, ..CheckOptions::default() }, |_| {})
-            .await
-            .expect("a check");
+        let options = CheckOptions { integrity: true, ..CheckOptions::default() };
+        let report = madang_sqlite::check(&self.0.db, options, |_| {}).await.expect("a check");
         report.findings.iter().map(ToString::to_string).collect()
     }
 }

@@ -20,7 +20,7 @@ async fn articles_made_in_bulk_are_counted_and_reported_like_others() {
     let (test, store) = site().await;
     assert_eq!(store.create_many((1..=2_300).map(article).collect()).await.unwrap(), 2_300);
     assert_eq!(store.find_board(board()).await.unwrap().unwrap().article_count, 2_300);
-    let report = test.db.check(CheckOptions::default(), |_| {}).await.unwrap();
+    let report = madang_sqlite::check(&test.db, CheckOptions::default(), |_| {}).await.unwrap();
     assert_eq!((report.findings.len(), report.sizes.log), (0, 2_300));
 }
 
@@ -30,7 +30,7 @@ async fn a_bulk_that_fails_leaves_nothing() {
     let twice = (1..=10).chain([5]).map(article).collect();
     assert!(store.create_many(twice).await.is_err());
     assert_eq!(store.find(ArticleId::from_raw(1)).await.unwrap(), None);
-    let report = test.db.check(CheckOptions::default(), |_| {}).await.unwrap();
+    let report = madang_sqlite::check(&test.db, CheckOptions::default(), |_| {}).await.unwrap();
     assert_eq!((report.findings.len(), report.articles, report.sizes.log), (0, 0, 0));
 }
 
@@ -56,7 +56,7 @@ async fn only_answers_older_than_asked_are_purged() {
     test.clock.advance(Duration::from_secs(60));
     store.create(keyed(601)).await.unwrap();
     assert_eq!(store.purge_once(test.clock.now()).await.unwrap(), 600);
-    assert_eq!(test.db.sizes().await.unwrap().idempotency, 1);
+    assert_eq!(madang_sqlite::sizes(&test.db).await.unwrap().idempotency, 1);
     assert_eq!(store.create(keyed(10_601)).await.unwrap(), Created::Before(article(601).article));
     assert!(matches!(store.create(keyed(10_600)).await.unwrap(), Created::Now(_)));
 }

@@ -8,7 +8,7 @@ use madang_article::{Article, ArticleStore, Board, CommentMode, CreateArticle, D
 use madang_board::{ArticleId, BoardId, MemberId};
 use madang_event::Writer;
 use madang_kernel::{EventId, Id, StoreError, Timestamp};
-use madang_sqlite::{CheckFinding, CheckOptions, CheckReport, Lane, SqliteArticles};
+use madang_sqlite::{CheckFinding, CheckOptions, CheckReport, Priority, SqliteArticles, Tx};
 use support::TestDb;
 
 /// More than one block.
@@ -22,7 +22,7 @@ async fn a_sound_site_has_no_findings_and_tells_its_sizes() {
     assert!(report.is_sound());
     assert_eq!((report.boards, report.articles), (2, ARTICLES as u64 - 1));
     assert_eq!((report.sizes.log, report.events), (ARTICLES as u64 + 2, ARTICLES as u64 + 2));
-    assert_eq!(report.sizes, site.test.db.sizes().await.unwrap());
+    assert_eq!(report.sizes, madang_sqlite::sizes(&site.test.db).await.unwrap());
 }
 
 #[tokio::test]
@@ -91,7 +91,7 @@ async fn progress_is_told_after_each_board() {
     let site = Site::filled().await;
     let (told, heard) = std::sync::mpsc::channel();
     let tell = move |progress| told.send(progress).unwrap();
-    site.test.db.check(CheckOptions::default(), tell).await.unwrap();
+    madang_sqlite::check(&site.test.db, CheckOptions::default(), tell).await.unwrap();
     let heard: Vec<_> = heard.iter().map(|progress| (progress.boards_done, progress.boards)).collect();
     assert_eq!(heard, [(1, 2), (2, 2)]);
 }
@@ -129,15 +129,15 @@ impl Site {
     /// What is found after `sql` has done its damage.
     async fn after(&self, sql: &str) -> Vec<CheckFinding> {
         let sql = sql.to_owned();
-        let damage = move |tx: &rusqlite::Connection| {
-            tx.execute_batch(&sql).map_err(|error| StoreError::broken("damage", error))
-        };
-        self.test.db.write(Lane::People, damage).await.unwrap();
+        let damage = move |tx: &Tx| tx.execute_batch(&sql).map_err(|error| StoreError::broken("damage", error));
+        self.test.db.write(Priority::Foreground, damage).await.unwrap();
         self.check().await.findings
     }
 
     async fn check(&self) -> CheckReport {
-        self.test.db.check(CheckOptions { integrity: true, ..CheckOptions::default() }, |_| {}).await.unwrap()
+        madang_sqlite::check(&self.test.db, CheckOptions { integrity: true, ..CheckOptions::default() }, |_| {})
+            .await
+            .unwrap()
     }
 }
 

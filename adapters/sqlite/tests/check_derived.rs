@@ -17,8 +17,8 @@ use madang_kernel::{EventId, ID_EPOCH_MS, Id, SystemClock, Timestamp};
 use madang_like::{Like, LikeOutcome, LikeStore};
 use madang_messaging::{Consumer, ConsumerConfig, GroupId, OnError, Supervisor};
 use madang_sqlite::{
-    CheckDerived, CheckFinding, CheckOptions, CheckReport, HotFinding, Lane, Part, SqliteArticles, SqliteComments,
-    SqliteHot, SqliteLikes, SqliteLog, SqliteProgress, SqliteViews,
+    CheckDerived, CheckFinding, CheckOptions, CheckReport, HotFinding, Part, Priority, SqliteArticles, SqliteComments,
+    SqliteHot, SqliteLikes, SqliteLog, SqliteProgress, SqliteViews, Tx,
 };
 use madang_view::{ViewStore, WriteBack};
 use support::{TestDb, broken};
@@ -242,14 +242,14 @@ impl Site {
     /// Has a group claim that it has done everything.
     async fn at_head(&self, group: &'static str) {
         let done = "UPDATE log_group SET done = (SELECT max(position) FROM event_log) WHERE group_name = ?1";
-        let claim = move |tx: &rusqlite::Connection| tx.execute(done, [group]).map_err(broken);
-        assert_eq!(self.test.db.write(Lane::People, claim).await.unwrap(), 1);
+        let claim = move |tx: &Tx| tx.execute(done, [group]).map_err(broken);
+        assert_eq!(self.test.db.write(Priority::Foreground, claim).await.unwrap(), 1);
     }
 
     /// Changes what belongs to an article behind everybody's back.
     async fn damage(&self, sql: &'static str, number: i64) {
-        let damage = move |tx: &rusqlite::Connection| tx.execute(sql, [article(number).raw()]).map_err(broken);
-        assert!(self.test.db.write(Lane::People, damage).await.unwrap() > 0, "{sql}");
+        let damage = move |tx: &Tx| tx.execute(sql, [article(number).raw()]).map_err(broken);
+        assert!(self.test.db.write(Priority::Foreground, damage).await.unwrap() > 0, "{sql}");
     }
 
     async fn check(&self) -> CheckReport {
@@ -265,7 +265,7 @@ impl Site {
             days: SiteDays::new(TimeZone::get(zone).unwrap()),
         };
         let options = CheckOptions { derived: Some(derived), ..CheckOptions::default() };
-        self.test.db.check(options, |_| {}).await.unwrap()
+        madang_sqlite::check(&self.test.db, options, |_| {}).await.unwrap()
     }
 }
 

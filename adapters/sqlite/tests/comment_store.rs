@@ -14,7 +14,7 @@ use madang_event::Writer;
 use madang_kernel::{EventId, Id, ManualClock, ShardId, StoreError, Timestamp};
 use madang_member::ActSource;
 use madang_messaging::Message;
-use madang_sqlite::{CheckOptions, Lane, SqliteComments, SqliteModeration};
+use madang_sqlite::{CheckOptions, Priority, SqliteComments, SqliteModeration, Tx};
 use support::{TestDb, broken};
 
 struct Harness(TestDb);
@@ -46,7 +46,9 @@ impl CommentStoreHarness for Harness {
 }
 
 async fn differences(test: &TestDb) -> Vec<String> {
-    let report = test.db.check(CheckOptions { integrity: true, ..CheckOptions::default() }, |_| {}).await.unwrap();
+    let report = madang_sqlite::check(&test.db, CheckOptions { integrity: true, ..CheckOptions::default() }, |_| {})
+        .await
+        .unwrap();
     report.findings.iter().map(ToString::to_string).collect()
 }
 
@@ -85,8 +87,8 @@ fn comment(id: i64, parent: Option<i64>) -> CreateComment {
 }
 
 async fn damage(test: &TestDb, sql: &'static str) {
-    let call = move |tx: &rusqlite::Connection| tx.execute(sql, []).map(drop).map_err(broken);
-    test.db.write::<()>(Lane::People, call).await.unwrap();
+    let call = move |tx: &Tx| tx.execute(sql, []).map(drop).map_err(broken);
+    test.db.write::<()>(Priority::Foreground, call).await.unwrap();
 }
 
 /// Two comments and a reply.

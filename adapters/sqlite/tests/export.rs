@@ -7,7 +7,7 @@ mod support;
 use std::collections::BTreeSet;
 
 use madang_kernel::StoreError;
-use madang_sqlite::{ExportTable, Fate, Lane, TABLES};
+use madang_sqlite::{ExportTable, Fate, Priority, TABLES};
 use rusqlite::types::Value;
 use support::TestDb;
 
@@ -20,7 +20,7 @@ fn table(name: &str) -> ExportTable {
 #[tokio::test]
 async fn somebody_decided_about_every_table_of_the_schema() {
     let test = TestDb::fresh();
-    let schema: BTreeSet<String> = test.db.schema_tables().await.unwrap().into_iter().collect();
+    let schema: BTreeSet<String> = madang_sqlite::schema_tables(&test.db).await.unwrap().into_iter().collect();
     let decided: BTreeSet<String> = TABLES.iter().map(|table| table.name.to_owned()).collect();
     assert_eq!(decided.len(), TABLES.len(), "a table is named twice");
     let open: Vec<_> = schema.difference(&decided).collect();
@@ -32,11 +32,12 @@ async fn somebody_decided_about_every_table_of_the_schema() {
 #[tokio::test]
 async fn every_table_that_moves_is_counted_and_read_with_all_its_columns() {
     let test = TestDb::fresh();
-    let counted: Vec<String> = test.db.export_state().await.unwrap().counts.into_iter().map(|(name, _)| name).collect();
+    let counted: Vec<String> =
+        madang_sqlite::export_state(&test.db).await.unwrap().counts.into_iter().map(|(name, _)| name).collect();
     for fate in TABLES {
         let Fate::Moved(table) = fate.fate else { continue };
         assert!(counted.contains(&table.name.to_owned()), "{} is not counted", table.name);
-        assert!(test.db.export(table, None, 10).await.unwrap().is_empty());
+        assert!(madang_sqlite::export(&test.db, table, None, 10).await.unwrap().is_empty());
     }
     assert_eq!(counted.len(), TABLES.iter().filter(|fate| matches!(fate.fate, Fate::Moved(_))).count());
 }
@@ -52,12 +53,12 @@ async fn slices_follow_one_another_without_gap_or_overlap() {
         }
         Ok::<_, rusqlite::Error>(())
     };
-    let filled = test.db.write(Lane::People, move |tx| fill(tx).map_err(|e| StoreError::broken("test", e)));
+    let filled = test.db.write(Priority::Foreground, move |tx| fill(tx).map_err(|e| StoreError::broken("test", e)));
     filled.await.unwrap();
     let likes = table("article_like");
     let (mut after, mut seen) = (None, Vec::new());
     loop {
-        let slice = test.db.export(likes, after.clone(), 4).await.unwrap();
+        let slice = madang_sqlite::export(&test.db, likes, after.clone(), 4).await.unwrap();
         let Some(last) = slice.last() else { break };
         after = Some(likes.key_of(last));
         seen.extend(slice.iter().map(|row| likes.key_of(row)));
@@ -70,9 +71,9 @@ async fn slices_follow_one_another_without_gap_or_overlap() {
 #[tokio::test]
 async fn a_state_is_the_same_until_something_changes() {
     let test = TestDb::fresh();
-    let before = test.db.export_state().await.unwrap();
-    assert_eq!(test.db.export_state().await.unwrap(), before);
+    let before = madang_sqlite::export_state(&test.db).await.unwrap();
+    assert_eq!(madang_sqlite::export_state(&test.db).await.unwrap(), before);
     let add = |tx: &rusqlite::Connection| tx.execute("INSERT INTO like_article_gone VALUES (1)", []);
-    test.db.write(Lane::People, move |tx| add(tx).map_err(|e| StoreError::broken("test", e))).await.unwrap();
-    assert_ne!(test.db.export_state().await.unwrap(), before);
+    test.db.write(Priority::Foreground, move |tx| add(tx).map_err(|e| StoreError::broken("test", e))).await.unwrap();
+    assert_ne!(madang_sqlite::export_state(&test.db).await.unwrap(), before);
 }

@@ -11,7 +11,7 @@ use madang_conformance::hot_store::HotStoreHarness;
 use madang_hot_article::{Counts, Day, HotChange, HotStore, Offsets, Reading, Tally};
 use madang_kernel::Id;
 use madang_messaging::GroupId;
-use madang_sqlite::{CheckFinding, CheckOptions, HotFinding, Lane, SqliteHot, SqliteLog};
+use madang_sqlite::{CheckFinding, CheckOptions, HotFinding, Priority, SqliteHot, SqliteLog};
 use support::{TestDb, broken};
 
 struct Harness(TestDb);
@@ -92,9 +92,12 @@ fn day() -> Day {
 }
 
 async fn execute(test: &TestDb, sql: &'static str) {
-    test.db.write(Lane::People, move |tx| tx.execute_batch(sql).map_err(broken)).await.unwrap();
+    test.db.write(Priority::Foreground, move |tx| tx.execute_batch(sql).map_err(broken)).await.unwrap();
 }
 
 async fn findings(test: &TestDb) -> Vec<CheckFinding> {
-    test.db.check(CheckOptions { integrity: true, ..CheckOptions::default() }, |_| {}).await.expect("a check").findings
+    madang_sqlite::check(&test.db, CheckOptions { integrity: true, ..CheckOptions::default() }, |_| {})
+        .await
+        .expect("a check")
+        .findings
 }

@@ -55,12 +55,8 @@ impl<W: Way> LikeStoreHarness for Harness<W> {
     }
 
     async fn differences(&self) -> Vec<String> {
-        let report = self
-            .test
-            .db
-            .check(CheckOptions { integrity: true, ..CheckOptions::default() }, |_| {})
-            .await
-            .expect("a check");
+        let options = CheckOptions { integrity: true, ..CheckOptions::default() };
+        let report = madang_sqlite::check(&self.test.db, options, |_| {}).await.expect("a check");
         report.findings.iter().map(ToString::to_string).collect()
     }
 }

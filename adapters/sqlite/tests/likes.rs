@@ -14,7 +14,7 @@ use madang_board::{ArticleId, MemberId};
 use madang_event::Writer;
 use madang_kernel::{EventId, Id, StoreError, Timestamp};
 use madang_like::{Like, LikeCount, LikeOutcome, LikeStore, Unlike};
-use madang_sqlite::{CheckFinding, CheckOptions, Lane, SqliteLikes};
+use madang_sqlite::{CheckFinding, CheckOptions, Priority, SqliteLikes, Tx};
 use support::{TestDb, broken};
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -57,12 +57,12 @@ impl Site {
         let (busy, started) = tokio::sync::oneshot::channel();
         let db = self.test.db.clone();
         let hold = waiting(async move {
-            let wait = move |_: &rusqlite::Connection| {
+            let wait = move |_: &Tx| {
                 let _ = busy.send(());
                 let _ = held.recv_timeout(PATIENCE);
                 Ok(())
             };
-            db.write(Lane::People, wait).await
+            db.write(Priority::Foreground, wait).await
         });
         let hold = hold.await;
         started.await.unwrap();
@@ -72,11 +72,12 @@ impl Site {
     /// Hands in a call that takes the whole transaction down.
     async fn hand_in_a_disaster(&self) -> Waiting<()> {
         let db = self.test.db.clone();
-        waiting(async move { db.write(Lane::People, |tx| tx.execute_batch("ROLLBACK").map_err(broken)).await }).await
+        waiting(async move { db.write(Priority::Foreground, |tx| tx.execute_batch("ROLLBACK").map_err(broken)).await })
+            .await
     }
 
     async fn execute(&self, sql: &'static str) {
-        self.test.db.write(Lane::People, move |tx| tx.execute_batch(sql).map_err(broken)).await.unwrap();
+        self.test.db.write(Priority::Foreground, move |tx| tx.execute_batch(sql).map_err(broken)).await.unwrap();
     }
 
     async fn events(&self) -> i64 {
@@ -91,7 +92,7 @@ impl Site {
     }
 
     async fn findings(&self) -> Vec<CheckFinding> {
-        self.test.db.check(CheckOptions::default(), |_| {}).await.unwrap().findings
+        madang_sqlite::check(&self.test.db, CheckOptions::default(), |_| {}).await.unwrap().findings
     }
 }
 

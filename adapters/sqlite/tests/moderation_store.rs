@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use madang_conformance::moderation_store::ModerationStoreHarness;
 use madang_member::{MemberStore, ModerationStore};
-use madang_sqlite::{Lane, SqliteMembers, SqliteModeration};
+use madang_sqlite::{Priority, SqliteMembers, SqliteModeration};
 use support::{TestDb, broken};
 
 struct Harness(TestDb);
@@ -33,9 +33,9 @@ madang_conformance::moderation_store_suite!(Harness);
 async fn nobody_changes_or_removes_a_line_of_the_log() {
     let test = TestDb::fresh();
     let line = "INSERT INTO moderation_act VALUES (1, 'role_given', 2, 'ann', 3, NULL, 4, 'admin', '')";
-    test.db.write(Lane::People, move |tx| tx.execute(line, []).map_err(broken)).await.unwrap();
+    test.db.write(Priority::Foreground, move |tx| tx.execute(line, []).map_err(broken)).await.unwrap();
     for attempt in ["UPDATE moderation_act SET reason = 'other'", "DELETE FROM moderation_act"] {
-        let refused = test.db.write(Lane::People, move |tx| tx.execute(attempt, []).map_err(broken)).await;
+        let refused = test.db.write(Priority::Foreground, move |tx| tx.execute(attempt, []).map_err(broken)).await;
         assert!(refused.is_err(), "{attempt}");
     }
 }

@@ -10,7 +10,7 @@ use madang_board::ArticleId;
 use madang_comment::CommentStore as _;
 use madang_kernel::{Id, StoreError};
 use madang_like::LikeStore as _;
-use madang_sqlite::{SqliteArticles, SqliteComments, SqliteLikes, SqliteTogether, SqliteViews};
+use madang_sqlite::{SqliteArticles, SqliteComments, SqliteLikes, SqliteTogether, SqliteViews, Tx};
 use madang_view::{StoredViews, ViewStore as _};
 use support::{TestDb, broken};
 
@@ -34,7 +34,7 @@ const ROWS: &str = "
 #[tokio::test]
 async fn one_read_tells_what_the_owners_tell() {
     let test = TestDb::fresh();
-    test.db.write(madang_sqlite::Lane::People, |tx| tx.execute_batch(ROWS).map_err(broken)).await.unwrap();
+    test.db.write(madang_sqlite::Priority::Foreground, |tx| tx.execute_batch(ROWS).map_err(broken)).await.unwrap();
     let articles: Vec<_> = [5, 2, 1, 6, 3, 4, 2].map(ArticleId::from_raw).to_vec();
     let told = SqliteTogether::new(test.db.clone()).read_joined(&articles).await.unwrap();
     assert_eq!(told.len(), articles.len());
@@ -58,18 +58,18 @@ async fn what_is_read_on_the_spot_is_as_new_as_what_readers_read() {
     let together = SqliteTogether::new(test.db.clone());
     let article = ArticleId::from_raw(2);
     assert_eq!(together.read_joined(&[article]).await.unwrap(), [JoinedArticle::default()]);
-    test.db.write(madang_sqlite::Lane::People, |tx| tx.execute_batch(ROWS).map_err(broken)).await.unwrap();
+    test.db.write(madang_sqlite::Priority::Foreground, |tx| tx.execute_batch(ROWS).map_err(broken)).await.unwrap();
     for likes in 43..200_u64 {
         let told = together.read_joined(&[article]).await.unwrap().remove(0);
         // Asked for together with many, it is left to the readers.
         assert_eq!(together.read_joined(&[article; 16]).await.unwrap(), vec![told.clone(); 16]);
         assert_eq!(told.entry.unwrap().likes, Some(Count { count: likes - 1, version: 52 }));
-        let change = move |tx: &rusqlite::Connection| {
+        let change = move |tx: &Tx| {
             let changed =
                 tx.execute("UPDATE article_like_count SET like_count = ?1 WHERE article_id = 2", [likes as i64]);
             changed.map_err(broken)
         };
-        test.db.write(madang_sqlite::Lane::People, change).await.unwrap();
+        test.db.write(madang_sqlite::Priority::Foreground, change).await.unwrap();
     }
 }
 

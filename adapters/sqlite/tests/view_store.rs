@@ -11,7 +11,7 @@ use madang_board::ArticleId;
 use madang_conformance::view_store::ViewStoreHarness;
 use madang_kernel::{EventId, Id, ManualClock, ShardId, Timestamp};
 use madang_messaging::Message;
-use madang_sqlite::{CheckFinding, CheckOptions, Lane, SqliteViews, ViewFinding};
+use madang_sqlite::{CheckFinding, CheckOptions, Priority, SqliteViews, ViewFinding};
 use madang_view::{ViewStore, WriteBack};
 use support::{TestDb, broken};
 
@@ -72,7 +72,7 @@ async fn a_check_finds_every_kind_of_damage() {
         ("INSERT INTO view_article_gone VALUES (1)", vec![ViewFinding::CountOfGone { article_id, counted: 12 }]),
     ] {
         let test = filled().await;
-        test.db.write(Lane::People, move |tx| tx.execute_batch(damage).map_err(broken)).await.unwrap();
+        test.db.write(Priority::Foreground, move |tx| tx.execute_batch(damage).map_err(broken)).await.unwrap();
         let expected: Vec<_> = expected.into_iter().map(CheckFinding::View).collect();
         assert_eq!(findings(&test).await, expected, "{damage}");
     }
@@ -91,7 +91,10 @@ async fn filled() -> TestDb {
 }
 
 async fn findings(test: &TestDb) -> Vec<CheckFinding> {
-    test.db.check(CheckOptions { integrity: true, ..CheckOptions::default() }, |_| {}).await.expect("a check").findings
+    madang_sqlite::check(&test.db, CheckOptions { integrity: true, ..CheckOptions::default() }, |_| {})
+        .await
+        .expect("a check")
+        .findings
 }
 
 fn entries(reader: &rusqlite::Connection) -> rusqlite::Result<Vec<Message>> {

@@ -97,6 +97,8 @@ async fn every_counted_view_is_stored_although_few_articles_may_be_live() {
 }
 
 async fn assert_sound(test: &TestDb) {
-    let report = test.db.check(CheckOptions { integrity: true, ..CheckOptions::default() }, |_| {}).await.unwrap();
+    let report = madang_sqlite::check(&test.db, CheckOptions { integrity: true, ..CheckOptions::default() }, |_| {})
+        .await
+        .unwrap();
     assert_eq!(report.findings, []);
 }

@@ -3,12 +3,12 @@
 
 use madang_article::blocks::{self, OLDEST_FIRST_ID};
 use madang_board::{ArticleId, BoardId};
+use madang_engine_sqlite::sql_error;
 use madang_event::BoardCount;
 use madang_kernel::{Id, StoreError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::row::count;
-use crate::errors::sql_error;
 
 const TALLY: &str = include_str!("../../sql/article/tally.sql");
 const COUNT: &str = include_str!("../../sql/article/count.sql");

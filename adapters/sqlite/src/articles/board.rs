@@ -2,12 +2,12 @@
 
 use madang_article::{BoardWithCount, CreateBoard, NewBoard};
 use madang_board::BoardId;
+use madang_engine_sqlite::idempotency::{self, Recorded};
+use madang_engine_sqlite::sql_error;
 use madang_kernel::{Created, Id, StoreError, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::row;
-use crate::errors::sql_error;
-use crate::idempotency::{self, Earlier};
 
 const INSERT: &str = include_str!("../../sql/article/insert_board.sql");
 const INSERT_COUNT: &str = include_str!("../../sql/article/insert_count.sql");
@@ -17,10 +17,10 @@ const FIND: &str = include_str!("../../sql/article/find_board.sql");
 pub(super) fn create(tx: &Connection, new: NewBoard, now: Timestamp) -> Result<CreateBoard, StoreError> {
     let NewBoard { board, idempotency } = new;
     if let Some(idempotency) = &idempotency {
-        match idempotency::earlier(tx, idempotency, now)? {
-            Earlier::None => {}
-            Earlier::Answered(board) => return Ok(CreateBoard::Created(Created::Before(board))),
-            Earlier::OtherBody => return Ok(CreateBoard::Created(Created::KeyReused)),
+        match idempotency::find(tx, idempotency, now)? {
+            Recorded::Nothing => {}
+            Recorded::Answer(board) => return Ok(CreateBoard::Created(Created::Before(board))),
+            Recorded::OtherBody => return Ok(CreateBoard::Created(Created::KeyReused)),
         }
     }
     let id = board.board_id.raw();
@@ -33,7 +33,7 @@ pub(super) fn create(tx: &Connection, new: NewBoard, now: Timestamp) -> Result<C
     }
     tx.prepare_cached(INSERT_COUNT).and_then(|mut insert| insert.execute([id])).map_err(sql_error)?;
     if let Some(idempotency) = &idempotency {
-        idempotency::remember(tx, idempotency, &board, now)?;
+        idempotency::store(tx, idempotency, &board, now)?;
     }
     Ok(CreateBoard::Created(Created::Now(board)))
 }

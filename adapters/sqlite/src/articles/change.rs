@@ -3,17 +3,17 @@
 use madang_article::events::{self, Removed};
 use madang_article::{DeleteArticle, DeleteOutcome, EditArticle, EditOutcome};
 use madang_board::BoardId;
+use madang_engine_sqlite::sql_error;
 use madang_kernel::{Id, StoreError, Timestamp};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{OptionalExtension, params};
 
 use super::{blocks, row};
-use crate::errors::sql_error;
-use crate::{log, moderation};
+use crate::{Tx, moderation};
 
 const UPDATE: &str = include_str!("../../sql/article/update.sql");
 const DELETE: &str = include_str!("../../sql/article/delete.sql");
 
-pub(super) fn edit(tx: &Connection, edit: EditArticle, now: Timestamp) -> Result<EditOutcome, StoreError> {
+pub(super) fn edit(tx: &Tx, edit: EditArticle, now: Timestamp) -> Result<EditOutcome, StoreError> {
     let Some(mut article) = row::find(tx, edit.article_id)? else {
         return Ok(EditOutcome::Absent);
     };
@@ -37,12 +37,12 @@ pub(super) fn edit(tx: &Connection, edit: EditArticle, now: Timestamp) -> Result
         ])
         .map_err(sql_error)?;
     let count = blocks::board_count(tx, article.board_id)?.ok_or_else(|| blocks::no_board(article.board_id))?;
-    log::report(tx, events::edited(&article, edit.event_id, now, count))?;
+    tx.report(events::edited(&article, edit.event_id, now, count))?;
     moderation::record(tx, edit.act.as_ref())?;
     Ok(EditOutcome::Edited(article))
 }
 
-pub(super) fn delete(tx: &Connection, delete: &DeleteArticle, now: Timestamp) -> Result<DeleteOutcome, StoreError> {
+pub(super) fn delete(tx: &Tx, delete: &DeleteArticle, now: Timestamp) -> Result<DeleteOutcome, StoreError> {
     let article_id = delete.article_id;
     let mut statement = tx.prepare_cached(DELETE).map_err(sql_error)?;
     let removed = statement
@@ -55,7 +55,7 @@ pub(super) fn delete(tx: &Connection, delete: &DeleteArticle, now: Timestamp) ->
         return Ok(DeleteOutcome::Absent);
     };
     let count = blocks::count_out(tx, removed.board_id, article_id)?;
-    log::report(tx, events::deleted(removed, delete.event_id, now, count))?;
+    tx.report(events::deleted(removed, delete.event_id, now, count))?;
     moderation::record(tx, delete.act.as_ref())?;
     Ok(DeleteOutcome::Deleted)
 }

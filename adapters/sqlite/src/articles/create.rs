@@ -1,34 +1,34 @@
 //! Creating an article: the row, its board's count and blocks, its event and its idempotency key in one transaction.
 
 use madang_article::{Article, CreateArticle, events};
+use madang_engine_sqlite::idempotency::{self, Recorded};
+use madang_engine_sqlite::sql_error;
 use madang_kernel::{Created, EventId, Id, StoreError, Timestamp};
-use rusqlite::{Connection, params};
+use rusqlite::params;
 
 use super::blocks;
-use crate::errors::sql_error;
-use crate::idempotency::{self, Earlier};
-use crate::log;
+use crate::Tx;
 
 const INSERT: &str = include_str!("../../sql/article/insert.sql");
 
-pub(super) fn create(tx: &Connection, new: CreateArticle, now: Timestamp) -> Result<Created<Article>, StoreError> {
+pub(super) fn create(tx: &Tx, new: CreateArticle, now: Timestamp) -> Result<Created<Article>, StoreError> {
     let CreateArticle { article, event_id, idempotency } = new;
     if let Some(idempotency) = &idempotency {
-        match idempotency::earlier(tx, idempotency, now)? {
-            Earlier::None => {}
-            Earlier::Answered(article) => return Ok(Created::Before(article)),
-            Earlier::OtherBody => return Ok(Created::KeyReused),
+        match idempotency::find(tx, idempotency, now)? {
+            Recorded::Nothing => {}
+            Recorded::Answer(article) => return Ok(Created::Before(article)),
+            Recorded::OtherBody => return Ok(Created::KeyReused),
         }
     }
     insert(tx, &article, event_id, now)?;
     if let Some(idempotency) = &idempotency {
-        idempotency::remember(tx, idempotency, &article, now)?;
+        idempotency::store(tx, idempotency, &article, now)?;
     }
     Ok(Created::Now(article))
 }
 
 /// The row, its counters and its event.
-pub(super) fn insert(tx: &Connection, article: &Article, event_id: EventId, now: Timestamp) -> Result<(), StoreError> {
+pub(super) fn insert(tx: &Tx, article: &Article, event_id: EventId, now: Timestamp) -> Result<(), StoreError> {
     let mut insert = tx.prepare_cached(INSERT).map_err(sql_error)?;
     insert
         .execute(params![
@@ -45,5 +45,5 @@ pub(super) fn insert(tx: &Connection, article: &Article, event_id: EventId, now:
         ])
         .map_err(sql_error)?;
     let count = blocks::count_in(tx, article.board_id, article.article_id)?;
-    log::report(tx, events::created(article, event_id, now, count))
+    tx.report(events::created(article, event_id, now, count))
 }

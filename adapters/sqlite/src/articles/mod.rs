@@ -13,13 +13,14 @@ use madang_article::{
     EditArticle, EditOutcome, NewBoard, NewestArticles,
 };
 use madang_board::{ArticleId, BoardId, MemberId};
+use madang_engine_sqlite::idempotency;
 use madang_kernel::{Created, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp};
 
 pub(crate) use blocks::{BLOCK, SUPER_BLOCK};
 pub use page::PageQuery;
 
 pub(crate) use self::row::{article, count};
-use crate::{Lane, Sqlite, idempotency};
+use crate::{Priority, Sqlite, Tx};
 
 /// Answers removed by one call to the writer: a slice of background work stays short.
 const PURGE_SLICE_ROWS: usize = 500;
@@ -28,31 +29,31 @@ const PURGE_SLICE_ROWS: usize = 500;
 #[derive(Clone)]
 pub struct SqliteArticles {
     db: Sqlite,
-    lane: Lane,
+    priority: Priority,
 }
 
 impl SqliteArticles {
     /// The store in `db`; its writes go before background work.
     pub fn new(db: Sqlite) -> Self {
-        Self { db, lane: Lane::People }
+        Self { db, priority: Priority::Foreground }
     }
 
     /// The same store for bulk work such as seeding: its writes wait while a person does.
     pub fn in_background(db: Sqlite) -> Self {
-        Self { db, lane: Lane::Background }
+        Self { db, priority: Priority::Background }
     }
 
     /// Creates many articles in one call to the writer, each with its counters, blocks and event. Keys in `once` are
     /// ignored. For seeding: all of them commit together or not at all.
     pub async fn create_many(&self, new: Vec<CreateArticle>) -> Result<u64, StoreError> {
         let clock = self.db.clock().clone();
-        let call = move |tx: &rusqlite::Connection| {
+        let call = move |tx: &Tx| {
             for article in &new {
                 create::insert(tx, &article.article, article.event_id, clock.now())?;
             }
             Ok(new.len() as u64)
         };
-        self.db.write(self.lane, call).await
+        self.db.write(self.priority, call).await
     }
 
     /// Forgets the answers to idempotency keys given before `before`, slice by slice; returns how many.
@@ -60,7 +61,7 @@ impl SqliteArticles {
         let mut purged = 0;
         loop {
             let slice =
-                self.db.write(Lane::Background, move |tx| idempotency::purge(tx, before, PURGE_SLICE_ROWS)).await?;
+                self.db.write(Priority::Background, move |tx| idempotency::purge(tx, before, PURGE_SLICE_ROWS)).await?;
             purged += slice as u64;
             if slice < PURGE_SLICE_ROWS {
                 return Ok(purged);
@@ -104,7 +105,7 @@ impl SqliteArticles {
 impl ArticleStore for SqliteArticles {
     async fn create_board(&self, new: NewBoard) -> Result<CreateBoard, StoreError> {
         let clock = self.db.clock().clone();
-        self.db.write(self.lane, move |tx| board::create(tx, new, clock.now())).await
+        self.db.write(self.priority, move |tx| board::create(tx, new, clock.now())).await
     }
 
     async fn boards(&self) -> Result<Vec<BoardWithCount>, StoreError> {
@@ -117,17 +118,17 @@ impl ArticleStore for SqliteArticles {
 
     async fn create(&self, new: CreateArticle) -> Result<Created<Article>, StoreError> {
         let clock = self.db.clock().clone();
-        self.db.write(self.lane, move |tx| create::create(tx, new, clock.now())).await
+        self.db.write(self.priority, move |tx| create::create(tx, new, clock.now())).await
     }
 
     async fn edit(&self, edit: EditArticle) -> Result<EditOutcome, StoreError> {
         let clock = self.db.clock().clone();
-        self.db.write(self.lane, move |tx| change::edit(tx, edit, clock.now())).await
+        self.db.write(self.priority, move |tx| change::edit(tx, edit, clock.now())).await
     }
 
     async fn delete(&self, delete: DeleteArticle) -> Result<DeleteOutcome, StoreError> {
         let clock = self.db.clock().clone();
-        self.db.write(self.lane, move |tx| change::delete(tx, &delete, clock.now())).await
+        self.db.write(self.priority, move |tx| change::delete(tx, &delete, clock.now())).await
     }
 
     async fn find(&self, article: ArticleId) -> Result<Option<Article>, StoreError> {

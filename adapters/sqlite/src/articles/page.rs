@@ -3,12 +3,12 @@
 use madang_article::blocks::{BLOCK_ARTICLES, Position, skip};
 use madang_article::{ArticleSummary, NewestArticles};
 use madang_board::{ArticleId, BoardId, MemberId};
+use madang_engine_sqlite::sql_error;
 use madang_kernel::{Id, Page, PageNumber, PageSize, Scroll, StoreError, known_count};
 use rusqlite::{Connection, Params};
 
 use super::blocks::{BLOCK, SUPER_BLOCK, board_count};
 use super::row;
-use crate::errors::sql_error;
 
 const BLOCKS_BELOW: &str = include_str!("../../sql/article/blocks_below.sql");
 const NEWEST: &str = include_str!("../../sql/article/newest.sql");

@@ -2,12 +2,11 @@
 
 use madang_article::{Article, ArticleSummary, Board, BoardWithCount, CommentMode};
 use madang_board::{ArticleId, BoardId, MemberId};
+use madang_engine_sqlite::sql_error;
 use madang_event::Writer;
 use madang_kernel::{Id, StoreError, Timestamp};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row};
-
-use crate::errors::sql_error;
 
 const FIND: &str = include_str!("../../sql/article/find.sql");
 

@@ -1,12 +1,12 @@
 //! One board: its counter and both levels of blocks against its rows, in one walk over their ids.
 
 use madang_board::BoardId;
+use madang_engine_sqlite::sql_error;
 use madang_kernel::{Id, StoreError};
 use rusqlite::Connection;
 
 use super::{CheckFinding, CheckReport};
 use crate::articles::{BLOCK, SUPER_BLOCK};
-use crate::errors::sql_error;
 
 const BOARDS: &str = include_str!("../../sql/check/boards.sql");
 const BLOCKS: &str = include_str!("../../sql/check/blocks.sql");

@@ -1,11 +1,11 @@
 //! Comments: every counter against its rows, rows without a counter, replies without what they reply to.
 
 use madang_board::{ArticleId, CommentId};
+use madang_engine_sqlite::sql_error;
 use madang_kernel::{Id, StoreError};
 use rusqlite::Connection;
 
 use super::{CheckFinding, CheckReport};
-use crate::errors::sql_error;
 
 const COUNTS: &str = include_str!("../../sql/check/comment_counts.sql");
 const UNCOUNTED: &str = include_str!("../../sql/check/comments_uncounted.sql");

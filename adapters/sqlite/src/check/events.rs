@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 use madang_board::ArticleId;
+use madang_engine_sqlite::sql_error;
 use madang_event::{Envelope, Event, Topic};
 use madang_kernel::{Id, StoreError};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{CheckFinding, CheckReport};
-use crate::errors::sql_error;
 
 /// What the log says last of a topic.
 pub(super) const NEWEST_EVENTS: &str = include_str!("../../sql/check/newest_events.sql");

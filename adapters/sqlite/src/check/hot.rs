@@ -4,12 +4,12 @@
 use std::fmt;
 
 use madang_board::ArticleId;
+use madang_engine_sqlite::sql_error;
 use madang_hot_article::{Day, HotItem, LISTED_MAX, Tally};
 use madang_kernel::{Id, StoreError};
 use rusqlite::{Connection, Row};
 
 use super::{CheckFinding, CheckReport, FINDINGS_MAX, Part};
-use crate::errors::sql_error;
 use crate::hot;
 
 const HOT_SCORES: &str = include_str!("../../sql/check/hot_scores.sql");

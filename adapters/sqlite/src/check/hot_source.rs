@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use madang_board::ArticleId;
+use madang_engine_sqlite::sql_error;
 use madang_event::Topic;
 use madang_hot_article::Day;
 use madang_kernel::{Clock, ID_EPOCH_MS, Id, NODE_BITS, SEQUENCE_BITS, SHARD_BITS, StoreError, Timestamp};
@@ -15,7 +16,6 @@ use rusqlite::{Connection, Row, params};
 use super::hot::{HotFinding, found};
 use super::unheard::unheard;
 use super::{CheckDerived, CheckReport, FINDINGS_MAX, Part};
-use crate::errors::sql_error;
 
 const LIKES: &str = include_str!("../../sql/check/like_counts_of_day.sql");
 const COMMENTS: &str = include_str!("../../sql/check/comment_counts_of_day.sql");

@@ -4,13 +4,13 @@ use std::collections::HashSet;
 
 use bytes::Bytes;
 use madang_board::ArticleId;
+use madang_engine_sqlite::sql_error;
 use madang_event::{Envelope, Event, Topic};
 use madang_kernel::{Id, StoreError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::events::{EVENTS_MAX, NEWEST_EVENTS};
 use super::{CheckFinding, CheckReport, FINDINGS_MAX};
-use crate::errors::sql_error;
 
 const LIKE_COUNTS: &str = include_str!("../../sql/check/like_counts.sql");
 const LIKES_WITHOUT_COUNT: &str = include_str!("../../sql/check/likes_without_count.sql");

@@ -16,6 +16,7 @@ mod unheard;
 mod views;
 
 use madang_board::BoardId;
+use madang_engine_sqlite::{PART, sql_error};
 use madang_kernel::{Clock, Id, StoreError};
 use rusqlite::{Connection, OpenFlags, Row};
 
@@ -25,7 +26,6 @@ pub use report::{CheckDerived, CheckOptions, CheckProgress, CheckReport, Sizes};
 pub use views::ViewFinding;
 
 use crate::Sqlite;
-use crate::errors::{PART, sql_error};
 
 const BOARDS_WITHOUT_COUNT: &str = include_str!("../../sql/check/boards_without_count.sql");
 const ARTICLES_TOTAL: &str = include_str!("../../sql/check/articles_total.sql");
@@ -36,23 +36,21 @@ const PARTS_TOTAL: &str = include_str!("../../sql/check/parts_total.sql");
 /// Findings reported of one check; more of them would tell nothing new.
 const FINDINGS_MAX: usize = 1_000;
 
-impl Sqlite {
-    /// Compares counters, blocks and events with the rows; tells how far it is after each board.
-    pub async fn check(
-        &self,
-        options: CheckOptions,
-        progress: impl FnMut(CheckProgress) + Send + 'static,
-    ) -> Result<CheckReport, StoreError> {
-        let path = self.read(|reader| Ok(reader.path().unwrap_or_default().to_owned())).await?;
-        let clock = self.clock().clone();
-        let work = move || run(&path, &options, clock.as_ref(), progress);
-        tokio::task::spawn_blocking(work).await.map_err(|error| StoreError::broken("check", error))?
-    }
+/// Compares counters, blocks and events with the rows; tells how far it is after each board.
+pub async fn check(
+    db: &Sqlite,
+    options: CheckOptions,
+    progress: impl FnMut(CheckProgress) + Send + 'static,
+) -> Result<CheckReport, StoreError> {
+    let path = db.read(|reader| Ok(reader.path().unwrap_or_default().to_owned())).await?;
+    let clock = db.clock().clone();
+    let work = move || run(&path, &options, clock.as_ref(), progress);
+    tokio::task::spawn_blocking(work).await.map_err(|error| StoreError::broken("check", error))?
+}
 
-    /// Rows of the tables that must stay bounded. Counts them, so ask every few minutes, not every second.
-    pub async fn sizes(&self) -> Result<Sizes, StoreError> {
-        self.read(sizes).await
-    }
+/// Rows of the tables that must stay bounded. Counts them, so ask every few minutes, not every second.
+pub async fn sizes(db: &Sqlite) -> Result<Sizes, StoreError> {
+    db.read(count_bounded).await
 }
 
 fn run(
@@ -115,7 +113,7 @@ fn compare_whole(tx: &Connection, report: &mut CheckReport) -> Result<(), StoreE
         report.findings.push(finding.map_err(sql_error)?);
     }
     events::compare(tx, total, report)?;
-    report.sizes = sizes(tx)?;
+    report.sizes = count_bounded(tx)?;
     count_parts(tx, report)
 }
 
@@ -139,13 +137,12 @@ fn integrity(reader: &Connection, report: &mut CheckReport) -> Result<(), StoreE
     Ok(())
 }
 
-fn sizes(tx: &Connection) -> Result<Sizes, StoreError> {
+fn count_bounded(tx: &Connection) -> Result<Sizes, StoreError> {
     let mut statement = tx.prepare_cached(SIZES).map_err(sql_error)?;
-    let rows: [i64; 6] = statement
-        .query_row([], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?]))
-        .map_err(sql_error)?;
-    let [log, outbox, inbox, idempotency, dead_letters, revocations] = rows.map(i64::cast_unsigned);
-    Ok(Sizes { log, outbox, inbox, idempotency, dead_letters, revocations })
+    let rows: [i64; 4] =
+        statement.query_row([], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?])).map_err(sql_error)?;
+    let [log, idempotency, dead_letters, revocations] = rows.map(i64::cast_unsigned);
+    Ok(Sizes { log, idempotency, dead_letters, revocations })
 }
 
 fn in_snapshot(

@@ -2,6 +2,7 @@
 //! them, unless it has not heard of the deletion yet.
 
 use madang_board::ArticleId;
+use madang_engine_sqlite::sql_error;
 use madang_event::Topic;
 use madang_kernel::{Id, StoreError};
 use madang_messaging::GroupId;
@@ -9,7 +10,6 @@ use rusqlite::Connection;
 
 use super::unheard::unheard;
 use super::{CheckDerived, CheckFinding, CheckReport, FINDINGS_MAX, Part};
-use crate::errors::sql_error;
 
 const COMMENTS: &str = include_str!("../../sql/check/comment_counts_without_article.sql");
 const LIKES: &str = include_str!("../../sql/check/like_counts_without_article.sql");

@@ -80,11 +80,7 @@ impl CheckReport {
 pub struct Sizes {
     /// Entries of the event log.
     pub log: u64,
-    /// Messages that wait for a relay.
-    pub outbox: u64,
-    /// Events that consumer groups remember.
-    pub inbox: u64,
-    /// Answers to idempotency keys.
+    /// Idempotency records.
     pub idempotency: u64,
     /// Messages given up.
     pub dead_letters: u64,

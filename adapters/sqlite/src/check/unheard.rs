@@ -3,14 +3,12 @@
 use std::collections::HashSet;
 
 use madang_board::ArticleId;
+use madang_engine_sqlite::{GroupState, groups, sql_error};
 use madang_event::Topic;
 use madang_kernel::StoreError;
 use madang_messaging::GroupId;
 use madang_messaging::consumer::ladder::is_rung_of;
 use rusqlite::{Connection, params};
-
-use crate::errors::sql_error;
-use crate::log::{GroupState, all_groups};
 
 const UNDONE_KEYS: &str = include_str!("../../sql/check/undone_keys.sql");
 
@@ -23,7 +21,7 @@ pub(super) fn unheard(
     group: &GroupId,
     topics: &[Topic],
 ) -> Result<Result<HashSet<ArticleId>, String>, StoreError> {
-    let mut states = all_groups(tx).map_err(sql_error)?;
+    let mut states = groups(tx).map_err(sql_error)?;
     states.retain(|state| state.group == *group);
     let mut articles = HashSet::new();
     let mut left = UNDONE_MAX;

@@ -6,12 +6,12 @@ use std::fmt;
 
 use bytes::Bytes;
 use madang_board::ArticleId;
+use madang_engine_sqlite::sql_error;
 use madang_event::{Envelope, Event, Topic};
 use madang_kernel::{Id, StoreError};
 use rusqlite::{Connection, Row, params};
 
 use super::{CheckFinding, CheckReport};
-use crate::errors::sql_error;
 
 const VIEW_COUNTS: &str = include_str!("../../sql/check/view_counts.sql");
 const VIEW_STATE: &str = include_str!("../../sql/view/find.sql");

@@ -2,12 +2,12 @@
 
 use madang_board::ArticleId;
 use madang_comment::CommentCount;
+use madang_engine_sqlite::sql_error;
 use madang_kernel::{Id, StoreError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::gone::is_gone;
 use super::row::unsigned;
-use crate::errors::sql_error;
 
 const COUNT: &str = include_str!("../../sql/comment/count.sql");
 const SET_COUNT: &str = include_str!("../../sql/comment/set_count.sql");

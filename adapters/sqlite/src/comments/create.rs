@@ -4,13 +4,13 @@ use madang_board::{ArticleId, CommentMode};
 use madang_comment::{
     Comment, CommentPath, CreateComment, CreateOutcome, Parent, Place, Refusal, events, place as place_rule,
 };
+use madang_engine_sqlite::idempotency::{self, Recorded};
+use madang_engine_sqlite::sql_error;
 use madang_kernel::{Created, Id, Idempotency, StoreError, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{count, gone, row};
-use crate::errors::sql_error;
-use crate::idempotency::{self, Earlier};
-use crate::log;
+use crate::Tx;
 
 const INSERT: &str = include_str!("../../sql/comment/insert.sql");
 const LAST_DESCENDANT: &str = include_str!("../../sql/comment/last_descendant.sql");
@@ -33,7 +33,7 @@ impl From<StoreError> for NoPlace {
     }
 }
 
-pub(super) fn create(tx: &Connection, new: CreateComment, now: Timestamp) -> Result<CreateOutcome, StoreError> {
+pub(super) fn create(tx: &Tx, new: CreateComment, now: Timestamp) -> Result<CreateOutcome, StoreError> {
     if gone::is_gone(tx, new.article_id)? {
         return Ok(CreateOutcome::Gone);
     }
@@ -54,20 +54,20 @@ pub(super) fn create(tx: &Connection, new: CreateComment, now: Timestamp) -> Res
     let (event_id, idempotency) = (new.event_id, new.idempotency.clone());
     let comment = insert(tx, new, place)?;
     let count = count::count_in(tx, comment.article_id, tally, comment.comment_id.raw())?;
-    log::report(tx, events::created(&comment, event_id, now, count))?;
+    tx.report(events::created(&comment, event_id, now, count))?;
     if let Some(idempotency) = &idempotency {
         // The text is kept in the row alone: once that is deleted, no answer of then may still tell it.
-        idempotency::remember(tx, idempotency, &comment.clone().into_mark(), now)?;
+        idempotency::store(tx, idempotency, &comment.clone().into_mark(), now)?;
     }
     Ok(CreateOutcome::Created(Created::Now(comment)))
 }
 
 /// What the same request was answered: the comment, which never changes, or what is left of it.
 fn earlier(tx: &Connection, idempotency: &Idempotency, now: Timestamp) -> Result<Option<Created<Comment>>, StoreError> {
-    match idempotency::earlier::<Comment>(tx, idempotency, now)? {
-        Earlier::None => Ok(None),
-        Earlier::OtherBody => Ok(Some(Created::KeyReused)),
-        Earlier::Answered(mark) => Ok(Some(Created::Before(row::find(tx, mark.comment_id)?.unwrap_or(mark)))),
+    match idempotency::find::<Comment>(tx, idempotency, now)? {
+        Recorded::Nothing => Ok(None),
+        Recorded::OtherBody => Ok(Some(Created::KeyReused)),
+        Recorded::Answer(mark) => Ok(Some(Created::Before(row::find(tx, mark.comment_id)?.unwrap_or(mark)))),
     }
 }
 

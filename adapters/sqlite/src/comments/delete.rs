@@ -2,18 +2,18 @@
 
 use madang_board::{ArticleId, CommentId};
 use madang_comment::{Comment, DeleteComment, DeleteOutcome, events};
+use madang_engine_sqlite::sql_error;
 use madang_kernel::{Id, StoreError, Timestamp};
 use rusqlite::Connection;
 
 use super::{count, gone, row};
-use crate::errors::sql_error;
-use crate::{log, moderation};
+use crate::{Tx, moderation};
 
 const HAS_REPLIES: &str = include_str!("../../sql/comment/has_replies.sql");
 const MARK_DELETED: &str = include_str!("../../sql/comment/mark_deleted.sql");
 const DELETE: &str = include_str!("../../sql/comment/delete.sql");
 
-pub(super) fn delete(tx: &Connection, delete: &DeleteComment, now: Timestamp) -> Result<DeleteOutcome, StoreError> {
+pub(super) fn delete(tx: &Tx, delete: &DeleteComment, now: Timestamp) -> Result<DeleteOutcome, StoreError> {
     let Some(comment) = row::find(tx, delete.comment_id)? else {
         return Ok(DeleteOutcome::Absent);
     };
@@ -30,7 +30,7 @@ pub(super) fn delete(tx: &Connection, delete: &DeleteComment, now: Timestamp) ->
         remove_upwards(tx, &comment)?
     };
     let count = count::count_out(tx, comment.article_id, removed_rows)?;
-    log::report(tx, events::deleted(&comment, delete.event_id, now, count))?;
+    tx.report(events::deleted(&comment, delete.event_id, now, count))?;
     moderation::record(tx, delete.act.as_ref())?;
     Ok(DeleteOutcome::Deleted(count))
 }

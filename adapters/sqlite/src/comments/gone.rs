@@ -1,10 +1,9 @@
 //! Articles that are gone: a permanent row, looked at inside every transaction, and the removal of what is left.
 
 use madang_board::ArticleId;
+use madang_engine_sqlite::sql_error;
 use madang_kernel::{Id, PageSize, StoreError, Timestamp};
 use rusqlite::{Connection, params};
-
-use crate::errors::sql_error;
 
 const IS_GONE: &str = include_str!("../../sql/comment/is_gone.sql");
 const MARK: &str = include_str!("../../sql/comment/mark_gone.sql");

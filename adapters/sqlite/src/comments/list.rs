@@ -2,11 +2,11 @@
 
 use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
 use madang_comment::{Comment, CommentCursor};
+use madang_engine_sqlite::sql_error;
 use madang_kernel::{Id, Page, PageNumber, PageSize, Scroll, StoreError, known_count};
 use rusqlite::{Connection, Params, params};
 
 use super::{count, gone, row};
-use crate::errors::sql_error;
 
 const BY_WRITER: &str = include_str!("../../sql/comment/by_writer.sql");
 const PAGE_TWO_LEVEL: &str = include_str!("../../sql/comment/page_two_level.sql");

@@ -14,7 +14,7 @@ use madang_comment::{
 };
 use madang_kernel::{Page, PageNumber, PageSize, Scroll, StoreError};
 
-use crate::{Lane, Sqlite};
+use crate::{Priority, Sqlite};
 
 /// Comments in one SQLite file.
 #[derive(Clone)]
@@ -33,12 +33,12 @@ impl SqliteComments {
 impl CommentStore for SqliteComments {
     async fn create(&self, new: CreateComment) -> Result<CreateOutcome, StoreError> {
         let clock = self.db.clock().clone();
-        self.db.write(Lane::People, move |tx| create::create(tx, new, clock.now())).await
+        self.db.write(Priority::Foreground, move |tx| create::create(tx, new, clock.now())).await
     }
 
     async fn delete(&self, delete: DeleteComment) -> Result<DeleteOutcome, StoreError> {
         let clock = self.db.clock().clone();
-        self.db.write(Lane::People, move |tx| delete::delete(tx, &delete, clock.now())).await
+        self.db.write(Priority::Foreground, move |tx| delete::delete(tx, &delete, clock.now())).await
     }
 
     async fn find(&self, comment: CommentId) -> Result<Option<Comment>, StoreError> {
@@ -85,11 +85,11 @@ impl CommentStore for SqliteComments {
     async fn mark_article_gone(&self, article: ArticleId) -> Result<(), StoreError> {
         let clock = self.db.clock().clone();
         // Until the mark is there people may comment on nothing, so it does not wait for them.
-        self.db.write(Lane::People, move |tx| gone::mark(tx, article, clock.now())).await
+        self.db.write(Priority::Foreground, move |tx| gone::mark(tx, article, clock.now())).await
     }
 
     async fn clean_up(&self, article: ArticleId, slice_rows: u32) -> Result<u32, StoreError> {
-        self.db.write(Lane::Background, move |tx| gone::clean_up(tx, article, slice_rows)).await
+        self.db.write(Priority::Background, move |tx| gone::clean_up(tx, article, slice_rows)).await
     }
 
     async fn counted_articles(&self, after: Option<ArticleId>, size: PageSize) -> Result<Vec<ArticleId>, StoreError> {

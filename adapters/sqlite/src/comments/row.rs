@@ -2,12 +2,11 @@
 
 use madang_board::{ArticleId, CommentId, MemberId};
 use madang_comment::{Comment, CommentPath};
+use madang_engine_sqlite::sql_error;
 use madang_event::Writer;
 use madang_kernel::{Id, StoreError, Timestamp};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row};
-
-use crate::errors::sql_error;
 
 const FIND: &str = include_str!("../../sql/comment/find.sql");
 

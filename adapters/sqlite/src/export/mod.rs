@@ -2,6 +2,7 @@
 
 mod tables;
 
+use madang_engine_sqlite::sql_error;
 use madang_kernel::StoreError;
 use rusqlite::params_from_iter;
 use rusqlite::types::Value;
@@ -9,7 +10,6 @@ use rusqlite::types::Value;
 pub use tables::{Fate, TABLES, TableFate};
 
 use crate::Sqlite;
-use crate::errors::sql_error;
 
 const COUNTS: &str = include_str!("../../sql/export/counts.sql");
 const MARKS: &str = include_str!("../../sql/export/marks.sql");
@@ -64,54 +64,52 @@ impl ExportTable {
     }
 }
 
-impl Sqlite {
-    /// At most `rows_max` rows whose key is above `after`, in the order of the key; none at the end.
-    pub async fn export(
-        &self,
-        table: ExportTable,
-        after: Option<Vec<Value>>,
-        rows_max: usize,
-    ) -> Result<Vec<ExportRow>, StoreError> {
-        let mut values = after.unwrap_or_else(|| table.before_all());
-        values.push(Value::Integer(i64::try_from(rows_max).unwrap_or(i64::MAX)));
-        let read = move |tx: &rusqlite::Connection| {
-            let mut statement = tx.prepare_cached(table.sql)?;
-            let columns = statement.column_count();
-            let mut found = statement.query(params_from_iter(values))?;
-            let (mut rows, mut bytes) = (Vec::new(), 0);
-            while bytes < SLICE_BYTES_MAX
-                && let Some(row) = found.next()?
-            {
-                let row: ExportRow = (0..columns).map(|column| row.get(column)).collect::<Result<_, _>>()?;
-                bytes += row.iter().map(size).sum::<usize>();
-                rows.push(row);
-            }
-            Ok(rows)
-        };
-        self.read(move |tx| read(tx).map_err(sql_error)).await
-    }
+/// At most `rows_max` rows whose key is above `after`, in the order of the key; none at the end.
+pub async fn export(
+    db: &Sqlite,
+    table: ExportTable,
+    after: Option<Vec<Value>>,
+    rows_max: usize,
+) -> Result<Vec<ExportRow>, StoreError> {
+    let mut values = after.unwrap_or_else(|| table.before_all());
+    values.push(Value::Integer(i64::try_from(rows_max).unwrap_or(i64::MAX)));
+    let read = move |tx: &rusqlite::Connection| {
+        let mut statement = tx.prepare_cached(table.sql)?;
+        let columns = statement.column_count();
+        let mut found = statement.query(params_from_iter(values))?;
+        let (mut rows, mut bytes) = (Vec::new(), 0);
+        while bytes < SLICE_BYTES_MAX
+            && let Some(row) = found.next()?
+        {
+            let row: ExportRow = (0..columns).map(|column| row.get(column)).collect::<Result<_, _>>()?;
+            bytes += row.iter().map(size).sum::<usize>();
+            rows.push(row);
+        }
+        Ok(rows)
+    };
+    db.read(move |tx| read(tx).map_err(sql_error)).await
+}
 
-    /// What the site holds.
-    pub async fn export_state(&self) -> Result<ExportState, StoreError> {
-        let read = |tx: &rusqlite::Connection| {
-            let named = |sql: &str| {
-                let mut statement = tx.prepare(sql)?;
-                let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-                rows.collect::<rusqlite::Result<Vec<(String, i64)>>>()
-            };
-            let counts = named(COUNTS)?.into_iter().map(|(name, rows)| (name, rows.unsigned_abs())).collect();
-            Ok(ExportState { counts, marks: named(MARKS)?, ids_end_ms: tx.query_row(ID_END, [], |row| row.get(0))? })
+/// What the site holds.
+pub async fn export_state(db: &Sqlite) -> Result<ExportState, StoreError> {
+    let read = |tx: &rusqlite::Connection| {
+        let named = |sql: &str| {
+            let mut statement = tx.prepare(sql)?;
+            let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect::<rusqlite::Result<Vec<(String, i64)>>>()
         };
-        self.read(move |tx| read(tx).map_err(sql_error)).await
-    }
+        let counts = named(COUNTS)?.into_iter().map(|(name, rows)| (name, rows.unsigned_abs())).collect();
+        Ok(ExportState { counts, marks: named(MARKS)?, ids_end_ms: tx.query_row(ID_END, [], |row| row.get(0))? })
+    };
+    db.read(move |tx| read(tx).map_err(sql_error)).await
+}
 
-    /// The tables of the schema, for whoever has to know that nobody forgot one.
-    pub async fn schema_tables(&self) -> Result<Vec<String>, StoreError> {
-        let read = |tx: &rusqlite::Connection| {
-            tx.prepare(SCHEMA)?.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()
-        };
-        self.read(move |tx| read(tx).map_err(sql_error)).await
-    }
+/// The tables of the schema, for whoever has to know that nobody forgot one.
+pub async fn schema_tables(db: &Sqlite) -> Result<Vec<String>, StoreError> {
+    let read = |tx: &rusqlite::Connection| {
+        tx.prepare(SCHEMA)?.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()
+    };
+    db.read(move |tx| read(tx).map_err(sql_error)).await
 }
 
 fn size(value: &Value) -> usize {

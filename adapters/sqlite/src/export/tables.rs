@@ -62,11 +62,7 @@ pub const TABLES: &[TableFate] = &[
     moved!("hot_final", "sql/export/hot_lists.sql", Integer, Integer),
     stays("event_log", "every group has heard of it before a site moves, and the query model is made anew"),
     stays("log_group", "groups begin at the head of a new log"),
-    stays("outbox", "the log of a file is its outbox: there is nothing in it"),
-    stays("outbox_parked_key", "belongs to the outbox"),
-    stays("processed_event", "no event of the old log is delivered again"),
     stays("dead_letter", "belongs to the old log: replay what should be replayed before a site moves"),
     stays("node_lease", "its end is handed over: leases begin above it"),
-    stays("instance", "tells which processes are alive"),
     stays("refinery_schema_history", "each store has a schema of its own"),
 ];

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
+use madang_engine_sqlite::sql_error;
 use madang_hot_article::{Day, HotChange, Tally};
 use madang_kernel::{Id, StoreError};
 use rusqlite::Connection;
 
 use super::list;
 use super::row::Rows;
-use crate::errors::sql_error;
 
 const LEAVE: &str = include_str!("../../sql/hot/leave.sql");
 

@@ -1,12 +1,12 @@
 //! Lists: the ranking as it is, and what was kept of it when a day became final.
 
 use madang_board::ArticleId;
+use madang_engine_sqlite::sql_error;
 use madang_hot_article::{Day, HotItem, HotList, LISTED_MAX, TOP_MAX};
 use madang_kernel::{Id, StoreError, Timestamp};
 use rusqlite::{Connection, Params, Row, params};
 
 use super::row::number;
-use crate::errors::sql_error;
 
 const TOP: &str = include_str!("../../sql/hot/top.sql");
 const KEPT: &str = include_str!("../../sql/hot/kept.sql");

@@ -8,14 +8,13 @@ mod upkeep;
 
 use async_trait::async_trait;
 use madang_board::ArticleId;
+use madang_engine_sqlite::sql_error;
 use madang_hot_article::{
     Day, Forgotten, HotApplied, HotChange, HotItem, HotList, HotStore, Offsets, RankingSlice, Tally,
 };
 use madang_kernel::StoreError;
 
-use crate::errors::sql_error;
-use crate::log::store_done;
-use crate::{Lane, Sqlite};
+use crate::{Priority, Sqlite};
 
 pub(crate) use list::{kept, top};
 pub use progress::SqliteProgress;
@@ -37,9 +36,9 @@ impl SqliteHot {
 #[async_trait]
 impl HotStore for SqliteHot {
     async fn apply(&self, changes: Vec<HotChange>, done: Offsets) -> Result<HotApplied, StoreError> {
-        let apply = self.db.write(Lane::Background, move |tx| {
+        let apply = self.db.write(Priority::Background, move |tx| {
             let changed = apply::apply(tx, &changes)?;
-            store_done(tx, &done.group, &done.positions).map_err(sql_error)?;
+            tx.store_offsets(&done.group, &done.positions)?;
             Ok(HotApplied { changed, offsets_stored: true })
         });
         apply.await
@@ -55,7 +54,7 @@ impl HotStore for SqliteHot {
 
     async fn finalise(&self, day: Day) -> Result<bool, StoreError> {
         let clock = self.db.clock().clone();
-        self.db.write(Lane::Background, move |tx| list::finalise(tx, day, clock.now())).await
+        self.db.write(Priority::Background, move |tx| list::finalise(tx, day, clock.now())).await
     }
 
     async fn is_final(&self, day: Day) -> Result<bool, StoreError> {
@@ -76,10 +75,10 @@ impl HotStore for SqliteHot {
     }
 
     async fn forget_before(&self, day: Day, slice: usize) -> Result<Forgotten, StoreError> {
-        self.db.write(Lane::Background, move |tx| upkeep::forget_before(tx, day, slice).map_err(sql_error)).await
+        self.db.write(Priority::Background, move |tx| upkeep::forget_before(tx, day, slice).map_err(sql_error)).await
     }
 
     async fn rebuild_ranking(&self, after: Option<(Day, ArticleId)>, slice: usize) -> Result<RankingSlice, StoreError> {
-        self.db.write(Lane::Background, move |tx| upkeep::rebuild_ranking(tx, after, slice)).await
+        self.db.write(Priority::Background, move |tx| upkeep::rebuild_ranking(tx, after, slice)).await
     }
 }

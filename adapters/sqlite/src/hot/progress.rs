@@ -1,12 +1,12 @@
 //! How far the group of the scores has come in the log of the same file.
 
 use async_trait::async_trait;
+use madang_engine_sqlite::PART;
 use madang_event::Topic;
 use madang_hot_article::Progress;
 use madang_kernel::{StoreError, Timestamp};
 use madang_messaging::GroupId;
 
-use crate::errors::PART;
 use crate::{Sqlite, SqliteLog};
 
 /// The progress of a consumer group by the embedded log: its topics and the rungs of its ladder.

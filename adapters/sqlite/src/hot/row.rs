@@ -1,11 +1,10 @@
 //! A tally as columns, and back.
 
 use madang_board::ArticleId;
+use madang_engine_sqlite::{PART, sql_error};
 use madang_hot_article::{Counts, Day, Reading, Tally};
 use madang_kernel::{Id, StoreError};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Row};
-
-use crate::errors::{PART, sql_error};
 
 const FIND: &str = include_str!("../../sql/hot/find.sql");
 const TALLIES_AFTER: &str = include_str!("../../sql/hot/tallies_after.sql");

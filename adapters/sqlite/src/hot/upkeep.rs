@@ -1,12 +1,12 @@
 //! Upkeep in slices: days that are over are forgotten, scores are computed anew.
 
 use madang_board::ArticleId;
+use madang_engine_sqlite::sql_error;
 use madang_hot_article::{Day, Forgotten, RankingSlice, Tally};
 use madang_kernel::{Id, StoreError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::row;
-use crate::errors::sql_error;
 
 const OLDEST_BEFORE: &str = include_str!("../../sql/hot/oldest_before.sql");
 const FORGET_SCORES: &str = include_str!("../../sql/hot/forget_scores.sql");

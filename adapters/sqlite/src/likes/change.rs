@@ -1,12 +1,12 @@
 //! A like or its end as the writer sees it, and the statements that every way of counting shares.
 
 use madang_board::{ArticleId, MemberId};
+use madang_engine_sqlite::sql_error;
 use madang_kernel::{EventId, Id, StoreError, Timestamp};
 use madang_like::{Like, LikeCount, Replayed, Unlike, events};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::errors::sql_error;
-use crate::log;
+use crate::Tx;
 
 const IS_LIKED: &str = include_str!("../../sql/like/is_liked.sql");
 const INSERT: &str = include_str!("../../sql/like/insert.sql");
@@ -97,11 +97,11 @@ pub(super) fn count(row: &Row<'_>, first: usize) -> rusqlite::Result<LikeCount> 
 
 /// Writes the event to the log, in the transaction of the change it reports.
 pub(super) fn report(
-    tx: &Connection,
+    tx: &Tx,
     article: ArticleId,
     change: Replayed,
     event_id: EventId,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    log::report(tx, events::changed(article, change, event_id, now))
+    tx.report(events::changed(article, change, event_id, now))
 }

@@ -1,11 +1,10 @@
 //! The end of an article: a mark that stays, and the removal of its likes in slices that keep the count equal to the rows.
 
 use madang_board::ArticleId;
+use madang_engine_sqlite::sql_error;
 use madang_kernel::{Id, StoreError};
 use madang_like::CleanedUp;
 use rusqlite::{Connection, params};
-
-use crate::errors::sql_error;
 
 const IS_GONE: &str = include_str!("../../sql/like/is_gone.sql");
 const MARK_GONE: &str = include_str!("../../sql/like/mark_gone.sql");

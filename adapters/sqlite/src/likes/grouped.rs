@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use madang_board::{ArticleId, MemberId};
+use madang_engine_sqlite::{PART, sql_error};
 use madang_kernel::{EventId, Id, StoreError, Timestamp};
 use madang_like::{LikeAnswer, LikeCount, LikeOutcome, Replay, Replayed};
 use rusqlite::Connection;
@@ -10,7 +11,7 @@ use serde::Serialize;
 
 use super::change::{Change, NewRow, report};
 use super::read;
-use crate::errors::{PART, sql_error};
+use crate::Tx;
 
 const EXISTING: &str = include_str!("../../sql/like/existing.sql");
 const INSERT_MANY: &str = include_str!("../../sql/like/insert_many.sql");
@@ -33,7 +34,7 @@ struct Writes<'a> {
 }
 
 /// Decides calls in their order. Every article that changed gets one version more and one event.
-pub(super) fn decide(tx: &Connection, calls: &[Change], now: Timestamp) -> Result<Vec<LikeOutcome>, StoreError> {
+pub(super) fn decide(tx: &Tx, calls: &[Change], now: Timestamp) -> Result<Vec<LikeOutcome>, StoreError> {
     let mut batch = load(tx, calls)?;
     let mut rows: HashMap<(ArticleId, MemberId), &NewRow> = HashMap::new();
     let mut outcomes = Vec::with_capacity(calls.len());
@@ -81,7 +82,7 @@ fn load(tx: &Connection, calls: &[Change]) -> Result<BTreeMap<ArticleId, Option<
 
 /// Writes rows, counters and events; returns every counter as it stands then.
 fn write(
-    tx: &Connection,
+    tx: &Tx,
     batch: BTreeMap<ArticleId, Option<Batched>>,
     rows: &HashMap<(ArticleId, MemberId), &NewRow>,
     now: Timestamp,

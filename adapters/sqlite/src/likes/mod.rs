@@ -10,12 +10,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use madang_board::{ArticleId, MemberId};
+use madang_engine_sqlite::{Fold, PART};
+use madang_event::Envelope;
 use madang_kernel::{Clock, PageSize, Scroll, StoreError};
 use madang_like::{CleanedUp, Like, LikeCount, LikeOutcome, LikeState, LikeStore, Liker, Unlike};
 
-use crate::errors::PART;
-use crate::fold::Fold;
-use crate::{Lane, Sqlite};
+use crate::{Priority, Sqlite, Tx};
 use change::{Change, Conflict};
 
 /// Calls decided together at most.
@@ -45,7 +45,7 @@ pub enum Counting {
 pub struct SqliteLikes {
     db: Sqlite,
     counting: Counting,
-    fold: Fold<Change, LikeOutcome>,
+    fold: Fold<Envelope, Change, LikeOutcome>,
 }
 
 impl SqliteLikes {
@@ -58,7 +58,7 @@ impl SqliteLikes {
     pub fn counting(db: Sqlite, counting: Counting) -> Self {
         // The clock alone: a fold that held the database would keep it open.
         let clock: Arc<dyn Clock> = db.clock().clone();
-        let work = move |tx: &rusqlite::Connection, calls: &[Change]| grouped::decide(tx, calls, clock.now());
+        let work = move |tx: &Tx, calls: &[Change]| grouped::decide(tx, calls, clock.now());
         Self { db, counting, fold: Fold::new(FOLD_BATCH_MAX, FOLD_PENDING_MAX, work) }
     }
 
@@ -66,13 +66,13 @@ impl SqliteLikes {
         let clock = self.db.clock().clone();
         match self.counting {
             Counting::UpdateInPlace => {
-                self.db.write(Lane::People, move |tx| single::update_in_place(tx, &change, clock.now())).await
+                self.db.write(Priority::Foreground, move |tx| single::update_in_place(tx, &change, clock.now())).await
             }
             Counting::SelectForUpdate => {
-                self.db.write(Lane::People, move |tx| single::select_for_update(tx, &change, clock.now())).await
+                self.db.write(Priority::Foreground, move |tx| single::select_for_update(tx, &change, clock.now())).await
             }
             Counting::Optimistic => self.optimistic(change).await,
-            Counting::Grouped => self.fold.write(&self.db, Lane::People, change).await,
+            Counting::Grouped => self.fold.write(&self.db, Priority::Foreground, change).await,
         }
     }
 
@@ -81,8 +81,8 @@ impl SqliteLikes {
         for _ in 0..OPTIMISTIC_ATTEMPTS_MAX {
             let seen = self.db.read(move |tx| change::find_count(tx, article)).await?;
             let (clock, change) = (self.db.clock().clone(), change.clone());
-            let call = move |tx: &rusqlite::Connection| single::optimistic(tx, &change, seen, clock.now());
-            match self.db.write_or(Lane::People, call).await {
+            let call = move |tx: &Tx| single::optimistic(tx, &change, seen, clock.now());
+            match self.db.write_or(Priority::Foreground, call).await {
                 Ok(outcome) => return Ok(outcome),
                 Err(Conflict::Overtaken) => {}
                 Err(Conflict::Store(error)) => return Err(error),
@@ -121,11 +121,11 @@ impl LikeStore for SqliteLikes {
 
     async fn mark_article_gone(&self, article: ArticleId) -> Result<bool, StoreError> {
         // Before background work: until it is done, people can still like what is deleted.
-        self.db.write(Lane::People, move |tx| gone::mark(tx, article)).await
+        self.db.write(Priority::Foreground, move |tx| gone::mark(tx, article)).await
     }
 
     async fn clean_up(&self, article: ArticleId, slice: usize) -> Result<CleanedUp, StoreError> {
-        self.db.write(Lane::Background, move |tx| gone::clean_up(tx, article, slice)).await
+        self.db.write(Priority::Background, move |tx| gone::clean_up(tx, article, slice)).await
     }
 
     async fn counted_articles(&self, after: Option<ArticleId>, size: PageSize) -> Result<Vec<ArticleId>, StoreError> {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use madang_board::{ArticleId, MemberId};
+use madang_engine_sqlite::{PART, sql_error};
 use madang_event::Writer;
 use madang_kernel::{Id, PageSize, Scroll, StoreError, Timestamp};
 use madang_like::{LikeCount, LikeState, Liker};
@@ -10,7 +11,6 @@ use rusqlite::{Connection, Row, params};
 
 use super::change::{count, find_count, is_liked};
 use super::gone::is_gone;
-use crate::errors::{PART, sql_error};
 
 const COUNTS: &str = include_str!("../../sql/like/counts.sql");
 const LIKERS: &str = include_str!("../../sql/like/likers.sql");

@@ -1,19 +1,20 @@
 //! One call at a time, with its counter kept in one of three ways; what grouped counting is compared with.
 
+use madang_engine_sqlite::sql_error;
 use madang_kernel::{Id, StoreError, Timestamp};
 use madang_like::{LikeAnswer, LikeCount, LikeOutcome, LikeState, Replay, Replayed};
 use rusqlite::{Connection, params};
 
 use super::change::{Change, Conflict, count, find_count, is_liked, report};
 use super::gone::is_gone;
-use crate::errors::sql_error;
+use crate::Tx;
 
 const ADD_TO_COUNT: &str = include_str!("../../sql/like/add_to_count.sql");
 const SET_COUNT: &str = include_str!("../../sql/like/set_count.sql");
 const SET_COUNT_IF: &str = include_str!("../../sql/like/set_count_if.sql");
 
 /// Lets the database add to the counter where it stands.
-pub(super) fn update_in_place(tx: &Connection, change: &Change, now: Timestamp) -> Result<LikeOutcome, StoreError> {
+pub(super) fn update_in_place(tx: &Tx, change: &Change, now: Timestamp) -> Result<LikeOutcome, StoreError> {
     let article = change.article_id;
     if is_gone(tx, article)? {
         return Ok(LikeOutcome::Gone);
@@ -36,7 +37,7 @@ pub(super) fn update_in_place(tx: &Connection, change: &Change, now: Timestamp) 
 }
 
 /// Reads the counter first. There is one writer, so its transaction is the lock that `FOR UPDATE` takes elsewhere.
-pub(super) fn select_for_update(tx: &Connection, change: &Change, now: Timestamp) -> Result<LikeOutcome, StoreError> {
+pub(super) fn select_for_update(tx: &Tx, change: &Change, now: Timestamp) -> Result<LikeOutcome, StoreError> {
     if is_gone(tx, change.article_id)? {
         return Ok(LikeOutcome::Gone);
     }
@@ -51,12 +52,7 @@ pub(super) fn select_for_update(tx: &Connection, change: &Change, now: Timestamp
 }
 
 /// Builds on a counter `seen` before this transaction, and gives up when it is no longer so.
-pub(super) fn optimistic(
-    tx: &Connection,
-    change: &Change,
-    seen: LikeCount,
-    now: Timestamp,
-) -> Result<LikeOutcome, Conflict> {
+pub(super) fn optimistic(tx: &Tx, change: &Change, seen: LikeCount, now: Timestamp) -> Result<LikeOutcome, Conflict> {
     if is_gone(tx, change.article_id)? {
         return Ok(LikeOutcome::Gone);
     }

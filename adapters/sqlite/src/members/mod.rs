@@ -5,6 +5,7 @@ mod row;
 
 use async_trait::async_trait;
 use madang_board::{MemberId, SessionId};
+use madang_engine_sqlite::sql_error;
 use madang_kernel::{Id, StoreError, Timestamp};
 use madang_member::{
     ChangeMember, ChangeOutcome, CreateMember, Member, MemberRecord, MemberStore, NewMember, Revocation,
@@ -12,8 +13,7 @@ use madang_member::{
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::errors::sql_error;
-use crate::{Lane, Sqlite, moderation};
+use crate::{Priority, Sqlite, Tx, moderation};
 
 const INSERT: &str = include_str!("../../sql/member/insert.sql");
 const FIND: &str = include_str!("../../sql/member/find.sql");
@@ -42,7 +42,7 @@ impl SqliteMembers {
 #[async_trait]
 impl MemberStore for SqliteMembers {
     async fn create(&self, new: NewMember) -> Result<CreateMember, StoreError> {
-        let inserted = self.db.write(Lane::People, move |tx| insert(tx, &new)).await?;
+        let inserted = self.db.write(Priority::Foreground, move |tx| insert(tx, &new)).await?;
         Ok(if inserted { CreateMember::Created } else { CreateMember::NameTaken })
     }
 
@@ -54,7 +54,7 @@ impl MemberStore for SqliteMembers {
             if slice.is_empty() {
                 return Ok(created);
             }
-            created += self.db.write(Lane::Background, move |tx| insert_slice(tx, &slice)).await?;
+            created += self.db.write(Priority::Background, move |tx| insert_slice(tx, &slice)).await?;
         }
     }
 
@@ -76,7 +76,7 @@ impl MemberStore for SqliteMembers {
     }
 
     async fn change(&self, change: ChangeMember) -> Result<ChangeOutcome, StoreError> {
-        self.db.write(Lane::People, move |tx| self::change(tx, &change)).await
+        self.db.write(Priority::Foreground, move |tx| self::change(tx, &change)).await
     }
 
     async fn has_admin(&self) -> Result<bool, StoreError> {
@@ -88,7 +88,7 @@ impl MemberStore for SqliteMembers {
     }
 
     async fn end_session(&self, session: SessionId, expires_at: Timestamp) -> Result<(), StoreError> {
-        self.db.write(Lane::People, move |tx| revocation::end_session(tx, session, expires_at)).await
+        self.db.write(Priority::Foreground, move |tx| revocation::end_session(tx, session, expires_at)).await
     }
 
     async fn revocations(
@@ -102,8 +102,8 @@ impl MemberStore for SqliteMembers {
     async fn forget_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
         let mut forgotten = 0;
         loop {
-            let call = move |tx: &Connection| revocation::forget_expired(tx, now, SLICE_ROWS);
-            let slice = self.db.write(Lane::Background, call).await?;
+            let call = move |tx: &Tx| revocation::forget_expired(tx, now, SLICE_ROWS);
+            let slice = self.db.write(Priority::Background, call).await?;
             forgotten += slice as u64;
             if slice < SLICE_ROWS {
                 return Ok(forgotten);

@@ -1,12 +1,12 @@
 //! What signed tokens do not know: ended sessions and changed members, in commit order because there is one writer.
 
 use madang_board::{MemberId, SessionId};
+use madang_engine_sqlite::sql_error;
 use madang_kernel::{Id, StoreError, Timestamp};
 use madang_member::{MemberRecord, Revocation, RevocationCursor};
 use rusqlite::{Connection, Row, params};
 
 use super::row;
-use crate::errors::sql_error;
 
 const END_SESSION: &str = include_str!("../../sql/member/end_session.sql");
 const FORGET_CHANGE: &str = include_str!("../../sql/member/forget_change.sql");
@@ -35,7 +35,7 @@ pub(super) fn after(
     after: RevocationCursor,
     limit: usize,
 ) -> Result<(Vec<Revocation>, RevocationCursor), StoreError> {
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let limit = madang_engine_sqlite::limit(limit);
     let mut statement = tx.prepare_cached(AFTER).map_err(sql_error)?;
     let rows = statement.query_map([after.0, limit], positioned).map_err(sql_error)?;
     let mut cursor = after;
@@ -51,7 +51,7 @@ pub(super) fn after(
 /// Removes up to `limit` ended sessions whose tokens have expired; returns how many.
 pub(super) fn forget_expired(tx: &Connection, now: Timestamp, limit: usize) -> Result<usize, StoreError> {
     let mut forget = tx.prepare_cached(FORGET_EXPIRED).map_err(sql_error)?;
-    forget.execute([now.as_millis(), limit as i64]).map_err(sql_error)
+    forget.execute([now.as_millis(), madang_engine_sqlite::limit(limit)]).map_err(sql_error)
 }
 
 fn positioned(row: &Row<'_>) -> rusqlite::Result<(i64, Revocation)> {

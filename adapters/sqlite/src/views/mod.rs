@@ -5,12 +5,12 @@ mod write_back;
 
 use async_trait::async_trait;
 use madang_board::ArticleId;
+use madang_engine_sqlite::sql_error;
 use madang_kernel::{Id, StoreError};
 use madang_view::{StoredViews, ViewStore, WriteBack, WrittenBack};
 use rusqlite::Connection;
 
-use crate::errors::sql_error;
-use crate::{Lane, Sqlite};
+use crate::{Priority, Sqlite, Tx};
 
 const MARK_GONE: &str = include_str!("../../sql/view/mark_gone.sql");
 const DELETE: &str = include_str!("../../sql/view/delete.sql");
@@ -42,28 +42,29 @@ impl ViewStore for SqliteViews {
 
     async fn write_back(&self, counts: Vec<WriteBack>) -> Result<Vec<WrittenBack>, StoreError> {
         let clock = self.db.clock().clone();
-        let write = move |tx: &Connection| {
+        let write = move |tx: &Tx| {
             let now = clock.now();
             counts.iter().map(|back| write_back::write_back(tx, *back, now)).collect()
         };
-        self.db.write(Lane::Background, write).await
+        self.db.write(Priority::Background, write).await
     }
 
     async fn mark_article_gone(&self, article: ArticleId) -> Result<(), StoreError> {
-        let mark = move |tx: &Connection| {
+        let mark = move |tx: &Tx| {
             for sql in [MARK_GONE, DELETE] {
                 tx.prepare_cached(sql).and_then(|mut change| change.execute([article.raw()])).map_err(sql_error)?;
             }
             Ok(())
         };
-        self.db.write(Lane::Background, mark).await
+        self.db.write(Priority::Background, mark).await
     }
 
     async fn counted_after(&self, after: Option<ArticleId>, limit: usize) -> Result<Vec<ArticleId>, StoreError> {
         let list = move |tx: &Connection| {
             let after = after.map_or(i64::MIN, ArticleId::raw);
             let mut statement = tx.prepare_cached(COUNTED_AFTER).map_err(sql_error)?;
-            let rows = statement.query_map([after, limit as i64], |row| row.get(0).map(ArticleId::from_raw));
+            let rows = statement
+                .query_map([after, madang_engine_sqlite::limit(limit)], |row| row.get(0).map(ArticleId::from_raw));
             rows.map_err(sql_error)?.collect::<Result<_, _>>().map_err(sql_error)
         };
         self.db.read(list).await

@@ -1,11 +1,10 @@
 //! What is stored of one article's views, read in one statement.
 
 use madang_board::ArticleId;
+use madang_engine_sqlite::sql_error;
 use madang_kernel::{Id, StoreError};
 use madang_view::StoredViews;
 use rusqlite::{Connection, Row};
-
-use crate::errors::sql_error;
 
 const FIND: &str = include_str!("../../sql/view/find.sql");
 

@@ -1,17 +1,17 @@
 //! Writing one live count back: the row, its version and its event, or nothing at all.
 
+use madang_engine_sqlite::sql_error;
 use madang_kernel::{Id, StoreError, Timestamp};
 use madang_view::{StoredViews, WriteBack, WrittenBack, events};
-use rusqlite::{Connection, params};
+use rusqlite::params;
 
 use super::row;
-use crate::errors::sql_error;
-use crate::log;
+use crate::Tx;
 
 const SET: &str = include_str!("../../sql/view/set.sql");
 
 /// Stores the greater of both counts; only a change is reported.
-pub(super) fn write_back(tx: &Connection, back: WriteBack, now: Timestamp) -> Result<WrittenBack, StoreError> {
+pub(super) fn write_back(tx: &Tx, back: WriteBack, now: Timestamp) -> Result<WrittenBack, StoreError> {
     let article_id = back.article_id;
     let stored = row::find(tx, article_id)?;
     let is_news = matches!(stored.views(), StoredViews::Count(count) if back.view_count > count);
@@ -22,6 +22,6 @@ pub(super) fn write_back(tx: &Connection, back: WriteBack, now: Timestamp) -> Re
     let view_count = i64::try_from(back.view_count).map_err(|error| StoreError::broken("view count", error))?;
     let mut set = tx.prepare_cached(SET).map_err(sql_error)?;
     set.execute(params![article_id.raw(), view_count, version as i64]).map_err(sql_error)?;
-    log::report(tx, events::viewed(back, version, now))?;
+    tx.report(events::viewed(back, version, now))?;
     Ok(WrittenBack { article_id, stored: StoredViews::Count(back.view_count) })
 }

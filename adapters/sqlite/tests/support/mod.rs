@@ -25,13 +25,14 @@ impl TestDb {
         let mut options = SqliteOptions::in_directory(directory.path());
         change(&mut options);
         let clock = Arc::new(ManualClock::at(Timestamp::from_millis(1_800_000_000_000)));
-        let db = Sqlite::open(options, clock.clone()).expect("a fresh database");
+        let db = madang_sqlite::open(options, clock.clone()).expect("a fresh database");
         Self { db, clock, directory }
     }
 
     /// Opens the same file again, beside the first.
     pub(crate) fn reopen(&self) -> Sqlite {
-        Sqlite::open(SqliteOptions::in_directory(self.directory.path()), self.clock.clone()).expect("the same database")
+        madang_sqlite::open(SqliteOptions::in_directory(self.directory.path()), self.clock.clone())
+            .expect("the same database")
     }
 }
 

@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-use madang_sqlite::{Behind, GroupLag};
+use madang_sqlite::{Backlog, GroupLag};
 
 /// What is said of a group that has nothing to do.
 pub(crate) const UP_TO_DATE: &str = "up to date";
 
 /// `up to date`, or how much is before the group and how old it is.
 pub(crate) fn in_words(lag: &GroupLag) -> String {
-    let mut words = match behind(lag.topics) {
+    let mut words = match backlog(lag.topics) {
         None => UP_TO_DATE.to_owned(),
         Some(behind) => format!("{behind} behind"),
     };
-    if let Some(waiting) = behind(lag.rungs) {
+    if let Some(waiting) = backlog(lag.rungs) {
         words.push_str(&format!(", {waiting} waiting to be tried again"));
     }
     if lag.fell_behind {
@@ -22,11 +22,11 @@ pub(crate) fn in_words(lag: &GroupLag) -> String {
     words
 }
 
-fn behind(behind: Behind) -> Option<String> {
-    let age = behind.oldest_age?;
-    let at_most = if behind.is_exact { "" } else { "at most " };
-    let entries = if behind.entries == 1 { "entry" } else { "entries" };
-    Some(format!("{at_most}{} {entries} and {}", behind.entries, seconds(age)))
+fn backlog(backlog: Backlog) -> Option<String> {
+    let age = backlog.oldest_age?;
+    let at_most = if backlog.is_exact { "" } else { "at most " };
+    let entries = if backlog.entries == 1 { "entry" } else { "entries" };
+    Some(format!("{at_most}{} {entries} and {}", backlog.entries, seconds(age)))
 }
 
 fn seconds(age: Duration) -> String {
@@ -39,12 +39,12 @@ mod tests {
 
     use super::*;
 
-    const NOTHING: Behind = Behind { entries: 0, is_exact: true, oldest_age: None };
+    const NOTHING: Backlog = Backlog { entries: 0, is_exact: true, oldest_age: None };
 
     #[test]
     fn a_lag_is_said_in_words() {
         let lag = |topics, rungs| GroupLag { group: GroupId::new("g"), topics, rungs, fell_behind: false };
-        let some = |entries, is_exact| Behind { entries, is_exact, oldest_age: Some(Duration::from_millis(12_340)) };
+        let some = |entries, is_exact| Backlog { entries, is_exact, oldest_age: Some(Duration::from_millis(12_340)) };
         assert_eq!(in_words(&lag(NOTHING, NOTHING)), "up to date");
         assert_eq!(in_words(&lag(some(1, true), NOTHING)), "1 entry and 12.3 s behind");
         assert_eq!(

@@ -74,7 +74,7 @@ mod tests {
     async fn ids_are_issued_again_after_the_number_was_lost() {
         let data = tempfile::tempdir().unwrap();
         let clock = Arc::new(ManualClock::at(Timestamp::from_millis(1_800_000_000_000)));
-        let database = Sqlite::open(SqliteOptions::in_directory(data.path()), clock.clone()).unwrap();
+        let database = madang_sqlite::open(SqliteOptions::in_directory(data.path()), clock.clone()).unwrap();
         let leases = SqliteLeases::new(database);
         let first = leases.acquire(TTL_MS).await.unwrap();
         let ids = IdGenerator::new(clock.clone(), first);
@@ -92,7 +92,7 @@ mod tests {
     async fn a_renewal_moves_the_end() {
         let data = tempfile::tempdir().unwrap();
         let clock = Arc::new(ManualClock::at(Timestamp::from_millis(1_800_000_000_000)));
-        let database = Sqlite::open(SqliteOptions::in_directory(data.path()), clock.clone()).unwrap();
+        let database = madang_sqlite::open(SqliteOptions::in_directory(data.path()), clock.clone()).unwrap();
         let leases = SqliteLeases::new(database);
         let ids = IdGenerator::new(clock.clone(), leases.acquire(TTL_MS).await.unwrap());
         clock.advance(Duration::from_secs(5));

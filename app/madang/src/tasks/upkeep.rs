@@ -13,8 +13,6 @@ use super::complaint::Complaint;
 use crate::composition::site::Site;
 use crate::config::Settings;
 
-/// Longer than any replay of a dead letter reaches.
-pub(crate) const INBOX_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// How often the recorder folds what it has collected.
 const METRICS_UPKEEP: Duration = Duration::from_secs(5);
 

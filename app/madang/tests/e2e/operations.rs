@@ -147,7 +147,7 @@ fn a_falsified_counter_is_found_beside_a_server_and_without_one() {
 fn give_up(data: &Path, letters: &[(i64, &'static [u8])]) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        let database = Sqlite::open(SqliteOptions::in_directory(data), Arc::new(SystemClock)).unwrap();
+        let database = madang_sqlite::open(SqliteOptions::in_directory(data), Arc::new(SystemClock)).unwrap();
         // A group that no server runs: what is replayed stays where it was put.
         let message = |(id, payload): &(i64, &'static [u8])| Message {
             event_id: EventId::from_raw(*id),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use axum::Router;
 use axum::body::Body;
 use madang_api::{
@@ -11,13 +12,15 @@ use madang_api::{
 use madang_article::ArticleService;
 use madang_board::Role;
 use madang_comment::{CommentService, DepthMax};
+use madang_event::Envelope;
 use madang_hot_article::{HotService, SiteDays};
 use madang_kernel::{IdGenerator, NodeId, NodeLease, SystemClock};
 use madang_like::LikeService;
 use madang_member::{MemberOptions, MemberService, Moderated, Moderation};
+use madang_memory::MemoryReadModel;
+use madang_messaging::AfterCommit;
 use madang_sqlite::{
-    Sqlite, SqliteArticles, SqliteComments, SqliteHot, SqliteLikes, SqliteMembers, SqliteModeration, SqliteOptions,
-    SqliteViews,
+    SqliteArticles, SqliteComments, SqliteHot, SqliteLikes, SqliteMembers, SqliteModeration, SqliteOptions, SqliteViews,
 };
 use madang_view::{GuestKey, ViewConfig, ViewService};
 
@@ -41,6 +44,16 @@ pub(crate) struct BoardSite {
     _directory: tempfile::TempDir,
 }
 
+/// As in the product, the query model has a change before whoever made it is answered.
+struct OwnCommits(Arc<MemoryReadModel>);
+
+#[async_trait]
+impl AfterCommit<Envelope> for OwnCommits {
+    fn committed(&self, events: &[Envelope]) {
+        self.0.merge_committed(events);
+    }
+}
+
 impl BoardSite {
     /// A fresh site.
     pub(crate) async fn open() -> Self {
@@ -51,7 +64,7 @@ impl BoardSite {
     pub(crate) async fn open_with(limits: ApiLimits) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let clock = Arc::new(SystemClock);
-        let db = Sqlite::open(SqliteOptions::in_directory(directory.path()), clock.clone()).unwrap();
+        let db = madang_sqlite::open(SqliteOptions::in_directory(directory.path()), clock.clone()).unwrap();
         let lease = NodeLease { node: NodeId(1), from_ms: 0, until_ms: i64::MAX };
         let ids = Arc::new(IdGenerator::new(clock.clone(), lease));
         let options = MemberOptions { hash_memory_kib: 8, hash_passes: 1, ..MemberOptions::default() };
@@ -72,7 +85,7 @@ impl BoardSite {
         let views = ViewService::new(store, articles.clone(), ids, clock.clone(), &guests, ViewConfig::default());
         let views = Arc::new(views);
         let (read, model) = read_side(articles.clone(), comments.clone(), likes.clone(), views.clone());
-        db.on_commit(Arc::new(move |events| model.merge_committed(events)));
+        db.after_commit(Arc::new(OwnCommits(model)));
         let days = SiteDays::new(jiff::tz::TimeZone::UTC);
         let hot = HotService::new(Arc::new(SqliteHot::new(db)), clock, days, Arc::new(Store::Away));
         articles.ensure_first_board().await.unwrap();

@@ -35,7 +35,7 @@ impl Database {
         if commits == Commits::OneEach {
             options.batch_max = 1;
         }
-        let db = Sqlite::open(options, clock.clone())?;
+        let db = madang_sqlite::open(options, clock.clone())?;
         let now = clock.now().as_millis();
         let lease = NodeLease { node: NodeId(0), from_ms: now, until_ms: now + LEASE_MS };
         let ids = Arc::new(IdGenerator::new(clock.clone(), lease));

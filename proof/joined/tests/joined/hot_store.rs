@@ -8,7 +8,7 @@ use madang_hot_article::HotStore;
 use madang_kernel::{ManualClock, StoreError, Timestamp};
 use madang_messaging::GroupId;
 use madang_redis::RankedHot;
-use madang_sqlite::{CheckFinding, CheckOptions, Lane, Sqlite, SqliteHot, SqliteLog, SqliteOptions};
+use madang_sqlite::{CheckFinding, CheckOptions, Priority, Sqlite, SqliteHot, SqliteLog, SqliteOptions};
 
 use crate::support::{TestRedis, Topology};
 
@@ -23,7 +23,7 @@ impl Scores {
     pub(crate) fn fresh() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let clock = Arc::new(ManualClock::at(Timestamp::from_millis(1_800_000_000_000)));
-        let db = Sqlite::open(SqliteOptions::in_directory(directory.path()), clock.clone()).unwrap();
+        let db = madang_sqlite::open(SqliteOptions::in_directory(directory.path()), clock.clone()).unwrap();
         Self { db, clock, directory }
     }
 
@@ -34,9 +34,9 @@ impl Scores {
     /// Makes the stored scores wrong: whoever reads them shows it.
     pub(crate) async fn damage(&self) {
         let sql = "UPDATE hot_score SET score = 1000 - score WHERE deleted = 0";
-        let damage = self
-            .db
-            .write(Lane::People, move |tx| tx.execute_batch(sql).map_err(|error| StoreError::broken("test", error)));
+        let damage = self.db.write(Priority::Foreground, move |tx| {
+            tx.execute_batch(sql).map_err(|error| StoreError::broken("test", error))
+        });
         damage.await.unwrap();
     }
 }
@@ -62,7 +62,7 @@ impl<T: Topology> HotStoreHarness for Harness<T> {
     async fn restart(&mut self) {
         self.scores.db.close().await;
         let options = SqliteOptions::in_directory(self.scores.directory.path());
-        self.scores.db = Sqlite::open(options, self.scores.clock.clone()).unwrap();
+        self.scores.db = madang_sqlite::open(options, self.scores.clock.clone()).unwrap();
         self.store = Arc::new(RankedHot::new(self.scores.store(), self.test.redis.clone()));
     }
 
@@ -83,7 +83,7 @@ impl<T: Topology> HotStoreHarness for Harness<T> {
 
     async fn differences(&self) -> Vec<String> {
         let options = CheckOptions { integrity: true, ..CheckOptions::default() };
-        let found = self.scores.db.check(options, |_| {}).await.unwrap().findings;
+        let found = madang_sqlite::check(&self.scores.db, options, |_| {}).await.unwrap().findings;
         // The cases make offsets up, past the head of a log that is empty.
         let hot = found.into_iter().filter(|it| !matches!(it, CheckFinding::OffsetPastHead { .. }));
         hot.map(|finding| finding.to_string()).collect()

@@ -49,7 +49,7 @@ impl Site {
     fn fresh() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let clock = Arc::new(ManualClock::at(Timestamp::from_millis(NOW_MS)));
-        let db = Sqlite::open(SqliteOptions::in_directory(directory.path()), clock.clone()).unwrap();
+        let db = madang_sqlite::open(SqliteOptions::in_directory(directory.path()), clock.clone()).unwrap();
         Self { db, clock, _directory: directory }
     }
 

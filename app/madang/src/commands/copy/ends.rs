@@ -31,7 +31,7 @@ impl Source {
         let mut mac = Hmac::<Sha256>::new_from_slice(&key).context("a key that signs nothing")?;
         mac.update(b"madang site");
         let site = hex(&mac.finalize().into_bytes()[..16]);
-        let database = Sqlite::open(SqliteOptions::in_directory(data.path()), Arc::new(SystemClock))?;
+        let database = madang_sqlite::open(SqliteOptions::in_directory(data.path()), Arc::new(SystemClock))?;
         Ok(Self { database, site })
     }
 }

@@ -43,7 +43,7 @@ impl Copy<'_> {
     }
 
     async fn between(&self, source: &Source, target: &Target, report: &Report) -> anyhow::Result<u8> {
-        let state = source.database.export_state().await?;
+        let state = madang_sqlite::export_state(&source.database).await?;
         let mut done = match target.import.begin(&source.site, &ends::digest(&state)).await? {
             Begun::Finished => {
                 report.text("this site was copied to this cluster before; there is nothing left to do").await?;
@@ -87,13 +87,13 @@ impl Copy<'_> {
         let to = ImportTable::named(table.name).context("a cluster has no such table")?;
         let mut done = before.as_ref().map_or(0, |before| before.rows);
         let after = before.map(|before| key_values(&before.last_key)).transpose()?;
-        let mut rows = source.database.export(table, after, self.slice).await?;
+        let mut rows = madang_sqlite::export(&source.database, table, after, self.slice).await?;
         while let Some(last) = rows.last().map(|row| table.key_of(row)) {
             done += rows.len() as u64;
             let progress = Progress { last_key: key_text(&last)?, rows: done };
             let cells = rows.into_iter().map(cells).collect::<anyhow::Result<_>>()?;
             let (next, taken) = tokio::join!(
-                source.database.export(table, Some(last), self.slice),
+                madang_sqlite::export(&source.database, table, Some(last), self.slice),
                 target.import.take(to, cells, &progress),
             );
             taken?;

@@ -5,11 +5,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use madang_api::PartState;
+use madang_article_read::ReadService;
+use madang_event::Envelope;
 use madang_kernel::{IDEMPOTENCY_KEPT_MS, Timestamp};
 use madang_member::MemberStore as _;
 use madang_memory::MemoryReadModel;
-use madang_messaging::{ConsumerConfig, Inbox as _, Outage};
-use madang_sqlite::{GroupLag, Lane, RetentionOptions, Sqlite, SqliteArticles, SqliteInbox, SqliteLog};
+use madang_messaging::{AfterCommit, ConsumerConfig, Outage};
+use madang_sqlite::{GroupLag, Priority, RetentionOptions, Sqlite, SqliteArticles, SqliteLog};
+use madang_web::LiveHub;
 use tracing::info;
 
 use super::check;
@@ -19,7 +22,7 @@ use crate::composition::site::{Backing, GroupProgress, SeedStore, Site, Stages};
 use crate::config::Settings;
 use crate::tasks::consumers::READ_GROUP;
 use crate::tasks::lag;
-use crate::tasks::upkeep::{INBOX_KEPT, warn_on_error};
+use crate::tasks::upkeep::warn_on_error;
 
 /// The file and what is made of it.
 pub(super) struct Embedded {
@@ -29,22 +32,34 @@ pub(super) struct Embedded {
     pub(super) model: Arc<MemoryReadModel>,
 }
 
+/// What every commit of this process reaches before its callers are answered.
+struct OwnCommits {
+    model: Arc<MemoryReadModel>,
+    read: Option<Arc<ReadService>>,
+    live: LiveHub,
+}
+
+#[async_trait]
+impl AfterCommit<Envelope> for OwnCommits {
+    fn committed(&self, events: &[Envelope]) {
+        self.model.merge_committed(events);
+        if let Some(read) = &self.read {
+            read.note_committed(events);
+        }
+        self.live.publish(events);
+    }
+}
+
 #[async_trait]
 impl Backing for Embedded {
     fn is_shared(&self) -> bool {
         false
     }
 
-    /// From here on people read their own writes: the model hears of a change before whoever made it is answered.
+    /// From here on people read their own writes: the model has a change before whoever made it is answered.
     fn start(&self, site: &Site, _stages: &Stages<'_>) {
         let (model, read, live) = (self.model.clone(), site.services.read.clone(), site.live.clone());
-        self.database.on_commit(Arc::new(move |events| {
-            model.merge_committed(events);
-            if let Some(read) = &read {
-                read.note_committed(events);
-            }
-            live.publish(events);
-        }));
+        self.database.after_commit(Arc::new(OwnCommits { model, read, live }));
     }
 
     /// The query model starts empty, so its group starts at the end of the log.
@@ -57,7 +72,7 @@ impl Backing for Embedded {
     }
 
     async fn parts(&self, site: &Site) -> Vec<PartState> {
-        let (writer, lags) = tokio::join!(self.database.write(Lane::People, |_| Ok(())), self.log.lag());
+        let (writer, lags) = tokio::join!(self.database.write(Priority::Foreground, |_| Ok(())), self.log.lag());
         // Renewing the lease is a write to disk every few seconds: a disk that is full or gone shows here.
         let mut parts = vec![
             part("store", writer.map(|()| "takes writes".to_owned())),
@@ -84,10 +99,6 @@ impl Backing for Embedded {
         let before = Timestamp::from_millis(now.as_millis() - IDEMPOTENCY_KEPT_MS);
         warn_on_error("forget idempotency keys", self.stores.articles.purge_once(before).await);
         warn_on_error("forget ended sessions", self.stores.members.forget_expired(now).await);
-        warn_on_error(
-            "forget processed events",
-            SqliteInbox::new(self.database.clone()).forget_older_than(INBOX_KEPT).await,
-        );
     }
 
     fn holds_query_model(&self, site: &Site) -> bool {

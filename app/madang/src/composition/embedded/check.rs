@@ -19,7 +19,7 @@ pub(super) async fn check(database: &Sqlite, site: &Site, full: bool, report: &R
     }
     let progress = report.clone();
     let options = CheckOptions { integrity: full, derived: Some(derived(site)) };
-    let found = database.check(options, move |so_far| {
+    let found = madang_sqlite::check(database, options, move |so_far| {
         progress.progress("boards", so_far.boards_done, so_far.boards);
     });
     let found = found.await?;
@@ -56,8 +56,8 @@ async fn say_what_was_compared(found: &CheckReport, report: &Report) -> anyhow::
     let sizes = found.sizes;
     report
         .text(format!(
-            "sizes: event log {}, outbox {}, inbox {}, idempotency keys {}, dead letters {}, revocations {}",
-            sizes.log, sizes.outbox, sizes.inbox, sizes.idempotency, sizes.dead_letters, sizes.revocations
+            "sizes: event log {}, idempotency keys {}, dead letters {}, revocations {}",
+            sizes.log, sizes.idempotency, sizes.dead_letters, sizes.revocations
         ))
         .await?;
     Ok(())

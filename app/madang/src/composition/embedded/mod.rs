@@ -56,12 +56,12 @@ impl<'a> Opening<'a> {
         let tokens = keys::token_keys(data.path())?;
         let options = SqliteOptions {
             readers: settings.readers,
-            people_queue: settings.people_queue,
+            foreground_queue: settings.people_queue,
             background_queue: settings.background_queue,
             batch_max: settings.batch_max,
             ..SqliteOptions::in_directory(data.path())
         };
-        let database = Sqlite::open(options, clock.clone())?;
+        let database = madang_sqlite::open(options, clock.clone())?;
         let leases = Arc::new(SqliteLeases::new(database.clone()));
         let first = leases.acquire(LEASE_MS).await.context("cannot lease a node number")?;
         let guests = GuestKey::new(keys::guest_key(data.path())?);

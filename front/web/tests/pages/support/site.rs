@@ -10,12 +10,13 @@ use madang_article::{ArticleService, BoardDraft};
 use madang_article_read::ReadService;
 use madang_board::{Actor, CommentMode, Role};
 use madang_comment::{CommentService, DepthMax};
+use madang_event::Envelope;
 use madang_hot_article::{HotService, Progress, SiteDays};
 use madang_kernel::{IdGenerator, NodeId, NodeLease, StoreError, SystemClock, Timestamp};
 use madang_like::LikeService;
 use madang_member::{MemberOptions, MemberService, Moderated, Moderation};
 use madang_memory::{LocalOwners, MemoryReadModel};
-use madang_messaging::{OnError, Supervisor};
+use madang_messaging::{AfterCommit, OnError, Supervisor};
 use madang_sqlite::{
     Sqlite, SqliteArticles, SqliteComments, SqliteDeadLetters, SqliteHot, SqliteLikes, SqliteLog, SqliteMembers,
     SqliteModeration, SqliteOptions, SqliteViews,
@@ -47,7 +48,7 @@ impl TestSite {
     pub(crate) async fn open() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let clock = Arc::new(SystemClock);
-        let db = Sqlite::open(SqliteOptions::in_directory(directory.path()), clock.clone()).unwrap();
+        let db = madang_sqlite::open(SqliteOptions::in_directory(directory.path()), clock.clone()).unwrap();
         let lease = NodeLease { node: NodeId(1), from_ms: 0, until_ms: i64::MAX };
         let ids = Arc::new(IdGenerator::new(clock.clone(), lease));
         let options = MemberOptions { hash_memory_kib: 8, hash_passes: 1, ..MemberOptions::default() };
@@ -74,12 +75,7 @@ impl TestSite {
         let read = Arc::new(ReadService::new(model.clone(), Arc::new(owners), clock.clone()));
         load_in_background(&read);
         let live = LiveHub::default();
-        let (heard, noted) = (live.clone(), read.clone());
-        db.on_commit(Arc::new(move |events| {
-            model.merge_committed(events);
-            noted.note_committed(events);
-            heard.publish(events);
-        }));
+        db.after_commit(Arc::new(OwnCommits { model, read: read.clone(), live: live.clone() }));
         let days = SiteDays::new(TimeZone::UTC);
         let hot = HotService::new(Arc::new(SqliteHot::new(db.clone())), clock.clone(), days, Arc::new(Nothing));
         let moderated = Moderated {
@@ -173,6 +169,22 @@ fn load_in_background(read: &Arc<ReadService>) {
         let running = running.clone();
         async move { running.run(stop).await }
     });
+}
+
+/// As in the product, everything in this process has a change before whoever made it is answered.
+struct OwnCommits {
+    model: Arc<MemoryReadModel>,
+    read: Arc<ReadService>,
+    live: LiveHub,
+}
+
+#[async_trait]
+impl AfterCommit<Envelope> for OwnCommits {
+    fn committed(&self, events: &[Envelope]) {
+        self.model.merge_committed(events);
+        self.read.note_committed(events);
+        self.live.publish(events);
+    }
 }
 
 struct Nothing;

@@ -1,2 +1,0 @@
--- How much waits: counts the rows, which is what the figure is for. A whole scan.
-SELECT count(*), min(inserted_at) FROM outbox
