@@ -64,7 +64,7 @@ async fn renew(leases: &dyn NodeLeases, ids: &IdGenerator, ttl_ms: i64) -> Resul
 mod tests {
     use madang_board::ArticleId;
     use madang_kernel::{Clock as _, ManualClock, NodeId, NodeLease, ShardId, Timestamp};
-    use madang_sqlite::{Sqlite, SqliteLeases, SqliteOptions};
+    use madang_sqlite::{SqliteLeases, SqliteOptions};
 
     use super::*;
 

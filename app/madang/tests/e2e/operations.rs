@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use madang_kernel::{EventId, Id as _, ShardId, SystemClock, Timestamp};
 use madang_messaging::{EventLog as _, Message, header};
-use madang_sqlite::{DATABASE_FILE, Sqlite, SqliteLog, SqliteOptions};
+use madang_sqlite::{DATABASE_FILE, SqliteLog, SqliteOptions};
 
 use crate::command::run;
 use crate::server::{ADMIN, Start, TestServer};
