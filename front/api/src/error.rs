@@ -1,18 +1,16 @@
 //! Every way a request can fail, and the one place that knows which status each has.
 
 use std::borrow::Cow;
-use std::time::Duration;
 
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use madang_article::ArticleError;
 use madang_comment::CommentError;
 use madang_kernel::{Invalid, StoreError};
 use madang_like::LikeError;
 use madang_member::MemberError;
+use madang_server::{FieldProblem, Problem, Rejection};
 use madang_view::ViewError;
-
-use crate::problem::{FieldProblem, Problem};
 
 /// Why a request was not answered as asked.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -47,9 +45,6 @@ pub enum ApiError {
         /// The longest that is allowed.
         limit_bytes: usize,
     },
-    /// The body did not arrive in time.
-    #[error("the body took too long to arrive")]
-    TooSlow,
     /// The body is not labelled as JSON.
     #[error("the body must be sent as Content-Type: application/json")]
     NotJson,
@@ -59,27 +54,9 @@ pub enum ApiError {
     /// The idempotency key was used with another body.
     #[error("this Idempotency-Key was used with another body: take a new key for a new request")]
     KeyReused,
-    /// More than the limits allow; says when to come back.
-    #[error("too many requests: wait {} s", retry_after_s(*.retry_after))]
-    TooMany {
-        /// When the next one is allowed.
-        retry_after: Duration,
-        /// How many are allowed at once.
-        burst: u32,
-        /// In how many seconds that many come back.
-        window_s: u64,
-    },
-    /// The server is busy or a part of it is away; worth asking again.
-    #[error("{detail}")]
-    Unavailable {
-        /// What the caller may know.
-        detail: &'static str,
-        /// When it is worth asking again.
-        retry_after: Duration,
-    },
-    /// A defect of ours; the caller learns nothing but that.
-    #[error("something went wrong on our side")]
-    Internal,
+    /// Refused for its cost, or for a defect of ours.
+    #[error(transparent)]
+    Rejected(#[from] Rejection),
 }
 
 impl ApiError {
@@ -94,12 +71,9 @@ impl ApiError {
             Self::Conflict(_) => StatusCode::CONFLICT,
             Self::Changed => StatusCode::PRECONDITION_FAILED,
             Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
             Self::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Invalid(_) | Self::KeyReused => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
-            Self::Unavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
-            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::Rejected(rejection) => rejection.status(),
         }
     }
 
@@ -115,13 +89,10 @@ impl ApiError {
             Self::Conflict(_) => ("urn:madang:problem:conflict", "Conflict"),
             Self::Changed => ("urn:madang:problem:changed", "Changed meanwhile"),
             Self::TooLarge { .. } => ("urn:madang:problem:too-large", "Body too large"),
-            Self::TooSlow => ("urn:madang:problem:too-slow", "Body too slow"),
             Self::NotJson => ("urn:madang:problem:not-json", "Not JSON"),
             Self::Invalid(_) => ("urn:madang:problem:invalid", "Invalid field"),
             Self::KeyReused => ("urn:madang:problem:key-reused", "Idempotency key reused"),
-            Self::TooMany { .. } => ("urn:madang:problem:too-many", "Too many requests"),
-            Self::Unavailable { .. } => ("urn:madang:problem:unavailable", "Not available"),
-            Self::Internal => ("urn:madang:problem:internal", "Internal error"),
+            Self::Rejected(rejection) => rejection.kind(),
         }
     }
 
@@ -129,49 +100,21 @@ impl ApiError {
     pub(crate) fn invalid(field: &'static str, message: impl Into<String>) -> Self {
         Self::Invalid(vec![FieldProblem::new(field, message)])
     }
-
-    /// Too much work at the moment.
-    pub(crate) fn overloaded(detail: &'static str) -> Self {
-        Self::Unavailable { detail, retry_after: Duration::from_secs(1) }
-    }
 }
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let status = self.status();
+        if let Self::Rejected(rejection) = self {
+            return rejection.into_response();
+        }
         let (kind, title) = self.kind();
         let errors: &[FieldProblem] = if let Self::Invalid(errors) = &self { errors } else { &[] };
-        let problem = Problem { kind, title, status: status.as_u16(), detail: &self.to_string(), errors };
-        let mut response = problem.into_response(status);
+        let (status, detail) = (self.status().as_u16(), self.to_string());
+        let mut response = Problem { kind, title, status, detail: &detail, errors }.into_response();
         if let Self::NotSignedIn(_) = self {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
-        if let Self::Unavailable { retry_after, .. } | Self::TooMany { retry_after, .. } = self {
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(retry_after_s(retry_after)));
-        }
-        if let Self::TooMany { retry_after, burst, window_s } = self {
-            limit_headers(response.headers_mut(), retry_after, burst, window_s);
-        }
         response
-    }
-}
-
-/// Whole seconds, and never 0: that would be an invitation to hammer.
-fn retry_after_s(retry_after: Duration) -> u64 {
-    retry_after.as_millis().div_ceil(1_000).clamp(1, 86_400) as u64
-}
-
-/// The limit as the IETF's draft of `RateLimit` writes it.
-fn limit_headers(headers: &mut HeaderMap, retry_after: Duration, burst: u32, window_s: u64) {
-    let reset = retry_after_s(retry_after);
-    let pairs = [
-        ("ratelimit-policy", format!("\"default\";q={burst};w={window_s}")),
-        ("ratelimit", format!("\"default\";r=0;t={reset}")),
-    ];
-    for (name, value) in pairs {
-        if let Ok(value) = HeaderValue::from_str(&value) {
-            headers.insert(name, value);
-        }
     }
 }
 
@@ -187,11 +130,12 @@ impl From<StoreError> for ApiError {
             // An outage makes one of these a request: the metrics count them, a log line each would bury the rest.
             StoreError::Unavailable { what, reason, retry_after } => {
                 tracing::debug!(what, "refused for now: {reason}");
-                Self::Unavailable { detail: "the server cannot do this at the moment: try again shortly", retry_after }
+                let detail = "the server cannot do this at the moment: try again shortly";
+                Rejection::Unavailable { detail, retry_after }.into()
             }
             StoreError::Broken { what, source } => {
                 tracing::error!(what, "{what} failed: {source}");
-                Self::Internal
+                Rejection::Internal.into()
             }
         }
     }

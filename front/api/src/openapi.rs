@@ -1,5 +1,6 @@
 //! The OpenAPI description: what the handlers do not say themselves, and the problems they share.
 
+use madang_server::{FieldProblem, Problem};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{ContentBuilder, Header, OpenApi as Description, Ref, RefOr, Response, ResponseBuilder, Schema};
@@ -7,7 +8,6 @@ use utoipa::{Modify, OpenApi, PartialSchema, ToResponse, ToSchema};
 
 use crate::extract::COOKIE_NAME;
 use crate::operations::{__path_alive, __path_figures, __path_ready};
-use crate::problem::{FieldProblem, Problem};
 
 /// The description without the handlers of the API, which the router adds.
 #[derive(OpenApi)]

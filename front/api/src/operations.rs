@@ -6,14 +6,12 @@ use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use madang_server::{OPERATIONS_PATHS, PartState};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::state::Operators;
-use crate::{ApiError, PartState, reply};
-
-/// The addresses, as the meters know them.
-pub(crate) const ROUTES: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
+use crate::{ApiError, reply};
 
 /// Whether the process can serve, part by part.
 #[derive(Debug, Serialize, ToSchema)]
@@ -26,7 +24,8 @@ pub(crate) struct ReadyBody {
 
 /// The three addresses.
 pub(crate) fn routes() -> Router<Operators> {
-    Router::new().route("/healthz", get(alive)).route("/readyz", get(ready)).route("/metrics", get(figures))
+    let [health, readiness, metrics] = OPERATIONS_PATHS;
+    Router::new().route(health, get(alive)).route(readiness, get(ready)).route(metrics, get(figures))
 }
 
 /// The process is alive.

@@ -3,6 +3,7 @@
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
+use madang_server::Rejection;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -99,8 +100,8 @@ pub(crate) fn no_content() -> Response {
 pub(crate) fn encode(body: &impl Serialize, capacity: usize) -> Result<Vec<u8>, ApiError> {
     let mut buffer = Vec::with_capacity(capacity);
     serde_json::to_writer(&mut buffer, body).map_err(|error| {
-        tracing::error!("an answer cannot be encoded: {error}");
-        ApiError::Internal
+        tracing::error!("a response cannot be encoded, answering with 500: {error}");
+        Rejection::Internal
     })?;
     Ok(buffer)
 }
@@ -116,7 +117,7 @@ pub(crate) fn bytes(status: StatusCode, body: impl Into<Body>) -> Response {
 /// Text of ours as a header value.
 pub(crate) fn text(value: &str) -> Result<HeaderValue, ApiError> {
     HeaderValue::from_str(value).map_err(|error| {
-        tracing::error!("a header cannot be encoded: {error}");
-        ApiError::Internal
+        tracing::error!("a header cannot be encoded, answering with 500: {error}");
+        ApiError::from(Rejection::Internal)
     })
 }

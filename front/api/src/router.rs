@@ -1,4 +1,4 @@
-//! Puts the routes together and the gate in front of them. The description is always whole, also where a process serves
+//! Puts the routes together and admission control in front of them. The description is always whole, also where a process serves
 //! only some of the calls.
 
 use std::sync::Arc;
@@ -9,6 +9,7 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, get, on};
 use bytes::Bytes;
+use madang_server::{Admission, OPERATIONS_PATHS, RequestMetrics, RequestPolicy};
 use utoipa::OpenApi;
 use utoipa::openapi::OpenApi as Description;
 use utoipa::openapi::path::PathItem;
@@ -17,14 +18,12 @@ use utoipa_axum::routes;
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use crate::completed::completed;
-use crate::gate::Gate;
-use crate::meters::Meters;
 use crate::openapi::ApiDoc;
 use crate::state::{Operators, Served, Shared};
 use crate::{
-    ApiError, ApiLimits, ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, ModerationCalls,
-    ReadCalls, ViewCalls, articles, boards, comments, hot_articles, likes, members, moderation, operations, sessions,
-    supervision, views,
+    ApiError, ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, ModerationCalls, ReadCalls,
+    ViewCalls, articles, boards, comments, hot_articles, likes, members, moderation, operations, sessions, supervision,
+    views,
 };
 
 /// `/readyz` asks every part; a part that does not answer is not ready.
@@ -41,34 +40,33 @@ pub fn router(state: ApiState) -> Router {
     router_with_pages(state, Router::new())
 }
 
-/// The same with pages for people beside it, behind the same gate. The pages must not have a fallback of their own.
+/// The same with pages for people beside it, behind the same admission control. The pages must not have a fallback of their own.
 pub fn router_with_pages(state: ApiState, pages: Router) -> Router {
-    let limits = state.limits.clone();
-    let limiter = limits.limiter.clone().map(|limiter| (limiter, limits.trusted_proxies.clone()));
+    let policy = state.policy.clone();
     let operators = Operators { readiness: state.readiness.clone(), metrics: state.metrics.clone() };
     let Assembly { router: api, description, .. } = assemble(state);
     let description = completed(description);
     let known = description.paths.paths.keys().cloned();
-    let meters = Arc::new(Meters::new(known.chain(operations::ROUTES.map(str::to_owned))));
-    let gate =
-        |in_flight, timeout| Gate::new(in_flight, timeout, meters.clone()).with(limits.body_timeout, limits.hsts);
+    let metrics = Arc::new(RequestMetrics::new(known.chain(OPERATIONS_PATHS.map(str::to_owned))));
+    let unlimited =
+        RequestPolicy { in_flight: usize::MAX, request_timeout: OPERATIONS_TIMEOUT, limiter: None, ..policy.clone() };
     let public = api
         .merge(docs(&description))
         .merge(pages)
         .method_not_allowed_fallback(wrong_method)
         .fallback(no_such_address)
-        .layer(gate(limits.in_flight, limits.request_timeout).limited(limiter));
+        .layer(Admission::new(policy, metrics.clone()));
     let operations = operations::routes()
         .with_state(operators)
         .method_not_allowed_fallback(wrong_method)
-        .layer(gate(usize::MAX, OPERATIONS_TIMEOUT));
+        .layer(Admission::new(unlimited, metrics));
     public.merge(operations)
 }
 
 /// Routes and their description, growing by one group of calls at a time.
 struct Assembly {
     sessions: Arc<madang_member::Sessions>,
-    limits: ApiLimits,
+    policy: RequestPolicy,
     router: Router,
     description: Description,
 }
@@ -84,8 +82,8 @@ impl Assembly {
         let (routes, description) = routes.split_for_parts();
         let served = match calls {
             Some(calls) => {
-                let (sessions, limits) = (self.sessions.clone(), self.limits.clone());
-                routes.with_state(Arc::new(Served { sessions, limits, calls }))
+                let (sessions, policy) = (self.sessions.clone(), self.policy.clone());
+                routes.with_state(Arc::new(Served { sessions, policy, calls }))
             }
             None => elsewhere(role, &description),
         };
@@ -96,8 +94,8 @@ impl Assembly {
 }
 
 fn assemble(state: ApiState) -> Assembly {
-    let ApiState { sessions, members, articles, read, comments, likes, views, hot, moderation, limits, .. } = state;
-    Assembly { sessions, limits, router: Router::new(), description: ApiDoc::openapi() }
+    let ApiState { sessions, members, articles, read, comments, likes, views, hot, moderation, policy, .. } = state;
+    Assembly { sessions, policy, router: Router::new(), description: ApiDoc::openapi() }
         .add("member", member_routes(), members)
         .add("article", article_routes(), articles)
         .add("article-read", read_routes(), read)

@@ -40,11 +40,11 @@ pub(crate) async fn sign_in(
     State(api): State<Shared<MemberCalls>>,
     body: Json<NameAndPassword>,
 ) -> Result<Response, ApiError> {
-    if let Some(limiter) = &api.limits.limiter {
+    if let Some(limiter) = &api.policy.limiter {
         limiter.admit_sign_in(&body.value.name).await?;
     }
     let SignedIn { token, expires_at, member } = api.members.sign_in(&body.value.name, &body.value.password).await?;
-    let cookie = cookie(&token, expires_at, api.limits.cookies_secure)?;
+    let cookie = cookie(&token, expires_at, api.policy.cookies_secure)?;
     let body = SessionBody { token, expires_at, member: member.into() };
     let mut response = reply::created("/api/v1/sessions/current", None, &body)?;
     response.headers_mut().insert(header::SET_COOKIE, cookie);
@@ -66,7 +66,7 @@ pub(crate) async fn sign_out(
     api.members.sign_out(&session).await?;
     let mut response = reply::no_content();
     // The first moment of 1970 is over: browsers forget the cookie.
-    let gone = cookie("", Timestamp::from_millis(0), api.limits.cookies_secure)?;
+    let gone = cookie("", Timestamp::from_millis(0), api.policy.cookies_secure)?;
     response.headers_mut().insert(header::SET_COOKIE, gone);
     Ok(response)
 }

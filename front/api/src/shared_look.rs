@@ -64,7 +64,7 @@ mod tests {
         let mut gone = Box::pin(shared.take(std::future::pending()));
         assert!(futures_util::poll!(&mut gone).is_pending());
         drop(gone);
-        let fails = || shared.take(std::future::ready(Err(ApiError::Internal)));
+        let fails = || shared.take(std::future::ready(Err(ApiError::NotFound("list"))));
         assert!(join_all([fails(), fails()]).await.iter().all(Result::is_err));
         assert_eq!(shared.take(std::future::ready(Ok(Bytes::from("well")))).await.unwrap(), "well");
     }

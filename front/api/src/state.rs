@@ -3,22 +3,18 @@
 
 use std::ops::Deref;
 use std::sync::Arc;
-use std::time::Duration;
 
-use async_trait::async_trait;
 use madang_article::ArticleService;
 use madang_article_read::ReadService;
 use madang_comment::CommentService;
 use madang_hot_article::HotService;
 use madang_like::LikeService;
 use madang_member::{MemberService, Moderation, Sessions};
+use madang_server::{Readiness, RequestPolicy};
 use madang_view::{GuestKey, ViewService};
-use serde::Serialize;
-use utoipa::ToSchema;
 
 use crate::rendered::Rendered;
 use crate::shared_look::SharedLook;
-use crate::{Limiter, TrustedProxies};
 
 /// Everything the calls of a process need. A group of calls that is absent is served by another process.
 pub struct ApiState {
@@ -44,8 +40,8 @@ pub struct ApiState {
     pub readiness: Arc<dyn Readiness>,
     /// Renders `/metrics` in Prometheus' text format.
     pub metrics: Arc<dyn Fn() -> String + Send + Sync>,
-    /// What a request may cost.
-    pub limits: ApiLimits,
+    /// What a request may cost, and whom it is believed to come from.
+    pub policy: RequestPolicy,
 }
 
 /// What calls about members work with.
@@ -112,7 +108,7 @@ pub(crate) type Shared<T> = Arc<Served<T>>;
 /// A group of calls that is served here.
 pub(crate) struct Served<T> {
     pub(crate) sessions: Arc<Sessions>,
-    pub(crate) limits: ApiLimits,
+    pub(crate) policy: RequestPolicy,
     pub(crate) calls: T,
 }
 
@@ -129,63 +125,4 @@ impl<T> Deref for Served<T> {
 pub(crate) struct Operators {
     pub(crate) readiness: Arc<dyn Readiness>,
     pub(crate) metrics: Arc<dyn Fn() -> String + Send + Sync>,
-}
-
-/// What a request may cost, how careful its cookie is, and whose word about its origin counts.
-#[derive(Debug, Clone)]
-pub struct ApiLimits {
-    /// The largest body that is read.
-    pub body_bytes: usize,
-    /// Requests worked on at the same time; more are refused at once.
-    pub in_flight: usize,
-    /// How long one request may take.
-    pub request_timeout: Duration,
-    /// How long the body of a request may take to arrive.
-    pub body_timeout: Duration,
-    /// Whether browsers are told to come by TLS only.
-    pub hsts: bool,
-    /// Whether the session cookie is sent over TLS only.
-    pub cookies_secure: bool,
-    /// Whose `X-Forwarded-For` is believed.
-    pub trusted_proxies: TrustedProxies,
-    /// How often somebody may ask; without one, as often as they like.
-    pub limiter: Option<Limiter>,
-}
-
-impl Default for ApiLimits {
-    fn default() -> Self {
-        Self {
-            body_bytes: 256 * 1_024,
-            in_flight: 512,
-            request_timeout: Duration::from_secs(10),
-            body_timeout: Duration::from_secs(8),
-            hsts: false,
-            cookies_secure: false,
-            trusted_proxies: TrustedProxies::default(),
-            limiter: None,
-        }
-    }
-}
-
-/// Knows whether the parts a process depends on are there.
-#[async_trait]
-pub trait Readiness: Send + Sync {
-    /// Each part, with its state at this moment.
-    async fn parts(&self) -> Vec<PartState>;
-
-    /// Whether a process whose parts are in this state should be sent requests. Unless told otherwise it needs them all.
-    fn can_serve(&self, parts: &[PartState]) -> bool {
-        parts.iter().all(|part| part.ok)
-    }
-}
-
-/// One part a process depends on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub struct PartState {
-    /// Which part.
-    pub name: String,
-    /// Whether it does its work.
-    pub ok: bool,
-    /// What an operator should know.
-    pub detail: String,
 }

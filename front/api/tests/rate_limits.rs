@@ -6,14 +6,14 @@ mod support;
 
 use std::sync::Arc;
 
-use madang_api::{ApiLimits, Bucket, Limiter, MemoryBuckets, RateLimits};
 use madang_kernel::SystemClock;
+use madang_server::{Bucket, Limiter, MemoryBuckets, RateLimits, RequestPolicy};
 use support::board_site::{BoardSite, JSON};
 
 async fn site(limits: RateLimits) -> BoardSite {
     let limiter = Some(Limiter::new(limits, MemoryBuckets::default(), Arc::new(SystemClock)));
     let trusted_proxies = "0.0.0.0".parse().unwrap();
-    BoardSite::open_with(ApiLimits { limiter, trusted_proxies, ..ApiLimits::default() }).await
+    BoardSite::open_with(RequestPolicy { limiter, trusted_proxies, ..RequestPolicy::default() }).await
 }
 
 #[tokio::test]

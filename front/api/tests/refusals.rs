@@ -6,15 +6,15 @@ mod support;
 
 use axum::body::Body;
 use bytes::Bytes;
-use madang_api::ApiLimits;
-use support::failing_site::{Store, limits, site};
+use madang_server::RequestPolicy;
+use support::failing_site::{Store, policy, site};
 use support::send;
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
 #[tokio::test]
 async fn unknown_addresses_and_methods_are_problems() {
-    let site = site(Store::Away, limits());
+    let site = site(Store::Away, policy());
     for line in ["GET /nowhere", "GET /api/v1", "POST /api/v1/nothing", "GET /api/v1/boards/", "GET /api/v2/boards"] {
         send(&site, line, &[], "").await.assert_problem(404);
     }
@@ -28,7 +28,7 @@ async fn unknown_addresses_and_methods_are_problems() {
 
 #[tokio::test]
 async fn ids_that_cannot_be_ids_name_nothing() {
-    let site = site(Store::Away, limits());
+    let site = site(Store::Away, policy());
     for id in ["abc", "0", "-1", "+1", "1.0", "9223372036854775808", "99999999999999999999", "%20", "%FF", "1%00"] {
         for path in ["articles/{}", "boards/{}", "boards/{}/articles", "boards/{}/articles/count", "members/{}"] {
             send(&site, &format!("GET /api/v1/{}", path.replace("{}", id)), &[], "").await.assert_problem(404);
@@ -53,7 +53,7 @@ async fn ids_that_cannot_be_ids_name_nothing() {
 
 #[tokio::test]
 async fn queries_are_unreadable_or_out_of_range() {
-    let site = site(Store::Away, limits());
+    let site = site(Store::Away, policy());
     for (query, status) in [("page=abc", 400), ("before=x", 400), ("page=1&before=2", 400), ("page=0", 422)] {
         send(&site, &format!("GET /api/v1/boards/1/articles?{query}"), &[], "").await.assert_problem(status);
     }
@@ -69,7 +69,7 @@ async fn queries_are_unreadable_or_out_of_range() {
 
 #[tokio::test]
 async fn bodies_are_refused_for_what_is_wrong_with_them() {
-    let site = site(Store::Away, limits());
+    let site = site(Store::Away, policy());
     let post = async |headers: &[(&str, &str)], body: &'static [u8]| {
         send(&site, "POST /api/v1/members", headers, Body::from(Bytes::from_static(body))).await
     };
@@ -88,7 +88,7 @@ async fn bodies_are_refused_for_what_is_wrong_with_them() {
 
 #[tokio::test]
 async fn a_body_past_the_limit_is_too_large_however_it_arrives() {
-    let site = site(Store::Away, limits());
+    let site = site(Store::Away, policy());
     let long = "x".repeat(1_025);
     send(&site, "POST /api/v1/members", &[JSON], long.clone()).await.assert_problem(413);
     send(&site, "POST /api/v1/members", &[JSON, ("content-length", "1025")], long.clone()).await.assert_problem(413);
@@ -102,7 +102,7 @@ async fn a_body_past_the_limit_is_too_large_however_it_arrives() {
 
 #[tokio::test]
 async fn nobody_is_signed_in_without_a_good_token() {
-    let site = site(Store::Away, limits());
+    let site = site(Store::Away, policy());
     let authorizations = ["Bearer", "Bearer ", "Basic YTpi", "garbage", "Bearer a b", "Bearer a.b.c", "bearer \t"];
     for value in authorizations {
         let first = ["GET /api/v1/members/me", "POST /api/v1/boards", "DELETE /api/v1/articles/1"];
@@ -122,8 +122,8 @@ async fn nobody_is_signed_in_without_a_good_token() {
 
 #[tokio::test]
 async fn a_store_that_is_away_or_broken_tells_no_secrets() {
-    let away = site(Store::Away, limits());
-    let broken = site(Store::Broken, limits());
+    let away = site(Store::Away, policy());
+    let broken = site(Store::Broken, policy());
     let articles =
         ["GET /api/v1/boards", "GET /api/v1/articles/1", "GET /api/v1/boards/1/articles", "GET /api/v1/members/1"];
     let parts = ["GET /api/v1/articles/1/comments", "GET /api/v1/articles/1/comments/count", "GET /api/v1/comments/1"];
@@ -138,7 +138,7 @@ async fn a_store_that_is_away_or_broken_tells_no_secrets() {
 
 #[tokio::test]
 async fn too_much_at_once_is_refused_at_once_but_not_to_operators() {
-    let full = site(Store::Away, ApiLimits { in_flight: 0, ..limits() });
+    let full = site(Store::Away, RequestPolicy { in_flight: 0, ..policy() });
     let refused = send(&full, "GET /api/v1/boards", &[], "").await;
     assert_eq!(refused.assert_problem(503).header("retry-after"), "1");
     assert_eq!(send(&full, "GET /healthz", &[], "").await.status, 200);
@@ -146,7 +146,7 @@ async fn too_much_at_once_is_refused_at_once_but_not_to_operators() {
 
 #[tokio::test]
 async fn operators_see_each_part_and_the_figures() {
-    let site = site(Store::Away, limits());
+    let site = site(Store::Away, policy());
     assert_eq!(send(&site, "GET /healthz", &[], "").await.text, "ok");
     let ready = send(&site, "GET /readyz", &[], "").await;
     assert_eq!((ready.status.as_u16(), ready.header("retry-after")), (503, "1"));
@@ -156,7 +156,7 @@ async fn operators_see_each_part_and_the_figures() {
 
 #[tokio::test]
 async fn the_documentation_comes_from_the_binary_under_its_own_policy() {
-    let site = site(Store::Away, limits());
+    let site = site(Store::Away, policy());
     let description = send(&site, "GET /openapi.json", &[], "").await;
     assert_eq!(description.json()["openapi"], "3.1.0");
     assert_eq!(send(&site, "GET /docs", &[], "").await.header("location"), "/docs/");
@@ -168,7 +168,7 @@ async fn the_documentation_comes_from_the_binary_under_its_own_policy() {
 
 #[tokio::test]
 async fn every_answer_tells_browsers_to_trust_nothing() {
-    let site = site(Store::Away, limits());
+    let site = site(Store::Away, policy());
     for line in ["GET /nowhere", "GET /healthz", "GET /openapi.json", "PATCH /api/v1/boards", "GET /api/v1/boards"] {
         let answer = send(&site, line, &[], "").await;
         assert_eq!(answer.header("x-content-type-options"), "nosniff", "{line}");

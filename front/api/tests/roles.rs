@@ -4,7 +4,7 @@
 
 mod support;
 
-use support::failing_site::{Store, limits, site, site_without};
+use support::failing_site::{Store, policy, site, site_without};
 
 #[tokio::test]
 async fn a_call_of_a_role_that_is_not_here_says_who_serves_it() {
@@ -28,7 +28,7 @@ async fn a_call_of_a_role_that_is_not_here_says_who_serves_it() {
 
 #[tokio::test]
 async fn the_description_is_whole_in_every_process() {
-    let whole = support::send(&site(Store::Away, limits()), "GET /openapi.json", &[], "").await.text;
+    let whole = support::send(&site(Store::Away, policy()), "GET /openapi.json", &[], "").await.text;
     let part = site_without(Store::Away, &["member", "article", "article-read", "comment", "like", "view"]);
     assert_eq!(support::send(&part, "GET /openapi.json", &[], "").await.text, whole);
 }

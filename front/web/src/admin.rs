@@ -5,6 +5,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use madang_article::{ArticleError, BoardDraft, BoardWithCount, SLUG_MAX_CHARS, TITLE_MAX_CHARS};
 use madang_board::{CommentMode, Role};
+use madang_server::PartState;
 use maud::{Markup, html};
 
 use crate::error::{Refused, WebError};
@@ -14,7 +15,7 @@ use crate::layout::{Page, Place, token_field, whole};
 use crate::posted::Posted;
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
-use crate::{PartHealth, reply, texts, write};
+use crate::{reply, texts, write};
 
 /// A board form as it is shown.
 #[derive(Default)]
@@ -82,7 +83,7 @@ pub(crate) fn require_admin(visit: &Visit) -> Result<(), WebError> {
 
 async fn show(web: &Web, visit: &Visit, status: StatusCode, form: &BoardForm) -> Result<Response, Refused> {
     let boards = web.boards.all().await.map_err(|error| WebError::from(error).refuse(web, visit))?;
-    let parts = web.site.health.parts().await;
+    let parts = web.site.readiness.parts().await;
     let t = visit.texts();
     let main = html! {
         h1 { (t.administration) }
@@ -153,7 +154,7 @@ fn board_form(visit: &Visit, form: &BoardForm) -> Markup {
     }
 }
 
-fn health(visit: &Visit, parts: &[PartHealth]) -> Markup {
+fn health(visit: &Visit, parts: &[PartState]) -> Markup {
     let t = visit.texts();
     html! {
         table.plain {

@@ -15,9 +15,7 @@ mod edit;
 mod error;
 mod feeds;
 mod form;
-mod form_limits;
 mod form_token;
-mod health;
 mod home;
 mod hot;
 mod idempotency;
@@ -48,8 +46,6 @@ mod visit;
 mod write;
 mod zip;
 
-pub use form_limits::{FormLimits, FormSender, NoFormLimits};
-pub use health::{Health, PartHealth};
 pub use live::{Change, Changes, LiveFeed, LiveHub, LiveInterest, Reading, State as LiveState, Subscription};
 pub use router::router;
 pub use state::WebState;

@@ -8,7 +8,6 @@ use axum::extract::{Form, FromRequest, Request};
 use axum::http::StatusCode;
 use madang_member::Session;
 
-use crate::FormSender;
 use crate::error::{Refused, WebError};
 use crate::origin;
 use crate::state::Shared;
@@ -59,13 +58,15 @@ impl FromRequest<Shared> for Posted {
 impl Posted {
     /// The form, unless its sender sent too many.
     async fn admitted(self, web: &Shared) -> Result<Self, Refused> {
-        let sender = match (self.visit.actor(), self.fields.text("password")) {
-            (Some(actor), _) => Some(FormSender::Member(actor.member_id)),
-            (None, password) => (!password.is_empty()).then_some(FormSender::Named(self.fields.text("name"))),
+        let Some(limiter) = &web.site.policy.limiter else { return Ok(self) };
+        let admitted = match self.visit.actor() {
+            Some(actor) => limiter.admit_write(actor.member_id).await,
+            None if self.fields.text("password").is_empty() => Ok(()),
+            None => limiter.admit_sign_in(self.fields.text("name")).await,
         };
-        match sender {
-            Some(sender) if !web.site.limits.admit(sender).await => Err(WebError::TooMany.refuse(web, &self.visit)),
-            _ => Ok(self),
+        match admitted {
+            Ok(()) => Ok(self),
+            Err(_rejection) => Err(WebError::TooMany.refuse(web, &self.visit)),
         }
     }
 

@@ -118,7 +118,7 @@ pub(crate) async fn choose(State(web): State<Shared>, posted: Posted) -> Result<
         preferences.choose(posted.fields.text(field));
     }
     let mut response = reply::see_other(posted.fields.local_path("return"));
-    if let Some(cookie) = preferences.cookie(web.site.cookies_secure) {
+    if let Some(cookie) = preferences.cookie(web.site.policy.cookies_secure) {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
     }
     Ok(response)

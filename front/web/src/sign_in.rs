@@ -57,7 +57,7 @@ pub(crate) async fn sign_out(State(web): State<Shared>, posted: Posted) -> Resul
         ended.map_err(|error| error.refuse(&web, &posted.visit))?;
     }
     let mut response = reply::see_other("/");
-    if let Some(cookie) = session_cookie::forget(web.site.cookies_secure) {
+    if let Some(cookie) = session_cookie::forget(web.site.policy.cookies_secure) {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
     }
     Ok(response)
@@ -66,7 +66,8 @@ pub(crate) async fn sign_out(State(web): State<Shared>, posted: Posted) -> Resul
 /// Sends a member who has just signed in on their way.
 pub(crate) fn welcome(web: &Web, signed_in: &SignedIn, back: &str) -> Response {
     let mut response = reply::see_other(back);
-    if let Some(cookie) = session_cookie::store(&signed_in.token, signed_in.expires_at, web.site.cookies_secure) {
+    if let Some(cookie) = session_cookie::store(&signed_in.token, signed_in.expires_at, web.site.policy.cookies_secure)
+    {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
     }
     response

@@ -1,9 +1,7 @@
 //! What the pages work with: the services, and what the composition root knows of the site.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 
-use axum::http::request::Parts;
 use jiff::tz::TimeZone;
 use madang_article::ArticleService;
 use madang_article_read::ReadService;
@@ -13,14 +11,15 @@ use madang_kernel::Clock;
 use madang_like::LikeService;
 use madang_member::{MemberService, Moderation};
 use madang_messaging::{DeadLetters, EventLog};
+use madang_server::{Readiness, RequestPolicy};
 use madang_view::{GuestKey, ViewService};
 
+use crate::LiveFeed;
 use crate::board_directory::BoardDirectory;
 use crate::comments::RenderedComments;
 use crate::hot::Movements;
 use crate::kept::Kept;
 use crate::site_time::SiteTime;
-use crate::{FormLimits, Health, LiveFeed};
 
 /// What the pages work with.
 #[derive(Clone)]
@@ -46,17 +45,14 @@ pub struct WebState {
     /// Tells of changes to an article that somebody has open.
     pub live: Arc<dyn LiveFeed>,
     /// What administrators are told about the parts of the process.
-    pub health: Arc<dyn Health>,
-    /// How often somebody may send a form.
-    pub limits: Arc<dyn FormLimits>,
+    pub readiness: Arc<dyn Readiness>,
+    /// What a request may cost and whom it is believed to come from, as for the API. Where cookies are sent over TLS only,
+    /// addresses start with https.
+    pub policy: RequestPolicy,
     /// Where time comes from.
     pub clock: Arc<dyn Clock>,
     /// The site's time zone: dates are shown in it.
     pub zone: TimeZone,
-    /// Where a request really comes from, proxies considered.
-    pub client: Arc<dyn Fn(&Parts) -> IpAddr + Send + Sync>,
-    /// Whether cookies are sent over TLS only, and so whether addresses start with https.
-    pub cookies_secure: bool,
     /// Scheme and host under which the site is known, for links that leave it; otherwise those that a reader asked for.
     pub site_url: Option<Arc<str>>,
     /// Messages that were given up.

@@ -10,6 +10,7 @@ use axum::http::{HeaderMap, header};
 use madang_board::rules::{self, About, Action};
 use madang_board::{Actor, MemberId, Role};
 use madang_member::Session;
+use madang_server::client_address;
 use madang_view::Viewer;
 
 use crate::preferences::Preferences;
@@ -67,7 +68,7 @@ impl Visit {
             wants_fragment: headers.contains_key(FRAGMENT),
             takes_gzip: zip::is_accepted(headers),
             seen: headers.get(header::IF_NONE_MATCH).cloned(),
-            address: (web.site.client)(parts),
+            address: client_address(&parts.extensions, headers, &web.site.policy.trusted_proxies),
             user_agent: headers.get(header::USER_AGENT).cloned(),
             is_prefetch: headers.contains_key("sec-purpose") || parts.method == axum::http::Method::HEAD,
         }
@@ -132,7 +133,7 @@ fn base(headers: &HeaderMap, web: &Web) -> String {
     if let Some(url) = &web.site.site_url {
         return url.to_string();
     }
-    let scheme = if web.site.cookies_secure { "https" } else { "http" };
+    let scheme = if web.site.policy.cookies_secure { "https" } else { "http" };
     format!("{scheme}://{}", host(headers))
 }
 

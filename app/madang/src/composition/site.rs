@@ -6,7 +6,6 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use async_trait::async_trait;
 use axum::Router;
-use madang_api::{PartState, SharedBuckets};
 use madang_article::{ArticleService, ArticleStore, CreateArticle};
 use madang_article_read::{ReadModel, ReadService};
 use madang_board::ArticleLookup;
@@ -16,6 +15,7 @@ use madang_kernel::{Clock, IdGenerator, NodeLeases, StoreError};
 use madang_like::{LikeService, LikeStore};
 use madang_member::{MemberService, Moderation, Sessions};
 use madang_messaging::{ConsumerConfig, DeadLetters, EventLog, OnError, Outage, Supervisor};
+use madang_server::{PartState, SharedBuckets};
 use madang_view::{GuestKey, ViewService};
 use madang_web::LiveHub;
 

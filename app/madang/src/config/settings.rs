@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use jiff::tz::TimeZone;
-use madang_api::TrustedProxies;
 use madang_comment::{DEPTH_LIMIT, DepthMax};
+use madang_server::TrustedProxies;
 use serde::{Deserialize, Serialize};
 
 use super::cluster::ClusterSettings;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use madang_api::{ConnectionLimits, Door, Tls};
 use madang_messaging::{OnError, Stop, Supervisor};
+use madang_server::{ConnectionLimits, Server, Tls};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -34,7 +34,7 @@ impl Entrance {
             connections: connections(settings.connections_max),
             head: Duration::from_millis(settings.head_timeout_ms),
             stall: Duration::from_millis(settings.write_timeout_ms),
-            wait: Duration::from_millis(settings.wait_max_ms),
+            scheduling_delay: Duration::from_millis(settings.wait_max_ms),
             ..ConnectionLimits::default()
         };
         Ok(Self { limits, tls: tls.map(Arc::new) })
@@ -45,9 +45,9 @@ impl Entrance {
         if self.tls.is_some() { "https" } else { "http" }
     }
 
-    /// The door for a socket.
-    pub(crate) fn door(&self, listener: TcpListener) -> Door {
-        Door::new(listener).with_limits(self.limits).with_tls(self.tls.clone())
+    /// The server on a socket.
+    pub(crate) fn server(&self, listener: TcpListener) -> Server {
+        Server::new(listener).with_limits(self.limits).with_tls(self.tls.clone())
     }
 
     /// Reads the certificate again whenever the process is sent SIGHUP.

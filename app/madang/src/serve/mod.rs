@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use axum::Router;
-use madang_api::{ConnectionLimits, Door};
 use madang_messaging::{OnError, Stop, Supervisor};
+use madang_server::{ConnectionLimits, Server};
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::net::{TcpListener, UnixListener};
 use tracing::{info, warn};
@@ -136,16 +136,16 @@ impl Running {
         let internal = Supervisor::new("internal");
         if let Some((listener, router)) = listeners.internal.zip(site.internal.clone()) {
             info!("listening to other processes on http://{}", listener.local_addr()?);
-            // Whoever asks here was let in at a public door already.
-            let limits = ConnectionLimits { wait: Duration::MAX, ..ConnectionLimits::default() };
-            serve_http(&internal, Door::new(listener).with_limits(limits), router, BACKGROUND_STOP);
+            // Whoever asks here was admitted by a public server already.
+            let limits = ConnectionLimits { scheduling_delay: Duration::MAX, ..ConnectionLimits::default() };
+            serve_http(&internal, Server::new(listener).with_limits(limits), router, BACKGROUND_STOP);
         }
         let address = listeners.public.local_addr()?;
         let router = public::router(&site, settings, metrics)?;
         let http = Supervisor::new("http");
         pages::end_streams(&http, site.live.clone());
         listeners.entrance.renew_on_hangup(&background)?;
-        serve_http(&http, listeners.entrance.door(listeners.public), router, http_share(settings));
+        serve_http(&http, listeners.entrance.server(listeners.public), router, http_share(settings));
         let address = format!("{}://{address}", listeners.entrance.scheme());
         announce(&address, administrator, &site, data);
         Ok(Self { site, http, internal, commands, consumers, coordinators, relays, background })
@@ -207,14 +207,14 @@ fn http_share(settings: &Settings) -> Duration {
     }
 }
 
-fn serve_http(supervisor: &Supervisor, door: Door, router: Router, drain: Duration) {
-    let door = Mutex::new(Some(door));
+fn serve_http(supervisor: &Supervisor, server: Server, router: Router, drain: Duration) {
+    let server = Mutex::new(Some(server));
     supervisor.spawn("http", OnError::Stop, move |stop: Stop| {
-        let door = door.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let server = server.lock().unwrap_or_else(PoisonError::into_inner).take();
         let router = router.clone();
         async move {
-            let door = door.ok_or("the listener is gone")?;
-            door.serve(router, stop.cancelled_owned(), drain).await;
+            let server = server.ok_or("the listener is gone")?;
+            server.serve(router, stop.cancelled_owned(), drain).await;
             Ok::<(), &str>(())
         }
     });

@@ -4,19 +4,17 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use async_trait::async_trait;
 use jiff::tz::TimeZone;
-use madang_api::{ApiLimits, Limiter, PartState, Readiness};
 use madang_messaging::{OnError, Stop, Supervisor};
-use madang_web::{FormLimits, FormSender, Health, LiveHub, PartHealth, WebState};
+use madang_server::RequestPolicy;
+use madang_web::{LiveHub, WebState};
 
 use super::readiness::SiteReadiness;
 use crate::composition::site::Site;
 use crate::config::Settings;
 
 /// The state of the pages.
-pub(crate) fn state(site: &Site, settings: &Settings, limits: &ApiLimits) -> anyhow::Result<WebState> {
-    let proxies = limits.trusted_proxies.clone();
+pub(crate) fn state(site: &Site, settings: &Settings, policy: RequestPolicy) -> anyhow::Result<WebState> {
     let services = &site.services;
     Ok(WebState {
         members: services.members()?.clone(),
@@ -29,12 +27,10 @@ pub(crate) fn state(site: &Site, settings: &Settings, limits: &ApiLimits) -> any
         hot: services.hot()?.clone(),
         guests: site.guests.clone(),
         live: Arc::new(site.live.clone()),
-        health: Arc::new(SiteHealth(SiteReadiness(site.clone()))),
-        limits: Arc::new(PageLimits(limits.limiter.clone())),
+        readiness: Arc::new(SiteReadiness(site.clone())),
+        policy,
         clock: site.clock.clone(),
         zone: TimeZone::get(&settings.time_zone).context("setting `time_zone`")?,
-        client: Arc::new(move |parts| madang_api::client_address(parts, &proxies)),
-        cookies_secure: limits.cookies_secure,
         site_url: Some(settings.site_url.trim_end_matches('/')).filter(|url| !url.is_empty()).map(Arc::from),
         dead_letters: site.dead_letters.clone(),
         log: site.log.clone(),
@@ -52,30 +48,4 @@ pub(crate) fn end_streams(http: &Supervisor, live: LiveHub) {
             Ok::<(), Infallible>(())
         }
     });
-}
-
-/// The limits of the API, for forms.
-struct PageLimits(Option<Limiter>);
-
-#[async_trait]
-impl FormLimits for PageLimits {
-    async fn admit(&self, sender: FormSender<'_>) -> bool {
-        let Some(limiter) = &self.0 else { return true };
-        let admitted = match sender {
-            FormSender::Member(member) => limiter.admit_write(member).await,
-            FormSender::Named(name) => limiter.admit_sign_in(name).await,
-        };
-        admitted.is_ok()
-    }
-}
-
-/// What `/readyz` says, for the administration page.
-struct SiteHealth(SiteReadiness);
-
-#[async_trait]
-impl Health for SiteHealth {
-    async fn parts(&self) -> Vec<PartHealth> {
-        let parts = self.0.parts().await.into_iter();
-        parts.map(|PartState { name, ok, detail }| PartHealth { name, ok, detail }).collect()
-    }
 }

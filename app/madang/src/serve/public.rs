@@ -6,9 +6,10 @@ use std::time::Duration;
 use anyhow::Context as _;
 use axum::Router;
 use madang_api::{
-    ApiLimits, ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, Limiter, MemberCalls, MemoryBuckets,
-    ModerationCalls, RateLimits, ReadCalls, Rendered, SharedLook, ViewCalls,
+    ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, ModerationCalls, ReadCalls, Rendered,
+    SharedLook, ViewCalls,
 };
+use madang_server::{Limiter, MemoryBuckets, RateLimits, RequestPolicy};
 use metrics_exporter_prometheus::PrometheusHandle;
 
 use super::pages;
@@ -23,7 +24,7 @@ pub(crate) fn router(site: &Site, settings: &Settings, metrics: PrometheusHandle
     if !site.roles.has(Role::Web) {
         return Ok(madang_api::router(api));
     }
-    let pages = pages::state(site, settings, &api.limits)?;
+    let pages = pages::state(site, settings, api.policy.clone())?;
     Ok(madang_api::router_with_pages(api, madang_web::router(pages)))
 }
 
@@ -61,7 +62,7 @@ fn calls(site: &Site, settings: &Settings, metrics: PrometheusHandle) -> anyhow:
             .map(|moderation| ModerationCalls { moderation }),
         readiness: Arc::new(SiteReadiness(site.clone())),
         metrics: Arc::new(move || metrics.render()),
-        limits: ApiLimits {
+        policy: RequestPolicy {
             body_bytes: settings.body_limit_bytes,
             in_flight: settings.in_flight_max,
             request_timeout: Duration::from_millis(settings.request_timeout_ms),

@@ -1,7 +1,7 @@
 //! What `/readyz` says: whether the parts that a request needs would answer now.
 
 use async_trait::async_trait;
-use madang_api::{PartState, Readiness};
+use madang_server::{PartState, Readiness};
 
 use crate::composition::site::Site;
 

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::condition::{IfMatch, IfNoneMatch};
 use super::list_query::{CommentPlace, ListQuery};
 use super::{json, session};
-use crate::TrustedProxies;
+use madang_server::TrustedProxies;
 
 #[derive(Debug, serde::Deserialize, serde::Serialize, PartialEq)]
 struct Draft {

@@ -3,11 +3,11 @@
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, header};
 use bytes::Bytes;
+use madang_server::FieldProblem;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::body;
 use crate::ApiError;
-use crate::problem::FieldProblem;
 use crate::state::Shared;
 
 /// The longest message about a body that is sent back: serde quotes what it was given.
@@ -26,7 +26,7 @@ impl<T: DeserializeOwned, C: Send + Sync> FromRequest<Shared<C>> for Json<T> {
 
     async fn from_request(request: Request, api: &Shared<C>) -> Result<Self, ApiError> {
         let labelled = is_json(request.headers());
-        let bytes = body::read(request, api.limits.body_bytes).await?;
+        let bytes = body::read(request, api.policy.body_bytes).await?;
         if !labelled {
             return Err(ApiError::NotJson);
         }
@@ -42,7 +42,7 @@ impl<T: DeserializeOwned, C: Send + Sync> FromRequest<Shared<C>> for OptionalJso
 
     async fn from_request(request: Request, api: &Shared<C>) -> Result<Self, ApiError> {
         let labelled = is_json(request.headers());
-        let bytes = body::read(request, api.limits.body_bytes).await?;
+        let bytes = body::read(request, api.policy.body_bytes).await?;
         match (bytes.is_empty(), labelled) {
             (true, _) => Ok(Self(None)),
             (false, true) if bytes.trim_ascii() == b"null" => Ok(Self(None)),

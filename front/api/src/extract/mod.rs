@@ -4,7 +4,6 @@
 #[cfg(test)]
 mod any_text;
 mod body;
-mod client;
 mod condition;
 mod idempotency;
 mod json;
@@ -13,8 +12,6 @@ mod path_id;
 mod session;
 mod viewer;
 
-pub use client::client_address;
-pub(crate) use client::{Peer, client_of};
 pub(crate) use condition::{IfMatch, IfNoneMatch};
 pub(crate) use idempotency::IdempotencyKey;
 pub(crate) use json::{Json, OptionalJson};

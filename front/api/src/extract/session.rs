@@ -20,7 +20,7 @@ impl<T: Send + Sync> FromRequestParts<Shared<T>> for Signed {
 
     async fn from_request_parts(parts: &mut Parts, api: &Shared<T>) -> Result<Self, ApiError> {
         let session = session(parts, api)?.ok_or(ApiError::NotSignedIn("sign in first: POST /api/v1/sessions"))?;
-        if let Some(limiter) = &api.limits.limiter
+        if let Some(limiter) = &api.policy.limiter
             && !parts.method.is_safe()
         {
             limiter.admit_write(session.actor.member_id).await?;

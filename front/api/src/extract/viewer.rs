@@ -3,9 +3,10 @@
 use axum::extract::FromRequestParts;
 use axum::http::header;
 use axum::http::request::Parts;
+use madang_server::client_address;
 use madang_view::Viewer;
 
-use super::{client, session};
+use super::session;
 use crate::ApiError;
 use crate::state::{Shared, ViewCalls};
 
@@ -21,6 +22,7 @@ impl FromRequestParts<Shared<ViewCalls>> for ViewedBy {
             return Ok(Self(Viewer::member(session.actor.member_id)));
         }
         let user_agent = parts.headers.get(header::USER_AGENT).map_or(&[][..], |value| value.as_bytes());
-        Ok(Self(api.guests.guest(client::address(parts, api), user_agent)))
+        let address = client_address(&parts.extensions, &parts.headers, &api.policy.trusted_proxies);
+        Ok(Self(api.guests.guest(address, user_agent)))
     }
 }

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use axum::Router;
 use axum::body::Body;
 use madang_api::{
-    ApiLimits, ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, ModerationCalls, ReadCalls,
-    SharedLook, ViewCalls,
+    ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, ModerationCalls, ReadCalls, SharedLook,
+    ViewCalls,
 };
 use madang_article::ArticleService;
 use madang_board::Role;
@@ -19,6 +19,7 @@ use madang_like::LikeService;
 use madang_member::{MemberOptions, MemberService, Moderated, Moderation};
 use madang_memory::MemoryReadModel;
 use madang_messaging::AfterCommit;
+use madang_server::RequestPolicy;
 use madang_sqlite::{
     SqliteArticles, SqliteComments, SqliteHot, SqliteLikes, SqliteMembers, SqliteModeration, SqliteOptions, SqliteViews,
 };
@@ -57,11 +58,11 @@ impl AfterCommit<Envelope> for OwnCommits {
 impl BoardSite {
     /// A fresh site.
     pub(crate) async fn open() -> Self {
-        Self::open_with(ApiLimits::default()).await
+        Self::open_with(RequestPolicy::default()).await
     }
 
-    /// A fresh site with these limits.
-    pub(crate) async fn open_with(limits: ApiLimits) -> Self {
+    /// A fresh site with this policy.
+    pub(crate) async fn open_with(policy: RequestPolicy) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let clock = Arc::new(SystemClock);
         let db = madang_sqlite::open(SqliteOptions::in_directory(directory.path()), clock.clone()).unwrap();
@@ -104,7 +105,7 @@ impl BoardSite {
             hot: Some(HotCalls { hot: Arc::new(hot), read, days: SharedLook::default() }),
             readiness: Arc::new(Store::Away),
             metrics: Arc::new(String::new),
-            limits,
+            policy,
         });
         Self { router, members, board, admin, _directory: directory }
     }

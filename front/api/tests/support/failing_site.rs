@@ -7,8 +7,7 @@ use super::read_side::read_side;
 use async_trait::async_trait;
 use axum::Router;
 use madang_api::{
-    ApiLimits, ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, PartState, ReadCalls, Readiness,
-    SharedLook, ViewCalls,
+    ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, ReadCalls, SharedLook, ViewCalls,
 };
 use madang_article::{
     Article, ArticleService, ArticleStore, ArticleSummary, BoardWithCount, CreateArticle, CreateBoard, DeleteArticle,
@@ -25,6 +24,7 @@ use madang_member::{
     ChangeMember, ChangeOutcome, CreateMember, Member, MemberOptions, MemberRecord, MemberService, MemberStore,
     NewMember, Revocation, RevocationCursor,
 };
+use madang_server::{PartState, Readiness, RequestPolicy};
 use madang_view::{GuestKey, ViewConfig, ViewService};
 
 /// How the store of a site fails.
@@ -46,13 +46,13 @@ impl Store {
 }
 
 /// A site over a failing store.
-pub(crate) fn site(store: Store, limits: ApiLimits) -> Router {
-    madang_api::router(state(store, limits))
+pub(crate) fn site(store: Store, policy: RequestPolicy) -> Router {
+    madang_api::router(state(store, policy))
 }
 
 /// The same in a process that has not these roles.
 pub(crate) fn site_without(store: Store, roles: &[&str]) -> Router {
-    let mut state = state(store, limits());
+    let mut state = state(store, policy());
     for role in roles {
         match *role {
             "member" => state.members = None,
@@ -67,7 +67,7 @@ pub(crate) fn site_without(store: Store, roles: &[&str]) -> Router {
     madang_api::router(state)
 }
 
-fn state(store: Store, limits: ApiLimits) -> ApiState {
+fn state(store: Store, policy: RequestPolicy) -> ApiState {
     let clock = Arc::new(SystemClock);
     let lease = NodeLease { node: NodeId(1), from_ms: 0, until_ms: i64::MAX };
     let ids = Arc::new(IdGenerator::new(clock.clone(), lease));
@@ -99,13 +99,13 @@ fn state(store: Store, limits: ApiLimits) -> ApiState {
         moderation: None,
         readiness: store,
         metrics: Arc::new(|| "madang_up 1\n".to_owned()),
-        limits,
+        policy,
     }
 }
 
-/// The limits, with time-outs short enough for tests that wait for none.
-pub(crate) fn limits() -> ApiLimits {
-    ApiLimits { body_bytes: 1_024, request_timeout: Duration::from_secs(30), ..ApiLimits::default() }
+/// The policy, with time-outs short enough for tests that wait for none.
+pub(crate) fn policy() -> RequestPolicy {
+    RequestPolicy { body_bytes: 1_024, request_timeout: Duration::from_secs(30), ..RequestPolicy::default() }
 }
 
 #[async_trait]

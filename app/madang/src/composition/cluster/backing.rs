@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use async_trait::async_trait;
-use madang_api::PartState;
 use madang_article::CreateArticle;
 use madang_engine_redis::{RedisBroadcast, RedisPauses};
 use madang_http::HttpPeers;
@@ -14,6 +13,7 @@ use madang_member::MemberStore as _;
 use madang_messaging::{ConsumerConfig, InstanceId, Membership, OnError, Outage};
 use madang_mysql::{Announce, MysqlArticles};
 use madang_redis::RedisReadModel;
+use madang_server::PartState;
 
 use super::health::{self, Lags, MYSQL, REDIS};
 use super::servers::Servers;

@@ -6,10 +6,10 @@ use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use madang_api::PartState;
 use madang_engine_kafka::KafkaLog;
 use madang_http::PeerState;
 use madang_messaging::{ConsumerConfig, Outage, Stop};
+use madang_server::PartState;
 
 use super::servers::Servers;
 use crate::composition::site::GroupProgress;

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use madang_api::{Bucket, Portion, SharedBuckets};
 use madang_engine_redis::RedisBuckets;
 use madang_kernel::StoreError;
+use madang_server::{Bucket, Portion, SharedBuckets};
 
 /// The buckets of the cluster.
 pub(super) struct ClusterBuckets(pub(super) RedisBuckets);

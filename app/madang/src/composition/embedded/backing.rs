@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use madang_api::PartState;
 use madang_article_read::ReadService;
 use madang_event::Envelope;
 use madang_kernel::{IDEMPOTENCY_KEPT_MS, Timestamp};
@@ -13,6 +12,7 @@ use madang_memory::MemoryReadModel;
 use madang_messaging::{AfterCommit, ConsumerConfig, Outage};
 use madang_sqlite::{GroupLag, Priority, RetentionOptions, Sqlite, SqliteArticles, SqliteLog};
 use madang_web::LiveHub;
+use madang_server::PartState;
 use tracing::info;
 
 use super::check;

@@ -1,6 +1,5 @@
 //! The site: every service over one SQLite file, the query model told of commits, the pages in front.
 
-use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -17,12 +16,13 @@ use madang_like::LikeService;
 use madang_member::{MemberOptions, MemberService, Moderated, Moderation};
 use madang_memory::{LocalOwners, MemoryReadModel};
 use madang_messaging::{AfterCommit, OnError, Supervisor};
+use madang_server::{PartState, Readiness, RequestPolicy};
 use madang_sqlite::{
     Sqlite, SqliteArticles, SqliteComments, SqliteDeadLetters, SqliteHot, SqliteLikes, SqliteLog, SqliteMembers,
     SqliteModeration, SqliteOptions, SqliteViews,
 };
 use madang_view::{GuestKey, ViewConfig, ViewService};
-use madang_web::{Health, LiveHub, PartHealth, WebState};
+use madang_web::{LiveHub, WebState};
 
 use super::Person;
 
@@ -97,12 +97,10 @@ impl TestSite {
             hot: Arc::new(hot),
             guests,
             live: Arc::new(live.clone()),
-            health: Arc::new(Nothing),
-            limits: Arc::new(madang_web::NoFormLimits),
+            readiness: Arc::new(Nothing),
+            policy: RequestPolicy::default(),
             clock,
             zone: TimeZone::get("Asia/Seoul").unwrap(),
-            client: Arc::new(|_| IpAddr::V4(Ipv4Addr::LOCALHOST)),
-            cookies_secure: false,
             site_url: None,
             dead_letters: Arc::new(SqliteDeadLetters::new(db.clone())),
             log: Arc::new(SqliteLog::new(db.clone())),
@@ -197,8 +195,8 @@ impl Progress for Nothing {
 }
 
 #[async_trait]
-impl Health for Nothing {
-    async fn parts(&self) -> Vec<PartHealth> {
-        vec![PartHealth { name: "store".into(), ok: true, detail: "takes writes".into() }]
+impl Readiness for Nothing {
+    async fn parts(&self) -> Vec<PartState> {
+        vec![PartState { name: "store".into(), ok: true, detail: "takes writes".into() }]
     }
 }

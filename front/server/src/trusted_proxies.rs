@@ -4,12 +4,14 @@
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
+use ipnet::IpNet;
+
 /// Networks in one list: more are a mistake, and each costs a comparison.
 const NETWORKS_MAX: usize = 256;
 
 /// The networks whose `X-Forwarded-For` is believed. None by default.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct TrustedProxies(Vec<Network>);
+pub struct TrustedProxies(Vec<IpNet>);
 
 /// Text that is no list of addresses and networks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -36,7 +38,7 @@ impl FromStr for TrustedProxies {
     /// Reads addresses and networks, separated by commas.
     fn from_str(text: &str) -> Result<Self, ProxiesParseError> {
         let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
-        let networks: Vec<_> = entries.take(NETWORKS_MAX + 1).map(Network::parse).collect::<Result<_, _>>()?;
+        let networks: Vec<_> = entries.take(NETWORKS_MAX + 1).map(network).collect::<Result<_, _>>()?;
         if networks.len() > NETWORKS_MAX { Err(ProxiesParseError::TooMany) } else { Ok(Self(networks)) }
     }
 }
@@ -65,7 +67,7 @@ impl TrustedProxies {
     }
 
     fn trusts(&self, address: IpAddr) -> bool {
-        self.0.iter().any(|network| network.contains(address))
+        self.0.iter().any(|network| network.contains(&address))
     }
 }
 
@@ -77,46 +79,16 @@ fn address(entry: &[u8]) -> Option<IpAddr> {
     Some(address.to_canonical())
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Network {
-    address: IpAddr,
-    prefix_bits: u32,
-}
-
-impl Network {
-    fn parse(entry: &str) -> Result<Self, ProxiesParseError> {
-        let wrong = || ProxiesParseError::Entry(entry.to_owned());
-        let (address, prefix) = entry.split_once('/').map_or((entry, None), |(address, bits)| (address, Some(bits)));
-        let address: IpAddr = address.parse().map_err(|_| wrong())?;
-        let width = if address.is_ipv4() { 32 } else { 128 };
-        let prefix_bits = match prefix {
-            None => width,
-            Some(bits) if bits.bytes().all(|byte| byte.is_ascii_digit()) => bits.parse().map_err(|_| wrong())?,
-            Some(_) => return Err(wrong()),
-        };
-        if prefix_bits > width {
-            return Err(wrong());
-        }
-        let first = masked(address, prefix_bits);
-        if first != address {
-            let network = format!("{first}/{prefix_bits}");
-            return Err(ProxiesParseError::HostBits { entry: entry.to_owned(), network });
-        }
-        Ok(Self { address, prefix_bits })
+/// A network, or an address as the network of itself. Host bits past the prefix are refused: they name both at once.
+fn network(entry: &str) -> Result<IpNet, ProxiesParseError> {
+    if let Ok(address) = entry.parse::<IpAddr>() {
+        return Ok(address.into());
     }
-
-    fn contains(&self, address: IpAddr) -> bool {
-        // The widths differ between the families, so an address of the other one is never inside.
-        self.address.is_ipv4() == address.is_ipv4() && masked(address, self.prefix_bits) == self.address
+    let network: IpNet = entry.parse().map_err(|_| ProxiesParseError::Entry(entry.to_owned()))?;
+    if network.addr() == network.network() {
+        return Ok(network);
     }
-}
-
-/// The address with everything past the prefix cleared.
-fn masked(address: IpAddr, prefix_bits: u32) -> IpAddr {
-    match address {
-        IpAddr::V4(v4) => IpAddr::V4((v4.to_bits() & u32::MAX.checked_shl(32 - prefix_bits).unwrap_or(0)).into()),
-        IpAddr::V6(v6) => IpAddr::V6((v6.to_bits() & u128::MAX.checked_shl(128 - prefix_bits).unwrap_or(0)).into()),
-    }
+    Err(ProxiesParseError::HostBits { entry: entry.to_owned(), network: network.trunc().to_string() })
 }
 
 #[cfg(test)]

@@ -11,12 +11,12 @@ use hyper::rt::{Sleep, Timer};
 
 /// The timer of one connection.
 #[derive(Default)]
-pub(super) struct SparingTimer(Arc<Alarm>);
+pub(super) struct HeadTimer(Arc<Alarm>);
 
 #[derive(Default)]
 struct Alarm(Mutex<Option<Pin<Box<tokio::time::Sleep>>>>);
 
-impl Timer for SparingTimer {
+impl Timer for HeadTimer {
     fn sleep(&self, duration: std::time::Duration) -> Pin<Box<dyn Sleep>> {
         self.sleep_until(self.now() + duration)
     }
@@ -66,7 +66,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_deadline_is_met_to_the_millisecond_however_many_were_dropped_before() {
-        let (timer, started) = (SparingTimer::default(), tokio::time::Instant::now());
+        let (timer, started) = (HeadTimer::default(), tokio::time::Instant::now());
         for _ in 0..100 {
             let mut dropped = timer.sleep(LIMIT);
             assert!(poll!(&mut dropped).is_pending());
@@ -78,7 +78,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_deadline_that_has_passed_is_not_waited_for() {
-        let timer = SparingTimer::default();
+        let timer = HeadTimer::default();
         let mut passed = timer.sleep(LIMIT);
         tokio::time::advance(LIMIT).await;
         assert!(poll!(&mut passed).is_ready());

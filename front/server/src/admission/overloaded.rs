@@ -1,4 +1,4 @@
-//! What people and programs are told while there is too much to do: the same 503, as a page for who asked for one.
+//! What people and programs are told under overload: the same 503, as a page for who asked for one.
 
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -7,8 +7,8 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use http_body_util::BodyExt;
 
-use crate::ApiError;
-use crate::gate::secure;
+use crate::Rejection;
+use crate::security_headers::secure;
 
 /// In both languages: whose it is, is not looked up while there is no time. Reloading sends a form again, and its key keeps
 /// it from being taken twice.
@@ -34,27 +34,27 @@ fn page() -> Response {
     response
 }
 
-/// Both answers, made before there is a hurry.
-pub(crate) struct ReadyRefusal {
-    page: Ready,
-    problem: Ready,
+/// Both forms of the refusal, encoded beforehand: shedding must cost nearly nothing.
+pub(crate) struct OverloadResponses {
+    page: Encoded,
+    problem: Encoded,
 }
 
-struct Ready {
+struct Encoded {
     headers: HeaderMap,
     body: Bytes,
 }
 
-impl ReadyRefusal {
+impl OverloadResponses {
     /// Says `why` to programs; with `hsts`, browsers are told to come by TLS only.
     pub(crate) fn new(why: &'static str, hsts: bool) -> Self {
-        let problem = ApiError::overloaded(why).into_response();
-        Self { page: Ready::new(page(), hsts), problem: Ready::new(problem, hsts) }
+        let problem = Rejection::overloaded(why).into_response();
+        Self { page: Encoded::new(page(), hsts), problem: Encoded::new(problem, hsts) }
     }
 
-    /// The answer for whoever sent these headers.
-    pub(crate) fn give(&self, asked: &HeaderMap) -> Response {
-        let Ready { headers, body } = if wants_page(asked) { &self.page } else { &self.problem };
+    /// The form that suits the headers of a request.
+    pub(crate) fn suiting(&self, request: &HeaderMap) -> Response {
+        let Encoded { headers, body } = if wants_page(request) { &self.page } else { &self.problem };
         let mut response = Response::new(Body::from(body.clone()));
         *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
         response.headers_mut().clone_from(headers);
@@ -62,7 +62,7 @@ impl ReadyRefusal {
     }
 }
 
-impl Ready {
+impl Encoded {
     fn new(response: Response, hsts: bool) -> Self {
         let (mut head, body) = response.into_parts();
         secure(&mut head.headers, hsts);
@@ -82,7 +82,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_opens_a_page_gets_one_and_programs_get_a_problem() {
-        let ready = ReadyRefusal::new("too much", true);
+        let responses = OverloadResponses::new("too much", true);
         for (accept, kind, part) in [
             (Some(BROWSER), "text/html; charset=utf-8", "Please reload"),
             (Some("application/json"), "application/problem+json", "too much"),
@@ -91,7 +91,7 @@ mod tests {
         ] {
             let headers: HeaderMap =
                 accept.map(|accept| (header::ACCEPT, accept.parse().unwrap())).into_iter().collect();
-            let (head, body) = ready.give(&headers).into_parts();
+            let (head, body) = responses.suiting(&headers).into_parts();
             let text = body.collect().await.unwrap().to_bytes();
             assert_eq!(head.status, 503);
             assert!(String::from_utf8_lossy(&text).contains(part), "{accept:?}");
@@ -101,7 +101,7 @@ mod tests {
             assert!(head.headers.contains_key(header::CONTENT_SECURITY_POLICY));
             assert!(head.headers.contains_key(header::STRICT_TRANSPORT_SECURITY));
         }
-        let plain = ReadyRefusal::new("too much", false).give(&HeaderMap::new());
+        let plain = OverloadResponses::new("too much", false).suiting(&HeaderMap::new());
         assert!(!plain.headers().contains_key(header::STRICT_TRANSPORT_SECURITY));
     }
 }

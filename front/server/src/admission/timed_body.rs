@@ -1,5 +1,5 @@
-//! A body that must arrive in time, and that holds no place among the requests in flight while it is waited for: else a
-//! few thousand clients that send a byte a second would keep everybody out.
+//! A body that must arrive in time, and whose request holds no permit while it is waited for: else a few thousand clients
+//! that send a byte a second would keep everybody out.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -16,29 +16,29 @@ const ARRIVING: u8 = 0;
 const TOO_SLOW: u8 = 1;
 const TOO_MANY: u8 = 2;
 
-/// Requests worked on, and requests whose bodies are waited for.
+/// Requests in flight, and requests whose bodies are waited for.
 #[derive(Debug, Default)]
-pub(crate) struct Load {
-    pub(crate) working: AtomicUsize,
-    waiting: AtomicUsize,
+pub(super) struct Load {
+    pub(super) in_flight: AtomicUsize,
+    awaiting_body: AtomicUsize,
 }
 
-/// What became of a body, for the gate, which answers for it: a handler sees only that it ended early.
+/// What became of a body, for admission control, which answers for it: a handler sees only that it ended early.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Arrival(Arc<AtomicU8>);
+pub(super) struct BodyOutcome(Arc<AtomicU8>);
 
 /// Why a body was given up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum GivenUp {
+pub(super) enum GivenUp {
     /// It took too long.
     TooSlow,
     /// Too many others are waited for.
     TooMany,
 }
 
-impl Arrival {
+impl BodyOutcome {
     /// Whether, and why, the body was given up.
-    pub(crate) fn given_up(&self) -> Option<GivenUp> {
+    pub(super) fn given_up(&self) -> Option<GivenUp> {
         match self.0.load(Ordering::Relaxed) {
             TOO_SLOW => Some(GivenUp::TooSlow),
             TOO_MANY => Some(GivenUp::TooMany),
@@ -47,64 +47,64 @@ impl Arrival {
     }
 }
 
-/// A body on its way.
-pub(crate) struct Paced {
+/// A body with a deadline.
+pub(super) struct TimedBody {
     body: Body,
     load: Arc<Load>,
-    waiting_max: usize,
+    awaiting_max: usize,
     limit: Duration,
     /// Runs from the first time that the body is waited for.
     deadline: Option<Pin<Box<Sleep>>>,
-    /// Whether the place in flight is given back for now.
-    lent: bool,
-    arrival: Arrival,
+    /// Whether the request's permit is given back for now.
+    is_awaiting: bool,
+    outcome: BodyOutcome,
 }
 
-impl Paced {
-    /// A body that may take `limit`, beside at most `waiting_max` others. `load` counts its request as worked on.
-    pub(crate) fn new(body: Body, load: Arc<Load>, waiting_max: usize, limit: Duration, arrival: Arrival) -> Self {
-        debug_assert_eq!(arrival.0.load(Ordering::Relaxed), ARRIVING);
-        Self { body, load, waiting_max, limit, deadline: None, lent: false, arrival }
+impl TimedBody {
+    /// A body that may take `limit`, beside at most `awaiting_max` others. `load` counts its request as in flight.
+    pub(super) fn new(body: Body, load: Arc<Load>, awaiting_max: usize, limit: Duration, outcome: BodyOutcome) -> Self {
+        debug_assert_eq!(outcome.0.load(Ordering::Relaxed), ARRIVING);
+        Self { body, load, awaiting_max, limit, deadline: None, is_awaiting: false, outcome }
     }
 
-    fn lend(&mut self) -> bool {
-        if !self.lent {
-            if self.load.waiting.fetch_add(1, Ordering::Relaxed) >= self.waiting_max {
-                self.load.waiting.fetch_sub(1, Ordering::Relaxed);
+    fn release_permit(&mut self) -> bool {
+        if !self.is_awaiting {
+            if self.load.awaiting_body.fetch_add(1, Ordering::Relaxed) >= self.awaiting_max {
+                self.load.awaiting_body.fetch_sub(1, Ordering::Relaxed);
                 return false;
             }
-            self.load.working.fetch_sub(1, Ordering::Relaxed);
-            self.lent = true;
+            self.load.in_flight.fetch_sub(1, Ordering::Relaxed);
+            self.is_awaiting = true;
         }
         true
     }
 
-    fn take_back(&mut self) {
-        if std::mem::take(&mut self.lent) {
-            self.load.working.fetch_add(1, Ordering::Relaxed);
-            self.load.waiting.fetch_sub(1, Ordering::Relaxed);
+    fn take_permit_back(&mut self) {
+        if std::mem::take(&mut self.is_awaiting) {
+            self.load.in_flight.fetch_add(1, Ordering::Relaxed);
+            self.load.awaiting_body.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
     fn give_up(&mut self, why: u8) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        self.take_back();
-        self.arrival.0.store(why, Ordering::Relaxed);
+        self.take_permit_back();
+        self.outcome.0.store(why, Ordering::Relaxed);
         Poll::Ready(Some(Err(axum::Error::new("the body was given up"))))
     }
 }
 
-impl HttpBody for Paced {
+impl HttpBody for TimedBody {
     type Data = Bytes;
     type Error = axum::Error;
 
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let this = self.get_mut();
-        if this.arrival.given_up().is_some() {
+        if this.outcome.given_up().is_some() {
             return Poll::Ready(None);
         }
         let polled = Pin::new(&mut this.body).poll_frame(cx);
         if polled.is_ready() {
-            this.take_back();
+            this.take_permit_back();
             return polled;
         }
         let limit = this.limit;
@@ -112,7 +112,7 @@ impl HttpBody for Paced {
         if deadline.as_mut().poll(cx).is_ready() {
             return this.give_up(TOO_SLOW);
         }
-        if !this.lend() {
+        if !this.release_permit() {
             return this.give_up(TOO_MANY);
         }
         Poll::Pending
@@ -127,9 +127,9 @@ impl HttpBody for Paced {
     }
 }
 
-impl Drop for Paced {
+impl Drop for TimedBody {
     fn drop(&mut self) {
-        self.take_back();
+        self.take_permit_back();
     }
 }
 
@@ -145,12 +145,12 @@ mod tests {
 
     fn loaded() -> Arc<Load> {
         let load = Arc::new(Load::default());
-        load.working.store(1, Ordering::Relaxed);
+        load.in_flight.store(1, Ordering::Relaxed);
         load
     }
 
     fn counts(load: &Load) -> (usize, usize) {
-        (load.working.load(Ordering::Relaxed), load.waiting.load(Ordering::Relaxed))
+        (load.in_flight.load(Ordering::Relaxed), load.awaiting_body.load(Ordering::Relaxed))
     }
 
     /// A body of one byte every so often, without end.
@@ -162,30 +162,31 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_body_that_trickles_is_given_up_and_holds_no_place_meanwhile() {
-        let (load, arrival) = (loaded(), Arrival::default());
-        let body = Paced::new(trickle(Duration::from_secs(1)), load.clone(), 1, LIMIT, arrival.clone());
+    async fn a_body_that_trickles_is_given_up_and_holds_no_permit_meanwhile() {
+        let (load, outcome) = (loaded(), BodyOutcome::default());
+        let body = TimedBody::new(trickle(Duration::from_secs(1)), load.clone(), 1, LIMIT, outcome.clone());
         let mut reading = Box::pin(body.collect());
         assert!(futures_util::poll!(&mut reading).is_pending());
         assert_eq!(counts(&load), (0, 1));
         assert!(tokio::time::timeout(LIMIT * 2, reading).await.unwrap().is_err());
-        assert_eq!((counts(&load), arrival.given_up()), ((1, 0), Some(GivenUp::TooSlow)));
+        assert_eq!((counts(&load), outcome.given_up()), ((1, 0), Some(GivenUp::TooSlow)));
     }
 
     #[tokio::test(start_paused = true)]
     async fn past_the_bound_a_body_is_not_waited_for() {
-        let (load, arrival) = (loaded(), Arrival::default());
-        let body = Paced::new(trickle(Duration::from_secs(1)), load.clone(), 0, LIMIT, arrival.clone());
+        let (load, outcome) = (loaded(), BodyOutcome::default());
+        let body = TimedBody::new(trickle(Duration::from_secs(1)), load.clone(), 0, LIMIT, outcome.clone());
         assert!(body.collect().await.is_err());
-        assert_eq!((counts(&load), arrival.given_up()), ((1, 0), Some(GivenUp::TooMany)));
+        assert_eq!((counts(&load), outcome.given_up()), ((1, 0), Some(GivenUp::TooMany)));
     }
 
     #[tokio::test]
-    async fn a_body_that_is_there_passes_and_one_that_is_dropped_gives_its_place_back() {
+    async fn a_body_that_is_there_passes_and_one_that_is_dropped_gives_its_permit_back() {
         let load = loaded();
-        let whole = Paced::new(Body::from("whole"), load.clone(), 1, LIMIT, Arrival::default());
+        let whole = TimedBody::new(Body::from("whole"), load.clone(), 1, LIMIT, BodyOutcome::default());
         assert_eq!(whole.collect().await.unwrap().to_bytes(), "whole");
-        let mut dropped = Box::pin(Paced::new(trickle(LIMIT), load.clone(), 1, LIMIT, Arrival::default()).collect());
+        let mut dropped =
+            Box::pin(TimedBody::new(trickle(LIMIT), load.clone(), 1, LIMIT, BodyOutcome::default()).collect());
         assert!(futures_util::poll!(&mut dropped).is_pending());
         drop(dropped);
         assert_eq!(counts(&load), (1, 0));

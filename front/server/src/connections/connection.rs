@@ -18,43 +18,44 @@ use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, watch};
 use tower::ServiceExt;
 
-use super::guarded::Guarded;
-use super::lateness::Lateness;
+use super::head_timer::HeadTimer;
 use super::limits::{ConnectionLimits, HEAD_BYTES_MAX, HEADERS_MAX, READ_BUFFER_BYTES, STREAMS_MAX};
-use super::sparing_timer::SparingTimer;
-use super::streams::{Tasks, Usage};
-use super::tls::{Agreed, Tls};
-use crate::busy::ReadyRefusal;
-use crate::extract::Peer;
-use crate::meters::shed_counter;
-use crate::operations;
+use super::streams::{Activity, RequestTasks};
+use super::tls::{Protocol, Tls};
+use super::write_timeout::WriteTimeout;
+use crate::OPERATIONS_PATHS;
+use crate::admission::{DelayShedder, OverloadResponses};
+use crate::client_address::Peer;
+use crate::request_metrics::shed_counter;
 
-/// What all connections of a door share.
+/// What all connections of a server share.
 pub(super) struct Connections {
-    entry: Arc<Entry>,
+    requests: Arc<Requests>,
     limits: ConnectionLimits,
     tls: Option<Arc<Tls>>,
     handshakes: Semaphore,
 }
 
-/// Where a request goes once its head is read: to the router, or back.
-struct Entry {
+/// Where a request goes once its head is read: to the router, unless it is shed.
+struct Requests {
     router: Router,
-    lateness: Lateness,
-    late: ReadyRefusal,
-    refused: Counter,
+    shedder: DelayShedder,
+    overloaded: OverloadResponses,
+    shed: Counter,
 }
 
 impl Connections {
     pub(super) fn new(router: Router, limits: ConnectionLimits, tls: Option<Arc<Tls>>) -> Self {
-        let late = ReadyRefusal::new("there is more to do than can be done: try again shortly", tls.is_some());
-        let entry = Entry { router, lateness: Lateness::new(limits.wait), late, refused: shed_counter() };
-        Self { entry: Arc::new(entry), limits, tls, handshakes: Semaphore::new(limits.handshakes) }
+        let overloaded =
+            OverloadResponses::new("there is more to do than can be done: try again shortly", tls.is_some());
+        let shedder = DelayShedder::new(limits.scheduling_delay);
+        let requests = Requests { router, shedder, overloaded, shed: shed_counter() };
+        Self { requests: Arc::new(requests), limits, tls, handshakes: Semaphore::new(limits.handshakes) }
     }
 
-    /// Keeps watch over how long requests wait, for as long as it is polled.
-    pub(super) async fn watch(&self) {
-        self.entry.lateness.measure().await;
+    /// Probes the scheduling delay for as long as it is polled.
+    pub(super) async fn probe(&self) {
+        self.requests.shedder.probe().await;
     }
 
     pub(super) fn speaks_tls(&self) -> bool {
@@ -63,12 +64,12 @@ impl Connections {
 
     /// Serves a connection until it ends, or until what it has under way when told to stop has ended.
     pub(super) async fn serve(&self, stream: TcpStream, peer: Peer, stopped: watch::Receiver<bool>) {
-        let stream = Guarded::socket(stream, self.limits.stall);
+        let stream = WriteTimeout::socket(stream, self.limits.stall);
         let result = match &self.tls {
             None => self.http1(stream, peer, stopped).await,
             Some(tls) => match self.shake_hands(tls, stream).await {
-                Some((stream, Agreed::Http1)) => self.http1(stream, peer, stopped).await,
-                Some((stream, Agreed::Http2)) => self.http2(stream, peer, stopped).await,
+                Some((stream, Protocol::Http1)) => self.http1(stream, peer, stopped).await,
+                Some((stream, Protocol::Http2)) => self.http2(stream, peer, stopped).await,
                 None => return,
             },
         };
@@ -82,15 +83,15 @@ impl Connections {
         &self,
         tls: &Tls,
         stream: S,
-    ) -> Option<(tokio_rustls::server::TlsStream<S>, Agreed)> {
-        let Ok(_place) = self.handshakes.try_acquire() else {
+    ) -> Option<(tokio_rustls::server::TlsStream<S>, Protocol)> {
+        let Ok(_permit) = self.handshakes.try_acquire() else {
             metrics::counter!("madang_http_connections_refused_total").increment(1);
             return None;
         };
         match tokio::time::timeout(self.limits.head, tls.accept(stream)).await {
-            Ok(Ok(agreed)) => Some(agreed),
+            Ok(Ok(accepted)) => Some(accepted),
             Ok(Err(error)) => {
-                tracing::debug!("no TLS: {error}");
+                tracing::debug!("a TLS handshake failed: {error}");
                 None
             }
             Err(_elapsed) => None,
@@ -101,9 +102,9 @@ impl Connections {
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
-        let service = service_fn(|request: Request<Incoming>| self.entry.ask(request, peer));
+        let service = service_fn(|request: Request<Incoming>| self.requests.route(request, peer));
         let serving = http1::Builder::new()
-            .timer(SparingTimer::default())
+            .timer(HeadTimer::default())
             .header_read_timeout(self.limits.head)
             .max_headers(HEADERS_MAX)
             .max_buf_size(READ_BUFFER_BYTES)
@@ -111,44 +112,44 @@ impl Connections {
             .keep_alive(true)
             .serve_connection(TokioIo::new(stream), service);
         let serving = pin!(serving);
-        until_done(serving, told(stopped), http1::Connection::graceful_shutdown).await
+        until_done(serving, stop_signal(stopped), http1::Connection::graceful_shutdown).await
     }
 
     async fn http2<S>(&self, stream: S, peer: Peer, stopped: watch::Receiver<bool>) -> hyper::Result<()>
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
-        let usage = Usage::default();
-        let (entry, used) = (self.entry.clone(), usage.clone());
+        let activity = Activity::default();
+        let (requests, active) = (self.requests.clone(), activity.clone());
         let service = service_fn(move |mut request: Request<Incoming>| {
-            let (entry, under_way) = (entry.clone(), used.begin());
+            let (requests, in_progress) = (requests.clone(), active.begin());
             name_host(&mut request);
-            async move { entry.ask(request, peer).await.map(|answer| under_way.until_sent(answer)) }
+            async move { requests.route(request, peer).await.map(|response| in_progress.until_sent(response)) }
         });
-        let serving = http2::Builder::new(Tasks::default())
+        let serving = http2::Builder::new(RequestTasks::default())
             .timer(TokioTimer::new())
             .keep_alive_interval(self.limits.head)
             .keep_alive_timeout(self.limits.head)
             .max_concurrent_streams(STREAMS_MAX)
-            .max_header_list_size(HEAD_BYTES_MAX as u32)
+            .max_header_list_size(HEAD_BYTES_MAX)
             .serve_connection(TokioIo::new(stream), service);
         let serving = pin!(serving);
-        let over = async {
+        let ending = async {
             tokio::select! {
-                () = told(stopped) => {}
-                () = usage.idle_for(self.limits.head) => {}
+                () = stop_signal(stopped) => {}
+                () = activity.idle_for(self.limits.head) => {}
             }
         };
-        until_done(serving, over, http2::Connection::graceful_shutdown).await
+        until_done(serving, ending, http2::Connection::graceful_shutdown).await
     }
 }
 
-impl Entry {
-    async fn ask(&self, mut request: Request<Incoming>, peer: Peer) -> Result<Response, Infallible> {
+impl Requests {
+    async fn route(&self, mut request: Request<Incoming>, peer: Peer) -> Result<Response, Infallible> {
         // Whoever watches over the process must hear from it above all when it has too much to do.
-        if self.lateness.refuses(request.method()) && !operations::ROUTES.contains(&request.uri().path()) {
-            self.refused.increment(1);
-            return Ok(self.late.give(request.headers()));
+        if self.shedder.sheds(request.method()) && !OPERATIONS_PATHS.contains(&request.uri().path()) {
+            self.shed.increment(1);
+            return Ok(self.overloaded.suiting(request.headers()));
         }
         request.extensions_mut().insert(peer);
         self.router.clone().oneshot(request).await
@@ -163,14 +164,14 @@ fn name_host(request: &mut Request<Incoming>) {
     }
 }
 
-async fn told(mut stopped: watch::Receiver<bool>) {
+async fn stop_signal(mut stopped: watch::Receiver<bool>) {
     // The guard that `wait_for` gives back must not live on beside the connection.
     drop(stopped.wait_for(|stopped| *stopped).await);
 }
 
 async fn until_done<C>(
     mut serving: Pin<&mut C>,
-    over: impl Future<Output = ()>,
+    ending: impl Future<Output = ()>,
     let_finish: impl FnOnce(Pin<&mut C>),
 ) -> hyper::Result<()>
 where
@@ -179,7 +180,7 @@ where
     tokio::select! {
         biased;
         result = &mut serving => result,
-        () = over => {
+        () = ending => {
             let_finish(serving.as_mut());
             serving.await
         }

@@ -12,15 +12,15 @@ use tokio::net::TcpStream;
 use tokio::time::Sleep;
 
 /// A stream that fails once a write has waited for too long.
-pub(super) struct Guarded<S> {
+pub(super) struct WriteTimeout<S> {
     stream: S,
     limit: Duration,
     /// Runs while a write waits.
     waiting: Option<Pin<Box<Sleep>>>,
 }
 
-impl Guarded<TcpStream> {
-    /// Guards a socket. The kernel is told the same limit, because what fits its buffers looks written to us: it resets
+impl WriteTimeout<TcpStream> {
+    /// Bounds the writes of a socket. The kernel is told the same limit, because what fits its buffers looks written to us: it resets
     /// a connection whose peer acknowledges nothing, or keeps its window shut, for so long.
     pub(super) fn socket(stream: TcpStream, limit: Duration) -> Self {
         let socket = SockRef::from(&stream);
@@ -37,12 +37,12 @@ impl Guarded<TcpStream> {
     }
 }
 
-impl<S> Guarded<S> {
+impl<S> WriteTimeout<S> {
     fn new(stream: S, limit: Duration) -> Self {
         Self { stream, limit, waiting: None }
     }
 
-    fn watched<T>(&mut self, context: &mut Context<'_>, polled: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+    fn bounded<T>(&mut self, context: &mut Context<'_>, polled: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if polled.is_ready() {
             self.waiting = None;
             return polled;
@@ -56,17 +56,17 @@ impl<S> Guarded<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Guarded<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.get_mut().stream).poll_read(cx, buffer)
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Guarded<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let polled = Pin::new(&mut this.stream).poll_write(cx, bytes);
-        this.watched(cx, polled)
+        this.bounded(cx, polled)
     }
 
     fn poll_write_vectored(
@@ -76,7 +76,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Guarded<S> {
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let polled = Pin::new(&mut this.stream).poll_write_vectored(cx, bytes);
-        this.watched(cx, polled)
+        this.bounded(cx, polled)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -86,13 +86,13 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Guarded<S> {
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         let polled = Pin::new(&mut this.stream).poll_flush(cx);
-        this.watched(cx, polled)
+        this.bounded(cx, polled)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         let polled = Pin::new(&mut this.stream).poll_shutdown(cx);
-        this.watched(cx, polled)
+        this.bounded(cx, polled)
     }
 }
 
@@ -107,16 +107,16 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_peer_that_takes_nothing_is_given_up() {
         let (ours, _theirs) = duplex(4);
-        let mut guarded = Guarded::new(ours, LIMIT);
+        let mut stream = WriteTimeout::new(ours, LIMIT);
         let started = tokio::time::Instant::now();
-        let error = guarded.write_all(&[0; 8]).await.unwrap_err();
+        let error = stream.write_all(&[0; 8]).await.unwrap_err();
         assert_eq!((error.kind(), started.elapsed()), (io::ErrorKind::TimedOut, LIMIT));
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_slow_peer_that_goes_on_taking_is_served() {
         let (ours, mut theirs) = duplex(4);
-        let mut guarded = Guarded::new(ours, LIMIT);
+        let mut stream = WriteTimeout::new(ours, LIMIT);
         let reading = async {
             let mut taken = [0; 4];
             for _ in 0..4 {
@@ -124,7 +124,7 @@ mod tests {
                 theirs.read_exact(&mut taken).await.unwrap();
             }
         };
-        let (written, ()) = tokio::join!(guarded.write_all(&[0; 16]), reading);
+        let (written, ()) = tokio::join!(stream.write_all(&[0; 16]), reading);
         written.unwrap();
     }
 }

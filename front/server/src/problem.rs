@@ -11,23 +11,23 @@ use utoipa::ToSchema;
 
 /// What went wrong, for a program and for a person.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Problem<'a> {
+pub struct Problem<'a> {
     /// Names the kind of problem; stable, meant to be compared.
     #[serde(rename = "type")]
     #[schema(example = "urn:madang:problem:invalid")]
-    pub(crate) kind: &'a str,
+    pub kind: &'a str,
     /// The kind in words.
     #[schema(example = "Invalid field")]
-    pub(crate) title: &'a str,
+    pub title: &'a str,
     /// The HTTP status, repeated.
     #[schema(example = 422)]
-    pub(crate) status: u16,
+    pub status: u16,
     /// What went wrong this time.
-    pub(crate) detail: &'a str,
+    pub detail: &'a str,
     /// Each field that is not acceptable.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     #[schema(required = false)]
-    pub(crate) errors: &'a [FieldProblem],
+    pub errors: &'a [FieldProblem],
 }
 
 /// What is wrong with one field.
@@ -43,7 +43,7 @@ pub struct FieldProblem {
 
 impl FieldProblem {
     /// A field and what is wrong with it.
-    pub(crate) fn new(field: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+    pub fn new(field: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
         Self { field: field.into(), message: message.into() }
     }
 }
@@ -56,10 +56,10 @@ impl From<FieldError> for FieldProblem {
 
 impl Problem<'_> {
     /// The answer that carries the problem.
-    pub(crate) fn into_response(self, status: StatusCode) -> Response {
+    pub fn into_response(self) -> Response {
         let body = serde_json::to_vec(&self).unwrap_or_default();
         let mut response = Response::new(Body::from(body));
-        *response.status_mut() = status;
+        *response.status_mut() = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

@@ -11,49 +11,49 @@ use metrics::{Counter, Histogram};
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "DELETE", "other"];
 const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
 
-/// The meters of every known route; what is asked elsewhere counts as `other`, so that nobody can invent series.
-pub(crate) struct Meters {
-    routes: HashMap<String, RouteMeter>,
-    other: RouteMeter,
+/// The metrics of every known route; what is asked elsewhere counts as `other`, so that nobody can invent series.
+pub struct RequestMetrics {
+    routes: HashMap<String, RouteMetrics>,
+    other: RouteMetrics,
     shed: OnceLock<Counter>,
 }
 
-impl Meters {
-    /// Meters for these route patterns.
-    pub(crate) fn new(routes: impl IntoIterator<Item = String>) -> Self {
-        let routes = routes.into_iter().map(|route| (route.clone(), RouteMeter::new(route))).collect();
-        Self { routes, other: RouteMeter::new("other".to_owned()), shed: OnceLock::new() }
+impl RequestMetrics {
+    /// Metrics for these route patterns.
+    pub fn new(routes: impl IntoIterator<Item = String>) -> Self {
+        let routes = routes.into_iter().map(|route| (route.clone(), RouteMetrics::new(route))).collect();
+        Self { routes, other: RouteMetrics::new("other".to_owned()), shed: OnceLock::new() }
     }
 
-    /// The meter of a matched route.
-    pub(crate) fn of(&self, route: Option<&str>) -> &RouteMeter {
+    /// The metrics of a matched route.
+    pub(crate) fn of(&self, route: Option<&str>) -> &RouteMetrics {
         route.and_then(|route| self.routes.get(route)).unwrap_or(&self.other)
     }
 
-    /// Counts a request refused because too many were in flight.
+    /// Counts a request shed because too many were in flight.
     pub(crate) fn shed(&self) {
         self.shed.get_or_init(shed_counter).increment(1);
     }
 }
 
-/// Counts requests that were refused for want of time or room.
+/// Counts requests that were shed.
 pub(crate) fn shed_counter() -> Counter {
     metrics::counter!("madang_http_shed_total")
 }
 
-/// The meters of one route.
-pub(crate) struct RouteMeter {
+/// The metrics of one route.
+pub(crate) struct RouteMetrics {
     route: String,
-    cells: [MethodMeter; METHODS.len()],
+    cells: [MethodMetrics; METHODS.len()],
 }
 
 #[derive(Default)]
-struct MethodMeter {
+struct MethodMetrics {
     requests: [OnceLock<Counter>; CLASSES.len()],
     seconds: OnceLock<Histogram>,
 }
 
-impl RouteMeter {
+impl RouteMetrics {
     fn new(route: String) -> Self {
         Self { route, cells: Default::default() }
     }

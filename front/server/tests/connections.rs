@@ -9,30 +9,30 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::routing::{any, get};
-use madang_api::{ConnectionLimits, Door};
+use madang_server::{ConnectionLimits, Server};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 
-struct Server {
+struct Running {
     address: SocketAddr,
     stop: oneshot::Sender<()>,
     done: JoinHandle<()>,
 }
 
-async fn start(router: Router, drain: Duration) -> Server {
+async fn start(router: Router, drain: Duration) -> Running {
     start_with(router, drain, ConnectionLimits::default()).await
 }
 
 #[expect(clippy::disallowed_methods, reason = "the server runs beside the test, which awaits it")]
-async fn start_with(router: Router, drain: Duration, limits: ConnectionLimits) -> Server {
+async fn start_with(router: Router, drain: Duration, limits: ConnectionLimits) -> Running {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (stop, stopped) = oneshot::channel::<()>();
-    let door = Door::new(listener).with_limits(limits);
-    let done = tokio::spawn(door.serve(router, async move { drop(stopped.await) }, drain));
-    Server { address, stop, done }
+    let server = Server::new(listener).with_limits(limits);
+    let done = tokio::spawn(server.serve(router, async move { drop(stopped.await) }, drain));
+    Running { address, stop, done }
 }
 
 async fn read_until(stream: &mut TcpStream, end: &str) -> String {
@@ -132,8 +132,8 @@ async fn ask(address: SocketAddr, call: &'static str, times: usize) -> Vec<Strin
 
 #[tokio::test]
 #[expect(clippy::disallowed_methods, reason = "a worker that is blocked is what this is about")]
-async fn when_there_is_more_to_do_than_can_be_done_the_rest_is_refused_and_health_is_answered() {
-    let limits = ConnectionLimits { wait: Duration::from_millis(10), ..ConnectionLimits::default() };
+async fn when_there_is_more_to_do_than_can_be_done_the_rest_is_shed_and_health_is_answered() {
+    let limits = ConnectionLimits { scheduling_delay: Duration::from_millis(10), ..ConnectionLimits::default() };
     // Work that lets nobody else run: eight who ask at once keep each other waiting for 40 ms.
     let work = async || std::thread::sleep(Duration::from_millis(5));
     let router = Router::new().route("/", any(work)).route("/healthz", get(async || {}));

@@ -1,5 +1,5 @@
-//! How often somebody may ask: token buckets by address for everybody, by member for writes, by name for sign-ins. What a
-//! limit costs a read is one look into a table in memory; where processes share their buckets, a round trip for every
+//! Rate limits: token buckets by address for everybody, by member for writes, by name for sign-ins. What a limit costs a
+//! read is one look-up in a table in memory; where processes share their buckets, a round trip for every
 //! write and for one read in [`READS_PORTION`].
 
 mod buckets;
@@ -12,19 +12,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::{Method, Request};
+use ipnet::Ipv6Net;
 use madang_board::MemberId;
 use madang_kernel::{Clock, Id};
 
 pub use self::buckets::{Bucket, Buckets, MemoryBuckets, Taken};
 use self::shared::Portions;
 pub use self::shared::{Portion, SharedBuckets};
-use crate::extract::client_of;
-use crate::{ApiError, TrustedProxies};
+use crate::{Rejection, TrustedProxies, client_address};
 
 /// Members are new for this long.
 const NEW_MEMBER: Duration = Duration::from_secs(24 * 60 * 60);
 /// Of an IPv6 address, what one customer is given: the rest is theirs to change at will.
-const V6_NETWORK_BITS: u32 = 64;
+const V6_NETWORK_BITS: u8 = 64;
 /// Reads for which tokens are fetched at a time, where buckets are shared. One twentieth of a full bucket.
 const READS_PORTION: u32 = 25;
 
@@ -80,13 +80,13 @@ pub(crate) enum Decision {
     /// It may go on.
     Admitted,
     /// It may not.
-    Refused(ApiError),
+    Rejected(Rejection),
     /// The processes' common bucket has to be asked.
-    Ask(Asked),
+    Ask(Question),
 }
 
-/// A question to the common buckets.
-pub(crate) struct Asked {
+/// What the common buckets are asked.
+pub(crate) struct Question {
     name: String,
     key: u64,
     bucket: Bucket,
@@ -99,9 +99,9 @@ impl fmt::Debug for Limiter {
     }
 }
 
-/// What a bucket is for, with whose it is.
+/// What a bucket is for, and whose it is.
 #[derive(Hash, Clone, Copy)]
-enum Whose<'a> {
+enum BucketOwner<'a> {
     Reads(IpAddr),
     Writes(IpAddr),
     SignIns(IpAddr),
@@ -110,7 +110,7 @@ enum Whose<'a> {
     Member(MemberId),
 }
 
-impl Whose<'_> {
+impl BucketOwner<'_> {
     /// The same in every process.
     fn name(self) -> String {
         match self {
@@ -152,88 +152,88 @@ impl Limiter {
 
     /// Whether a request may go on, by the address it comes from.
     pub(crate) fn decide<B>(&self, request: &Request<B>, route: Option<&str>, trusted: &TrustedProxies) -> Decision {
-        let address = network(client_of(request.extensions(), request.headers(), trusted));
+        let address = network(client_address(request.extensions(), request.headers(), trusted));
         let limits = &self.0.limits;
         if request.method().is_safe() {
-            return self.take(Whose::Reads(address), limits.reads, READS_PORTION);
+            return self.take(BucketOwner::Reads(address), limits.reads, READS_PORTION);
         }
         if request.method() == Method::POST {
             match route {
                 Some("/api/v1/sessions" | "/sign-in") => {
-                    return self.take(Whose::SignIns(address), limits.sign_ins, 1);
+                    return self.take(BucketOwner::SignIns(address), limits.sign_ins, 1);
                 }
                 Some("/api/v1/members" | "/sign-up") => {
-                    return self.take(Whose::SignUps(address), limits.sign_ups, 1);
+                    return self.take(BucketOwner::SignUps(address), limits.sign_ups, 1);
                 }
                 _ => {}
             }
         }
-        self.take(Whose::Writes(address), limits.writes, 1)
+        self.take(BucketOwner::Writes(address), limits.writes, 1)
     }
 
     /// Whether a sign-in under this name may be tried.
-    pub async fn admit_sign_in(&self, name: &str) -> Result<(), ApiError> {
-        self.settle(self.take(Whose::Name(&name.to_lowercase()), self.0.limits.sign_ins_of_name, 1)).await
+    pub async fn admit_sign_in(&self, name: &str) -> Result<(), Rejection> {
+        self.settle(self.take(BucketOwner::Name(&name.to_lowercase()), self.0.limits.sign_ins_of_name, 1)).await
     }
 
     /// Whether a member may write.
-    pub async fn admit_write(&self, member: MemberId) -> Result<(), ApiError> {
+    pub async fn admit_write(&self, member: MemberId) -> Result<(), Rejection> {
         let is_new = self.0.clock.now().since(member.issued_at()) < NEW_MEMBER;
         let limits = &self.0.limits;
         let bucket = if is_new { limits.new_member_writes } else { limits.member_writes };
-        self.settle(self.take(Whose::Member(member), bucket, 1)).await
+        self.settle(self.take(BucketOwner::Member(member), bucket, 1)).await
     }
 
     /// Asks the common buckets. A process that gets no answer goes by its own, which admitted this already.
-    pub(crate) async fn ask(&self, asked: Asked) -> Result<(), ApiError> {
+    pub(crate) async fn ask(&self, question: Question) -> Result<(), Rejection> {
         let Some((shared, portions)) = &self.0.shared else { return Ok(()) };
-        match shared.take_up_to(&asked.name, asked.bucket, asked.portion).await {
-            Ok(Portion { tokens: 0, retry_after }) => Err(too_many(asked.bucket, retry_after)),
+        match shared.take_up_to(&question.name, question.bucket, question.portion).await {
+            Ok(Portion { tokens: 0, retry_after }) => Err(too_many(question.bucket, retry_after)),
             Ok(Portion { tokens, .. }) => {
                 if tokens > 1 {
-                    portions.keep(asked.key, tokens - 1);
+                    portions.keep(question.key, tokens - 1);
                 }
                 Ok(())
             }
             Err(error) => {
-                tracing::debug!("a limit is kept by this process alone: {error}");
+                tracing::debug!("the common rate limits do not answer, this process decides alone: {error}");
                 Ok(())
             }
         }
     }
 
-    async fn settle(&self, decision: Decision) -> Result<(), ApiError> {
+    async fn settle(&self, decision: Decision) -> Result<(), Rejection> {
         match decision {
             Decision::Admitted => Ok(()),
-            Decision::Refused(error) => Err(error),
-            Decision::Ask(asked) => self.ask(asked).await,
+            Decision::Rejected(rejection) => Err(rejection),
+            Decision::Ask(question) => self.ask(question).await,
         }
     }
 
     /// The process's own bucket first: it holds no less than the common one, and refuses a flood without a round trip.
-    fn take(&self, whose: Whose<'_>, bucket: Bucket, portion: u32) -> Decision {
-        let key = self.0.hasher.hash_one(whose);
+    fn take(&self, owner: BucketOwner<'_>, bucket: Bucket, portion: u32) -> Decision {
+        let key = self.0.hasher.hash_one(owner);
         let taken = self.0.buckets.take(key, bucket);
         if !taken.is_allowed {
-            return Decision::Refused(too_many(bucket, taken.retry_after));
+            return Decision::Rejected(too_many(bucket, taken.retry_after));
         }
         match &self.0.shared {
             Some((_, portions)) if portion == 1 || !portions.spend(key) => {
-                Decision::Ask(Asked { name: whose.name(), key, bucket, portion })
+                Decision::Ask(Question { name: owner.name(), key, bucket, portion })
             }
             _ => Decision::Admitted,
         }
     }
 }
 
-fn too_many(bucket: Bucket, retry_after: Duration) -> ApiError {
-    ApiError::TooMany { retry_after, burst: bucket.burst(), window_s: bucket.refill().as_secs().max(1) }
+fn too_many(bucket: Bucket, retry_after: Duration) -> Rejection {
+    Rejection::TooMany { retry_after, burst: bucket.burst(), window_s: bucket.refill().as_secs().max(1) }
 }
 
 fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
-        IpAddr::V6(v6) => IpAddr::V6((v6.to_bits() & (u128::MAX << (128 - V6_NETWORK_BITS))).into()),
+        IpAddr::V6(v6) => IpAddr::V6(Ipv6Net::new_assert(v6, V6_NETWORK_BITS).network()),
     }
 }
 
@@ -245,7 +245,7 @@ mod tests {
     use madang_kernel::{IdGenerator, ManualClock, NodeId, NodeLease, ShardId, Timestamp};
 
     use super::*;
-    use crate::extract::Peer;
+    use crate::client_address::Peer;
 
     const TWO: Bucket = Bucket::per_hour(1, 2);
 

@@ -47,12 +47,12 @@ pub enum TlsError {
 pub struct Tls {
     acceptor: TlsAcceptor,
     files: (PathBuf, PathBuf),
-    kept: Arc<Kept>,
+    certificate: Arc<CurrentCertificate>,
 }
 
-/// What client and server agreed to speak.
+/// The protocol that client and server agreed on (ALPN).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Agreed {
+pub(super) enum Protocol {
     Http1,
     Http2,
 }
@@ -60,39 +60,39 @@ pub(super) enum Agreed {
 impl Tls {
     /// Reads a chain of certificates and its key, both as PEM.
     pub fn load(certificate: &Path, key: &Path) -> Result<Self, TlsError> {
-        let kept = Arc::new(Kept(RwLock::new(read(certificate, key)?)));
+        let current = Arc::new(CurrentCertificate(RwLock::new(read(certificate, key)?)));
         let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()?
             .with_no_client_auth()
-            .with_cert_resolver(kept.clone());
+            .with_cert_resolver(current.clone());
         config.alpn_protocols = vec![HTTP_2.to_vec(), HTTP_1.to_vec()];
         let acceptor = TlsAcceptor::from(Arc::new(config));
-        Ok(Self { acceptor, files: (certificate.to_owned(), key.to_owned()), kept })
+        Ok(Self { acceptor, files: (certificate.to_owned(), key.to_owned()), certificate: current })
     }
 
     /// Reads the files again; connections made from now on get what they hold. When they cannot be used, the old
     /// certificate stays.
     pub fn reload(&self) -> Result<(), TlsError> {
         let fresh = read(&self.files.0, &self.files.1)?;
-        *self.kept.0.write().unwrap_or_else(PoisonError::into_inner) = fresh;
+        *self.certificate.0.write().unwrap_or_else(PoisonError::into_inner) = fresh;
         Ok(())
     }
 
-    pub(super) async fn accept<S>(&self, stream: S) -> std::io::Result<(TlsStream<S>, Agreed)>
+    pub(super) async fn accept<S>(&self, stream: S) -> std::io::Result<(TlsStream<S>, Protocol)>
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
         let stream = self.acceptor.accept(stream).await?;
-        let agreed = if stream.get_ref().1.alpn_protocol() == Some(HTTP_2) { Agreed::Http2 } else { Agreed::Http1 };
-        Ok((stream, agreed))
+        let is_http2 = stream.get_ref().1.alpn_protocol() == Some(HTTP_2);
+        Ok((stream, if is_http2 { Protocol::Http2 } else { Protocol::Http1 }))
     }
 }
 
-/// The certificate of the moment.
+/// The certificate that new connections get.
 #[derive(Debug)]
-struct Kept(RwLock<Arc<CertifiedKey>>);
+struct CurrentCertificate(RwLock<Arc<CertifiedKey>>);
 
-impl ResolvesServerCert for Kept {
+impl ResolvesServerCert for CurrentCertificate {
     fn resolve(&self, _hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         Some(self.0.read().unwrap_or_else(PoisonError::into_inner).clone())
     }

@@ -2,13 +2,12 @@
 //! that sends one byte a minute, or takes none, would hold its connection for ever.
 
 mod connection;
-mod guarded;
-mod lateness;
+mod head_timer;
 mod limits;
-mod sparing_timer;
+mod reject;
 mod streams;
 mod tls;
-mod turned_away;
+mod write_timeout;
 
 use std::io;
 use std::pin::pin;
@@ -24,25 +23,25 @@ use tokio::task::JoinSet;
 use self::connection::Connections;
 pub use self::limits::ConnectionLimits;
 pub use self::tls::{Tls, TlsError};
-use crate::extract::Peer;
+use crate::client_address::Peer;
 
 /// How long to wait when no socket can be had: at once would spin, since the connection is still waiting.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-/// Connections that wait to be accepted, as far as the system allows. One that finds no room tries again a second later,
-/// which is how a crowd that comes all at once would notice that this is too few.
+/// The backlog that is asked for; the system may allow less. A connection past it is tried again by its client a second
+/// later, which is how many that come at once would notice that this is too few.
 const BACKLOG: i32 = 4_096;
-/// Connections past the bound that are being told so.
-const TURNED_AWAY_MAX: usize = 64;
+/// Connections past the bound that are being refused with 503.
+const REJECTING_MAX: usize = 64;
 
-/// Where people come in: a socket, what a connection may cost, and a certificate if it speaks TLS.
-pub struct Door {
+/// An HTTP server on one socket: what a connection may cost, and a certificate if it speaks TLS.
+pub struct Server {
     listener: TcpListener,
     limits: ConnectionLimits,
     tls: Option<Arc<Tls>>,
 }
 
-impl Door {
-    /// A door without TLS, with the usual limits.
+impl Server {
+    /// A server without TLS, with the usual limits.
     pub fn new(listener: TcpListener) -> Self {
         Self { listener, limits: ConnectionLimits::default(), tls: None }
     }
@@ -62,12 +61,12 @@ impl Door {
     pub async fn serve(self, router: Router, stop: impl Future<Output = ()> + Send + 'static, drain: Duration) {
         let Self { listener, limits, tls } = self;
         if let Err(error) = SockRef::from(&listener).listen(BACKLOG) {
-            tracing::debug!("as many connections as before wait to be accepted: {error}");
+            tracing::debug!("the backlog stays at its default: {error}");
         }
-        let serving = Arc::new(Connections::new(router, limits, tls));
+        let connections = Arc::new(Connections::new(router, limits, tls));
         tokio::select! {
-            () = serving.watch() => {}
-            () = accept(listener, limits.connections, serving.clone(), stop, drain) => {}
+            () = connections.probe() => {}
+            () = accept(listener, limits.connections, connections.clone(), stop, drain) => {}
         }
     }
 }
@@ -80,8 +79,8 @@ async fn accept(
     drain: Duration,
 ) {
     let (stopping, stopped) = watch::channel(false);
-    let places = Arc::new(Semaphore::new(connections_max));
-    let corridor = Arc::new(Semaphore::new(TURNED_AWAY_MAX));
+    let permits = Arc::new(Semaphore::new(connections_max));
+    let rejections = Arc::new(Semaphore::new(REJECTING_MAX));
     // Dropping the set aborts what is left in it: no connection outlives this call.
     let mut connections = JoinSet::new();
     let mut stop = pin!(stop);
@@ -98,14 +97,14 @@ async fn accept(
                 continue;
             }
         };
-        if let Ok(place) = places.clone().try_acquire_owned() {
+        if let Ok(permit) = permits.clone().try_acquire_owned() {
             let (serving, stopped) = (serving.clone(), stopped.clone());
             connections.spawn(async move {
                 serving.serve(stream, Peer(address.ip()), stopped).await;
-                drop(place);
+                drop(permit);
             });
-        } else if let Ok(place) = corridor.clone().try_acquire_owned() {
-            connections.spawn(turn_away(stream, place, serving.speaks_tls()));
+        } else if let Ok(permit) = rejections.clone().try_acquire_owned() {
+            connections.spawn(reject(stream, permit, serving.speaks_tls()));
         }
         // Otherwise dropped, which closes it: to be refused must cost us nothing.
     }
@@ -117,13 +116,13 @@ async fn accept(
     }
 }
 
-async fn turn_away(stream: TcpStream, place: OwnedSemaphorePermit, speaks_tls: bool) {
+async fn reject(stream: TcpStream, permit: OwnedSemaphorePermit, speaks_tls: bool) {
     metrics::counter!("madang_http_connections_refused_total").increment(1);
     // What we could say would have to be said after a handshake, which costs more than it is worth.
     if !speaks_tls {
-        turned_away::tell(stream).await;
+        reject::reject(stream).await;
     }
-    drop(place);
+    drop(permit);
 }
 
 /// A client that left before it was accepted is its own affair; anything else (no file descriptors, no memory) passes
@@ -133,6 +132,6 @@ async fn pause_after(error: &io::Error) {
     if matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset) {
         return;
     }
-    tracing::warn!("cannot accept a connection: {error}");
+    tracing::warn!("a connection cannot be accepted, trying again in {ACCEPT_PAUSE:?}: {error}");
     tokio::time::sleep(ACCEPT_PAUSE).await;
 }

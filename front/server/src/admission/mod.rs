@@ -1,0 +1,282 @@
+//! Admission control: what every request passes through, in one layer. It keeps rate limits and a bound on requests in
+//! flight, bounds the time of the whole and of its body, turns panics into answers, adds security headers and measures.
+//! One layer instead of five, because each costs every request.
+
+mod overloaded;
+mod permit;
+mod scheduling_delay;
+mod shares;
+mod timed_body;
+
+use std::any::Any;
+use std::convert::Infallible;
+use std::panic::AssertUnwindSafe;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use axum::body::{Body, HttpBody};
+use axum::extract::{MatchedPath, Request};
+use axum::http::{HeaderValue, Method, StatusCode, Version, header};
+use axum::response::{IntoResponse, Response};
+use futures_util::FutureExt;
+use tower::{Layer, Service};
+
+pub(crate) use self::overloaded::OverloadResponses;
+use self::permit::Permit;
+pub(crate) use self::scheduling_delay::DelayShedder;
+use self::timed_body::{BodyOutcome, GivenUp, Load, TimedBody};
+use crate::rate_limits::Decision;
+use crate::security_headers::secure;
+use crate::{Rejection, RequestMetrics, RequestPolicy};
+
+/// Requests slower than this are worth a line in the log.
+const SLOW: Duration = Duration::from_secs(1);
+/// Statuses of who is not known or may not. Who asks too often is counted and gets no line: a flood must not fill a disk.
+const LOGGED: [StatusCode; 2] = [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN];
+const CLOSE: HeaderValue = HeaderValue::from_static("close");
+
+/// The layer.
+#[derive(Clone)]
+pub struct Admission(Arc<State>);
+
+struct State {
+    policy: RequestPolicy,
+    load: Arc<Load>,
+    metrics: Arc<RequestMetrics>,
+    overloaded: OverloadResponses,
+}
+
+impl Admission {
+    /// Admits requests as the policy says.
+    pub fn new(policy: RequestPolicy, metrics: Arc<RequestMetrics>) -> Self {
+        let overloaded = OverloadResponses::new("too many requests are in flight: try again shortly", false);
+        Self(Arc::new(State { policy, load: Arc::default(), metrics, overloaded }))
+    }
+}
+
+impl<S> Layer<S> for Admission {
+    type Service = Admitting<S>;
+
+    fn layer(&self, inner: S) -> Admitting<S> {
+        Admitting { inner, state: self.0.clone() }
+    }
+}
+
+/// A service behind admission control.
+#[derive(Clone)]
+pub struct Admitting<S> {
+    inner: S,
+    state: Arc<State>,
+}
+
+impl<S> Service<Request> for Admitting<S>
+where
+    S: Service<Request, Response = Response, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send + 'static,
+{
+    type Response = Response;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        let started = Instant::now();
+        let state = self.state.clone();
+        let method = request.method().clone();
+        let matched = request.extensions().get::<MatchedPath>().cloned();
+        let route = matched.as_ref().map(MatchedPath::as_str);
+        let limiter = state.policy.limiter.as_ref();
+        let decided = limiter.map(|limiter| (limiter, limiter.decide(&request, route, &state.policy.trusted_proxies)));
+        let question = match decided {
+            None | Some((_, Decision::Admitted)) => None,
+            Some((limiter, Decision::Ask(question))) => Some((limiter.clone(), question)),
+            Some((_, Decision::Rejected(rejection))) => {
+                let response = state.finish(rejection.into_response(), &method, route, started);
+                return Box::pin(std::future::ready(Ok(response)));
+            }
+        };
+        let Some(permit) = Permit::acquire(&state.load, state.policy.in_flight, &method) else {
+            state.metrics.shed();
+            let response = state.finish(state.overloaded.suiting(request.headers()), &method, route, started);
+            return Box::pin(std::future::ready(Ok(response)));
+        };
+        let version = request.version();
+        let (request, body) = timed(&state, request);
+        let admitted = Admitted { state, permit, method, version, matched, body, started };
+        let Some((limiter, question)) = question else {
+            let work = AssertUnwindSafe(self.inner.call(request)).catch_unwind();
+            return Box::pin(admitted.respond(work));
+        };
+        let mut inner = self.inner.clone();
+        Box::pin(async move {
+            if let Err(rejection) = limiter.ask(question).await {
+                return Ok(admitted.finish(rejection.into_response()));
+            }
+            let work = AssertUnwindSafe(inner.call(request)).catch_unwind();
+            admitted.respond(work).await
+        })
+    }
+}
+
+/// A request that was admitted, and what its response needs to know of it.
+struct Admitted {
+    state: Arc<State>,
+    permit: Permit,
+    method: Method,
+    version: Version,
+    matched: Option<MatchedPath>,
+    body: Option<BodyOutcome>,
+    started: Instant,
+}
+
+impl Admitted {
+    /// Waits for the work, as long as it may take, and makes a response of whatever becomes of it.
+    async fn respond(
+        self,
+        work: impl Future<Output = Result<Result<Response, Infallible>, Box<dyn Any + Send>>> + Send,
+    ) -> Result<Response, Infallible> {
+        let mut work = pin!(work);
+        // Most responses are there at once, and need no clock to wait by.
+        let outcome = match futures_util::poll!(work.as_mut()) {
+            Poll::Ready(outcome) => Ok(outcome),
+            Poll::Pending => tokio::time::timeout(self.state.policy.request_timeout, work).await,
+        };
+        let given_up = self.body.as_ref().and_then(BodyOutcome::given_up);
+        let response = match outcome {
+            _ if given_up.is_some() => no_body(given_up, self.version),
+            Ok(Ok(Ok(response))) => response,
+            Ok(Ok(Err(never))) => match never {},
+            Ok(Err(_panic)) => {
+                let route = self.matched.as_ref().map_or("an unknown route", MatchedPath::as_str);
+                tracing::error!("the handler of {} {route} panicked: the request was answered with 500", self.method);
+                Rejection::Internal.into_response()
+            }
+            Err(_elapsed) => Rejection::overloaded(
+                "the request took too long and may still take effect: repeat it with the same Idempotency-Key",
+            )
+            .into_response(),
+        };
+        Ok(self.finish(response))
+    }
+
+    fn finish(self, response: Response) -> Response {
+        // Before the response is measured: the permit is free for the next one.
+        drop(self.permit);
+        self.state.finish(response, &self.method, self.matched.as_ref().map(MatchedPath::as_str), self.started)
+    }
+}
+
+/// A request whose body, if it has one, must arrive in time.
+fn timed(state: &State, request: Request) -> (Request, Option<BodyOutcome>) {
+    if request.body().is_end_stream() {
+        return (request, None);
+    }
+    let outcome = BodyOutcome::default();
+    let RequestPolicy { in_flight, body_timeout, .. } = state.policy;
+    let timed = |body| TimedBody::new(body, state.load.clone(), in_flight, body_timeout, outcome.clone());
+    (request.map(|body| Body::new(timed(body))), Some(outcome))
+}
+
+/// The response to a request whose body did not come. What is left of it may still arrive, so the connection ends here.
+fn no_body(given_up: Option<GivenUp>, version: Version) -> Response {
+    let rejection = match given_up {
+        Some(GivenUp::TooMany) => Rejection::overloaded("too many bodies are on their way: try again shortly"),
+        Some(GivenUp::TooSlow) | None => Rejection::TooSlow,
+    };
+    let mut response = rejection.into_response();
+    if version < Version::HTTP_2 {
+        response.headers_mut().insert(header::CONNECTION, CLOSE);
+    }
+    response
+}
+
+impl State {
+    fn finish(&self, mut response: Response, method: &Method, route: Option<&str>, started: Instant) -> Response {
+        secure(response.headers_mut(), self.policy.hsts);
+        let (metrics, took, status) = (self.metrics.of(route), started.elapsed(), response.status());
+        metrics.record(method, status, took);
+        if LOGGED.contains(&status) {
+            // Who is refused how often, for whoever looks for an intruder. The address is the proxy's log's to tell.
+            tracing::info!(status = status.as_u16(), "refused: {method} {}", metrics.route());
+        }
+        if took >= SLOW {
+            let (status, ms, route) = (status.as_u16(), took.as_millis(), metrics.route());
+            tracing::warn!(status, ms, "slow request: {method} {route} took {ms} ms");
+        }
+        response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering;
+
+    use axum::Router;
+    use axum::routing::{any, get};
+    use tower::ServiceExt;
+
+    use super::*;
+
+    fn admitting(in_flight: usize, request_timeout: Duration) -> (Router, Arc<Load>) {
+        let policy = RequestPolicy { in_flight, request_timeout, ..RequestPolicy::default() };
+        let admission = Admission::new(policy, Arc::new(RequestMetrics::new([])));
+        let router = Router::new()
+            .route("/panics", get(async || -> &'static str { panic!("secret") }))
+            .route("/hangs", any(async || std::future::pending::<&'static str>().await))
+            .route("/works", get(async || "done"));
+        (router.layer(admission.clone()), admission.0.load.clone())
+    }
+
+    async fn status(router: &Router, path: &str) -> StatusCode {
+        let request = Request::builder().uri(path).body(Body::empty()).unwrap();
+        router.clone().oneshot(request).await.unwrap().status()
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_an_answer_and_gives_its_permit_back() {
+        let (router, load) = admitting(1, Duration::from_secs(60));
+        assert_eq!(status(&router, "/panics").await, 500);
+        assert_eq!(status(&router, "/works").await, 200);
+        assert_eq!(load.in_flight.load(Ordering::Relaxed), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_request_that_takes_too_long_ends_with_503() {
+        let (router, load) = admitting(1, Duration::from_secs(10));
+        assert_eq!(status(&router, "/hangs").await, 503);
+        assert_eq!(load.in_flight.load(Ordering::Relaxed), 0);
+    }
+
+    #[tokio::test]
+    async fn writes_that_wait_leave_permits_for_reads() {
+        let (router, load) = admitting(4, Duration::from_secs(60));
+        let request =
+            |method: &str, path: &str| Request::builder().method(method).uri(path).body(Body::empty()).unwrap();
+        let hangs = || Box::pin(router.clone().oneshot(request("POST", "/hangs")));
+        let mut waiting = [hangs(), hangs(), hangs()];
+        for write in &mut waiting {
+            assert!(futures_util::poll!(write).is_pending());
+        }
+        assert_eq!(hangs().await.unwrap().status(), 503);
+        assert_eq!(status(&router, "/works").await, 200);
+        drop(waiting);
+        assert_eq!(load.in_flight.load(Ordering::Relaxed), 0);
+    }
+
+    #[tokio::test]
+    async fn without_a_permit_a_request_is_shed_and_a_client_that_leaves_gives_its_back() {
+        let (router, load) = admitting(1, Duration::from_secs(60));
+        let request = Request::builder().uri("/hangs").body(Body::empty()).unwrap();
+        let mut waiting = Box::pin(router.clone().oneshot(request));
+        assert!(futures_util::poll!(&mut waiting).is_pending());
+        assert_eq!(status(&router, "/works").await, 503);
+        drop(waiting);
+        assert_eq!(load.in_flight.load(Ordering::Relaxed), 0);
+        assert_eq!(status(&router, "/works").await, 200);
+    }
+}

@@ -1,0 +1,29 @@
+//! What every front of Madang stands on: connections and TLS, time-outs, admission control, rate limits, and whom a
+//! request comes from. It knows nothing of articles or pages.
+//!
+//! A request passes [`Server`] (accepts connections, sheds load while tasks wait too long to be scheduled), then
+//! [`Admission`] (rate limits, permits for requests in flight, time-outs, security headers), then a front's router. What is
+//! refused on that way is a [`Rejection`], and [`Rejection::status`] is the one place that knows its status.
+
+mod admission;
+mod client_address;
+mod connections;
+mod operations;
+mod problem;
+mod rate_limits;
+mod rejection;
+mod request_metrics;
+mod request_policy;
+mod security_headers;
+mod trusted_proxies;
+
+pub use admission::Admission;
+pub use client_address::client_address;
+pub use connections::{ConnectionLimits, Server, Tls, TlsError};
+pub use operations::{OPERATIONS_PATHS, PartState, Readiness};
+pub use problem::{FieldProblem, Problem};
+pub use rate_limits::{Bucket, Buckets, Limiter, MemoryBuckets, Portion, RateLimits, SharedBuckets, Taken};
+pub use rejection::Rejection;
+pub use request_metrics::RequestMetrics;
+pub use request_policy::RequestPolicy;
+pub use trusted_proxies::{ProxiesParseError, TrustedProxies};
