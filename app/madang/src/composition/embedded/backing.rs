@@ -10,9 +10,9 @@ use madang_kernel::{IDEMPOTENCY_KEPT_MS, Timestamp};
 use madang_member::MemberStore as _;
 use madang_memory::MemoryReadModel;
 use madang_messaging::{AfterCommit, ConsumerConfig, Outage};
+use madang_server::PartState;
 use madang_sqlite::{GroupLag, Priority, RetentionOptions, Sqlite, SqliteArticles, SqliteLog};
 use madang_web::LiveHub;
-use madang_server::PartState;
 use tracing::info;
 
 use super::check;
