@@ -2,23 +2,24 @@
 
 use anyhow::Result;
 
-use crate::steps::Steps;
 use crate::workspace;
 
-pub(crate) const HELP: &str = "\
-Measures the product beside the limits it is compared with, in one run.
+/// Measures the product beside the limits it is compared with, in one run (release build).
+///
+/// Builds the bench and `madang` in release, then runs the bench. `cargo xtask bench --help` shows its own options.
+#[derive(clap::Args)]
+#[command(disable_help_flag = true)]
+pub(crate) struct Bench {
+    /// Handed on to the bench.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) for_the_bench: Vec<String>,
+}
 
-Usage: cargo xtask bench [ARGS FOR THE BENCH]
-
-Builds the bench and `madang` in release, then runs the bench. Its own options:
-  cargo xtask bench --help
-";
-
-/// Builds and runs the bench, which builds the product itself, and hands the arguments on.
-pub(crate) fn run(args: &[String]) -> Result<()> {
-    // As with cargo itself, a `--` before the arguments is welcome.
-    let args = args.strip_prefix(&["--".to_owned()]).unwrap_or(args);
-    let mut bench = workspace::cargo();
-    bench.args(["run", "--release", "--package", "madang-bench", "--"]).args(args);
-    Steps::of("bench").run("measure", || workspace::run(&mut bench))
+impl Bench {
+    /// Builds and runs the bench, which builds the product itself.
+    pub(crate) fn run(&self) -> Result<()> {
+        let mut bench = workspace::cargo();
+        bench.args(["run", "--release", "--package", "madang-bench", "--"]).args(&self.for_the_bench);
+        workspace::run(&mut bench)
+    }
 }

@@ -21,16 +21,9 @@ struct Shared {
 }
 
 /// The error of a wait that somebody ended.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("interrupted")]
 pub(crate) struct Interrupted;
-
-impl std::fmt::Display for Interrupted {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("interrupted")
-    }
-}
-
-impl std::error::Error for Interrupted {}
 
 impl Interrupt {
     /// Takes SIGINT, SIGTERM and SIGHUP over from their default, which would end the process on the spot.

@@ -7,18 +7,16 @@ use anyhow::{Context, Result};
 use crate::steps::Steps;
 use crate::{tidy, workspace};
 
-pub(crate) const HELP: &str = "\
-Everything that reads the code without running it.
-
-Usage: cargo xtask lint
-
-Runs, and stops at the first that fails:
-  fmt      cargo fmt --all --check
-  tidy     the rules a compiler does not know (cargo xtask help tidy)
-  clippy   cargo clippy --workspace --all-targets -- -D warnings
-  deny     cargo deny check bans licenses sources, where cargo-deny is installed
-           (cargo install --locked cargo-deny); left out with a notice where it is not
-";
+/// Formatting, tidy, Clippy without warnings, and cargo-deny where it is installed.
+///
+/// Runs these, and stops at the first that fails:
+///   fmt      cargo fmt --all --check
+///   tidy     the rules a compiler does not know (cargo xtask help tidy)
+///   clippy   cargo clippy --workspace --all-targets -- -D warnings
+///   deny     cargo deny check bans licenses sources; where cargo-deny is not installed, a notice says how to get it
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Lint {}
 
 /// Runs every check, the quick ones first.
 pub(crate) fn run() -> Result<()> {
@@ -29,22 +27,15 @@ pub(crate) fn run() -> Result<()> {
 }
 
 fn run_steps(steps: &mut Steps) -> Result<()> {
-    steps.run("fmt", || {
-        let check = workspace::run(workspace::cargo().args(["fmt", "--all", "--check"]));
-        check.context("`cargo fmt --all` puts it right")
-    })?;
+    let cargo = |args: &[&str]| workspace::run(workspace::cargo().args(args));
+    steps.run("fmt", || cargo(&["fmt", "--all", "--check"]).context("`cargo fmt --all` puts it right"))?;
     steps.run("tidy", tidy::check)?;
-    steps.run("clippy", || {
-        let args = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
-        workspace::run(workspace::cargo().args(args))
-    })?;
+    steps.run("clippy", || cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]))?;
     if deny_is_installed() {
-        steps.run("deny", || {
-            workspace::run(workspace::cargo().args(["deny", "check", "bans", "licenses", "sources"]))
-        })?;
+        steps.run("deny", || cargo(&["deny", "check", "bans", "licenses", "sources"]))?;
     } else {
         // It is a separate download, so its absence is a notice even in CI; what it guards changes with Cargo.lock only.
-        steps.leave_out("deny", "get it with `cargo install --locked cargo-deny`");
+        eprintln!("\nlint: deny was not run; get it with `cargo install --locked cargo-deny`");
     }
     Ok(())
 }

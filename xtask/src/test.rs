@@ -1,48 +1,55 @@
 //! `cargo xtask test`: the one command that proves the product; sets up what it needs and counts what it ran.
 
-mod crew;
-mod servers;
+mod runner;
 mod suites;
-mod total;
+mod summary;
 
 use std::process::Command;
 
 use anyhow::{Result, bail};
 
 use crate::interrupt::Interrupt;
+use crate::stack::TestStack;
 use crate::steps::Steps;
-use crate::{schemathesis, tidy, usage, workspace};
-use crew::{Ended, Job};
-use servers::Servers;
+use crate::{schemathesis, tidy, workspace};
+use runner::{Ended, Job};
 use suites::Suite;
-use total::Total;
+use summary::Summary;
 
-pub(crate) const HELP: &str = "\
-Everything that proves the product.
-
-Usage: cargo xtask test [--short] [--no-stack] [--one-by-one] [-- ARGS FOR THE TESTS]
-
-Runs these steps, and stops at the first that fails:
-  tidy       the rules a compiler does not know (cargo xtask help tidy)
-  compile    every test program of the workspace, and the real binary, which the end-to-end tests start
-  schemathesis
-             the HTTP contract against a live server (cargo xtask help schemathesis)
-  stack up   real servers of its own: MariaDB, Redis, Redis Cluster, Kafka (cargo xtask help stack); servers of yours are
-             used where the variables name some
-  tests      unit, conformance, simulation, crash, fault and end-to-end tests, two programs at a time
-  stack down ends the servers, also when tests fail or are interrupted
-
-A test that fails fails the command, and is not run again. The other programs still run; all failures are listed at the end.
-
-A server that cannot be had (no root, no Java, no network) is a failure; only --no-stack leaves suites out, and they are
-listed at the end. Ends with a table of the slowest programs and a line `N passed, N failed`.
-
-Options:
-  --short       Shortens the proofs that run for a set time (10 s of writers before the kill become 3 s)
-  --no-stack    The quick run on a machine with Rust alone: starts no servers, and leaves out schemathesis and the suites
-                that a Cargo.toml lists under `needs-servers`
-  --one-by-one  One program after another, on a machine where time-outs strike
-";
+/// Everything that proves the product.
+///
+/// Runs these steps, and stops at the first that fails:
+///   tidy          the rules a compiler does not know (cargo xtask help tidy)
+///   compile       every test program of the workspace, and the real binary, which the end-to-end tests start
+///   schemathesis  the HTTP contract against a live server (cargo xtask help schemathesis)
+///   stack up      real servers of its own: MariaDB, Redis, Redis Cluster, Kafka (cargo xtask help stack); servers of yours
+///                 are used where the variables name some
+///   tests         unit, conformance, simulation, crash, fault and end-to-end tests, two programs at a time
+///   stack down    ends the servers, also when tests fail or are interrupted
+///
+/// A test that fails fails the command, and is not run again. The other programs still run; all failures are listed at the
+/// end. A server that cannot be had (no root, no Java, no network) is a failure too; only --no-stack leaves suites out, and
+/// they are listed. Ends with a table of the slowest programs and a line `N passed, N failed`.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Test {
+    /// Shortens the proofs that run for a set time (10 s of writers before the kill become 3 s).
+    #[arg(long)]
+    pub(crate) short: bool,
+    /// The quick run on a machine with Rust alone: starts no servers, and leaves out schemathesis and the suites that a
+    /// Cargo.toml lists under `needs-servers`.
+    #[arg(long)]
+    pub(crate) no_stack: bool,
+    /// One program after another, on a machine where time-outs strike.
+    #[arg(long)]
+    one_by_one: bool,
+    /// What it was before it became the rule.
+    #[arg(long, hide = true)]
+    stack: bool,
+    /// Handed on to the test programs, such as a part of the names of tests.
+    #[arg(last = true)]
+    pub(crate) for_tests: Vec<String>,
+}
 
 /// Asks the tests that run for a set time for their full length.
 const LONG: &str = "MADANG_TEST_LONG";
@@ -51,78 +58,83 @@ const AT_ONCE: usize = 2;
 /// The program that stands for the examples in comments, which cargo alone can run.
 const EXAMPLES: &str = "examples in comments";
 
-/// Runs every check and prints the total last.
-pub(crate) fn run(args: &[String]) -> Result<()> {
-    let options = Options::parse(args)?;
-    let mut steps = Steps::of("test");
-    let mut total = Total::default();
-    let outcome = run_steps(&mut steps, &options, &mut total);
-    println!("\nslowest:\n{}", total.slowest());
-    steps.summarize();
-    for name in &total.failures {
-        println!("FAILED: {name}");
+impl Test {
+    /// Runs every check and prints the summary last.
+    pub(crate) fn run(&self) -> Result<()> {
+        let mut steps = Steps::of("test");
+        let mut summary = Summary::default();
+        let outcome = self.run_steps(&mut steps, &mut summary);
+        println!("\nslowest:\n{}", summary.slowest());
+        steps.summarize();
+        for name in &summary.failures {
+            println!("FAILED: {name}");
+        }
+        for what in &summary.left_out {
+            println!("LEFT OUT by --no-stack: {what}");
+        }
+        println!("{} passed, {} failed", summary.passed, summary.failed);
+        outcome
     }
-    for what in &total.left_out {
-        println!("LEFT OUT by --no-stack: {what}");
-    }
-    println!("{} passed, {} failed", total.passed, total.failed);
-    outcome
-}
 
-fn run_steps(steps: &mut Steps, options: &Options, total: &mut Total) -> Result<()> {
-    let interrupt = Interrupt::listen()?;
-    steps.run("tidy", tidy::check)?;
-    let suites = steps.run("compile", suites::build)?;
-    if options.no_stack {
-        let (left_out, suites): (Vec<_>, Vec<_>) = suites.into_iter().partition(|suite| suite.needs_servers);
-        total.left_out = left_out.into_iter().map(|suite| suite.name).chain(["schemathesis".to_owned()]).collect();
-        let no_servers = |command: &mut Command| options.ask_for_length(command);
-        return steps.run("tests", || run_tests(&suites, options, no_servers, &interrupt, total));
+    fn run_steps(&self, steps: &mut Steps, summary: &mut Summary) -> Result<()> {
+        let interrupt = Interrupt::listen()?;
+        steps.run("tidy", tidy::check)?;
+        let suites = steps.run("compile", suites::build)?;
+        if self.no_stack {
+            let (left_out, suites): (Vec<_>, Vec<_>) = suites.into_iter().partition(|suite| suite.needs_servers);
+            summary.left_out =
+                left_out.into_iter().map(|suite| suite.name).chain(["schemathesis".to_owned()]).collect();
+            return steps.run("tests", || self.run_tests(&suites, &[], &interrupt, summary));
+        }
+        // Asked for some tests by name, nobody waits for minutes of others.
+        if self.for_tests.is_empty() {
+            steps.run("schemathesis", schemathesis::step)?;
+        }
+        let stack = steps.run("stack up", || TestStack::up(&interrupt))?;
+        let tested = steps.run("tests", || self.run_tests(&suites, &stack.environment(), &interrupt, summary));
+        let ended = steps.run("stack down", || stack.down());
+        tested.and(ended)
     }
-    // Asked for some tests by name, nobody waits for minutes of others.
-    if options.for_tests.is_empty() {
-        steps.run("schemathesis", schemathesis::step)?;
-    }
-    let servers = steps.run("stack up", || Servers::start(&interrupt))?;
-    let on_servers = |command: &mut Command| {
-        options.ask_for_length(command);
-        servers.name_to(command);
-    };
-    let tested = steps.run("tests", || run_tests(&suites, options, on_servers, &interrupt, total));
-    let ended = steps.run("stack down", || servers.end());
-    tested.and(ended)
-}
 
-/// Runs all programs to their end, also after one has failed.
-fn run_tests(
-    suites: &[Suite],
-    options: &Options,
-    surroundings: impl Fn(&mut Command),
-    interrupt: &Interrupt,
-    total: &mut Total,
-) -> Result<()> {
-    let job = |suite: &Suite| {
-        let mut command = suite.command();
-        surroundings(&mut command);
-        command.args(&options.for_tests);
-        Job { name: suite.name.clone(), command }
-    };
-    let mut jobs: Vec<Job> = suites.iter().map(job).collect();
-    if options.for_tests.is_empty() {
-        jobs.push(examples());
+    /// Runs all programs to their end, also after one has failed.
+    fn run_tests(
+        &self,
+        suites: &[Suite],
+        environment: &[(&str, String)],
+        interrupt: &Interrupt,
+        summary: &mut Summary,
+    ) -> Result<()> {
+        let job = |suite: &Suite| {
+            let mut command = suite.command();
+            command.args(&self.for_tests).envs(environment.iter().map(|(name, value)| (name, value)));
+            self.ask_for_length(&mut command);
+            Job { name: suite.name.clone(), command }
+        };
+        let mut jobs: Vec<Job> = suites.iter().map(job).collect();
+        if self.for_tests.is_empty() {
+            jobs.push(examples());
+        }
+        let at_once = if self.one_by_one { 1 } else { AT_ONCE };
+        runner::run(jobs, at_once, interrupt, |ended| {
+            show(ended);
+            summary.add(ended);
+        })?;
+        if !summary.failures.is_empty() {
+            bail!("{} failed; they are listed above", summary.failures.len());
+        }
+        if summary.passed == 0 && self.for_tests.is_empty() {
+            bail!("no test ran");
+        }
+        Ok(())
     }
-    let at_once = if options.one_by_one { 1 } else { AT_ONCE };
-    crew::run(jobs, at_once, interrupt, |ended| {
-        show(ended);
-        total.add(ended);
-    })?;
-    if !total.failures.is_empty() {
-        bail!("{} failed; they are listed above", total.failures.len());
+
+    fn ask_for_length(&self, command: &mut Command) {
+        if self.short {
+            command.env_remove(LONG);
+        } else {
+            command.env(LONG, "1");
+        }
     }
-    if total.passed == 0 && options.for_tests.is_empty() {
-        bail!("no test ran");
-    }
-    Ok(())
 }
 
 fn examples() -> Job {
@@ -135,57 +147,5 @@ fn show(ended: &Ended) {
     println!("\n=== {} ({:.1} s)\n{}", ended.name, ended.took.as_secs_f64(), ended.output.trim_end());
     if !ended.status.success() {
         println!("=== {} FAILED ({})", ended.name, ended.status);
-    }
-}
-
-#[derive(Debug, Default, PartialEq)]
-struct Options {
-    short: bool,
-    no_stack: bool,
-    one_by_one: bool,
-    for_tests: Vec<String>,
-}
-
-impl Options {
-    fn parse(args: &[String]) -> Result<Self> {
-        let mut options = Self::default();
-        let mut args = args.iter();
-        while let Some(arg) = args.next() {
-            match arg.as_str() {
-                "--short" => options.short = true,
-                "--no-stack" => options.no_stack = true,
-                "--one-by-one" => options.one_by_one = true,
-                // What it was before it became the rule.
-                "--stack" => {}
-                "--" => options.for_tests = args.by_ref().cloned().collect(),
-                unknown => return Err(usage(format!("`test` has no option `{unknown}`"))),
-            }
-        }
-        Ok(options)
-    }
-
-    fn ask_for_length(&self, command: &mut Command) {
-        if self.short {
-            command.env_remove(LONG);
-        } else {
-            command.env(LONG, "1");
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parse(args: &[&str]) -> Result<Options> {
-        Options::parse(&args.iter().map(ToString::to_string).collect::<Vec<_>>())
-    }
-
-    #[test]
-    fn what_follows_two_dashes_goes_to_the_tests() {
-        let options = parse(&["--short", "--", "crash", "--no-stack"]).unwrap();
-        let for_tests = vec!["crash".into(), "--no-stack".into()];
-        assert_eq!(options, Options { short: true, for_tests, ..Options::default() });
-        assert!(parse(&["--sort"]).unwrap_err().is::<crate::Usage>());
     }
 }

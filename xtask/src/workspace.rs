@@ -1,4 +1,4 @@
-//! Where the workspace is, and how its commands are started.
+//! Where the workspace is, how its commands are started, and where tasks keep what they fetch.
 
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
@@ -9,6 +9,13 @@ use anyhow::{Context, Result, bail};
 pub(crate) fn root() -> PathBuf {
     let here = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
     here.parent().map(PathBuf::from).unwrap_or(here)
+}
+
+/// Where this user keeps what can be fetched again.
+pub(crate) fn cache() -> Result<PathBuf> {
+    let named = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache"));
+    Ok(named.or_else(home).context("neither XDG_CACHE_HOME nor HOME is set")?.join("madang"))
 }
 
 /// The cargo that started us, so that a toolchain chosen by hand stays chosen.

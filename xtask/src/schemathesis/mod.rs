@@ -4,28 +4,13 @@
 mod site;
 mod tool;
 
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
 use self::site::Site;
 use crate::workspace;
-
-pub(crate) const HELP: &str = "\
-The HTTP contract against a live server, by schemathesis (PyPI).
-
-Usage: cargo xtask schemathesis [--seed N]
-
-Builds and starts the embedded server on a scratch directory, limits off, and sends it requests generated from
-/openapi.json: as a guest, as a member and as an administrator. Every check is on; xtask/schemathesis/schemathesis.toml
-names the few answers that a schema cannot foresee.
-
-The first run makes a Python environment with pinned versions below the cache directory of the user. Part of
-`cargo xtask test`, but for --no-stack.
-
-Options:
-  --seed N  Other requests than usual; the seed of the tests is fixed, so that they mean the same every time
-";
 
 /// Requests for each call, beside those that cover every boundary of its parameters.
 const EXAMPLES: u32 = 15;
@@ -34,15 +19,27 @@ const SEED: u64 = 20_240_101;
 /// Ends the session it is asked with, so it has a run of its own.
 const SIGN_OUT: &str = "sign_out";
 
-/// Builds the binary and runs it all.
-pub(crate) fn run(args: &[String]) -> Result<()> {
-    let seed = match args {
-        [] => SEED,
-        [option, seed] if option == "--seed" => seed.parse().context("--seed takes a number")?,
-        _ => return Err(crate::usage("`schemathesis` takes --seed N only")),
-    };
-    workspace::run(workspace::cargo().args(["build", "-p", "madang"]))?;
-    check(&tool::ready()?, seed)
+/// The HTTP contract against a live server, by schemathesis (PyPI).
+///
+/// Builds and starts the embedded server on a scratch directory, limits off, and sends it requests generated from
+/// /openapi.json: as a guest, as a member and as an administrator. Every check is on; xtask/schemathesis/schemathesis.toml
+/// names the few answers that a schema cannot foresee.
+///
+/// The first run makes a Python environment with pinned versions below the cache directory of the user. Part of
+/// `cargo xtask test`, but for --no-stack.
+#[derive(clap::Args)]
+pub(crate) struct Schemathesis {
+    /// Other requests than usual; the seed of the tests is fixed, so that they mean the same every time.
+    #[arg(long, default_value_t = SEED)]
+    seed: u64,
+}
+
+impl Schemathesis {
+    /// Builds the binary and runs it all.
+    pub(crate) fn run(&self) -> Result<()> {
+        workspace::run(workspace::cargo().args(["build", "-p", "madang"]))?;
+        check(&tool::ready()?, self.seed)
+    }
 }
 
 /// The part of `cargo xtask test`; the binary is built.
@@ -50,10 +47,9 @@ pub(crate) fn step() -> Result<()> {
     check(&tool::ready().context("--no-stack leaves this check out")?, SEED)
 }
 
-fn check(tool: &tool::Tool, seed: u64) -> Result<()> {
+fn check(tool: &Path, seed: u64) -> Result<()> {
     let site = Site::start()?;
-    let member = site.member()?;
-    let leaver = site.member()?;
+    let (member, leaver) = (site.member("contract_member")?, site.member("contract_leaver")?);
     let all_but = ["--exclude-operation-id", SIGN_OUT];
     ask(tool, &site, seed, "an administrator", Some(&site.administrator()?), &all_but)?;
     ask(tool, &site, seed, "a member", Some(&member), &all_but)?;
@@ -61,10 +57,10 @@ fn check(tool: &tool::Tool, seed: u64) -> Result<()> {
     ask(tool, &site, seed, "somebody who signs out", Some(&leaver), &["--include-operation-id", SIGN_OUT])
 }
 
-fn ask(tool: &tool::Tool, site: &Site, seed: u64, who: &str, token: Option<&str>, which: &[&str]) -> Result<()> {
+fn ask(tool: &Path, site: &Site, seed: u64, who: &str, token: Option<&str>, which: &[&str]) -> Result<()> {
     eprintln!("\nasked by {who}:");
     let files = workspace::root().join("xtask/schemathesis");
-    let mut command = Command::new(tool.program());
+    let mut command = Command::new(tool);
     command.arg("--config-file").arg(files.join("schemathesis.toml")).arg("run").arg(site.description());
     command.args(["--checks", "all", "--workers", "1", "--continue-on-failure", "--no-shrink"]);
     // How fast texts are made up for a pattern says something about the machine only.

@@ -1,16 +1,15 @@
 //! The server that is asked: the real binary on a scratch directory, with people who may do different things.
 
-use std::cell::Cell;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use crate::{stack, workspace};
+use crate::workspace;
 
 const ADMINISTRATOR: &str = "contract_admin";
 const PASSWORD: &str = "only for this run";
@@ -20,35 +19,27 @@ const ANSWER_MAX: Duration = Duration::from_secs(30);
 pub(super) struct Site {
     server: Child,
     address: String,
-    scratch: PathBuf,
-    members: Cell<u32>,
+    /// Removed with the site.
+    scratch: tempfile::TempDir,
 }
 
 impl Site {
     /// Starts it, and waits until it listens.
     pub(super) fn start() -> Result<Self> {
-        let scratch = stack::scratch_dir()?;
-        std::fs::create_dir(&scratch).with_context(|| format!("could not make {}", scratch.display()))?;
-        let log = std::fs::File::create(scratch.join("server.log"))?;
+        let scratch = tempfile::tempdir().context("could not make a scratch directory")?;
+        let log = std::fs::File::create(scratch.path().join("server.log"))?;
         let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace::root().join("target"), Into::into);
         let mut command = Command::new(target.join("debug/madang"));
-        command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(scratch.join("data"));
+        command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(scratch.path().join("data"));
         // The smallest hashes: what is asked here is everything around them.
-        command.args([
-            "--set",
-            "rate_limit=off",
-            "--set",
-            "wait_max_ms=60000",
-            "--set",
-            "hash_memory_kib=8",
-            "--set",
-            "hash_passes=1",
-        ]);
+        for setting in ["rate_limit=off", "wait_max_ms=60000", "hash_memory_kib=8", "hash_passes=1"] {
+            command.args(["--set", setting]);
+        }
         command.env("MADANG_ADMIN_NAME", ADMINISTRATOR).env("MADANG_ADMIN_PASSWORD", PASSWORD);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
         let mut server = command.spawn().context("could not start the server")?;
         let output = server.stdout.take().context("the server's output is not ours to read")?;
-        let mut site = Self { server, address: String::new(), scratch, members: Cell::new(0) };
+        let mut site = Self { server, address: String::new(), scratch };
         let mut lines = BufReader::new(output).lines();
         while let Some(line) = lines.next().transpose()? {
             if let Some(address) = line.strip_prefix("listening on http://") {
@@ -68,7 +59,7 @@ impl Site {
 
     /// A directory that goes with the site.
     pub(super) fn scratch(&self) -> &Path {
-        &self.scratch
+        self.scratch.path()
     }
 
     /// A token of the administrator.
@@ -77,11 +68,9 @@ impl Site {
     }
 
     /// A token of a new member.
-    pub(super) fn member(&self) -> Result<String> {
-        self.members.set(self.members.get() + 1);
-        let name = format!("contract_member_{}", self.members.get());
+    pub(super) fn member(&self, name: &str) -> Result<String> {
         self.post("/api/v1/members", &json!({"name": name, "password": PASSWORD}))?;
-        self.sign_in(&name)
+        self.sign_in(name)
     }
 
     /// Fails if the server has ended, or logged a defect.
@@ -125,7 +114,7 @@ impl Site {
     }
 
     fn log(&self) -> String {
-        std::fs::read_to_string(self.scratch.join("server.log")).unwrap_or_default()
+        std::fs::read_to_string(self.scratch.path().join("server.log")).unwrap_or_default()
     }
 }
 
@@ -133,6 +122,5 @@ impl Drop for Site {
     fn drop(&mut self) {
         let _ = self.server.kill();
         let _ = self.server.wait();
-        let _ = std::fs::remove_dir_all(&self.scratch);
     }
 }

@@ -2,47 +2,39 @@
 
 use anyhow::{Result, ensure};
 
-use super::endpoints::Endpoints;
+use super::part::Part;
 
 /// The file as people will read it; everything about its keys is in there.
 const TEMPLATE: &str = include_str!("cluster.template.toml");
 /// How many logical shards there are, whatever the number of servers.
 const SHARDS: usize = 64;
 
-/// Fills the template in; `secret` is what every key of the site is derived from.
-pub(crate) fn render(endpoints: &Endpoints, secret: &str) -> Result<String> {
-    let parts = [&endpoints.mysql, &endpoints.redis, &endpoints.redis_cluster, &endpoints.kafka];
+/// Fills the template in. `secret` is what every key of the site is derived from: whoever prints the file again has other
+/// keys, which sign everybody out.
+pub(crate) fn render(addresses: impl Fn(Part) -> Vec<String>, secret: &str) -> Result<String> {
+    let quoted = |part| serde_json::to_string(&addresses(part));
+    let text = TEMPLATE
+        .replace("@secret@", &format!("{secret:?}"))
+        .replace("@mysql@", &mysql(&addresses(Part::Mysql)))
+        .replace("@redis@", &quoted(Part::Redis)?)
+        .replace("@redis_cluster@", &quoted(Part::RedisCluster)?)
+        .replace("@kafka@", &quoted(Part::Kafka)?);
+    let parts = [Part::Mysql, Part::Redis, Part::RedisCluster, Part::Kafka];
     ensure!(
-        parts.iter().all(|part| !part.is_empty()),
+        parts.into_iter().all(|part| !addresses(part).is_empty()),
         "the stack is not complete: `cargo xtask stack status` says more"
     );
-    Ok(TEMPLATE
-        .replace("@secret@", &string(secret))
-        .replace("@mysql@", &mysql(&endpoints.mysql))
-        .replace("@redis@", &strings(&endpoints.redis))
-        .replace("@redis_cluster@", &strings(&endpoints.redis_cluster))
-        .replace("@kafka@", &strings(&endpoints.kafka)))
+    Ok(text)
 }
 
+/// Every shard has one server, and they are spread as evenly as it goes.
 fn mysql(urls: &[String]) -> String {
-    let server = |(url, (first, last)): (&String, (usize, usize))| {
-        format!("[[cluster.mysql]]\nurl = {}\nshards = \"{first}-{last}\"", string(url))
+    let count = urls.len();
+    let server = |(server, url): (usize, &String)| {
+        let (first, last) = (server * SHARDS / count, (server + 1) * SHARDS / count - 1);
+        format!("[[cluster.mysql]]\nurl = {url:?}\nshards = \"{first}-{last}\"")
     };
-    urls.iter().zip(shard_ranges(urls.len())).map(server).collect::<Vec<_>>().join("\n\n")
-}
-
-/// The first and last shard of each of so many servers: every shard once, as evenly as it goes.
-fn shard_ranges(servers: usize) -> impl Iterator<Item = (usize, usize)> {
-    (0..servers).map(move |server| (server * SHARDS / servers, (server + 1) * SHARDS / servers - 1))
-}
-
-fn strings(items: &[String]) -> String {
-    format!("[{}]", items.iter().map(|item| string(item)).collect::<Vec<_>>().join(", "))
-}
-
-/// A TOML string, also of an address that somebody else wrote.
-fn string(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+    urls.iter().enumerate().map(server).collect::<Vec<_>>().join("\n\n")
 }
 
 #[cfg(test)]
@@ -51,42 +43,34 @@ mod tests {
 
     const SECRET: &str = "0123456789abcdef0123456789abcdef";
 
-    fn endpoints() -> Endpoints {
-        Endpoints {
-            mysql: vec!["mysql://root:a\"b@127.0.0.1:1".into(), "mysql://root:x@127.0.0.1:2".into()],
-            redis: vec!["redis://127.0.0.1:3".into()],
-            redis_cluster: vec!["redis://127.0.0.1:4".into(), "redis://127.0.0.1:5".into()],
-            kafka: vec!["127.0.0.1:6".into()],
-        }
+    fn addresses(part: Part) -> Vec<String> {
+        let addresses: &[&str] = match part {
+            Part::Mysql => &["mysql://root:a\"b@127.0.0.1:1", "mysql://root:x@127.0.0.1:2", "mysql://c"],
+            Part::Redis => &["redis://127.0.0.1:3"],
+            Part::RedisCluster => &["redis://127.0.0.1:4", "redis://127.0.0.1:5"],
+            Part::Kafka => &["127.0.0.1:6"],
+            Part::Nginx | Part::Browser => &[],
+        };
+        addresses.iter().map(ToString::to_string).collect()
     }
 
     #[test]
     fn the_configuration_is_toml_with_every_address_in_its_place() {
-        let text = render(&endpoints(), SECRET).unwrap();
-        assert!(!text.contains('@') || text.lines().all(|line| !line.trim().starts_with('@')), "{text}");
+        let text = render(addresses, SECRET).unwrap();
         let table: toml::Table = text.parse().unwrap();
         let cluster = &table["cluster"];
         assert_eq!(cluster["secret"].as_str(), Some(SECRET));
         assert_eq!(cluster["mysql"][0]["url"].as_str(), Some("mysql://root:a\"b@127.0.0.1:1"));
-        assert_eq!(cluster["mysql"][0]["shards"].as_str(), Some("0-31"));
-        assert_eq!(cluster["mysql"][1]["shards"].as_str(), Some("32-63"));
+        let shards = cluster["mysql"].as_array().unwrap().iter().map(|server| server["shards"].as_str().unwrap());
+        assert_eq!(shards.collect::<Vec<_>>(), ["0-20", "21-41", "42-63"]);
         assert_eq!(cluster["redis"]["urls"][0].as_str(), Some("redis://127.0.0.1:3"));
         assert_eq!(cluster["kafka"]["bootstrap"][0].as_str(), Some("127.0.0.1:6"));
-        assert!(text.contains("# urls = [\"redis://127.0.0.1:4\", \"redis://127.0.0.1:5\"]"));
-    }
-
-    #[test]
-    fn every_shard_has_one_server() {
-        for servers in 1..=SHARDS {
-            let ranges: Vec<_> = shard_ranges(servers).collect();
-            let covered: Vec<_> = ranges.iter().flat_map(|(first, last)| *first..=*last).collect();
-            assert_eq!(covered, (0..SHARDS).collect::<Vec<_>>(), "{servers} servers");
-        }
+        assert!(text.contains("# urls = [\"redis://127.0.0.1:4\",\"redis://127.0.0.1:5\"]"));
     }
 
     #[test]
     fn half_a_stack_has_no_configuration() {
-        let error = render(&Endpoints { kafka: Vec::new(), ..endpoints() }, SECRET).unwrap_err().to_string();
-        assert!(error.contains("not complete"), "{error}");
+        let half = |part| if part == Part::Kafka { Vec::new() } else { addresses(part) };
+        assert!(render(half, SECRET).unwrap_err().to_string().contains("not complete"));
     }
 }

@@ -1,7 +1,6 @@
 //! Gets what is missing from Debian's packages, where we may; says what to install where we may not.
 
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -9,11 +8,12 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 
 use super::part::{Need, Part};
-use super::programs::{self, Ending};
-use super::{place, site::Site};
+use super::up::Up;
+use crate::interrupt::Interrupt;
+use crate::program;
 
 /// How long a package may take to arrive and unpack.
-const INSTALL_LIMIT_S: u64 = 900;
+const INSTALL_MAX: Duration = Duration::from_secs(900);
 /// Asked by Debian before a freshly installed service is started.
 const POLICY: &str = "/usr/sbin/policy-rc.d";
 
@@ -26,7 +26,7 @@ pub(crate) struct Installer {
 
 impl Installer {
     /// Makes sure that every command of a part is there.
-    pub(crate) fn ensure(&self, part: Part, site: &Site<'_>) -> Result<()> {
+    pub(crate) fn ensure(&self, part: Part, up: &Up<'_>) -> Result<()> {
         if missing(part.needs()).is_empty() {
             return Ok(());
         }
@@ -36,72 +36,54 @@ impl Installer {
         if missing.is_empty() {
             return Ok(());
         }
-        let packages = packages(&missing);
-        may_install(&missing, &packages)?;
-        let log = site.dir().join("apt.log");
-        let _quiet = NoServices::begin();
+        let mut packages: Vec<_> = missing.iter().map(|(_, package)| *package).collect();
+        packages.dedup();
+        let commands = missing.iter().map(|(command, _)| format!("`{command}`")).collect::<Vec<_>>().join(", ");
+        if program::find("apt-get").is_none() || !rustix::process::getuid().is_root() {
+            bail!("{commands}: not installed; as root on Debian: apt-get install {}", packages.join(" "));
+        }
+        let _policy = NoServices::begin();
         if !*fresh {
-            site.say(part.name(), "bringing the lists of packages up to date");
-            apt(&["update"], &log, site)?;
+            up.say(part.name(), "bringing the lists of packages up to date");
+            apt(&["update"], up)?;
             *fresh = true;
         }
-        site.say(part.name(), &format!("installing {}", packages.join(" ")));
-        let mut args = vec!["install", "--yes", "--no-install-recommends"];
-        args.extend(&packages);
-        apt(&args, &log, site)
+        up.say(part.name(), &format!("installing {}", packages.join(" ")));
+        apt(&[&["install", "--yes", "--no-install-recommends"], &packages[..]].concat(), up)
     }
 }
 
 /// The commands of these that are not there.
 fn missing(needs: &[Need]) -> Vec<Need> {
-    needs.iter().copied().filter(|need| programs::find(need.command).is_none()).collect()
+    needs.iter().copied().filter(|(command, _)| program::find(command).is_none()).collect()
 }
 
-/// The packages of these, each once.
-fn packages(needs: &[Need]) -> Vec<&'static str> {
-    let mut packages: Vec<_> = needs.iter().map(|need| need.package).collect();
-    packages.dedup();
-    packages
-}
-
-fn may_install(missing: &[Need], packages: &[&str]) -> Result<()> {
-    let commands: Vec<_> = missing.iter().map(|need| format!("`{}`", need.command)).collect();
-    let commands = commands.join(", ");
-    if programs::find("apt-get").is_none() {
-        bail!("{commands}: not installed, and there is no apt-get here; Debian has it in {}", packages.join(", "));
-    }
-    if place::user_id() != 0 {
-        bail!("{commands}: not installed; as root: apt-get install {}", packages.join(" "));
-    }
-    Ok(())
-}
-
-fn apt(args: &[&str], log: &Path, site: &Site<'_>) -> Result<()> {
-    let mut command = Command::new(programs::get("apt-get")?);
+/// Changes the machine, so Ctrl-C takes effect only when it has ended.
+fn apt(args: &[&str], up: &Up<'_>) -> Result<()> {
+    up.interrupt.check()?;
+    let mut command = Command::new(program::get("apt-get")?);
     command.args(["--option", "DPkg::Lock::Timeout=300"]).args(args).env("DEBIAN_FRONTEND", "noninteractive");
-    let limit = Duration::from_secs(INSTALL_LIMIT_S);
-    programs::run_ending(&mut command, log, limit, site.interrupt(), Ending::WhenSafe)
+    program::run(&mut command, &up.dir.join("apt.log"), INSTALL_MAX, &Interrupt::default())
 }
 
-/// Keeps Debian from starting the services it installs: the stack starts servers of its own, and only those.
+/// Keeps Debian from starting the services it installs: the stack starts servers of its own, and only those. Where a policy
+/// is there already it is somebody's decision, and stays.
 struct NoServices {
-    ours: Option<PathBuf>,
+    is_ours: bool,
 }
 
 impl NoServices {
     fn begin() -> Self {
-        let mut options = std::fs::OpenOptions::new();
-        let file = options.write(true).create_new(true).mode(0o755).open(POLICY);
-        // Where a policy is there already it is somebody's decision, and stays.
+        let file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o755).open(POLICY);
         let written = file.and_then(|mut file| std::io::Write::write_all(&mut file, b"#!/bin/sh\nexit 101\n"));
-        Self { ours: written.is_ok().then(|| POLICY.into()) }
+        Self { is_ours: written.is_ok() }
     }
 }
 
 impl Drop for NoServices {
     fn drop(&mut self) {
-        if let Some(policy) = &self.ours {
-            let _ = std::fs::remove_file(policy);
+        if self.is_ours {
+            let _ = std::fs::remove_file(POLICY);
         }
     }
 }
@@ -111,14 +93,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_missing_commands_ask_for_packages_and_each_once() {
-        let needs = [
-            Need { command: "sh", package: "dash" },
-            Need { command: "no-such-command-1", package: "no-such-package" },
-            Need { command: "no-such-command-2", package: "no-such-package" },
-        ];
-        let missing = missing(&needs);
-        assert_eq!(missing, needs[1..]);
-        assert_eq!(packages(&missing), ["no-such-package"]);
+    fn only_missing_commands_are_installed() {
+        let needs = [("sh", "dash"), ("no-such-command", "no-such-package")];
+        assert_eq!(missing(&needs), needs[1..]);
     }
 }

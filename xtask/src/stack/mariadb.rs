@@ -1,102 +1,60 @@
 //! Two MariaDB servers, durable as in production, each with a data directory and a `root` that TCP can reach.
 
-use std::os::unix::fs::chown;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
-use super::part::Part;
-use super::site::{Plan, Site};
-use super::state::Server;
-use super::{answers, place, programs, secret};
+use super::probe;
+use super::state::{self, Server};
+use super::up::Up;
+use crate::program;
 
-/// How many physical servers the 64 shards are spread over.
-const SERVERS: usize = 2;
 /// How long a data directory may take to be made, on a machine that has other things to do.
-const INSTALL_LIMIT_S: u64 = 180;
+const INSTALL_MAX: Duration = Duration::from_secs(180);
 /// How long a server may take to answer.
-const START_LIMIT_S: u64 = 90;
+const START_MAX: Duration = Duration::from_secs(90);
 /// The user that Debian's package makes; MariaDB does not run as root.
 const SERVICE_USER: &str = "mysql";
 
-/// Where the servers are, and how one logs in.
-pub(crate) fn urls(servers: &[&Server], password: &str) -> Vec<String> {
-    servers.iter().map(|server| format!("mysql://root:{password}@127.0.0.1:{}", server.port)).collect()
-}
-
-/// Starts what does not run yet, both at once.
-pub(crate) fn up(site: &Site<'_>) -> Result<()> {
-    let plan = |number| Plan { name: format!("mariadb-{number}"), part: Part::Mysql, has_peers: false };
-    let plans: Vec<_> = (1..=SERVERS).map(plan).collect();
-    let servers = super::up::not_running(site, site.place(&plans)?)?;
-    if servers.is_empty() {
-        return Ok(());
-    }
-    site.installer.ensure(Part::Mysql, site)?;
-    super::up::all(servers.iter().map(|server| move || start(site, server)))
-}
-
-fn start(site: &Site<'_>, server: &Server) -> Result<()> {
-    let folder = site.folder(&server.name);
-    let owner = owner()?;
-    std::fs::write(folder.join("my.cnf"), settings(server, &folder.join("data"), owner.is_some()))?;
-    let users = folder.join("users.sql");
-    secret::write_private(&users, &accounts(&site.state().mysql_password))?;
-    let data = folder.join("data");
+/// Starts a server, with a data directory that is made the first time.
+pub(crate) fn start(up: &Up<'_>, server: &Server) -> Result<()> {
+    let folder = up.folder(&server.name);
+    let (data, users, options) = (folder.join("data"), folder.join("users.sql"), folder.join("my.cnf"));
+    let is_root = rustix::process::getuid().is_root();
+    std::fs::write(&options, settings(server, &data, is_root))?;
+    state::write_private(&users, &accounts(&up.state().mysql_password))?;
     let is_new = !data.join("mysql").exists();
     if is_new {
         // What a broken-off start left behind is not a database.
         let _ = std::fs::remove_dir_all(&data);
         std::fs::create_dir(&data)?;
     }
-    if let Some((user, group)) = owner {
-        for path in [&folder, &users, &data] {
-            chown(path, Some(user), Some(group)).with_context(|| format!("could not give {} away", path.display()))?;
+    let run = |command: &mut Command| program::run(command, &server.log, INSTALL_MAX, up.interrupt);
+    if is_root {
+        run(Command::new("chown").args(["-R", &format!("{SERVICE_USER}:")]).arg(&folder))?;
+    }
+    let options = format!("--defaults-file={}", options.display());
+    if is_new {
+        up.say(&server.name, "making its data directory");
+        let mut command = Command::new(program::get("mariadb-install-db")?);
+        command.args([
+            &options,
+            "--auth-root-authentication-method=normal",
+            "--skip-test-db",
+            "--skip-log-bin",
+            "--rpm",
+        ]);
+        if let Err(error) = run(&mut command) {
+            // Half a data directory would be taken for a whole one by the next `up`.
+            let _ = std::fs::remove_dir_all(&data);
+            return Err(error);
         }
     }
-    if is_new {
-        site.say(&server.name, "making its data directory");
-        make_data_directory(site, server, &folder)?;
-    }
-    let mut command = Command::new(programs::get("mariadbd")?);
-    command.arg(format!("--defaults-file={}", folder.join("my.cnf").display()));
-    command.arg(format!("--init-file={}", users.display()));
-    site.launch(server, &mut command, Duration::from_secs(START_LIMIT_S), || answers::mariadb(server.port))
-}
-
-fn make_data_directory(site: &Site<'_>, server: &Server, folder: &Path) -> Result<()> {
-    let mut command = Command::new(programs::get("mariadb-install-db")?);
-    command.arg(format!("--defaults-file={}", folder.join("my.cnf").display())).args([
-        "--auth-root-authentication-method=normal",
-        "--skip-test-db",
-        "--skip-log-bin",
-        "--rpm",
-    ]);
-    let made = programs::run(&mut command, &server.log, Duration::from_secs(INSTALL_LIMIT_S), site.interrupt());
-    if made.is_err() {
-        // Half a data directory would be taken for a whole one by the next `up`.
-        let _ = std::fs::remove_dir_all(folder.join("data"));
-    }
-    made
-}
-
-/// Whom the files must belong to, when they cannot stay ours: root starts MariaDB as the package's own user.
-fn owner() -> Result<Option<(u32, u32)>> {
-    if place::user_id() != 0 {
-        return Ok(None);
-    }
-    let users = std::fs::read_to_string("/etc/passwd").context("could not read the list of users")?;
-    let ids = ids_of(&users, SERVICE_USER).with_context(|| format!("there is no user `{SERVICE_USER}` to run as"))?;
-    Ok(Some(ids))
-}
-
-/// The user and group numbers of a name in the text of `/etc/passwd`.
-fn ids_of(users: &str, name: &str) -> Option<(u32, u32)> {
-    let line = users.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
-    let mut fields = line.split(':').skip(1);
-    Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
+    let mut command = Command::new(program::get("mariadbd")?);
+    command.arg(options).arg(format!("--init-file={}", users.display()));
+    up.launch(server, &mut command, START_MAX, || probe::version(server))
 }
 
 /// The options file. Durability is that of production: a commit is on disk, in the redo log and in the binary log.
@@ -152,6 +110,7 @@ GRANT ALL PRIVILEGES ON *.* TO 'root'@'127.0.0.1' WITH GRANT OPTION;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stack::part::Part;
     use crate::stack::state::tests::server;
 
     #[test]
@@ -163,21 +122,5 @@ mod tests {
             assert!(text.lines().any(|found| found == line), "{line} is missing");
         }
         assert!(!text.contains("user ="));
-    }
-
-    #[test]
-    fn users_are_found_by_their_whole_name() {
-        let users = "root:x:0:0:root:/root:/bin/bash\nmysqlx:x:5:6::/:/bin/false\nmysql:x:101:102:,,,:/:/bin/false\n";
-        assert_eq!(ids_of(users, "mysql"), Some((101, 102)));
-        assert_eq!(ids_of(users, "redis"), None);
-    }
-
-    #[test]
-    fn urls_carry_the_password_and_one_port_each() {
-        let (first, second) = (server("mariadb-1", Part::Mysql, 1), server("mariadb-2", Part::Mysql, 2));
-        assert_eq!(
-            urls(&[&first, &second], "secret"),
-            ["mysql://root:secret@127.0.0.1:1", "mysql://root:secret@127.0.0.1:2"]
-        );
     }
 }

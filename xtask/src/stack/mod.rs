@@ -1,22 +1,15 @@
 //! `cargo xtask stack`: real servers for development and tests, private to this checkout, gone without a trace.
 
-mod answers;
 mod config;
-mod down;
-mod endpoints;
+mod directory;
 mod install;
 mod kafka;
 mod mariadb;
 mod part;
-mod place;
-mod ports;
+mod probe;
 mod process;
-mod programs;
 mod redis;
-mod secret;
-mod site;
 mod state;
-mod status;
 mod up;
 
 use std::path::{Path, PathBuf};
@@ -25,83 +18,112 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 
 use crate::interrupt::Interrupt;
-use crate::usage;
-use endpoints::Endpoints;
+use directory::Directory;
 use part::Part;
-pub(crate) use place::test_dir as scratch_dir;
-pub(crate) use programs::signal_group;
-use state::State;
-use status::Status;
+#[cfg(test)]
+pub(crate) use process::Process;
+use state::{Server, State};
 use up::Missing;
 
-pub(crate) const HELP: &str = "\
-Real servers for development and tests, on free ports of 127.0.0.1.
+/// Real servers for development and tests: MariaDB, Redis, Redis Cluster, Kafka, on free ports of 127.0.0.1.
+///
+/// Servers of your own are used in place of the stack's where these are set:
+///   MADANG_TEST_MYSQL          two or more mysql://user:password@host:port, separated by commas
+///   MADANG_TEST_REDIS          redis://host:port
+///   MADANG_TEST_REDIS_CLUSTER  redis://host:port of the nodes, separated by commas
+///   MADANG_TEST_KAFKA          host:port of the brokers, separated by commas
+///
+/// docs/stack.md says more.
+#[derive(clap::Subcommand)]
+#[command(verbatim_doc_comment)]
+pub(crate) enum Command {
+    /// Installs what is missing (Debian packages as root, Kafka by Maven) and starts two MariaDB servers, a Redis, a Redis
+    /// Cluster of three nodes, and Kafka in KRaft mode; starts again what has ended, and nothing twice.
+    Up {
+        #[command(flatten)]
+        scratch: Scratch,
+        /// How many Kafka brokers, 1 or 3.
+        #[arg(long, default_value = "1", value_parser = brokers)]
+        brokers: u8,
+    },
+    /// Ends what `up` started, waits for it, and removes its directory.
+    Down(Scratch),
+    /// Says for each server whether it runs and answers, its port and version; fails when one does not.
+    Status(Scratch),
+    /// Prints a commented cluster.toml for the running stack.
+    Config(Scratch),
+    /// Prints the variables for the running stack, for a shell: eval "$(cargo xtask stack env)".
+    Env(Scratch),
+}
 
-Usage: cargo xtask stack <up|down|status|config|env> [OPTIONS]
+/// Where a stack is.
+#[derive(clap::Args)]
+pub(crate) struct Scratch {
+    /// The scratch directory (default: one of this checkout, in the system's temporary directory).
+    #[arg(long)]
+    dir: Option<PathBuf>,
+}
 
-Commands:
-  up      Installs what is missing (Debian packages as root, Kafka by Maven) and starts two MariaDB servers, a Redis,
-          a Redis Cluster of three nodes, and Kafka in KRaft mode; starts again what has ended, and nothing twice
-  down    Ends what `up` started, waits for it, and removes its directory
-  status  Says for each server whether it runs and answers, its port and version; fails when one does not
-  config  Prints a commented cluster.toml for the running stack
-  env     Prints the variables below for the running stack, for a shell: eval \"$(cargo xtask stack env)\"
+fn brokers(text: &str) -> Result<u8, &'static str> {
+    text.parse().ok().filter(|count| [1, 3].contains(count)).ok_or("1 or 3")
+}
 
-Options:
-  --dir DIR    The scratch directory (default: one of this checkout, in the system's temporary directory)
-  --brokers N  How many Kafka brokers, 1 or 3 (default: 1; only `up`)
+impl Scratch {
+    fn dir(&self) -> Result<PathBuf> {
+        Ok(self.dir.as_ref().map(std::path::absolute).transpose()?.unwrap_or_else(directory::of_this_checkout))
+    }
 
-Servers of your own are used in place of the stack's where these are set:
-  MADANG_TEST_MYSQL          two or more mysql://user:password@host:port, separated by commas
-  MADANG_TEST_REDIS          redis://host:port
-  MADANG_TEST_REDIS_CLUSTER  redis://host:port of the nodes, separated by commas
-  MADANG_TEST_KAFKA          host:port of the brokers, separated by commas
-
-docs/stack.md says more.
-";
-
-/// Runs one of the commands.
-pub(crate) fn run(args: &[String]) -> Result<()> {
-    let Options { command, dir, brokers } = Options::parse(args)?;
-    let dir = dir.unwrap_or_else(place::default_dir);
-    match command {
-        Command::Up => run_up(&dir, brokers.unwrap_or(1)),
-        Command::Down => run_down(&dir),
-        Command::Status => run_status(&dir),
-        Command::Config => {
-            // Whoever prints it again has other keys, which sign everybody out.
-            let secret = secret::password()? + &secret::password()?;
-            print!("{}", config::render(&Stack::find(&dir)?.endpoints(), &secret)?);
-            Ok(())
+    /// The stack that `up` left there.
+    fn stack(&self) -> Result<Stack> {
+        let dir = self.dir()?;
+        match State::load(&dir)? {
+            Some(state) => Ok(Stack { dir, state }),
+            None => bail!("there is no stack in {}: `cargo xtask stack up` starts one", dir.display()),
         }
-        Command::Env => {
-            let variables = Stack::find(&dir)?.environment();
-            variables.iter().for_each(|(name, value)| println!("{}", export(name, value)));
-            Ok(())
+    }
+}
+
+impl Command {
+    /// Runs it.
+    pub(crate) fn run(&self) -> Result<()> {
+        match self {
+            Self::Up { scratch, brokers } => run_up(&scratch.dir()?, *brokers),
+            Self::Down(scratch) => run_down(&scratch.dir()?),
+            Self::Status(scratch) => run_status(&scratch.stack()?.state),
+            Self::Config(scratch) => {
+                let (stack, secret) = (scratch.stack()?, format!("{:032x}", rand::random::<u128>()));
+                print!("{}", config::render(|part| stack.state.addresses(part, part.own().as_deref()), &secret)?);
+                Ok(())
+            }
+            Self::Env(scratch) => {
+                let variables = scratch.stack()?.environment();
+                variables.iter().for_each(|(name, value)| println!("{}", export(name, value)));
+                Ok(())
+            }
         }
     }
 }
 
 fn run_up(dir: &Path, brokers: u8) -> Result<()> {
     let began = Instant::now();
-    let stack = Stack::up(dir, brokers, false, &Interrupt::listen()?)?;
-    print!("{}", Status::of(&stack.state).table());
-    for Missing { part, why } in &stack.missing {
-        eprintln!("\n{}: {why:#}", part.name());
-    }
-    if !stack.missing.is_empty() {
-        let names: Vec<_> = stack.missing.iter().map(|missing| missing.part.name()).collect();
-        bail!("not started: {}. What runs goes on; `up` tries the rest again, `down` ends it", names.join(", "));
+    let (state, missing) = up::up(dir, brokers, false, &Interrupt::listen()?)?;
+    print!("{}", table(&state));
+    if !missing.is_empty() {
+        bail!("not started:\n{}What runs goes on; `up` tries the rest again, `down` ends it", reasons(&missing));
     }
     eprintln!("\nup in {:.1} s, in {}", began.elapsed().as_secs_f64(), dir.display());
     Ok(())
+}
+
+fn reasons(missing: &[Missing]) -> String {
+    missing.iter().map(|Missing { part, why }| format!("{}: {why:#}\n", part.name())).collect()
 }
 
 fn run_down(dir: &Path) -> Result<()> {
     let began = Instant::now();
     // Once begun it is finished: Ctrl-C would leave half of it.
     let _held = Interrupt::listen()?;
-    if down::down(dir)? {
+    if down(dir)? {
         eprintln!("down in {:.1} s; {} is removed", began.elapsed().as_secs_f64(), dir.display());
     } else {
         eprintln!("there is no stack in {}", dir.display());
@@ -109,16 +131,56 @@ fn run_down(dir: &Path) -> Result<()> {
     Ok(())
 }
 
-fn run_status(dir: &Path) -> Result<()> {
-    let status = Status::of(&Stack::find(dir)?.state);
-    print!("{}", status.table());
+/// Ends the stack in `dir` and removes the directory; false when there was none.
+fn down(dir: &Path) -> Result<bool> {
+    if State::load(dir)?.is_none() {
+        return Ok(false);
+    }
+    let directory = Directory::take(dir)?;
+    // Read again: until now another command may have been at work.
+    let Some(state) = State::load(directory.path())? else { return Ok(false) };
+    let processes: Vec<_> = state.servers.iter().filter_map(|server| server.process.clone()).collect();
+    let still_running = process::end(&processes);
+    if !still_running.is_empty() {
+        bail!("still running: {still_running:?}; {} is kept", directory.path().display());
+    }
+    directory.remove()?;
+    Ok(true)
+}
+
+fn run_status(state: &State) -> Result<()> {
+    print!("{}", table(state));
     for part in Part::ALL.into_iter().filter(|part| part.own().is_some()) {
         println!("{:<16} your own, in {}", part.name(), part.variable().unwrap_or_default());
     }
-    if !status.is_well() {
+    if state.servers.iter().any(|server| status(server, state.brokers).1.is_err()) {
         bail!("not every server answers; `cargo xtask stack up` starts again what has ended");
     }
     Ok(())
+}
+
+/// One line a server, for people.
+fn table(state: &State) -> String {
+    let mut text = format!("{:<16} {:<11} {:>6}  {:<8} {}\n", "server", "state", "port", "answers", "version");
+    for server in Part::ALL.into_iter().flat_map(|part| state.of(part)) {
+        let (runs, version) = status(server, state.brokers);
+        let (answers, version) = match version {
+            Ok(version) => ("yes", version),
+            Err(error) => ("NO", format!("{} ({error:#})", server.version)),
+        };
+        text += &format!("{:<16} {runs:<11} {:>6}  {answers:<8} {version}\n", server.name, server.port);
+    }
+    text
+}
+
+/// Whether a server runs, and the version that it tells. One that does not run is not asked: somebody else's server may have
+/// taken its port since.
+fn status(server: &Server, brokers: u8) -> (&'static str, Result<String>) {
+    match &server.process {
+        None => ("not started", Err(anyhow::anyhow!("never asked to start"))),
+        Some(process) if process.runs() => ("running", probe::version_with_peers(server, usize::from(brokers))),
+        Some(_) => ("ended", Err(anyhow::anyhow!("its log is {}", server.log.display()))),
+    }
 }
 
 /// A line that sets a variable in any shell of the Bourne family, whatever the value holds.
@@ -127,115 +189,60 @@ fn export(name: &str, value: &str) -> String {
 }
 
 /// A stack that was brought up.
-pub(crate) struct Stack {
+struct Stack {
     dir: PathBuf,
     state: State,
-    missing: Vec<Missing>,
 }
 
 impl Stack {
-    /// Brings a stack up in `dir`; what cannot be had is in `missing`.
-    fn up(dir: &Path, brokers: u8, is_for_tests: bool, interrupt: &Interrupt) -> Result<Self> {
-        let (state, missing) = up::up(dir, brokers, is_for_tests, interrupt)?;
-        Ok(Self { dir: dir.to_owned(), state, missing })
-    }
-
-    /// Brings a whole stack up in a new directory of its own, or fails with everything that cannot be had.
-    pub(crate) fn for_tests(interrupt: &Interrupt) -> Result<Self> {
-        let stack = Self::up(&place::test_dir()?, 1, true, interrupt)?;
-        if stack.missing.is_empty() {
-            return Ok(stack);
-        }
-        stack.down()?;
-        let missing = stack.missing.iter().map(|Missing { part, why }| format!("{}: {why:#}\n", part.name()));
-        bail!("a missing server is a failure, and --no-stack leaves its suites out:\n{}", missing.collect::<String>())
-    }
-
-    /// The stack that `up` left in `dir`.
-    pub(crate) fn find(dir: &Path) -> Result<Self> {
-        match State::load(dir)? {
-            Some(state) => Ok(Self { dir: dir.to_owned(), state, missing: Vec::new() }),
-            None => bail!("there is no stack in {}: `cargo xtask stack up` starts one", dir.display()),
-        }
-    }
-
-    /// The variables by which tests find the servers: those of the stack, or the developer's own; and the state file,
-    /// for tests that end a server and start it again.
-    pub(crate) fn environment(&self) -> Vec<(&'static str, String)> {
-        let mut variables = self.endpoints().variables();
-        variables.push(("MADANG_TEST_STACK_STATE", self.dir.join(state::FILE).display().to_string()));
-        variables
-    }
-
-    /// Ends what `up` started and removes the directory.
-    pub(crate) fn down(&self) -> Result<()> {
-        down::down(&self.dir).map(|_| ())
-    }
-
-    fn endpoints(&self) -> Endpoints {
-        Endpoints::of(&self.state.running(), Part::own)
-    }
-}
-
-#[derive(Debug, PartialEq)]
-struct Options {
-    command: Command,
-    dir: Option<PathBuf>,
-    brokers: Option<u8>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Command {
-    Up,
-    Down,
-    Status,
-    Config,
-    Env,
-}
-
-impl Options {
-    fn parse(args: &[String]) -> Result<Self> {
-        let (command, options) =
-            args.split_first().ok_or_else(|| usage("`stack` needs a command: up, down, status, config or env"))?;
-        let command = match command.as_str() {
-            "up" => Command::Up,
-            "down" => Command::Down,
-            "status" => Command::Status,
-            "config" => Command::Config,
-            "env" => Command::Env,
-            unknown => return Err(usage(format!("`stack` has no command `{unknown}`"))),
+    /// The variables by which tests find the servers: those of the stack, or the developer's own; none for a part that is
+    /// not there.
+    fn environment(&self) -> Vec<(&'static str, String)> {
+        let of = |part: Part| {
+            let addresses = self.state.addresses(part, part.own().as_deref());
+            Some((part.variable()?, addresses.join(","))).filter(|_| !addresses.is_empty())
         };
-        let mut parsed = Self { command, dir: None, brokers: None };
-        let mut options = options.iter();
-        while let Some(option) = options.next() {
-            let mut value = || options.next().ok_or_else(|| usage(format!("`{option}` needs a value")));
-            match option.as_str() {
-                "--dir" => parsed.dir = Some(std::path::absolute(value()?)?),
-                "--brokers" if command == Command::Up => {
-                    let count = value()?.parse().ok().filter(|count| [1, 3].contains(count));
-                    parsed.brokers = Some(count.ok_or_else(|| usage("`--brokers` is 1 or 3"))?);
-                }
-                unknown => return Err(usage(format!("`stack` has no option `{unknown}` here"))),
-            }
+        Part::ALL.into_iter().filter_map(of).collect()
+    }
+}
+
+/// A stack for one run of the tests, in a directory of its own. It is taken down also when this task panics.
+pub(crate) struct TestStack(Stack);
+
+impl TestStack {
+    /// Brings all of it up, or fails with everything that cannot be had.
+    pub(crate) fn up(interrupt: &Interrupt) -> Result<Self> {
+        let dir = directory::of_a_test_run();
+        let (state, missing) = up::up(&dir, 1, true, interrupt)?;
+        let stack = Self(Stack { dir, state });
+        if !missing.is_empty() {
+            stack.down()?;
+            bail!("a missing server is a failure, and --no-stack leaves its suites out:\n{}", reasons(&missing));
         }
-        Ok(parsed)
+        Ok(stack)
+    }
+
+    /// The variables by which tests find the servers.
+    pub(crate) fn environment(&self) -> Vec<(&'static str, String)> {
+        self.0.environment()
+    }
+
+    /// Ends it and removes its directory; after that there is nothing left to do.
+    pub(crate) fn down(&self) -> Result<()> {
+        down(&self.0.dir).map(drop)
+    }
+}
+
+impl Drop for TestStack {
+    fn drop(&mut self) {
+        let _ = self.down();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn parse(args: &[&str]) -> Result<Options> {
-        Options::parse(&args.iter().map(ToString::to_string).collect::<Vec<_>>())
-    }
-
-    #[test]
-    fn options_are_understood() {
-        let options = parse(&["up", "--brokers", "3", "--dir", "/scratch"]).unwrap();
-        assert_eq!(options, Options { command: Command::Up, dir: Some("/scratch".into()), brokers: Some(3) });
-        assert_eq!(parse(&["status"]).unwrap().command, Command::Status);
-    }
+    use crate::stack::state::tests::server;
 
     #[test]
     fn a_shell_reads_back_what_env_prints() {
@@ -246,16 +253,20 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused() {
-        for args in [
-            &[][..],
-            &["start"],
-            &["up", "--brokers", "2"],
-            &["up", "--brokers"],
-            &["down", "--brokers", "3"],
-            &["up", "x"],
-        ] {
-            assert!(parse(args).unwrap_err().is::<crate::Usage>(), "{args:?}");
-        }
+    fn a_server_that_ended_one_that_does_not_answer_and_one_that_never_started_differ() {
+        let mut state = State::new(1);
+        let ended = Process { pid: std::process::id(), started: "before".into() };
+        let port = state.reserve("free", Part::Nginx, "log".into()).unwrap().port;
+        state.servers = vec![
+            Server { process: Some(ended), ..server("mariadb-1", Part::Mysql, port) },
+            Server { process: Process::of(std::process::id()), ..server("redis", Part::Redis, port) },
+            server("kafka-1", Part::Kafka, port),
+        ];
+        assert!(run_status(&state).is_err());
+        let (table, port) = (table(&state), port.to_string());
+        let lines: Vec<Vec<_>> = table.lines().skip(1).map(|line| line.split_whitespace().collect()).collect();
+        assert_eq!(lines[0][..4], ["mariadb-1", "ended", port.as_str(), "NO"]);
+        assert_eq!(lines[1][..4], ["redis", "running", port.as_str(), "NO"]);
+        assert_eq!(lines[2][..3], ["kafka-1", "not", "started"]);
     }
 }

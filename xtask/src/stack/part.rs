@@ -1,9 +1,9 @@
-//! The parts of the stack: what each is for, which variable names a developer's own, and what it needs installed.
+//! The parts of the stack: which servers each has, which variable names a developer's own, and what must be installed.
 
 use serde::{Deserialize, Serialize};
 
 /// Something that the cluster composition needs and that can be had or not on its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Part {
     Mysql,
@@ -15,15 +15,7 @@ pub(crate) enum Part {
 }
 
 /// A command that must be there, and the Debian package that brings it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Need {
-    pub(crate) command: &'static str,
-    pub(crate) package: &'static str,
-}
-
-const fn need(command: &'static str, package: &'static str) -> Need {
-    Need { command, package }
-}
+pub(crate) type Need = (&'static str, &'static str);
 
 impl Part {
     /// Every part, in the order in which people list them.
@@ -42,9 +34,25 @@ impl Part {
         }
     }
 
+    /// The names of its servers. nginx and the browser have none: tests start them themselves.
+    pub(crate) fn servers(self, brokers: u8) -> Vec<String> {
+        let numbered = |count: u8| (1..=count).map(|number| format!("{}-{number}", self.name())).collect();
+        match self {
+            Self::Mysql => numbered(2),
+            Self::Redis => vec![self.name().to_owned()],
+            // The smallest cluster that Redis calls one.
+            Self::RedisCluster => numbered(3),
+            Self::Kafka => numbered(brokers),
+            Self::Nginx | Self::Browser => Vec::new(),
+        }
+    }
+
+    /// Whether its servers talk to one another through a port of their own.
+    pub(crate) fn has_peers(self) -> bool {
+        matches!(self, Self::RedisCluster | Self::Kafka)
+    }
+
     /// The variable by which tests find it, and by which a developer names servers of their own.
-    ///
-    /// nginx and the browser have none: tests start them themselves.
     pub(crate) fn variable(self) -> Option<&'static str> {
         match self {
             Self::Mysql => Some("MADANG_TEST_MYSQL"),
@@ -55,27 +63,19 @@ impl Part {
         }
     }
 
-    /// The commands it is made of.
-    pub(crate) fn needs(self) -> &'static [Need] {
-        const MYSQL: &[Need] = &[need("mariadbd", "mariadb-server"), need("mariadb-install-db", "mariadb-server")];
-        const REDIS: &[Need] = &[need("redis-server", "redis-server"), need("redis-cli", "redis-tools")];
-        const KAFKA: &[Need] = &[need("java", "default-jre-headless"), need("mvn", "maven")];
-        const NGINX: &[Need] = &[need("nginx", "nginx-light")];
-        const BROWSER: &[Need] =
-            &[need("chromium", "chromium"), need("chromedriver", "chromium-driver"), need("npm", "npm")];
-        match self {
-            Self::Mysql => MYSQL,
-            Self::Redis | Self::RedisCluster => REDIS,
-            Self::Kafka => KAFKA,
-            Self::Nginx => NGINX,
-            Self::Browser => BROWSER,
-        }
-    }
-
     /// A developer's own servers, where the variable names some.
     pub(crate) fn own(self) -> Option<String> {
-        let value = std::env::var(self.variable()?).ok()?;
-        let value = value.trim();
-        (!value.is_empty()).then(|| value.to_owned())
+        std::env::var(self.variable()?).ok().filter(|value| !value.trim().is_empty())
+    }
+
+    /// The commands it is made of.
+    pub(crate) fn needs(self) -> &'static [Need] {
+        match self {
+            Self::Mysql => &[("mariadbd", "mariadb-server"), ("mariadb-install-db", "mariadb-server")],
+            Self::Redis | Self::RedisCluster => &[("redis-server", "redis-server"), ("redis-cli", "redis-tools")],
+            Self::Kafka => &[("java", "default-jre-headless"), ("mvn", "maven")],
+            Self::Nginx => &[("nginx", "nginx-light")],
+            Self::Browser => &[("chromium", "chromium"), ("chromedriver", "chromium-driver"), ("npm", "npm")],
+        }
     }
 }

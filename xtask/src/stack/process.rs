@@ -5,8 +5,12 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
 
-/// How often an ending process is looked at.
-const LOOK_MS: u64 = 25;
+/// How long servers may take to end in an orderly way; their data is thrown away right after.
+const ORDERLY_MAX: Duration = Duration::from_secs(15);
+/// How long the system may take to remove a process that was killed.
+const KILLED_MAX: Duration = Duration::from_secs(10);
+/// How often ending processes are polled.
+const POLL: Duration = Duration::from_millis(25);
 
 /// A process by its pid and the moment it began: the pair never comes back, the pid does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,36 +31,29 @@ impl Process {
         started(self.pid).is_some_and(|started| started == self.started)
     }
 
-    /// Asks it to end; also one that somebody stopped, which would not hear it until it goes on.
-    pub(crate) fn terminate(&self) {
-        self.send(Signal::TERM);
-        self.send(Signal::CONT);
-    }
-
-    /// Ends it without asking.
-    pub(crate) fn kill(&self) {
-        self.send(Signal::KILL);
-    }
-
-    /// Waits until it is gone; false when it still runs after the limit.
-    pub(crate) fn wait(&self, limit: Duration) -> bool {
-        let until = Instant::now() + limit;
-        while self.runs() {
-            if Instant::now() >= until {
-                return false;
-            }
-            std::thread::park_timeout(Duration::from_millis(LOOK_MS));
-        }
-        true
-    }
-
     fn send(&self, signal: Signal) {
         let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw);
         if let Some(pid) = pid.filter(|_| self.runs()) {
-            // It may end by itself between the look and the signal; then there is nothing left to do.
+            // It may end by itself just before the signal; then there is nothing left to do.
             let _ = kill_process(pid, signal);
         }
     }
+}
+
+/// Ends these processes and waits for them, all at once; returns the pids of those that even a kill did not end.
+pub(crate) fn end(processes: &[Process]) -> Vec<u32> {
+    for (signal, limit) in [(Signal::TERM, ORDERLY_MAX), (Signal::KILL, KILLED_MAX)] {
+        for process in processes {
+            process.send(signal);
+            // One that somebody stopped would not hear of it until it goes on.
+            process.send(Signal::CONT);
+        }
+        let until = Instant::now() + limit;
+        while processes.iter().any(Process::runs) && Instant::now() < until {
+            std::thread::park_timeout(POLL);
+        }
+    }
+    processes.iter().filter(|process| process.runs()).map(|process| process.pid).collect()
 }
 
 /// When the process began, counted in ticks since a boot that is named; nothing for a pid without a living process.
@@ -104,26 +101,15 @@ mod tests {
     }
 
     #[test]
-    fn a_recycled_pid_is_another_process() {
+    fn a_recycled_pid_is_another_process_and_an_ended_one_does_not_run_although_nobody_collected_it() {
         let mut child = waiting_program();
         let process = Process::of(child.id()).unwrap();
         let earlier = Process { started: format!("{}0", process.started), ..process.clone() };
-        assert!(process.runs());
-        assert!(!earlier.runs());
-        earlier.kill();
+        assert!(process.runs() && !earlier.runs());
+        assert!(end(&[earlier]).is_empty());
         assert!(child.try_wait().unwrap().is_none(), "the signal went to a process that only shares the pid");
 
-        process.terminate();
-        assert!(process.wait(Duration::from_secs(10)));
-        child.wait().unwrap();
-    }
-
-    #[test]
-    fn a_process_that_ended_does_not_run_although_nobody_collected_it() {
-        let mut child = waiting_program();
-        let process = Process::of(child.id()).unwrap();
-        process.kill();
-        assert!(process.wait(Duration::from_secs(10)));
+        assert!(end(&[process]).is_empty());
         assert_eq!(Process::of(child.id()), None);
         child.wait().unwrap();
     }

@@ -4,96 +4,54 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Result, bail};
 
 use super::part::Part;
-use super::site::{Plan, Site};
+use super::probe;
 use super::state::Server;
-use super::{answers, programs};
+use super::up::{self, Up};
+use crate::program;
 
-/// The smallest cluster that Redis calls one.
-const NODES: usize = 3;
 /// The file that says that the nodes were made a cluster once.
 const JOINED: &str = "redis-cluster.joined";
 /// How long a server may take to answer.
-const START_LIMIT_S: u64 = 30;
+const START_MAX: Duration = Duration::from_secs(30);
 /// How long the nodes may take to agree on who owns what.
-const JOIN_LIMIT_S: u64 = 60;
-/// How often they are asked.
-const ASK_MS: u64 = 100;
+const JOIN_MAX: Duration = Duration::from_secs(60);
 
-/// Starts the single Redis unless it runs.
-pub(crate) fn up(site: &Site<'_>) -> Result<()> {
-    let plan = Plan { name: "redis".into(), part: Part::Redis, has_peers: false };
-    let servers = super::up::not_running(site, site.place(&[plan])?)?;
-    if servers.is_empty() {
-        return Ok(());
-    }
-    site.installer.ensure(Part::Redis, site)?;
-    servers.iter().try_for_each(|server| start(site, server))
+/// Starts the single Redis, or one node.
+pub(crate) fn start(up: &Up<'_>, server: &Server) -> Result<()> {
+    let folder = up.folder(&server.name);
+    let file = folder.join("redis.conf");
+    std::fs::write(&file, settings(server, &folder))?;
+    let mut command = Command::new(program::get("redis-server")?);
+    up.launch(server, command.arg(file), START_MAX, || probe::version(server))
 }
 
 /// Starts the nodes that do not run, and makes a cluster of them unless they are one.
-pub(crate) fn cluster_up(site: &Site<'_>) -> Result<()> {
-    let plan = |number| Plan { name: format!("redis-cluster-{number}"), part: Part::RedisCluster, has_peers: true };
-    let plans: Vec<_> = (1..=NODES).map(plan).collect();
-    let nodes = site.place(&plans)?;
-    let servers = super::up::not_running(site, nodes.clone())?;
-    let joined = site.dir().join(JOINED);
-    if servers.is_empty() && joined.exists() {
-        return agree(site, &nodes);
-    }
-    site.installer.ensure(Part::RedisCluster, site)?;
+pub(crate) fn start_cluster(up: &Up<'_>, nodes: &[Server], stopped: &[Server]) -> Result<()> {
+    let joined = up.dir.join(JOINED);
     if !joined.exists() {
-        forget(site, &servers);
+        // A cluster that was broken off half made cannot be made again with what the nodes know of one another.
+        stopped.iter().for_each(|node| drop(std::fs::remove_file(up.folder(&node.name).join("nodes.conf"))));
     }
-    super::up::all(servers.iter().map(|server| move || start(site, server)))?;
+    up::all(stopped, |node| start(up, node))?;
     if !joined.exists() {
-        join(site, &nodes)?;
+        up.say(Part::RedisCluster.name(), "sharing out the slots");
+        let mut command = Command::new(program::get("redis-cli")?);
+        command.args(["--cluster", "create"]);
+        command.args(nodes.iter().map(|node| format!("127.0.0.1:{}", node.port)));
+        command.args(["--cluster-replicas", "0", "--cluster-yes"]);
+        program::run(&mut command, &up.dir.join("redis-cluster.log"), JOIN_MAX, up.interrupt)?;
     }
-    agree(site, &nodes)?;
-    std::fs::write(joined, "")?;
-    Ok(())
-}
-
-/// Removes what the nodes know of one another: a cluster that was broken off half made cannot be made again.
-fn forget(site: &Site<'_>, nodes: &[Server]) {
+    // Every node, not only the one that was told first, must see the whole cluster.
     for node in nodes {
-        let _ = std::fs::remove_file(site.folder(&node.name).join("nodes.conf"));
-    }
-}
-
-fn start(site: &Site<'_>, server: &Server) -> Result<()> {
-    let folder = site.folder(&server.name);
-    let file = folder.join("redis.conf");
-    std::fs::write(&file, settings(server, &folder))?;
-    let mut command = Command::new(programs::get("redis-server")?);
-    command.arg(file);
-    site.launch(server, &mut command, Duration::from_secs(START_LIMIT_S), || answers::redis(server.port))
-}
-
-fn join(site: &Site<'_>, nodes: &[Server]) -> Result<()> {
-    site.say(Part::RedisCluster.name(), "sharing out the slots");
-    let mut command = Command::new(programs::get("redis-cli")?);
-    command.args(["--cluster", "create"]);
-    command.args(nodes.iter().map(|node| format!("127.0.0.1:{}", node.port)));
-    command.args(["--cluster-replicas", "0", "--cluster-yes"]);
-    let log = site.dir().join("redis-cluster.log");
-    programs::run(&mut command, &log, Duration::from_secs(JOIN_LIMIT_S), site.interrupt())
-}
-
-/// Waits until every node, not only the one that was told first, sees the whole cluster.
-fn agree(site: &Site<'_>, nodes: &[Server]) -> Result<()> {
-    let began = std::time::Instant::now();
-    for node in nodes {
-        while let Err(error) = answers::redis_cluster(node.port) {
-            if began.elapsed() >= Duration::from_secs(JOIN_LIMIT_S) {
-                return Err(error).with_context(|| format!("{}: no cluster within {JOIN_LIMIT_S} s", node.name));
-            }
-            site.interrupt().pause(Duration::from_millis(ASK_MS))?;
+        if up.wait(JOIN_MAX, || probe::version_with_peers(node, 0), || true)?.is_none() {
+            bail!("{}: no cluster within {} s", node.name, JOIN_MAX.as_secs());
         }
     }
-    site.say(Part::RedisCluster.name(), "is whole");
+    up.say(Part::RedisCluster.name(), "is whole");
+    std::fs::write(joined, "")?;
     Ok(())
 }
 

@@ -1,5 +1,7 @@
 //! The state file: what `up` started, so that `status`, `config` and `down` know it, and nothing else is ever touched.
 
+use std::io::Write as _;
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -7,13 +9,13 @@ use serde::{Deserialize, Serialize};
 
 use super::part::Part;
 use super::process::Process;
-use super::secret;
 
 /// The name of the file in the scratch directory.
 pub(crate) const FILE: &str = "stack.json";
-
 /// Grows when an older `xtask` could not read the file.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
+/// Ports of servers; outgoing connections use 32,768 and up on Linux, so a killed server finds its port free again.
+const PORTS: std::ops::Range<u16> = 21_000..31_000;
 
 /// What runs, or ran, in one scratch directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,10 +23,8 @@ pub(crate) struct State {
     format: u32,
     /// How many Kafka brokers there are; their quorum is fixed when they are formatted.
     pub(crate) brokers: u8,
-    /// The password of `root` on both MariaDB servers.
+    /// The password of `root` on both MariaDB servers: hexadecimal, so that it needs no escaping anywhere.
     pub(crate) mysql_password: String,
-    /// The name under which the brokers' directories are formatted.
-    pub(crate) kafka_cluster_id: String,
     pub(crate) servers: Vec<Server>,
 }
 
@@ -38,12 +38,10 @@ pub(crate) struct Server {
     pub(crate) port: u16,
     /// Where its peers connect: Redis Cluster's bus, Kafka's controller.
     pub(crate) peer_port: Option<u16>,
-    /// What it said of itself, or the version of what it was made from.
+    /// What it said of itself.
     pub(crate) version: String,
     /// The process, once it was started; it may have ended since.
     pub(crate) process: Option<Process>,
-    /// How it was started, program first, for tests that end and restart it.
-    pub(crate) command: Vec<String>,
     pub(crate) log: PathBuf,
 }
 
@@ -56,14 +54,9 @@ impl Server {
 
 impl State {
     /// A stack of which nothing runs yet.
-    pub(crate) fn new(brokers: u8) -> Result<Self> {
-        Ok(Self {
-            format: FORMAT,
-            brokers,
-            mysql_password: secret::password()?,
-            kafka_cluster_id: secret::cluster_id()?,
-            servers: Vec::new(),
-        })
+    pub(crate) fn new(brokers: u8) -> Self {
+        let mysql_password = format!("{:032x}", rand::random::<u128>());
+        Self { format: FORMAT, brokers, mysql_password, servers: Vec::new() }
     }
 
     /// Reads the state of the stack in `dir`; nothing where there is none.
@@ -74,24 +67,16 @@ impl State {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error).with_context(|| format!("could not read {}", path.display())),
         };
-        let state: Self =
-            serde_json::from_str(&text).with_context(|| format!("{} is not a state file", path.display()))?;
-        if state.format != FORMAT {
-            bail!("{} has format {}, and this `xtask` reads {FORMAT}", path.display(), state.format);
+        let state: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+        if state["format"] != FORMAT {
+            bail!("{} has format {}, and this `xtask` reads {FORMAT}", path.display(), state["format"]);
         }
-        Ok(Some(state))
+        serde_json::from_value(state).with_context(|| format!("{} is not a state file", path.display()))
     }
 
     /// Replaces the state file as a whole; only its owner can read it, since it holds a password.
     pub(crate) fn save(&self, dir: &Path) -> Result<()> {
-        let next = dir.join(format!("{FILE}.next"));
-        secret::write_private(&next, &serde_json::to_string_pretty(self)?)?;
-        std::fs::rename(&next, dir.join(FILE)).with_context(|| format!("could not replace {FILE}"))
-    }
-
-    /// The server of that name.
-    pub(crate) fn server(&self, name: &str) -> Option<&Server> {
-        self.servers.iter().find(|server| server.name == name)
+        write_private(&dir.join(FILE), &serde_json::to_string_pretty(self)?)
     }
 
     /// The servers of a part, in the order of their names.
@@ -101,95 +86,126 @@ impl State {
         servers
     }
 
-    /// The same without the parts of which a server does not run.
-    pub(crate) fn running(&self) -> Self {
-        let is_whole = |part| self.of(part).into_iter().all(Server::runs);
-        let servers = self.servers.iter().filter(|server| is_whole(server.part)).cloned().collect();
-        Self { servers, ..self.clone() }
+    /// The server of that name; a new one gets ports that it keeps.
+    pub(crate) fn reserve(&mut self, name: &str, part: Part, log: PathBuf) -> Result<Server> {
+        if let Some(known) = self.servers.iter().find(|server| server.name == name) {
+            return Ok(known.clone());
+        }
+        let port = self.free_port(None)?;
+        let peer_port = part.has_peers().then(|| self.free_port(Some(port))).transpose()?;
+        let (name, version) = (name.to_owned(), String::new());
+        let server = Server { name, part, port, peer_port, version, process: None, log };
+        self.servers.push(server.clone());
+        Ok(server)
     }
 
-    /// Every port that belongs to this stack, whether its server runs or not.
-    pub(crate) fn ports(&self) -> Vec<u16> {
-        self.servers.iter().flat_map(|server| [Some(server.port), server.peer_port]).flatten().collect()
+    /// A port that no server of ours has and that nobody listens on, from a random one on. Nothing holds it until the server
+    /// binds: a server that finds its port taken says so in its log.
+    fn free_port(&self, besides: Option<u16>) -> Result<u16> {
+        let ours = self.servers.iter().flat_map(|server| [Some(server.port), server.peer_port]).chain([besides]);
+        let ours: Vec<u16> = ours.flatten().collect();
+        let start = rand::random_range(PORTS);
+        let mut ports = (start..PORTS.end).chain(PORTS.start..start);
+        let found = ports.find(|port| !ours.contains(port) && is_free(*port));
+        found.with_context(|| format!("no port between {} and {} is free on 127.0.0.1", PORTS.start, PORTS.end))
     }
+
+    /// Where the servers of a part are: a developer's own, or ours if all of them run.
+    pub(crate) fn addresses(&self, part: Part, own: Option<&str>) -> Vec<String> {
+        if let Some(own) = own {
+            return own.split(',').map(|item| item.trim().to_owned()).filter(|item| !item.is_empty()).collect();
+        }
+        let scheme = match part {
+            Part::Mysql => format!("mysql://root:{}@", self.mysql_password),
+            Part::Redis | Part::RedisCluster => "redis://".to_owned(),
+            Part::Kafka | Part::Nginx | Part::Browser => String::new(),
+        };
+        let servers = self.of(part);
+        if !servers.iter().all(|server| server.runs()) {
+            return Vec::new();
+        }
+        servers.iter().map(|server| format!("{scheme}127.0.0.1:{}", server.port)).collect()
+    }
+}
+
+/// Whether nobody listens on a port.
+pub(crate) fn is_free(port: u16) -> bool {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
+}
+
+/// Writes a file as a whole that nobody but its owner can read, also not for a moment.
+pub(crate) fn write_private(path: &Path, text: &str) -> Result<()> {
+    let folder = path.parent().context("a file without a folder")?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.persist(path).with_context(|| format!("could not write {}", path.display()))?;
+    Ok(())
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
 
     /// A server that was never started.
     pub(crate) fn server(name: &str, part: Part, port: u16) -> Server {
-        Server {
-            name: name.into(),
-            part,
-            port,
-            peer_port: None,
-            version: "1".into(),
-            process: None,
-            command: vec!["cat".into()],
-            log: "log".into(),
-        }
+        let (name, version) = (name.into(), "1".into());
+        Server { name, part, port, peer_port: None, version, process: None, log: "log".into() }
     }
 
-    fn scratch() -> PathBuf {
-        let dir = std::env::temp_dir().join(format!("madang-state-{}", secret::password().unwrap()));
-        std::fs::create_dir(&dir).unwrap();
-        dir
+    fn running(name: &str, part: Part, port: u16) -> Server {
+        Server { process: Process::of(std::process::id()), ..server(name, part, port) }
     }
 
     #[test]
     fn a_saved_state_is_read_back_whole_and_is_private() {
-        let dir = scratch();
-        assert_eq!(State::load(&dir).unwrap(), None);
-        let mut state = State::new(3).unwrap();
-        state.servers.push(Server {
-            peer_port: Some(2),
-            process: Process::of(std::process::id()),
-            ..server("redis-cluster-1", Part::RedisCluster, 1)
-        });
-        state.save(&dir).unwrap();
-        state.save(&dir).unwrap();
-        let read = State::load(&dir).unwrap().unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(State::load(dir.path()).unwrap(), None);
+        let mut state = State::new(3);
+        state.servers.push(running("redis-cluster-1", Part::RedisCluster, 1));
+        state.save(dir.path()).unwrap();
+        state.save(dir.path()).unwrap();
+        let read = State::load(dir.path()).unwrap().unwrap();
         assert_eq!(read, state);
         assert!(read.servers[0].runs());
-        assert_eq!(read.ports(), [1, 2]);
-        assert_eq!(std::fs::metadata(dir.join(FILE)).unwrap().permissions().mode() & 0o777, 0o600);
-        std::fs::remove_dir_all(dir).unwrap();
+        assert_eq!(std::fs::metadata(dir.path().join(FILE)).unwrap().permissions().mode() & 0o777, 0o600);
     }
 
     #[test]
     fn a_file_of_another_format_or_of_somebody_else_is_refused() {
-        let dir = scratch();
-        let newer = State { format: FORMAT + 1, ..State::new(1).unwrap() };
-        newer.save(&dir).unwrap();
-        assert!(State::load(&dir).unwrap_err().to_string().contains("has format 2"));
-        std::fs::write(dir.join(FILE), "{}").unwrap();
-        assert!(State::load(&dir).unwrap_err().to_string().contains("not a state file"));
-        std::fs::remove_dir_all(dir).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        State { format: FORMAT + 1, ..State::new(1) }.save(dir.path()).unwrap();
+        assert!(State::load(dir.path()).unwrap_err().to_string().contains("has format 3"));
+        std::fs::write(dir.path().join(FILE), "notes").unwrap();
+        assert!(State::load(dir.path()).is_err());
     }
 
     #[test]
-    fn a_part_of_which_one_server_is_down_does_not_run() {
-        let mut state = State::new(1).unwrap();
-        let up = |name, part| Server { process: Process::of(std::process::id()), ..server(name, part, 1) };
-        state.servers =
-            vec![up("mariadb-1", Part::Mysql), server("mariadb-2", Part::Mysql, 2), up("redis", Part::Redis)];
-        let running = state.running();
-        assert_eq!(running.servers.iter().map(|server| server.name.as_str()).collect::<Vec<_>>(), ["redis"]);
+    fn a_server_keeps_its_ports_which_no_other_has() {
+        let mut state = State::new(1);
+        let names: Vec<String> = (1..=50).map(|number| format!("kafka-{number}")).collect();
+        for name in names.iter().chain(&names) {
+            state.reserve(name, Part::Kafka, "log".into()).unwrap();
+        }
+        let ports: std::collections::BTreeSet<_> =
+            state.servers.iter().flat_map(|server| [server.port, server.peer_port.unwrap()]).collect();
+        assert_eq!(ports.len(), 100);
+        assert!(ports.iter().all(|port| PORTS.contains(port)));
     }
 
     #[test]
-    fn servers_of_a_part_come_in_the_order_of_their_names() {
-        let mut state = State::new(1).unwrap();
+    fn a_part_is_found_by_our_servers_if_all_run_or_by_a_developers_own() {
+        let mut state = State { mysql_password: "secret".into(), ..State::new(1) };
         state.servers = vec![
-            server("mariadb-2", Part::Mysql, 2),
-            server("redis", Part::Redis, 3),
-            server("mariadb-1", Part::Mysql, 1),
+            running("mariadb-2", Part::Mysql, 2),
+            running("mariadb-1", Part::Mysql, 1),
+            running("redis-cluster-1", Part::RedisCluster, 3),
+            server("redis-cluster-2", Part::RedisCluster, 4),
         ];
-        let ports: Vec<_> = state.of(Part::Mysql).iter().map(|server| server.port).collect();
-        assert_eq!(ports, [1, 2]);
-        assert_eq!(state.server("redis").unwrap().port, 3);
+        let mysql = ["mysql://root:secret@127.0.0.1:1", "mysql://root:secret@127.0.0.1:2"];
+        assert_eq!(state.addresses(Part::Mysql, None), mysql);
+        assert!(state.addresses(Part::RedisCluster, None).is_empty(), "one of them does not run");
+        assert_eq!(state.addresses(Part::Kafka, Some("one:9092, two:9092,")), ["one:9092", "two:9092"]);
     }
 }

@@ -1,16 +1,24 @@
 //! `cargo xtask stack up`: starts every part that does not run, side by side, and leaves nothing behind when broken off.
 
-use std::path::Path;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, anyhow, bail, ensure};
 
+use super::directory::Directory;
+use super::install::Installer;
 use super::part::Part;
-use super::place::Place;
-use super::process::Process;
-use super::site::Site;
-use super::state::{Server, State};
-use super::{answers, down, kafka, mariadb, programs, redis};
+use super::process::{self, Process};
+use super::state::{self, Server, State};
+use super::{kafka, mariadb, probe, redis};
 use crate::interrupt::{Interrupt, Interrupted};
+use crate::program;
+
+/// How often a starting server is probed.
+const PROBE: Duration = Duration::from_millis(100);
 
 /// A part that could not be had, and why.
 pub(crate) struct Missing {
@@ -18,101 +26,216 @@ pub(crate) struct Missing {
     pub(crate) why: anyhow::Error,
 }
 
+/// One run of `up`: what the parts share while they start side by side.
+pub(crate) struct Up<'a> {
+    pub(crate) dir: &'a Path,
+    state: Mutex<State>,
+    /// What this run started, so that a run that is broken off ends these and no others.
+    started: Mutex<Vec<Process>>,
+    installer: Installer,
+    pub(crate) interrupt: &'a Interrupt,
+    began: Instant,
+    /// Whether the servers live for a run of the tests only, and had better start cheaply than run fast.
+    pub(crate) is_for_tests: bool,
+}
+
 /// Brings the stack in `dir` up; returns what could not be had. Only an interrupt, or a directory that is not to be
 /// used, is an error; then whatever this call started has ended again.
 pub(crate) fn up(dir: &Path, brokers: u8, is_for_tests: bool, interrupt: &Interrupt) -> Result<(State, Vec<Missing>)> {
-    let place = Place::take(dir)?;
-    let found = State::load(place.dir())?;
+    let directory = Directory::take(dir)?;
+    let dir = directory.path();
+    let found = State::load(dir)?;
     let is_new = found.is_none();
-    let state = match found {
-        Some(state) if state.brokers != brokers => bail!(
-            "the stack in {} has {} broker(s), and their number is fixed: take it down first",
-            place.dir().display(),
-            state.brokers
-        ),
-        Some(state) => state,
-        None => State::new(brokers)?,
+    let state = found.unwrap_or_else(|| State::new(brokers));
+    ensure!(
+        state.brokers == brokers,
+        "the stack in {} has {} broker(s), and their number is fixed: take it down first",
+        dir.display(),
+        state.brokers
+    );
+    state.save(dir)?;
+    let up = Up {
+        dir,
+        state: Mutex::new(state),
+        started: Mutex::default(),
+        installer: Installer::default(),
+        interrupt,
+        began: Instant::now(),
+        is_for_tests,
     };
-    state.save(place.dir())?;
-    let site = Site::new(place.dir(), state, is_for_tests, interrupt);
-    let missing = start_parts(&site);
+    let missing = up.start_parts();
     if interrupt.check().is_err() {
-        down::end(&site.started());
+        process::end(&lock(&up.started));
         if is_new {
-            place.remove()?;
+            directory.remove()?;
         }
         return Err(Interrupted.into());
     }
-    let state = site.state();
+    let state = up.state();
     Ok((state, missing))
 }
 
-/// Every part in a thread of its own; the failure of one does not concern the others.
-fn start_parts(site: &Site<'_>) -> Vec<Missing> {
-    std::thread::scope(|scope| {
-        let starts = Part::ALL.map(|part| (part, scope.spawn(move || start(site, part))));
-        let results = starts.map(|(part, start)| (part, start.join().unwrap_or_else(|_| Err(anyhow!("panicked")))));
-        results.into_iter().filter_map(|(part, result)| result.err().map(|why| Missing { part, why })).collect()
-    })
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn start(site: &Site<'_>, part: Part) -> Result<()> {
-    if part.own().is_some() {
-        site.say(part.name(), &format!("left to your own ({} is set)", part.variable().unwrap_or_default()));
-        return Ok(());
+impl Up<'_> {
+    /// Prints a progress line; a terminal that was closed meanwhile must not keep us from cleaning up.
+    pub(crate) fn say(&self, name: &str, what: &str) {
+        let _ = writeln!(std::io::stderr(), "[{:>6.1} s] {name:<16} {what}", self.began.elapsed().as_secs_f64());
     }
-    let started = match part {
-        Part::Mysql => mariadb::up(site),
-        Part::Redis => redis::up(site),
-        Part::RedisCluster => redis::cluster_up(site),
-        Part::Kafka => kafka::up(site),
-        Part::Nginx => for_tests_to_start(site, part, "nginx"),
-        Part::Browser => for_tests_to_start(site, part, "chromedriver"),
-    };
-    if let Err(error) = &started {
-        if !error.is::<Interrupted>() {
-            site.say(part.name(), "FAILED");
+
+    /// The state as it is now.
+    pub(crate) fn state(&self) -> State {
+        lock(&self.state).clone()
+    }
+
+    /// The folder of a server.
+    pub(crate) fn folder(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
+    }
+
+    /// Every part in a thread of its own; the failure of one does not concern the others.
+    fn start_parts(&self) -> Vec<Missing> {
+        std::thread::scope(|scope| {
+            let starts = Part::ALL.map(|part| (part, scope.spawn(move || self.start_part(part))));
+            let results = starts.map(|(part, start)| (part, start.join().unwrap_or_else(|_| Err(anyhow!("panicked")))));
+            results.into_iter().filter_map(|(part, result)| result.err().map(|why| Missing { part, why })).collect()
+        })
+    }
+
+    fn start_part(&self, part: Part) -> Result<()> {
+        if part.own().is_some() {
+            self.say(part.name(), &format!("left to your own ({} is set)", part.variable().unwrap_or_default()));
+            return Ok(());
         }
-        // Half a part would be taken for a whole one by tests that find its address.
-        down::end(&started_of(site, part));
+        let started = self.start_servers(part);
+        if let Err(error) = &started {
+            if !error.is::<Interrupted>() {
+                self.say(part.name(), "FAILED");
+            }
+            // Half a part would be taken for a whole one by tests that find its address.
+            process::end(&self.started_of(part));
+        }
+        started
     }
-    started
-}
 
-/// Only installs a part: tests start it themselves, as they need it.
-fn for_tests_to_start(site: &Site<'_>, part: Part, command: &str) -> Result<()> {
-    site.installer.ensure(part, site)?;
-    site.say(part.name(), &format!("is at {}, for tests to start", programs::get(command)?.display()));
-    Ok(())
-}
-
-/// What this run started of a part.
-fn started_of(site: &Site<'_>, part: Part) -> Vec<Process> {
-    let started = site.started();
-    let state = site.state();
-    let processes = state.of(part).into_iter().filter_map(|server| server.process.clone());
-    processes.filter(|process| started.contains(process)).collect()
-}
-
-/// The servers of these that must be started; one that runs without answering is not ours to repair.
-pub(crate) fn not_running(site: &Site<'_>, servers: Vec<Server>) -> Result<Vec<Server>> {
-    let mut to_start = Vec::new();
-    for server in servers {
-        if !server.runs() {
-            to_start.push(server);
-        } else if let Err(error) = answers::ask(&server) {
-            bail!("{} runs but does not answer ({error:#}):\n{}", server.name, programs::tail(&server.log));
-        } else {
-            site.say(&server.name, &format!("runs already at 127.0.0.1:{}", server.port));
+    fn start_servers(&self, part: Part) -> Result<()> {
+        let servers = self.reserve(part)?;
+        let stopped = self.stopped(&servers)?;
+        if stopped.is_empty() && !servers.is_empty() && part != Part::RedisCluster {
+            return Ok(());
+        }
+        self.installer.ensure(part, self)?;
+        match part {
+            Part::Mysql => all(&stopped, |server| mariadb::start(self, server)),
+            Part::Redis => all(&stopped, |server| redis::start(self, server)),
+            Part::RedisCluster => redis::start_cluster(self, &servers, &stopped),
+            Part::Kafka => kafka::start(self, &servers, &stopped),
+            Part::Nginx | Part::Browser => {
+                self.say(part.name(), "is installed, for tests to start");
+                Ok(())
+            }
         }
     }
-    Ok(to_start)
+
+    /// The servers of a part with the folders they live in; new ones get ports that they keep.
+    fn reserve(&self, part: Part) -> Result<Vec<Server>> {
+        let mut state = lock(&self.state);
+        let mut servers = Vec::new();
+        for name in part.servers(state.brokers) {
+            std::fs::create_dir_all(self.folder(&name))?;
+            servers.push(state.reserve(&name, part, self.folder(&name).join("server.log"))?);
+        }
+        state.save(self.dir)?;
+        Ok(servers)
+    }
+
+    /// The servers of these that must be started; one that runs without answering is not ours to repair.
+    fn stopped(&self, servers: &[Server]) -> Result<Vec<Server>> {
+        for server in servers.iter().filter(|server| server.runs()) {
+            if let Err(error) = probe::version(server) {
+                bail!("{} runs but does not answer ({error:#}):\n{}", server.name, program::tail(&server.log));
+            }
+            self.say(&server.name, &format!("runs already at 127.0.0.1:{}", server.port));
+        }
+        Ok(servers.iter().filter(|server| !server.runs()).cloned().collect())
+    }
+
+    /// What this run started of a part.
+    fn started_of(&self, part: Part) -> Vec<Process> {
+        let started = lock(&self.started).clone();
+        let processes =
+            self.state().of(part).into_iter().filter_map(|server| server.process.clone()).collect::<Vec<_>>();
+        processes.into_iter().filter(|process| started.contains(process)).collect()
+    }
+
+    /// Starts a server and waits until `probe` gets its version out of it.
+    pub(crate) fn launch(
+        &self,
+        server: &Server,
+        command: &mut Command,
+        limit: Duration,
+        probe: impl Fn() -> Result<String>,
+    ) -> Result<()> {
+        self.interrupt.check()?;
+        let (name, port) = (&server.name, server.port);
+        // Whoever listens there would be taken for the server that cannot.
+        ensure!(state::is_free(port), "{name}: port {port} is taken: `down`, then `up` finds another");
+        let began = Instant::now();
+        let process = self.spawn(server, command)?;
+        let version = self.wait(limit, probe, || process.runs())?;
+        let Some(version) = version else {
+            bail!("{name} ended or did not answer within {} s:\n{}", limit.as_secs(), program::tail(&server.log));
+        };
+        let took = began.elapsed().as_secs_f64();
+        self.say(name, &format!("answers at 127.0.0.1:{port} after {took:.1} s ({version})"));
+        self.record(name, |server| server.version = version)
+    }
+
+    /// Probes until an answer comes; nothing when the limit is over, or there is nobody left to answer.
+    pub(crate) fn wait<T>(
+        &self,
+        limit: Duration,
+        probe: impl Fn() -> Result<T>,
+        is_alive: impl Fn() -> bool,
+    ) -> Result<Option<T>> {
+        let until = Instant::now() + limit;
+        while is_alive() && Instant::now() < until {
+            if let Ok(found) = probe() {
+                return Ok(Some(found));
+            }
+            self.interrupt.pause(PROBE)?;
+        }
+        Ok(None)
+    }
+
+    /// Notes the process in the state file at once, so that `down` finds it whatever happens to this command.
+    fn spawn(&self, server: &Server, command: &mut Command) -> Result<Process> {
+        let mut child = program::spawn(command, &server.log)?;
+        let Some(process) = Process::of(child.id()) else {
+            let status = child.wait()?;
+            bail!("{} ended as it started ({status}):\n{}", server.name, program::tail(&server.log));
+        };
+        lock(&self.started).push(process.clone());
+        self.record(&server.name, |server| server.process = Some(process.clone()))?;
+        Ok(process)
+    }
+
+    fn record(&self, name: &str, change: impl FnOnce(&mut Server)) -> Result<()> {
+        let mut state = lock(&self.state);
+        if let Some(server) = state.servers.iter_mut().find(|server| server.name == name) {
+            change(server);
+        }
+        state.save(self.dir)
+    }
 }
 
-/// Runs all of these at once; the first failure in their order is the result.
-pub(crate) fn all<F: FnOnce() -> Result<()> + Send>(tasks: impl Iterator<Item = F>) -> Result<()> {
+/// Starts all of these at once; the first failure in their order is the result.
+pub(crate) fn all(servers: &[Server], start: impl Fn(&Server) -> Result<()> + Sync) -> Result<()> {
     std::thread::scope(|scope| {
-        let running: Vec<_> = tasks.map(|task| scope.spawn(task)).collect();
+        let start = &start;
+        let running: Vec<_> = servers.iter().map(|server| scope.spawn(move || start(server))).collect();
         let results: Vec<_> =
             running.into_iter().map(|task| task.join().unwrap_or_else(|_| Err(anyhow!("panicked")))).collect();
         results.into_iter().collect()

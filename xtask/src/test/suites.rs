@@ -50,7 +50,7 @@ pub(super) fn build() -> Result<Vec<Suite>> {
         bail!("the workspace has no tests");
     }
     every_name_is_a_suite(&packages, &suites)?;
-    suites.sort_by_key(|suite| (place(suite), suite.name.clone()));
+    suites.sort_by_key(|suite| (start_order(suite), suite.name.clone()));
     Ok(suites)
 }
 
@@ -93,7 +93,7 @@ fn package(id: &str) -> &str {
     }
 }
 
-fn place(suite: &Suite) -> usize {
+fn start_order(suite: &Suite) -> usize {
     LONGEST.iter().position(|target| *target == suite.target).unwrap_or(LONGEST.len())
 }
 
@@ -130,7 +130,7 @@ mod tests {
             folder: PathBuf::new(),
             needs_servers: false,
         };
-        assert!(place(&named("faults")) < place(&named("mysql")));
-        assert!(place(&named("mysql")) < place(&named("madang_kernel")));
+        assert!(start_order(&named("faults")) < start_order(&named("mysql")));
+        assert!(start_order(&named("mysql")) < start_order(&named("madang_kernel")));
     }
 }

@@ -11,21 +11,20 @@ use anyhow::{Result, bail};
 
 use crate::workspace;
 
-pub(crate) const HELP: &str = "\
-The rules a compiler does not know.
-
-Usage: cargo xtask tidy
-
-  - every .rs file opens with a `//!` line that says why it exists
-  - every .sql file opens with a comment
-  - no .rs or .sql file is longer than 600 lines
-  - nothing is left unfinished: no marker comments, no macros that stand for missing code
-  - every crate takes the lints of the workspace
-  - dependencies point up the list of layers (ARCHITECTURE.md), by `cargo metadata`
-  - docs/dependencies.md has a row for every dependency of the workspace, and for nothing else; each is used
-  - source files and tests that a document names are there
-  - docs/security.md answers every requirement of OWASP ASVS, levels 1 and 2, once
-";
+/// The rules a compiler does not know.
+///
+///   - every .rs file opens with a `//!` line that says why it exists
+///   - every .sql file opens with a comment
+///   - no .rs or .sql file is longer than 600 lines
+///   - nothing is left unfinished: no marker comments, no macros that stand for missing code
+///   - every crate takes the lints of the workspace
+///   - dependencies point up the list of layers (ARCHITECTURE.md), by `cargo metadata`
+///   - docs/dependencies.md has a row for every dependency of the workspace, and for nothing else; each is used
+///   - source files and tests that a document names are there
+///   - docs/security.md answers every requirement of OWASP ASVS, levels 1 and 2, once
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Tidy {}
 
 /// Something that is not as the rules have it.
 #[derive(Debug, PartialEq, Eq)]
@@ -39,12 +38,6 @@ struct Violation {
 impl Violation {
     fn new(place: impl Into<String>, what: impl Into<String>) -> Self {
         Self { place: place.into(), what: what.into() }
-    }
-}
-
-impl std::fmt::Display for Violation {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: {}", self.place, self.what)
     }
 }
 
@@ -71,7 +64,8 @@ fn report(mut violations: Vec<Violation>) -> Result<()> {
     }
     // By file only: within one file they come in the order of its lines.
     violations.sort_by(|one, other| one.place.cmp(&other.place));
-    let lines: Vec<_> = violations.iter().map(|violation| format!("  {violation}")).collect();
+    let lines: Vec<_> =
+        violations.iter().map(|violation| format!("  {}: {}", violation.place, violation.what)).collect();
     bail!("{} not tidy:\n{}", lines.len(), lines.join("\n"))
 }
 
@@ -79,36 +73,9 @@ fn report(mut violations: Vec<Violation>) -> Result<()> {
 mod tests {
     use super::*;
 
-    /// Fails with the list itself, not with its debug form and a backtrace inside.
-    fn expect_none(violations: Result<Vec<Violation>>) {
-        if let Err(error) = violations.and_then(report) {
-            panic!("{error:#}");
-        }
-    }
-
     #[test]
-    fn files_read_as_agreed() {
-        expect_none(text::violations(&workspace::root()));
-    }
-
-    #[test]
-    fn dependencies_point_up_the_layers() {
-        expect_none(layers::violations());
-    }
-
-    #[test]
-    fn every_dependency_is_accounted_for() {
-        expect_none(dependencies_page::violations(&workspace::root()));
-    }
-
-    #[test]
-    fn every_requirement_of_the_standard_is_answered() {
-        expect_none(asvs_walk::violations(&workspace::root()));
-    }
-
-    #[test]
-    fn documents_name_what_is_there() {
-        expect_none(named_in_documents::violations(&workspace::root()));
+    fn the_workspace_is_tidy() {
+        check().map_err(|error| format!("{error:#}")).unwrap();
     }
 
     #[test]

@@ -1,84 +1,71 @@
 //! Kafka in KRaft mode, one broker or three, each broker a controller as well.
 
-mod artifacts;
+mod jars;
 mod settings;
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, bail};
 
 use super::part::Part;
-use super::site::{Plan, Site};
+use super::probe;
 use super::state::Server;
-use super::{answers, programs};
-use artifacts::Artifacts;
+use super::up::{self, Up};
+use crate::program;
 
+/// The release of Kafka that is run.
+pub(crate) const VERSION: &str = "4.1.1";
+/// The name under which the directories of brokers that belong together are formatted; these talk to no others.
+const CLUSTER_ID: &str = "TWFkYW5nIG9uIEthZmthIQ";
 /// How long a directory may take to be formatted: a Java program that starts and ends.
-const FORMAT_LIMIT_S: u64 = 120;
+const FORMAT_MAX: Duration = Duration::from_secs(120);
 /// How long a broker may take to answer, with its peers.
-const START_LIMIT_S: u64 = 180;
+const START_MAX: Duration = Duration::from_secs(180);
 /// The oldest Java that runs Kafka 4.
 const JAVA_MIN: u32 = 17;
 
 /// Starts the brokers that do not run.
-pub(crate) fn up(site: &Site<'_>) -> Result<()> {
-    let brokers = usize::from(site.state().brokers);
-    let plan = |number| Plan { name: format!("kafka-{number}"), part: Part::Kafka, has_peers: true };
-    let plans: Vec<_> = (1..=brokers).map(plan).collect();
-    let nodes = site.place(&plans)?;
-    let servers = super::up::not_running(site, nodes.clone())?;
-    if servers.is_empty() {
-        return Ok(());
-    }
-    site.installer.ensure(Part::Kafka, site)?;
-    let java = Java::find(site)?;
-    let artifacts = Artifacts::get(site)?;
-    super::up::all(servers.iter().map(|server| {
-        let (nodes, java, artifacts) = (&nodes, &java, &artifacts);
-        move || start(site, server, nodes, java, artifacts)
-    }))
+pub(crate) fn start(up: &Up<'_>, nodes: &[Server], stopped: &[Server]) -> Result<()> {
+    let java = Java::find(up)?;
+    let jars = jars::get(up)?;
+    up::all(stopped, |server| start_broker(up, server, nodes, &java, &jars))
 }
 
-fn start(site: &Site<'_>, server: &Server, nodes: &[Server], java: &Java, artifacts: &Artifacts) -> Result<()> {
-    let folder = site.folder(&server.name);
+fn start_broker(up: &Up<'_>, server: &Server, nodes: &[Server], java: &Java, jars: &Path) -> Result<()> {
+    let folder = up.folder(&server.name);
     let file = folder.join("server.properties");
     std::fs::write(&file, settings::broker(server, nodes, &folder))?;
     std::fs::write(folder.join("log4j2.properties"), settings::LOGGING)?;
-    let data = folder.join("data");
-    if !data.join("meta.properties").exists() {
-        site.say(&server.name, "formatting its directory");
-        let mut format = java.command(site, artifacts, &folder);
-        format.args(["kafka.tools.StorageTool", "format", "--cluster-id", &site.state().kafka_cluster_id, "--config"]);
-        format.arg(&file);
-        programs::run(&mut format, &server.log, Duration::from_secs(FORMAT_LIMIT_S), site.interrupt())?;
+    if !folder.join("data/meta.properties").exists() {
+        up.say(&server.name, "formatting its directory");
+        let mut format = java.command(up, jars, &folder);
+        format.args(["kafka.tools.StorageTool", "format", "--cluster-id", CLUSTER_ID, "--config"]).arg(&file);
+        program::run(&mut format, &server.log, FORMAT_MAX, up.interrupt)?;
     }
-    let mut command = java.command(site, artifacts, &folder);
+    let mut command = java.command(up, jars, &folder);
     command.arg("kafka.Kafka").arg(&file);
-    site.launch(server, &mut command, Duration::from_secs(START_LIMIT_S), || {
-        let known = answers::kafka(server.port)?;
-        ensure!(known >= nodes.len(), "it knows {known} of {} brokers", nodes.len());
-        Ok(artifacts::VERSION.to_owned())
-    })
+    up.launch(server, &mut command, START_MAX, || probe::version_with_peers(server, nodes.len()))
 }
 
 /// A Java that is new enough.
 struct Java {
-    program: std::path::PathBuf,
+    program: PathBuf,
 }
 
 impl Java {
-    fn find(site: &Site<'_>) -> Result<Self> {
-        let home = std::env::var_os("JAVA_HOME").map(|home| std::path::Path::new(&home).join("bin/java"));
+    fn find(up: &Up<'_>) -> Result<Self> {
+        let home = std::env::var_os("JAVA_HOME").map(|home| Path::new(&home).join("bin/java"));
         let program = match home.filter(|java| java.exists()) {
             Some(java) => java,
-            None => programs::get("java")?,
+            None => program::get("java")?,
         };
         let output = Command::new(&program).arg("-version").output()?;
         let text = String::from_utf8_lossy(&output.stderr);
         match version_of(&text) {
             Some(version) if version >= JAVA_MIN => {
-                site.say(Part::Kafka.name(), &format!("runs on Java {version}"));
+                up.say(Part::Kafka.name(), &format!("runs on Java {version}"));
                 Ok(Self { program })
             }
             Some(version) => bail!("Kafka needs Java {JAVA_MIN}, and {} is {version}", program.display()),
@@ -89,14 +76,14 @@ impl Java {
     /// Java with Kafka on its class path: a small heap, since a development broker holds little. For tests only the quick
     /// compiler, which makes a start a third cheaper (3.6 s of processor time, against 5.5 s); a broker that stays runs
     /// faster with both (500 events a second to five groups: 35 % of a core, against 50 %).
-    fn command(&self, site: &Site<'_>, artifacts: &Artifacts, folder: &std::path::Path) -> Command {
+    fn command(&self, up: &Up<'_>, jars: &Path, folder: &Path) -> Command {
         let mut command = Command::new(&self.program);
         command.args(["-Xms128m", "-Xmx512m", "-XX:+UseSerialGC", "-Djava.awt.headless=true"]);
-        if site.is_for_tests {
+        if up.is_for_tests {
             command.arg("-XX:TieredStopAtLevel=1");
         }
         command.arg(format!("-Dlog4j2.configurationFile={}", folder.join("log4j2.properties").display()));
-        command.arg("-cp").arg(artifacts.class_path());
+        command.arg("-cp").arg(jars.join("*"));
         command
     }
 }

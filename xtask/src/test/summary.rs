@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use super::crew::Ended;
+use super::runner::Ended;
 
 /// Programs that the table of the slowest names.
 const SLOWEST_SHOWN: usize = 12;
 
 /// The sum of a run.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Total {
+pub(super) struct Summary {
     pub(super) passed: u64,
     pub(super) failed: u64,
     /// Every test that failed, and every program that failed without naming one.
@@ -20,7 +20,7 @@ pub(super) struct Total {
     pub(super) took: Vec<(Duration, String)>,
 }
 
-impl Total {
+impl Summary {
     /// Takes in a program that has ended.
     pub(super) fn add(&mut self, ended: &Ended) {
         ended.output.lines().for_each(|line| self.add_line(line));
@@ -86,26 +86,26 @@ mod tests {
 
     #[test]
     fn results_of_all_programs_are_summed_and_the_slowest_comes_first() {
-        let mut total = Total::default();
-        total.add(&ended(
+        let mut summary = Summary::default();
+        summary.add(&ended(
             "a",
             1,
             "running 3 tests\ntest a_name_with_5_passed ... ok\n\
             test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s",
         ));
-        total.add(&ended("b", 2, "test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out"));
-        assert_eq!((total.passed, total.failed), (15, 2));
-        let slowest = total.slowest();
+        summary.add(&ended("b", 2, "test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out"));
+        assert_eq!((summary.passed, summary.failed), (15, 2));
+        let slowest = summary.slowest();
         assert!(slowest.find(" b\n") < slowest.find(" a\n"), "{slowest}");
     }
 
     #[test]
     fn failures_are_named_also_when_other_lines_came_between_or_no_test_is_named() {
-        let mut total = Total::default();
+        let mut summary = Summary::default();
         let output = "test a::b ... FAILED\ntest a::c ... ok\ntest a::d ... some output\nFAILED\n\nfailures:\n\n\
                       ---- a::b stdout ----\n    at a.rs\n\n\nfailures:\n    a::b\n    a::d\n\ntest result: FAILED.";
-        total.add(&ended("p", 1, output));
-        total.add(&Ended { status: ExitStatus::from_raw(9), ..ended("q", 1, "running 1 test\n") });
-        assert_eq!(total.failures, ["p: a::b", "p: a::d", "q (signal: 9 (SIGKILL))"]);
+        summary.add(&ended("p", 1, output));
+        summary.add(&Ended { status: ExitStatus::from_raw(9), ..ended("q", 1, "running 1 test\n") });
+        assert_eq!(summary.failures, ["p: a::b", "p: a::d", "q (signal: 9 (SIGKILL))"]);
     }
 }
