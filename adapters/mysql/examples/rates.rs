@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use madang_article::{Article, ArticleStore, Board, CommentMode, CreateArticle, NewBoard};
 use madang_board::{ArticleId, BoardId, MemberId};
+use madang_engine_mysql::Database;
 use madang_event::Writer;
 use madang_kernel::{EventId, Id, SystemClock, Timestamp};
 use madang_like::{Like, LikeStore};
@@ -55,7 +56,9 @@ fn options(batch_calls_max: usize) -> MysqlOptions {
 
 async fn drop_databases(options: &MysqlOptions, service: Service) {
     let mut conn = mysql_async::Conn::from_url(&options.servers[0].url).await.unwrap();
-    conn.query_drop(format!("DROP DATABASE `{}`", service.database(&options.database_prefix))).await.unwrap();
+    conn.query_drop(format!("DROP DATABASE `{}`", Database::from(service).under(&options.database_prefix)))
+        .await
+        .unwrap();
 }
 
 async fn likes(db: &Mysql, callers: u64, span: Duration) -> f64 {

@@ -1,52 +1,31 @@
-//! The stores on MySQL and what speaks its protocol: one database a service over one to 64 servers, calls folded into few
-//! transactions by lanes, and the outbox that a relay empties.
+//! The stores of the board on MySQL, one database a service: what many callers want is decided in one transaction of the
+//! engine's lanes. What is no board's (connections, lanes, outbox, inbox, leases) is `madang-engine-mysql`.
 
 mod articles;
 mod check;
 mod comments;
-mod db;
-mod dead_letters;
-mod errors;
-mod health;
-mod hooks;
 mod hot;
-mod idempotency;
 mod import;
-mod inbox;
-mod lane;
-mod leases;
 mod likes;
 mod members;
-mod membership;
-mod metric;
 mod moderation;
-mod open;
-mod options;
-mod outbox;
-mod ping;
-mod retry;
-mod rows;
-mod server;
-mod statement;
-mod tls;
-mod transaction;
+mod service;
 mod views;
 
+pub use madang_engine_mysql::{
+    AgesBy, MysqlDeadLetters, MysqlLeases, MysqlOptions, MysqlOutbox, OpenError, ServerOptions, TlsOptions,
+};
+
 pub use articles::{Announce, MysqlArticles};
-pub use check::{CheckFinding, CheckProgress, CheckReport, Sizes};
+pub use check::{CheckFinding, CheckProgress, CheckReport, MysqlCheck, Sizes};
 pub use comments::MysqlComments;
-pub use db::Mysql;
-pub use dead_letters::MysqlDeadLetters;
-pub use hooks::AfterCommit;
 pub use hot::MysqlHot;
 pub use import::{Begun, ImportCell, ImportError, ImportTable, MysqlImport, Progress};
-pub use inbox::{EffectError, EffectTx, MysqlEffect, MysqlInbox};
-pub use leases::MysqlLeases;
-pub use likes::{Counting, MysqlLikes};
+pub use likes::MysqlLikes;
 pub use members::MysqlMembers;
-pub use membership::MysqlMembership;
 pub use moderation::{MysqlActs, MysqlModeration};
-pub use open::OpenError;
-pub use options::{AgesBy, MysqlOptions, ServerOptions, Service, TlsOptions};
-pub use outbox::MysqlOutbox;
+pub use service::Service;
 pub use views::MysqlViews;
+
+/// The databases of one service, whose events are the board's.
+pub type Mysql = madang_engine_mysql::Mysql<madang_event::Envelope>;

@@ -8,14 +8,11 @@ use async_trait::async_trait;
 use madang_board::{
     Act, ActId, ActKind, ArticleId, BoardId, CommentId, MemberId, Report, ReportId, Reported, Resolution,
 };
+use madang_engine_mysql::{Cells, Many, SqlError, Tx, Values, bytes, transact};
 use madang_kernel::{Id, PageSize, Scroll, ShardId, StoreError, Timestamp};
 use madang_member::{ActSource, ModerationStore, NewReport, ResolveReport};
 
 use crate::Mysql;
-use crate::db::transact;
-use crate::errors::SqlError;
-use crate::statement::{Many, Values};
-use crate::transaction::{Cells, Tx, bytes};
 
 static INSERT_ACT: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../sql/moderation/insert_act.sql")));
 const ACTS: &str = include_str!("../sql/moderation/acts.sql");
@@ -58,8 +55,7 @@ impl ModerationStore for MysqlModeration {
     async fn report(&self, new: NewReport) -> Result<Report, StoreError> {
         let report = new.report;
         let home = self.members.server_of(ShardId::HOME);
-        let stored: Result<Report, SqlError> =
-            transact!(self.members, home, |tx| insert_report(&mut tx, report.clone()));
+        let stored: Result<Report, SqlError> = transact!(home, |tx| insert_report(&mut tx, report.clone()));
         Ok(stored?)
     }
 
@@ -87,8 +83,7 @@ impl ModerationStore for MysqlModeration {
 
     async fn resolve(&self, resolve: ResolveReport) -> Result<Option<Report>, StoreError> {
         let home = self.members.server_of(ShardId::HOME);
-        let settled: Result<Option<Report>, SqlError> =
-            transact!(self.members, home, |tx| resolve_report(&mut tx, &resolve));
+        let settled: Result<Option<Report>, SqlError> = transact!(home, |tx| resolve_report(&mut tx, &resolve));
         Ok(settled?)
     }
 }

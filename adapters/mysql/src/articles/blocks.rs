@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 
 use madang_article::blocks::{self, OLDEST_FIRST_ID};
 use madang_board::{ArticleId, BoardId};
+use madang_engine_mysql::Values;
 use madang_event::BoardCount;
 use madang_kernel::{Id, StoreError};
-
-use crate::statement::Values;
 
 /// Blocks of about 1,000 articles.
 pub(crate) const BLOCK: u8 = 1;

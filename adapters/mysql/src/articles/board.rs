@@ -5,17 +5,12 @@ use std::sync::{Mutex, PoisonError};
 
 use madang_article::{BoardWithCount, CreateBoard, NewBoard};
 use madang_board::BoardId;
+use madang_engine_mysql::{Cells, Decision, Earlier, IdempotencyRecords, SqlError, Tx, Values, bytes, transact};
 use madang_event::BoardCount;
 use madang_kernel::{Created, Id, ShardId, StoreError};
 
 use super::row;
 use crate::Mysql;
-use crate::db::transact;
-use crate::errors::SqlError;
-use crate::idempotency::{Earlier, Keys};
-use crate::lane::Decision;
-use crate::statement::Values;
-use crate::transaction::{Cells, Tx, bytes};
 
 const INSERT: &str = include_str!("../../sql/article/insert_board.sql");
 const INSERT_COUNT: &str = include_str!("../../sql/article/insert_count.sql");
@@ -33,7 +28,7 @@ pub(super) fn count_key(board: BoardId) -> Values {
 /// Makes the counter of a board that is about to be created; doing it again changes nothing.
 pub(super) async fn open_count(db: &Mysql, board: BoardId) -> Result<(), StoreError> {
     let opened: Result<u64, SqlError> =
-        transact!(db, db.server_of(board.shard()), |tx| tx.write(INSERT_COUNT, count_key(board)));
+        transact!(db.server_of(board.shard()), |tx| tx.write(INSERT_COUNT, count_key(board)));
     opened?;
     Ok(())
 }
@@ -41,7 +36,7 @@ pub(super) async fn open_count(db: &Mysql, board: BoardId) -> Result<(), StoreEr
 /// Puts a board into the directory. A slug that is taken between the look and the insert runs the call again.
 pub(super) async fn create(
     tx: &mut Tx<'_>,
-    keys: &mut Keys,
+    keys: &mut IdempotencyRecords,
     new: &NewBoard,
 ) -> Result<Decision<CreateBoard>, SqlError> {
     let NewBoard { board, idempotency } = new;
@@ -83,7 +78,7 @@ pub(super) async fn all(db: &Mysql, last: &LastCounts) -> Result<Vec<BoardWithCo
     for server in db.servers() {
         match db.read(server, COUNTS, Vec::new()).await {
             Ok(counted) => last.note(counted)?,
-            Err(error) if error.is_away() => away = Some(error),
+            Err(error) if error.is_unavailable() => away = Some(error),
             Err(error) => return Err(error.into()),
         }
     }

@@ -6,19 +6,14 @@ use std::sync::{Arc, LazyLock};
 use madang_article::events::{self, Removed};
 use madang_article::{Article, CreateArticle, DeleteArticle, DeleteOutcome, EditArticle, EditOutcome};
 use madang_board::{Act, ArticleId, BoardId};
+use madang_engine_mysql::{Decided, Decision, Earlier, Fold, IdempotencyRecords, Many, SqlError, Tx, Values, bytes};
 use madang_event::Envelope;
 use madang_kernel::{Clock, Created, EventId, Id, ShardId, StoreError, Timestamp};
 
 use super::call::{Announce, Answer, Call};
 use super::load::{Loaded, load};
 use super::{board, row};
-use crate::errors::SqlError;
-use crate::idempotency::{Earlier, Keys};
-use crate::lane::{Decision, Fold};
 use crate::moderation;
-use crate::rows;
-use crate::statement::{Many, Values};
-use crate::transaction::{Tx, bytes};
 
 static INSERT: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/article/insert.sql")));
 static DELETE: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/article/delete.sql")));
@@ -40,15 +35,16 @@ impl ArticleFold {
 impl Fold for ArticleFold {
     type Call = Call;
     type Answer = Answer;
+    type Event = Envelope;
 
     fn shard(call: &Call) -> ShardId {
         call.shard()
     }
 
-    async fn decide(&self, tx: &mut Tx<'_>, calls: &[Call]) -> Result<Vec<Decision<Answer>>, SqlError> {
+    async fn decide(&self, tx: &mut Tx<'_>, calls: &[Call]) -> Result<Decided<Answer, Envelope>, SqlError> {
         let now = self.clock.now();
         let Loaded { boards, articles } = load(tx, calls).await?;
-        let keys = Keys::load(tx, calls.iter().filter_map(Call::idempotency), now).await?;
+        let keys = IdempotencyRecords::load(tx, calls.iter().filter_map(Call::idempotency), now).await?;
         let held = articles.into_iter().map(|(id, article)| (id, Held::Stored(article))).collect();
         let mut replay = Replay { boards, held, keys, events: Vec::new(), acts: Vec::new(), now };
         let mut decisions = Vec::with_capacity(calls.len());
@@ -61,8 +57,8 @@ impl Fold for ArticleFold {
                 Call::CreateBoard(new) => board::create(tx, &mut replay.keys, new).await?.map(Answer::Board),
             });
         }
-        replay.write(tx).await?;
-        Ok(decisions)
+        let events = replay.write(tx).await?;
+        Ok(Decided { decisions, events })
     }
 }
 
@@ -70,7 +66,7 @@ impl Fold for ArticleFold {
 struct Replay {
     boards: std::collections::BTreeMap<BoardId, super::blocks::BoardTally>,
     held: HashMap<ArticleId, Held>,
-    keys: Keys,
+    keys: IdempotencyRecords,
     events: Vec<Envelope>,
     acts: Vec<Act>,
     now: Timestamp,
@@ -182,8 +178,8 @@ impl Replay {
         Ok(DeleteOutcome::Deleted)
     }
 
-    /// Articles first, then what counts them, then keys; the events go with the transaction.
-    async fn write(self, tx: &mut Tx<'_>) -> Result<(), SqlError> {
+    /// Articles first, then what counts them, then keys; returns the events, which go with the transaction.
+    async fn write(self, tx: &mut Tx<'_>) -> Result<Vec<Envelope>, SqlError> {
         let (mut inserts, mut deletes, mut updates) = (Vec::new(), Vec::new(), Vec::new());
         for (id, held) in self.held {
             match held {
@@ -205,10 +201,7 @@ impl Replay {
         tx.set_many(&SET_BLOCKS, self.boards.values().flat_map(|board| board.changed_blocks()).collect()).await?;
         self.keys.write(tx).await?;
         moderation::record(tx, &self.acts).await?;
-        for event in &self.events {
-            tx.report(rows::carrying(event, event.key.shard()));
-        }
-        Ok(())
+        Ok(self.events)
     }
 }
 

@@ -6,15 +6,13 @@ use std::sync::LazyLock;
 
 use madang_article::Article;
 use madang_board::{ArticleId, BoardId};
+use madang_engine_mysql::{Many, SqlError, Tx, Values};
 use madang_event::BoardCount;
 use madang_kernel::Id;
 
 use super::blocks::{BLOCK, BoardTally, SUPER_BLOCK};
 use super::call::Call;
 use super::row;
-use crate::errors::SqlError;
-use crate::statement::{Many, Values};
-use crate::transaction::Tx;
 
 static BOARDS_OF: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/article/boards_of.sql")));
 static LOCK_COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/article/lock_counts.sql")));

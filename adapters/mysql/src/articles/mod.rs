@@ -21,11 +21,10 @@ use madang_article::{
     EditArticle, EditOutcome, NewBoard, NewestArticles,
 };
 use madang_board::{ArticleId, BoardId, MemberId};
+use madang_engine_mysql::{IdempotencyRecords, Lanes, PART};
 use madang_kernel::{Created, Id, Page, PageNumber, PageSize, Scroll, ShardId, StoreError, Timestamp};
 
-use crate::errors::PART;
-use crate::lane::Lanes;
-use crate::{Mysql, idempotency};
+use crate::Mysql;
 pub use call::Announce;
 
 pub(crate) use blocks::{BLOCK, SUPER_BLOCK};
@@ -51,7 +50,7 @@ impl MysqlArticles {
         Self { db, lanes, last_counts: Arc::default() }
     }
 
-    /// Creates many articles, each with its counters and blocks, and with its event if `announce` says so. Keys in `once`
+    /// Creates many articles, each with its counters and blocks, and with its event if `announce` says so. IdempotencyRecords in `once`
     /// are ignored. For filling a site: articles of one shard commit some thousand at a time, those of one time together
     /// or not at all; what was committed before an error stays. Returns how many there are.
     pub async fn create_many(&self, new: Vec<CreateArticle>, announce: Announce) -> Result<u64, StoreError> {
@@ -95,7 +94,7 @@ impl MysqlArticles {
 
     /// Forgets the answers to idempotency keys given before `before`, slice by slice; returns how many.
     pub async fn purge_once(&self, before: Timestamp) -> Result<u64, StoreError> {
-        idempotency::purge(&self.db, before).await
+        IdempotencyRecords::purge(&self.db, before).await
     }
 }
 

@@ -6,15 +6,12 @@ use std::sync::LazyLock;
 use madang_article::blocks::{BLOCK_ARTICLES, Position, skip};
 use madang_article::{Article, ArticleSummary, NewestArticles};
 use madang_board::{ArticleId, BoardId, MemberId};
+use madang_engine_mysql::{Many, SqlError, Tx, Values, snapshot};
 use madang_kernel::{Id, Page, PageNumber, PageSize, Scroll, ServerIndex, StoreError, known_count};
 
 use super::blocks::{BLOCK, SUPER_BLOCK};
 use super::{board, row};
 use crate::Mysql;
-use crate::db::{begin, one_moment, snapshot};
-use crate::errors::SqlError;
-use crate::statement::{Many, Values};
-use crate::transaction::Tx;
 
 static FIND_MANY: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/article/find_many.sql")));
 const BLOCKS_BELOW: &str = include_str!("../../sql/article/blocks_below.sql");
@@ -51,7 +48,7 @@ pub(super) async fn page(
 ) -> Result<Page<ArticleSummary>, StoreError> {
     let offset = page.offset(size);
     let read: Result<(u64, Vec<ArticleSummary>), SqlError> =
-        snapshot!(db, db.server_of(board.shard()), |tx| page_in(&mut tx, board, offset, size));
+        snapshot!(db.server_of(board.shard()), |tx| page_in(&mut tx, board, offset, size));
     let (count, items) = read?;
     Ok(Page { items, known_count: known_count(count, page, size) })
 }
@@ -63,7 +60,7 @@ pub(super) async fn page_over(
     page: PageNumber,
     size: PageSize,
 ) -> Result<Page<ArticleSummary>, StoreError> {
-    let mut tx = begin(conn, one_moment()).await?;
+    let mut tx = Tx::snapshot(conn).await?;
     let (count, items) = page_in(&mut tx, board, page.offset(size), size).await?;
     tx.commit().await?;
     Ok(Page { items, known_count: known_count(count, page, size) })
@@ -115,7 +112,7 @@ async fn skip_level(tx: &mut Tx<'_>, board: BoardId, level: u8, from: Position) 
 
 /// The ids of the newest articles, with the count of the same moment.
 pub(super) async fn newest(db: &Mysql, board: BoardId, limit: usize) -> Result<Option<NewestArticles>, StoreError> {
-    Ok(snapshot!(db, db.server_of(board.shard()), |tx| newest_in(&mut tx, board, limit))?)
+    Ok(snapshot!(db.server_of(board.shard()), |tx| newest_in(&mut tx, board, limit))?)
 }
 
 async fn newest_in(tx: &mut Tx<'_>, board: BoardId, limit: usize) -> Result<Option<NewestArticles>, SqlError> {

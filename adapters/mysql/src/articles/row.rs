@@ -2,12 +2,9 @@
 
 use madang_article::{Article, ArticleSummary, Board, CommentMode};
 use madang_board::{ArticleId, BoardId, MemberId};
+use madang_engine_mysql::{Cells, SqlError, Values, bytes};
 use madang_event::Writer;
 use madang_kernel::{Id, Timestamp};
-
-use crate::errors::SqlError;
-use crate::statement::Values;
-use crate::transaction::{Cells, bytes};
 
 /// Columns: the summary's, then the two texts.
 pub(super) fn article(mut cells: Cells) -> Result<Article, SqlError> {

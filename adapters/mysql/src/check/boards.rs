@@ -3,14 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use madang_board::BoardId;
+use madang_engine_mysql::{Server, SqlError, Tx, snapshot};
 use madang_kernel::{Id, StoreError};
 
 use super::{CheckFinding, Run};
 use crate::articles::{BLOCK, SUPER_BLOCK};
-use crate::db::snapshot;
-use crate::errors::SqlError;
-use crate::server::Server;
-use crate::transaction::Tx;
 
 const COUNTERS: &str = include_str!("../../sql/article/check_boards.sql");
 const BLOCKS: &str = include_str!("../../sql/article/check_blocks.sql");
@@ -37,7 +34,7 @@ pub(super) async fn compare(run: &mut Run<'_>) -> Result<(), StoreError> {
         }
     }
     for (server, board) in boards {
-        let compared: Result<Compared, SqlError> = snapshot!(run.db, server, |tx| compare_board(&mut tx, board));
+        let compared: Result<Compared, SqlError> = snapshot!(server, |tx| compare_board(&mut tx, board));
         let compared = compared?;
         run.report.boards += 1;
         run.report.articles += compared.articles;

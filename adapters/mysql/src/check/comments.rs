@@ -6,13 +6,10 @@ use std::sync::LazyLock;
 
 use madang_board::{ArticleId, CommentId};
 use madang_comment::CommentCount;
+use madang_engine_mysql::{Many, SqlError, Tx, Values, snapshot};
 use madang_kernel::{Id, StoreError};
 
 use super::{CheckFinding, FINDINGS_MAX, Run, SLICE};
-use crate::db::snapshot;
-use crate::errors::SqlError;
-use crate::statement::{Many, Values};
-use crate::transaction::Tx;
 
 static GONE: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/gone.sql")));
 const COUNTS: &str = include_str!("../../sql/comment/check_counts.sql");
@@ -49,7 +46,7 @@ pub(super) async fn compare(run: &mut Run<'_>) -> Result<(), StoreError> {
     for server in run.db.servers() {
         let mut after = Some(i64::MIN);
         while let Some(from) = after {
-            let slice: Result<Slice, SqlError> = snapshot!(run.db, server, |tx| slice(&mut tx, from));
+            let slice: Result<Slice, SqlError> = snapshot!(server, |tx| slice(&mut tx, from));
             let slice = slice?;
             compare_slice(run, &slice);
             after = slice.next;

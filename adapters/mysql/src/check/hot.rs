@@ -1,14 +1,12 @@
 //! Hot articles: each score as its counts have it, and each kept list marked as final and in the order of the scores, which
 //! no longer change.
 
+use madang_engine_mysql::{SqlError, Tx, snapshot};
 use madang_hot_article::{Day, HotItem, LISTED_MAX};
 use madang_kernel::{Id, ShardId, StoreError};
 
 use super::{CheckFinding, Run, SLICE};
-use crate::db::snapshot;
-use crate::errors::SqlError;
 use crate::hot::{days, falling_score, key, lists, shard_of, tally, top};
-use crate::transaction::Tx;
 
 const AFTER: &str = include_str!("../../sql/hot/after.sql");
 const LIST_DAYS: &str = include_str!("../../sql/hot/check_list_days.sql");
@@ -21,13 +19,13 @@ pub(super) async fn compare(run: &mut Run<'_>) -> Result<(), StoreError> {
         let server = run.db.server_of(shard_of(*day));
         let mut after = Some(i64::MIN);
         while let Some(from) = after {
-            let slice: Result<Slice, SqlError> = snapshot!(run.db, server, |tx| scores(&mut tx, *day, from));
+            let slice: Result<Slice, SqlError> = snapshot!(server, |tx| scores(&mut tx, *day, from));
             let slice = slice?;
             run.report.hot_scores += slice.scores;
             slice.findings.into_iter().for_each(|finding| run.found(finding));
             after = slice.next;
         }
-        let finding: Result<Option<CheckFinding>, SqlError> = snapshot!(run.db, server, |tx| list(&mut tx, *day));
+        let finding: Result<Option<CheckFinding>, SqlError> = snapshot!(server, |tx| list(&mut tx, *day));
         if let Some(finding) = finding? {
             run.found(finding);
         }
@@ -80,7 +78,7 @@ async fn lists_without_mark(run: &mut Run<'_>) -> Result<(), StoreError> {
             let is_final = match day {
                 // A day that is none is none that is final.
                 None => Ok(false),
-                Some(day) => snapshot!(run.db, server, |tx| crate::hot::is_final(&mut tx, day)),
+                Some(day) => snapshot!(server, |tx| crate::hot::is_final(&mut tx, day)),
             };
             if !is_final? {
                 run.found(CheckFinding::HotListWithoutMark { day: number });

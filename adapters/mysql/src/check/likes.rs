@@ -3,12 +3,10 @@
 use std::collections::BTreeMap;
 
 use madang_board::ArticleId;
+use madang_engine_mysql::{SqlError, Tx, snapshot};
 use madang_kernel::{Id, ShardId, StoreError};
 
 use super::{CheckFinding, Run, SLICE};
-use crate::db::snapshot;
-use crate::errors::SqlError;
-use crate::transaction::Tx;
 
 const COUNTS: &str = include_str!("../../sql/like/check_counts.sql");
 const ROWS: &str = include_str!("../../sql/like/check_rows.sql");
@@ -26,8 +24,7 @@ pub(super) async fn compare(run: &mut Run<'_>) -> Result<(), StoreError> {
     for shard in ShardId::all() {
         let mut after = Some(i64::MIN);
         while let Some(from) = after {
-            let slice: Result<Slice, SqlError> =
-                snapshot!(run.db, run.db.server_of(shard), |tx| slice(&mut tx, shard, from));
+            let slice: Result<Slice, SqlError> = snapshot!(run.db.server_of(shard), |tx| slice(&mut tx, shard, from));
             let slice = slice?;
             compare_slice(run, &slice);
             after = slice.next;

@@ -10,6 +10,7 @@ mod orphans;
 mod report;
 mod views;
 
+use madang_engine_mysql::IdempotencyRecords;
 use madang_kernel::StoreError;
 
 pub use finding::CheckFinding;
@@ -17,10 +18,6 @@ pub use report::{CheckProgress, CheckReport, Sizes};
 
 use crate::{Mysql, Service};
 
-const OUTBOX: &str = include_str!("../../sql/outbox/size.sql");
-const INBOX: &str = include_str!("../../sql/inbox/size.sql");
-const ONCE: &str = include_str!("../../sql/idempotency/size.sql");
-const DEAD_LETTERS: &str = include_str!("../../sql/dead_letter/count.sql");
 const REVOCATIONS: &str = include_str!("../../sql/member/revocations_size.sql");
 
 /// Findings reported of one check; more of them would tell nothing new.
@@ -37,15 +34,23 @@ struct Run<'r> {
     progress: &'r mut (dyn FnMut(CheckProgress) + Send + Sync),
 }
 
-impl Mysql {
+/// Checks the databases of one service.
+pub struct MysqlCheck<'d> {
+    service: Service,
+    db: &'d Mysql,
+}
+
+impl<'d> MysqlCheck<'d> {
+    /// A check of `db`, which must be the databases of `service`.
+    pub fn new(service: Service, db: &'d Mysql) -> Self {
+        Self { service, db }
+    }
+
     /// Compares counters, blocks, lists and scores of this service with its rows; tells how far it is after each part.
-    pub async fn check(
-        &self,
-        mut progress: impl FnMut(CheckProgress) + Send + Sync,
-    ) -> Result<CheckReport, StoreError> {
+    pub async fn run(&self, mut progress: impl FnMut(CheckProgress) + Send + Sync) -> Result<CheckReport, StoreError> {
         let report = CheckReport { sizes: self.sizes().await?, ..CheckReport::default() };
-        let mut run = Run { db: self, report, done: 0, parts: 0, progress: &mut progress };
-        match self.service() {
+        let mut run = Run { db: self.db, report, done: 0, parts: 0, progress: &mut progress };
+        match self.service {
             // Nothing of a member is counted.
             Service::Member => {}
             Service::Article => boards::compare(&mut run).await?,
@@ -59,24 +64,15 @@ impl Mysql {
 
     /// Rows of the tables that must stay bounded. Counts them, so ask every few minutes, not every second.
     pub async fn sizes(&self) -> Result<Sizes, StoreError> {
-        let has_once = matches!(self.service(), Service::Article | Service::Comment);
+        let engine = self.db.sizes().await?;
+        let has_records = matches!(self.service, Service::Article | Service::Comment);
         Ok(Sizes {
-            outbox: self.sum(OUTBOX).await?,
-            inbox: self.sum(INBOX).await?,
-            idempotency: if has_once { self.sum(ONCE).await? } else { 0 },
-            dead_letters: self.sum(DEAD_LETTERS).await?,
-            revocations: if self.service() == Service::Member { self.sum(REVOCATIONS).await? } else { 0 },
+            outbox: engine.outbox,
+            inbox: engine.inbox,
+            dead_letters: engine.dead_letters,
+            idempotency: if has_records { IdempotencyRecords::count(self.db).await? } else { 0 },
+            revocations: if self.service == Service::Member { self.db.count(REVOCATIONS).await? } else { 0 },
         })
-    }
-
-    async fn sum(&self, count: &str) -> Result<u64, StoreError> {
-        let mut sum = 0;
-        for server in self.servers() {
-            for mut cells in self.read(server, count, Vec::new()).await? {
-                sum += cells.next::<u64>()?;
-            }
-        }
-        Ok(sum)
     }
 }
 

@@ -4,11 +4,10 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
 
 use madang_board::ArticleId;
+use madang_engine_mysql::{Many, Server, Values};
 use madang_kernel::{Id, ShardId, StoreError};
 
-use super::{CheckFinding, FINDINGS_MAX};
-use crate::server::Server;
-use crate::statement::{Many, Values, filled};
+use super::{CheckFinding, FINDINGS_MAX, MysqlCheck};
 use crate::{Mysql, Service};
 
 static BOARDS_OF: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/article/boards_of.sql")));
@@ -35,24 +34,24 @@ fn statements(service: Service) -> Option<(&'static str, Many, &'static str)> {
     Some((counted, Many::parse(gone), part))
 }
 
-impl Mysql {
+impl MysqlCheck<'_> {
     /// Counters of this service whose article is neither in `articles` nor marked here as deleted. What the service has not
     /// heard of yet is told too, so it means something only once its consumer group has caught up. Nothing of services
     /// that keep no parts of articles.
-    pub async fn without_article(&self, articles: &Self) -> Result<Vec<CheckFinding>, StoreError> {
-        let Some((counted, gone, part)) = statements(self.service()) else { return Ok(Vec::new()) };
+    pub async fn without_article(&self, articles: &Mysql) -> Result<Vec<CheckFinding>, StoreError> {
+        let Some((counted, gone, part)) = statements(self.service) else { return Ok(Vec::new()) };
         let mut findings = Vec::new();
-        for server in self.servers() {
+        for server in self.db.servers() {
             let mut after = i64::MIN;
             loop {
                 let mut slice: Vec<i64> = Vec::new();
-                for mut cells in self.read(server, counted, vec![after.into(), SLICE.into()]).await? {
+                for mut cells in self.db.read(server, counted, vec![after.into(), SLICE.into()]).await? {
                     slice.push(cells.next()?);
                 }
                 let Some(last) = slice.last().copied() else { break };
                 after = last;
                 let missing = missing(articles, slice).await?;
-                for article in not_gone(self, server, &gone, missing).await? {
+                for article in not_gone(self.db, server, &gone, missing).await? {
                     findings.push(CheckFinding::WithoutArticle { article_id: ArticleId::from_raw(article), part });
                 }
                 if findings.len() >= FINDINGS_MAX {
@@ -74,8 +73,7 @@ async fn missing(articles: &Mysql, asked: Vec<i64>) -> Result<Vec<i64>, StoreErr
     }
     let mut there = HashSet::new();
     for (server, keys) in by_server {
-        let keys = filled(keys);
-        for mut cells in articles.read(articles.server(server), BOARDS_OF.sql(keys.len()), keys.concat()).await? {
+        for mut cells in articles.read_many(articles.server(server), &BOARDS_OF, keys).await? {
             there.insert(cells.next::<i64>()?);
         }
     }
@@ -84,13 +82,9 @@ async fn missing(articles: &Mysql, asked: Vec<i64>) -> Result<Vec<i64>, StoreErr
 
 /// Asked after the articles: what was deleted before that question may be marked by now.
 async fn not_gone(db: &Mysql, server: &Server, gone: &Many, asked: Vec<i64>) -> Result<Vec<i64>, StoreError> {
-    if asked.is_empty() {
-        return Ok(asked);
-    }
     let key = |article: &i64| vec![ShardId::of_parts(ArticleId::from_raw(*article)).number().into(), (*article).into()];
-    let keys = filled(asked.iter().map(key).collect());
     let mut marked = HashSet::new();
-    for mut cells in db.read(server, gone.sql(keys.len()), keys.concat()).await? {
+    for mut cells in db.read_many(server, gone, asked.iter().map(key).collect()).await? {
         marked.insert(cells.next::<i64>()?);
     }
     Ok(asked.into_iter().filter(|article| !marked.contains(article)).collect())

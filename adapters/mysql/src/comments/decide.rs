@@ -4,17 +4,15 @@ use std::sync::{Arc, LazyLock};
 
 use madang_board::ArticleId;
 use madang_comment::CommentCount;
+use madang_engine_mysql::{Decided, Decision, Fold, Many, SqlError, Tx, Values};
+use madang_event::Envelope;
 use madang_kernel::{Clock, Id, ShardId};
 
 use super::call::{Answer, Call};
 use super::load::load;
 use super::replay::{Article, Gone, Held, Replay};
 use super::row;
-use crate::errors::SqlError;
-use crate::lane::{Decision, Fold};
-use crate::statement::{Many, Values};
-use crate::transaction::Tx;
-use crate::{moderation, rows};
+use crate::moderation;
 
 static INSERT: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/insert.sql")));
 static DELETE: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/delete.sql")));
@@ -39,18 +37,19 @@ impl CommentFold {
 impl Fold for CommentFold {
     type Call = Call;
     type Answer = Answer;
+    type Event = Envelope;
 
     fn shard(call: &Call) -> ShardId {
         call.shard()
     }
 
-    async fn decide(&self, tx: &mut Tx<'_>, calls: &[Call]) -> Result<Vec<Decision<Answer>>, SqlError> {
+    async fn decide(&self, tx: &mut Tx<'_>, calls: &[Call]) -> Result<Decided<Answer, Envelope>, SqlError> {
         let now = self.clock.now();
         let mut replay = Replay::new(load(tx, calls, now).await?, now);
         let mut decisions: Vec<Decision<Answer>> = calls.iter().map(|call| decide_one(&mut replay, call)).collect();
         let gone: Vec<ArticleId> = articles(&replay, |article| article.gone != Gone::No);
         let uncounted = articles(&replay, is_uncounted);
-        write(tx, replay).await?;
+        let events = write(tx, replay).await?;
         for (call, decision) in calls.iter().zip(&mut decisions) {
             match call {
                 Call::CleanUp(article, slice) if gone.contains(article) => {
@@ -63,7 +62,7 @@ impl Fold for CommentFold {
         if tx.wrote() {
             tx.set_many(&DELETE_COUNTS, uncounted.into_iter().map(row::article_key).collect()).await?;
         }
-        Ok(decisions)
+        Ok(Decided { decisions, events })
     }
 }
 
@@ -89,8 +88,8 @@ fn is_uncounted(article: &Article) -> bool {
     article.gone != Gone::No || article.count == CommentCount::default()
 }
 
-/// Comments first, then what counts them, then keys; the events go with the transaction.
-async fn write(tx: &mut Tx<'_>, replay: Replay) -> Result<(), SqlError> {
+/// Comments first, then what counts them, then keys; returns the events, which go with the transaction.
+async fn write(tx: &mut Tx<'_>, replay: Replay) -> Result<Vec<Envelope>, SqlError> {
     let (mut inserts, mut marks, mut deletes) = (Vec::new(), Vec::new(), Vec::new());
     for (id, held) in replay.held {
         match held {
@@ -112,10 +111,7 @@ async fn write(tx: &mut Tx<'_>, replay: Replay) -> Result<(), SqlError> {
     tx.set_many(&MARK_GONE, gone.map(|(id, _)| row::article_key(*id)).collect()).await?;
     replay.keys.write(tx).await?;
     moderation::record(tx, &replay.acts).await?;
-    for event in &replay.events {
-        tx.report(rows::carrying(event, ShardId::of_parts(event.key)));
-    }
-    Ok(())
+    Ok(replay.events)
 }
 
 fn count(id: ArticleId, article: &Article) -> Values {

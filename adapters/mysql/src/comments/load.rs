@@ -6,14 +6,11 @@ use std::sync::LazyLock;
 
 use madang_board::{ArticleId, CommentId, CommentMode};
 use madang_comment::{Comment, CommentCount, CommentPath, CreateComment};
+use madang_engine_mysql::{IdempotencyRecords, Many, STATEMENT_ROWS_MAX, SqlError, Tx, Values, bytes};
 use madang_kernel::{Id, ShardId, Timestamp};
 
 use super::call::Call;
 use super::row;
-use crate::errors::SqlError;
-use crate::idempotency::Keys;
-use crate::statement::{Many, STATEMENT_ROWS_MAX, Values};
-use crate::transaction::{Tx, bytes};
 
 static ARTICLES_OF: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/articles_of.sql")));
 static LOCK_COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/lock_counts.sql")));
@@ -40,7 +37,7 @@ pub(super) struct Loaded {
     pub(super) replies: HashMap<CommentId, HashSet<CommentId>>,
     /// The greatest path below each path that gets a reply.
     pub(super) last: HashMap<(ArticleId, CommentPath), CommentPath>,
-    pub(super) keys: Keys,
+    pub(super) keys: IdempotencyRecords,
 }
 
 /// Locks the counters of all articles that the calls are about, in key order, then reads what is under the locks.
@@ -52,7 +49,7 @@ pub(super) async fn load(tx: &mut Tx<'_>, calls: &[Call], now: Timestamp) -> Res
         wanted.insert(ArticleId::from_raw(cells.next()?));
     }
     let articles = lock(tx, wanted).await?;
-    let keys = Keys::load(tx, calls.iter().filter_map(Call::idempotency), now).await?;
+    let keys = IdempotencyRecords::load(tx, calls.iter().filter_map(Call::idempotency), now).await?;
     let mut comments = HashMap::new();
     let parents = calls.iter().filter_map(|call| call.creates()?.parent_id);
     let answered = keys.answers::<Comment>().map(|comment| comment.comment_id);

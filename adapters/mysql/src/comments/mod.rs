@@ -12,11 +12,10 @@ use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
 use madang_comment::{
     Comment, CommentCount, CommentCursor, CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome,
 };
+use madang_engine_mysql::{IdempotencyRecords, Lanes, PART};
 use madang_kernel::{Id, Page, PageNumber, PageSize, Scroll, ShardId, StoreError, Timestamp};
 
-use crate::errors::PART;
-use crate::lane::Lanes;
-use crate::{Mysql, idempotency};
+use crate::Mysql;
 use call::{Answer, Call};
 use decide::CommentFold;
 
@@ -36,7 +35,7 @@ impl MysqlComments {
 
     /// Forgets the answers to idempotency keys given before `before`, slice by slice; returns how many.
     pub async fn purge_once(&self, before: Timestamp) -> Result<u64, StoreError> {
-        idempotency::purge(&self.db, before).await
+        IdempotencyRecords::purge(&self.db, before).await
     }
 }
 

@@ -5,14 +5,11 @@ use std::sync::LazyLock;
 
 use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
 use madang_comment::{Comment, CommentCount, CommentCursor};
+use madang_engine_mysql::{Cells, Many, SqlError, Tx, Values, bytes, snapshot};
 use madang_kernel::{Id, Page, PageNumber, PageSize, Scroll, ServerIndex, ShardId, StoreError, known_count};
 
 use super::row;
 use crate::Mysql;
-use crate::db::snapshot;
-use crate::errors::SqlError;
-use crate::statement::{Many, Values};
-use crate::transaction::{Cells, Tx, bytes};
 
 static COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/counts.sql")));
 static GONE: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/gone.sql")));
@@ -43,7 +40,7 @@ pub(super) async fn page(
     let offset = page.offset(size);
     let server = db.server_of(ShardId::of_parts(article));
     let read: Result<(u64, Vec<Comment>), SqlError> =
-        snapshot!(db, server, |tx| page_in(&mut tx, article, mode, offset, size));
+        snapshot!(server, |tx| page_in(&mut tx, article, mode, offset, size));
     let (rows, items) = read?;
     Ok(Page { items, known_count: known_count(rows, page, size) })
 }
@@ -79,7 +76,7 @@ pub(super) async fn scroll(
 ) -> Result<Scroll<Comment, CommentCursor>, StoreError> {
     let server = db.server_of(ShardId::of_parts(article));
     let items: Result<Vec<Comment>, SqlError> =
-        snapshot!(db, server, |tx| scroll_in(&mut tx, article, mode, after.as_ref(), size));
+        snapshot!(server, |tx| scroll_in(&mut tx, article, mode, after.as_ref(), size));
     Ok(Scroll::from_surplus(items?, size, CommentCursor::after))
 }
 
@@ -143,7 +140,7 @@ pub(super) async fn counts(db: &Mysql, articles: &[ArticleId]) -> Result<Vec<Opt
     let mut gone: HashSet<ArticleId> = HashSet::new();
     for (server, keys) in by_server {
         let read: Result<(HashMap<_, _>, HashSet<_>), SqlError> =
-            snapshot!(db, db.server(server), |tx| counts_on(&mut tx, &keys));
+            snapshot!(db.server(server), |tx| counts_on(&mut tx, &keys));
         let (counts, ended) = read?;
         found.extend(counts);
         gone.extend(ended);

@@ -7,18 +7,17 @@ use madang_comment::{
     Comment, CommentCount, CommentPath, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome, Parent, Place,
     Refusal, events, place as place_rule,
 };
+use madang_engine_mysql::{Decision, Earlier, IdempotencyRecords};
 use madang_event::Envelope;
 use madang_kernel::{Created, Id, ShardId, StoreError, Timestamp};
 
 use super::load::{Loaded, Tally};
-use crate::idempotency::{Earlier, Keys};
-use crate::lane::Decision;
 
 /// A batch while it is decided.
 pub(super) struct Replay {
     pub(super) articles: BTreeMap<ArticleId, Article>,
     pub(super) held: HashMap<CommentId, Held>,
-    pub(super) keys: Keys,
+    pub(super) keys: IdempotencyRecords,
     pub(super) events: Vec<Envelope>,
     pub(super) acts: Vec<Act>,
     replies: HashMap<CommentId, HashSet<CommentId>>,

@@ -2,13 +2,10 @@
 
 use madang_board::{ArticleId, CommentId, MemberId};
 use madang_comment::{Comment, CommentPath};
+use madang_engine_mysql::{Cells, SqlError, Values, bytes};
 use madang_event::Writer;
 use madang_kernel::{Id, ShardId, Timestamp};
 use mysql_async::Value;
-
-use crate::errors::SqlError;
-use crate::statement::Values;
-use crate::transaction::{Cells, bytes};
 
 /// Columns: id, article, parent, depth, deleted, created, path, writer, writer's name, content.
 pub(super) fn comment(mut cells: Cells) -> Result<Comment, SqlError> {

@@ -4,12 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
 use madang_board::ArticleId;
+use madang_engine_mysql::{Many, SqlError, Tx, Values};
 use madang_hot_article::{Day, HotChange, Tally};
 
 use super::{list, row};
-use crate::errors::SqlError;
-use crate::statement::{Many, Values};
-use crate::transaction::Tx;
 
 static FIND_MANY: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/hot/find_many.sql")));
 static STORE: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/hot/store.sql")));

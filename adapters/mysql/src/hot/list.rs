@@ -2,13 +2,11 @@
 
 use std::sync::LazyLock;
 
+use madang_engine_mysql::{Many, SqlError, Tx};
 use madang_hot_article::{Day, HotItem, HotList, LISTED_MAX, TOP_MAX};
 use madang_kernel::{Id, Timestamp};
 
 use super::{apply, row};
-use crate::errors::SqlError;
-use crate::statement::Many;
-use crate::transaction::Tx;
 
 static KEEP: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/hot/keep.sql")));
 const TOP: &str = include_str!("../../sql/hot/top.sql");

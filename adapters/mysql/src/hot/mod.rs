@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use async_trait::async_trait;
 use madang_board::ArticleId;
+use madang_engine_mysql::{PART, SqlError, snapshot, transact};
 use madang_hot_article::{
     Day, Forgotten, HotApplied, HotChange, HotItem, HotList, HotStore, Offsets, RankingSlice, Tally,
 };
@@ -23,8 +24,6 @@ pub(crate) use row::{falling_score, key, shard_of, tally};
 pub(crate) use upkeep::days;
 
 use crate::Mysql;
-use crate::db::{snapshot, transact};
-use crate::errors::{PART, SqlError};
 
 /// Hot articles in a service's databases.
 #[derive(Clone)]
@@ -45,14 +44,14 @@ impl HotStore for MysqlHot {
         let mut changed = 0;
         for (day, changes) in apply::by_day(&changes) {
             let server = self.db.server_of(row::shard_of(day));
-            let applied: Result<u64, SqlError> = transact!(self.db, server, |tx| apply::apply(&mut tx, day, &changes));
+            let applied: Result<u64, SqlError> = transact!(server, |tx| apply::apply(&mut tx, day, &changes));
             changed += applied?;
         }
         Ok(HotApplied { changed, offsets_stored: false })
     }
 
     async fn top(&self, day: Day, limit: usize) -> Result<Vec<HotItem>, StoreError> {
-        Ok(snapshot!(self.db, self.db.server_of(row::shard_of(day)), |tx| list::top(&mut tx, day, limit))?)
+        Ok(snapshot!(self.db.server_of(row::shard_of(day)), |tx| list::top(&mut tx, day, limit))?)
     }
 
     /// Of one moment on each server.
@@ -64,7 +63,7 @@ impl HotStore for MysqlHot {
         let mut found: HashMap<Day, HotList> = HashMap::with_capacity(days.len());
         for (server, days) in by_server {
             let lists: Result<Vec<HotList>, SqlError> =
-                snapshot!(self.db, self.db.server(server), |tx| list::lists(&mut tx, &days));
+                snapshot!(self.db.server(server), |tx| list::lists(&mut tx, &days));
             found.extend(lists?.into_iter().map(|list| (list.date, list)));
         }
         let in_order = days.iter().map(|day| found.get(day).cloned());
@@ -74,12 +73,12 @@ impl HotStore for MysqlHot {
     async fn finalise(&self, day: Day) -> Result<bool, StoreError> {
         let now = self.db.clock().now();
         let server = self.db.server_of(row::shard_of(day));
-        let finalised: Result<bool, SqlError> = transact!(self.db, server, |tx| list::finalise(&mut tx, day, now));
+        let finalised: Result<bool, SqlError> = transact!(server, |tx| list::finalise(&mut tx, day, now));
         Ok(finalised?)
     }
 
     async fn is_final(&self, day: Day) -> Result<bool, StoreError> {
-        Ok(snapshot!(self.db, self.db.server_of(row::shard_of(day)), |tx| list::is_final(&mut tx, day))?)
+        Ok(snapshot!(self.db.server_of(row::shard_of(day)), |tx| list::is_final(&mut tx, day))?)
     }
 
     async fn tallies(&self, day: Day, articles: Vec<ArticleId>) -> Result<Option<Vec<Tally>>, StoreError> {

@@ -1,12 +1,9 @@
 //! A tally as columns, and back; and where a day is.
 
 use madang_board::ArticleId;
+use madang_engine_mysql::{Cells, SqlError, Values};
 use madang_hot_article::{Counts, Day, HotItem, Reading, Tally};
 use madang_kernel::{Id, ShardId};
-
-use crate::errors::SqlError;
-use crate::statement::Values;
-use crate::transaction::Cells;
 
 /// The shard that holds all rows of a day: days are spread as the parts of articles are.
 pub(crate) fn shard_of(day: Day) -> ShardId {

@@ -4,13 +4,12 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use madang_board::ArticleId;
+use madang_engine_mysql::{Many, SqlError, Values};
 use madang_hot_article::{Day, Tally};
 use madang_kernel::Id;
 
 use super::row;
 use crate::Mysql;
-use crate::errors::SqlError;
-use crate::statement::{Many, Values};
 
 static FIND_MANY: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/hot/find_many.sql")));
 const AFTER: &str = include_str!("../../sql/hot/after.sql");

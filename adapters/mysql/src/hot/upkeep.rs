@@ -3,14 +3,12 @@
 use std::collections::BTreeSet;
 
 use madang_board::ArticleId;
+use madang_engine_mysql::{SqlError, Tx, transact};
 use madang_hot_article::{Day, Forgotten, LISTED_MAX, RankingSlice};
 use madang_kernel::{Id, StoreError};
 
 use super::{apply, row};
 use crate::Mysql;
-use crate::db::transact;
-use crate::errors::SqlError;
-use crate::transaction::Tx;
 
 const DAYS: &str = include_str!("../../sql/hot/days.sql");
 const FORGET_SCORES: &str = include_str!("../../sql/hot/forget_scores.sql");
@@ -37,7 +35,7 @@ pub(super) async fn forget_before(db: &Mysql, before: Day, slice: usize) -> Resu
     let Some(oldest) = old.next() else { return Ok(Forgotten { removed: 0, done: true }) };
     let slice = slice.max(1) as u64;
     let forgotten: Result<(u64, bool), SqlError> =
-        transact!(db, db.server_of(row::shard_of(oldest)), |tx| forget_slice(&mut tx, oldest, slice));
+        transact!(db.server_of(row::shard_of(oldest)), |tx| forget_slice(&mut tx, oldest, slice));
     let (removed, is_forgotten) = forgotten?;
     Ok(Forgotten { removed, done: is_forgotten && old.next().is_none() })
 }
@@ -68,7 +66,7 @@ pub(super) async fn rebuild_ranking(
     for day in days(db).await?.into_iter().filter(is_ahead) {
         let from = after.filter(|(from, _)| *from == day).map_or(i64::MIN, |(_, article)| article.raw());
         let server = db.server_of(row::shard_of(day));
-        let rebuilt: Result<Rebuilt, SqlError> = transact!(db, server, |tx| rebuild_day(&mut tx, day, from, left));
+        let rebuilt: Result<Rebuilt, SqlError> = transact!(server, |tx| rebuild_day(&mut tx, day, from, left));
         let Rebuilt { looked_at, corrected, last } = rebuilt?;
         sum.looked_at += looked_at as u64;
         sum.corrected += corrected;

@@ -6,14 +6,11 @@ mod tables;
 use std::collections::BTreeMap;
 
 use futures_util::future::try_join_all;
+use madang_engine_mysql::{MysqlLeases, PART, SqlError, Values, bytes, transact};
 use madang_kernel::{ServerIndex, ShardId, StoreError};
 
 pub use tables::{ImportCell, ImportTable};
 
-use crate::db::transact;
-use crate::errors::SqlError;
-use crate::statement::Values;
-use crate::transaction::{Tx, bytes};
 use crate::{Mysql, Service};
 
 const FIND: &str = include_str!("../../sql/copy/find.sql");
@@ -21,8 +18,6 @@ const BEGIN: &str = include_str!("../../sql/copy/begin.sql");
 const FINISH: &str = include_str!("../../sql/copy/finish.sql");
 const PROGRESS: &str = include_str!("../../sql/copy/progress.sql");
 const ADVANCE: &str = include_str!("../../sql/copy/advance.sql");
-const HELD: &str = include_str!("../../sql/lease/held.sql");
-const RAISE_LEASES: &str = include_str!("../../sql/lease/raise.sql");
 const RAISE_HEAD: &str = include_str!("../../sql/member/raise_head.sql");
 const MEMBER_ROWS: &str = include_str!("../../sql/member/moved_rows.sql");
 const ARTICLE_ROWS: &str = include_str!("../../sql/article/moved_rows.sql");
@@ -83,14 +78,14 @@ pub struct Progress {
 
 /// The databases of all services, for a site that moves in.
 pub struct MysqlImport {
-    databases: Vec<Mysql>,
+    databases: Vec<(Service, Mysql)>,
     member: Mysql,
 }
 
 impl MysqlImport {
     /// Takes in what belongs to these databases, which must be those of all services.
-    pub fn new(member: Mysql, others: Vec<Mysql>) -> Self {
-        Self { databases: others.into_iter().chain([member.clone()]).collect(), member }
+    pub fn new(member: Mysql, others: Vec<(Service, Mysql)>) -> Self {
+        Self { databases: others.into_iter().chain([(Service::Member, member.clone())]).collect(), member }
     }
 
     /// Whether a site was begun to be copied into these members' databases and is not there yet: nobody must serve it.
@@ -124,23 +119,16 @@ impl MysqlImport {
         }
         let now = self.member.clock().now().as_millis();
         let values = || vec![bytes(site), bytes(state), now.into()];
-        let begun: Result<u64, SqlError> = transact!(self.member, home, |tx| tx.write(BEGIN, values()));
+        let begun: Result<u64, SqlError> = transact!(home, |tx| tx.write(BEGIN, values()));
         begun.map_err(store)?;
         Ok(Begun::Anew)
     }
 
     async fn nobody_is_at_work(&self) -> Result<(), ImportError> {
-        let home = self.member.server_of(ShardId::HOME);
-        let held: Result<u64, SqlError> = transact!(self.member, home, |tx| self.held(&mut tx));
-        match held.map_err(store)? {
+        match MysqlLeases::new(&self.member).held().await.map_err(store)? {
             0 => Ok(()),
             held => Err(ImportError::InUse(held)),
         }
-    }
-
-    async fn held(&self, tx: &mut Tx<'_>) -> Result<u64, SqlError> {
-        let now = self.member.store_now(tx).await?;
-        tx.first(HELD, vec![now.into()]).await?.map_or(Ok(0), |mut cells| cells.next())
     }
 
     async fn progress(&self) -> Result<BTreeMap<String, Progress>, StoreError> {
@@ -171,7 +159,7 @@ impl MysqlImport {
         try_join_all(by_server.into_values().map(|(db, server, rows)| write(db, server, table, rows))).await?;
         let values = || vec![bytes(table.name()), bytes(progress.last_key.as_slice()), progress.rows.into()];
         let home = self.member.server_of(ShardId::HOME);
-        let noted: Result<u64, SqlError> = transact!(self.member, home, |tx| tx.write(ADVANCE, values()));
+        let noted: Result<u64, SqlError> = transact!(home, |tx| tx.write(ADVANCE, values()));
         noted?;
         Ok(())
     }
@@ -179,8 +167,8 @@ impl MysqlImport {
     /// Rows that are here, by table; all servers together.
     pub async fn counts(&self) -> Result<BTreeMap<String, u64>, StoreError> {
         let mut counts = BTreeMap::new();
-        for db in &self.databases {
-            let sql = match db.service() {
+        for (service, db) in &self.databases {
+            let sql = match service {
                 Service::Member => MEMBER_ROWS,
                 Service::Article => ARTICLE_ROWS,
                 Service::Comment => COMMENT_ROWS,
@@ -201,8 +189,8 @@ impl MysqlImport {
     /// Lets ids and positions go on above what the site brought with it: no lease begins below `ids_end_ms`.
     pub async fn go_on_above(&self, ids_end_ms: i64, revocation: i64) -> Result<(), StoreError> {
         let home = self.member.server_of(ShardId::HOME);
-        let raised: Result<(), SqlError> = transact!(self.member, home, |tx| async {
-            tx.write(RAISE_LEASES, vec![ids_end_ms.into()]).await?;
+        let raised: Result<(), SqlError> = transact!(home, |tx| async {
+            MysqlLeases::begin_above(&mut tx, ids_end_ms).await?;
             tx.write(RAISE_HEAD, vec![revocation.into()]).await.map(|_| ())
         });
         Ok(raised?)
@@ -212,25 +200,25 @@ impl MysqlImport {
     pub async fn finish(&self) -> Result<(), StoreError> {
         let home = self.member.server_of(ShardId::HOME);
         let now = self.member.clock().now().as_millis();
-        let finished: Result<u64, SqlError> = transact!(self.member, home, |tx| tx.write(FINISH, vec![now.into()]));
+        let finished: Result<u64, SqlError> = transact!(home, |tx| tx.write(FINISH, vec![now.into()]));
         finished?;
         Ok(())
     }
 
     /// Closes every database.
     pub async fn close(&self) {
-        futures_util::future::join_all(self.databases.iter().map(Mysql::close)).await;
+        futures_util::future::join_all(self.databases.iter().map(|(_, database)| database.close())).await;
     }
 
     fn database(&self, service: Service) -> Result<&Mysql, StoreError> {
-        let found = self.databases.iter().find(|db| db.service() == service);
-        found.ok_or_else(|| StoreError::broken(crate::errors::PART, format!("no database of {}", service.name())))
+        let found = self.databases.iter().find(|(found, _)| *found == service).map(|(_, database)| database);
+        found.ok_or_else(|| StoreError::broken(PART, format!("no database of {}", service.name())))
     }
 }
 
 /// All rows of one server in one transaction.
 async fn write(db: &Mysql, server: ServerIndex, table: ImportTable, rows: Vec<Values>) -> Result<(), StoreError> {
-    let written: Result<(), SqlError> = transact!(db, db.server(server), |tx| async {
+    let written: Result<(), SqlError> = transact!(db.server(server), |tx| async {
         tx.insert_many(ImportTable::of_days(), table.days(&rows)).await?;
         tx.insert_many(table.many(), rows.clone()).await
     });

@@ -4,14 +4,13 @@
 use std::sync::LazyLock;
 
 use madang_board::{ActId, ActKind, ArticleId, BoardId, CommentId};
+use madang_engine_mysql::{Many, PART, Values};
 use madang_hot_article::Day;
 use madang_kernel::{Id, ShardId, StoreError};
 use mysql_async::Value;
 
 use crate::Service;
-use crate::errors::PART;
 use crate::hot;
-use crate::statement::{Many, Values};
 
 /// A value of a row that moves here.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,16 +5,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, LazyLock};
 
 use madang_board::{ArticleId, MemberId};
+use madang_engine_mysql::{Decided, Fold, Many, SqlError, Tx, Values, bytes};
+use madang_event::Envelope;
 use madang_kernel::{Clock, EventId, Id, ShardId, Timestamp};
-use madang_like::{CleanedUp, LikeAnswer, LikeCount, LikeOutcome, Replay, Replayed, events};
-use madang_messaging::Message;
+use madang_like::{CleanedUp, LikeAnswer, LikeCount, LikeOutcome, Replay, events};
 
 use super::call::{Answer, Call, Change, NewRow};
-use crate::errors::SqlError;
-use crate::lane::{Decision, Fold};
-use crate::rows;
-use crate::statement::{Many, Values};
-use crate::transaction::{Tx, bytes};
 
 static LOCK_COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/like/lock_counts.sql")));
 static LOCKED_COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/like/locked_counts.sql")));
@@ -28,7 +24,7 @@ const CLEAN_UP: &str = include_str!("../../sql/like/clean_up.sql");
 const TAKE_FROM_COUNT: &str = include_str!("../../sql/like/take_from_count.sql");
 
 /// Where the likes of an article are, in the order of the primary keys.
-pub(super) type Place = (u8, ArticleId);
+type Place = (u8, ArticleId);
 
 /// Decides the calls of a batch.
 pub(super) struct LikeFold {
@@ -61,12 +57,13 @@ impl LikeFold {
 impl Fold for LikeFold {
     type Call = Call;
     type Answer = Answer;
+    type Event = Envelope;
 
     fn shard(call: &Call) -> ShardId {
         ShardId::of_parts(call.article())
     }
 
-    async fn decide(&self, tx: &mut Tx<'_>, calls: &[Call]) -> Result<Vec<Decision<Answer>>, SqlError> {
+    async fn decide(&self, tx: &mut Tx<'_>, calls: &[Call]) -> Result<Decided<Answer, Envelope>, SqlError> {
         let mut batch = load(tx, calls).await?;
         let mut rows: HashMap<(ArticleId, MemberId), &NewRow> = HashMap::new();
         let mut answers: Vec<Answer> = calls.iter().map(|call| replay(&mut batch, call, &mut rows)).collect();
@@ -83,15 +80,15 @@ impl Fold for LikeFold {
             }
         }
         drop_unused_counts(tx, &committed.unused).await?;
-        Ok(answers.into_iter().map(Ok).collect())
+        Ok(Decided { decisions: answers.into_iter().map(Ok).collect(), events: committed.events })
     }
 }
 
-pub(super) fn place(article: ArticleId) -> Place {
+fn place(article: ArticleId) -> Place {
     (ShardId::of_parts(article).number(), article)
 }
 
-pub(super) fn key((shard, article): &Place) -> Values {
+fn key((shard, article): &Place) -> Values {
     vec![(*shard).into(), article.raw().into()]
 }
 
@@ -134,7 +131,7 @@ async fn existing(tx: &mut Tx<'_>, calls: &[Call]) -> Result<HashMap<ArticleId, 
     Ok(likers)
 }
 
-pub(super) fn pair((place, member): &(Place, MemberId)) -> Values {
+fn pair((place, member): &(Place, MemberId)) -> Values {
     let mut values = key(place);
     values.push(member.raw().into());
     values
@@ -179,9 +176,10 @@ struct Committed {
     gone: BTreeSet<ArticleId>,
     /// Counters that were made only to be locked.
     unused: Vec<Place>,
+    events: Vec<Envelope>,
 }
 
-/// Writes rows, counters, marks and events.
+/// Writes rows, counters and marks.
 async fn write(
     tx: &mut Tx<'_>,
     batch: BTreeMap<Place, Batched>,
@@ -207,7 +205,7 @@ async fn write(
                 let mut count = key(&place);
                 count.extend([replayed.count.like_count.into(), replayed.count.version.into()]);
                 counts.push(count);
-                tx.report(report(article, replayed, event_id, now));
+                committed.events.push(events::changed(article, replayed, event_id, now));
             }
             _ if before == LikeCount::default() => committed.unused.push(place),
             _ => {}
@@ -224,10 +222,6 @@ fn row(place: &Place, member: MemberId, row: &NewRow) -> Values {
     let mut values = pair(&(*place, member));
     values.extend([bytes(row.member_name.as_str()), row.created_at.as_millis().into()]);
     values
-}
-
-pub(super) fn report(article: ArticleId, change: Replayed, event_id: EventId, now: Timestamp) -> Message {
-    rows::carrying(&events::changed(article, change, event_id, now), ShardId::of_parts(article))
 }
 
 async fn clean_up(tx: &mut Tx<'_>, article: ArticleId, slice: usize) -> Result<CleanedUp, SqlError> {

@@ -4,15 +4,12 @@ use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use madang_board::{ArticleId, MemberId};
+use madang_engine_mysql::{Cells, Many, SqlError, Tx, Values, snapshot};
 use madang_event::Writer;
 use madang_kernel::{Id, PageSize, Scroll, ServerIndex, ShardId, StoreError, Timestamp};
 use madang_like::{LikeCount, LikeState, Liker};
 
 use crate::Mysql;
-use crate::db::snapshot;
-use crate::errors::SqlError;
-use crate::statement::{Many, Values};
-use crate::transaction::{Cells, Tx};
 
 const STATE: &str = include_str!("../../sql/like/state.sql");
 const LIKERS: &str = include_str!("../../sql/like/likers.sql");
@@ -77,7 +74,7 @@ pub(super) async fn counts(db: &Mysql, articles: &[ArticleId]) -> Result<Vec<Opt
     let mut gone: HashSet<ArticleId> = HashSet::new();
     for (server, keys) in by_server {
         let read: Result<(HashMap<_, _>, HashSet<_>), SqlError> =
-            snapshot!(db, db.server(server), |tx| counts_on(&mut tx, &keys));
+            snapshot!(db.server(server), |tx| counts_on(&mut tx, &keys));
         let (counts, ended) = read?;
         found.extend(counts);
         gone.extend(ended);

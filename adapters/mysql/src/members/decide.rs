@@ -5,16 +5,14 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::LazyLock;
 
 use madang_board::SessionId;
+use madang_engine_mysql::{Decided, Fold, Many, SqlError, Tx, Values, bytes};
+use madang_event::Envelope;
 use madang_kernel::{Id, ShardId, Timestamp};
 use madang_member::{ChangeMember, ChangeOutcome, MemberRecord, NewMember};
 use mysql_async::Value;
 
 use super::row;
-use crate::errors::SqlError;
-use crate::lane::{Decision, Fold};
 use crate::moderation;
-use crate::statement::{Many, Values};
-use crate::transaction::{Tx, bytes};
 
 static TAKEN_NAMES: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/member/taken_names.sql")));
 static INSERT: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/member/insert.sql")));
@@ -50,12 +48,14 @@ pub(super) struct MemberFold;
 impl Fold for MemberFold {
     type Call = Call;
     type Answer = Answer;
+    /// What members do stays with them.
+    type Event = Envelope;
 
     fn shard(_: &Call) -> ShardId {
         ShardId::HOME
     }
 
-    async fn decide(&self, tx: &mut Tx<'_>, calls: &[Call]) -> Result<Vec<Decision<Answer>>, SqlError> {
+    async fn decide(&self, tx: &mut Tx<'_>, calls: &[Call]) -> Result<Decided<Answer, Envelope>, SqlError> {
         let mut revoking = Revoking::begin(tx, calls).await?;
         let mut names = Names::load(tx, calls).await?;
         let mut answers = Vec::with_capacity(calls.len());
@@ -71,7 +71,7 @@ impl Fold for MemberFold {
         }
         tx.insert_many(&INSERT, names.rows).await?;
         revoking.write(tx).await?;
-        Ok(answers)
+        Ok(Decided::without_events(answers))
     }
 }
 

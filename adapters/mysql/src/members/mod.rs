@@ -5,6 +5,7 @@ mod row;
 
 use async_trait::async_trait;
 use madang_board::{MemberId, SessionId};
+use madang_engine_mysql::{Lanes, PART, SqlError, bytes, transact};
 use madang_kernel::{Id, ShardId, StoreError, Timestamp};
 use madang_member::{
     ChangeMember, ChangeOutcome, CreateMember, Member, MemberRecord, MemberStore, NewMember, Revocation,
@@ -12,10 +13,6 @@ use madang_member::{
 };
 
 use crate::Mysql;
-use crate::db::transact;
-use crate::errors::{PART, SqlError};
-use crate::lane::Lanes;
-use crate::transaction::bytes;
 use decide::{Answer, Call, MemberFold};
 
 const FIND: &str = include_str!("../../sql/member/find.sql");
@@ -124,7 +121,7 @@ impl MemberStore for MysqlMembers {
         let values = || vec![now.as_millis().into(), FORGET_SLICE_ROWS.into()];
         let mut forgotten = 0;
         loop {
-            let slice: Result<u64, SqlError> = transact!(self.db, home, |tx| tx.write(FORGET_EXPIRED, values()));
+            let slice: Result<u64, SqlError> = transact!(home, |tx| tx.write(FORGET_EXPIRED, values()));
             let slice = slice?;
             forgotten += slice;
             if slice < FORGET_SLICE_ROWS {

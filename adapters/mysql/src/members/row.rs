@@ -1,11 +1,9 @@
 //! Rows of members and revocations, read back into values.
 
 use madang_board::{MemberId, Role, SessionId};
+use madang_engine_mysql::{Cells, SqlError};
 use madang_kernel::{Id, Timestamp};
 use madang_member::{Member, MemberRecord, Revocation, Standing};
-
-use crate::errors::SqlError;
-use crate::transaction::Cells;
 
 /// Columns: id, name, role, created.
 pub(super) fn member(cells: &mut Cells) -> Result<Member, SqlError> {

@@ -4,15 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
 use madang_board::ArticleId;
+use madang_engine_mysql::{Decided, Fold, Many, SqlError, Tx, Values};
+use madang_event::Envelope;
 use madang_kernel::{Clock, Id, ShardId, Timestamp};
-use madang_messaging::Message;
-use madang_view::{StoredViews, WriteBack, WrittenBack, events};
-
-use crate::errors::SqlError;
-use crate::lane::{Decision, Fold};
-use crate::rows;
-use crate::statement::{Many, Values};
-use crate::transaction::Tx;
+use madang_view::events::viewed;
+use madang_view::{StoredViews, WriteBack, WrittenBack};
 
 static LOCK_COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/view/lock_counts.sql")));
 static LOCKED_COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/view/locked_counts.sql")));
@@ -60,6 +56,7 @@ impl ViewFold {
 impl Fold for ViewFold {
     type Call = Call;
     type Answer = Answer;
+    type Event = Envelope;
 
     fn shard(call: &Call) -> ShardId {
         match call {
@@ -68,14 +65,14 @@ impl Fold for ViewFold {
         }
     }
 
-    async fn decide(&self, tx: &mut Tx<'_>, calls: &[Call]) -> Result<Vec<Decision<Answer>>, SqlError> {
+    async fn decide(&self, tx: &mut Tx<'_>, calls: &[Call]) -> Result<Decided<Answer, Envelope>, SqlError> {
         let mut counts = load(tx, calls).await?;
         let now = self.clock.now();
-        let mut decisions = Vec::with_capacity(calls.len());
+        let (mut decisions, mut events) = (Vec::with_capacity(calls.len()), Vec::new());
         for call in calls {
             decisions.push(Ok(match call {
                 Call::WriteBack(_, backs) => {
-                    Answer::Written(backs.iter().map(|back| write_back(tx, &mut counts, *back, now)).collect())
+                    Answer::Written(backs.iter().map(|back| write_back(&mut events, &mut counts, *back, now)).collect())
                 }
                 Call::MarkGone(article) => {
                     if let Some(counted) = counts.get_mut(&place(*article)) {
@@ -87,7 +84,7 @@ impl Fold for ViewFold {
             }));
         }
         write(tx, &counts).await?;
-        Ok(decisions)
+        Ok(Decided { decisions, events })
     }
 }
 
@@ -120,8 +117,13 @@ async fn load(tx: &mut Tx<'_>, calls: &[Call]) -> Result<BTreeMap<Place, Counted
     Ok(counts)
 }
 
-/// Takes the greater of both counts; only a change is reported.
-fn write_back(tx: &mut Tx<'_>, counts: &mut BTreeMap<Place, Counted>, back: WriteBack, now: Timestamp) -> WrittenBack {
+/// Takes the greater of both counts; only a change is an event.
+fn write_back(
+    events: &mut Vec<Envelope>,
+    counts: &mut BTreeMap<Place, Counted>,
+    back: WriteBack,
+    now: Timestamp,
+) -> WrittenBack {
     let article_id = back.article_id;
     let stored = match counts.get_mut(&place(article_id)) {
         Some(counted) if !counted.gone => {
@@ -129,18 +131,13 @@ fn write_back(tx: &mut Tx<'_>, counts: &mut BTreeMap<Place, Counted>, back: Writ
                 counted.view_count = back.view_count;
                 counted.version += 1;
                 counted.changed = true;
-                tx.report(report(back, counted.version, now));
+                events.push(viewed(back, counted.version, now));
             }
             StoredViews::Count(counted.view_count)
         }
         _ => StoredViews::Gone,
     };
     WrittenBack { article_id, stored }
-}
-
-fn report(back: WriteBack, version: u64, now: Timestamp) -> Message {
-    let envelope = events::viewed(back, version, now);
-    rows::carrying(&envelope, ShardId::of_parts(envelope.key))
 }
 
 /// Counts, marks, and the end of counts that are gone or were made only to be locked.

@@ -7,12 +7,11 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use madang_board::ArticleId;
+use madang_engine_mysql::{Lanes, PART};
 use madang_kernel::{ShardId, StoreError};
 use madang_view::{StoredViews, ViewStore, WriteBack, WrittenBack};
 
 use crate::Mysql;
-use crate::errors::PART;
-use crate::lane::Lanes;
 use decide::{Answer, Call, ViewFold};
 
 /// View counts in a service's databases. Clones share the lanes.

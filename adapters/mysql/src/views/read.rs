@@ -4,11 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use madang_board::ArticleId;
+use madang_engine_mysql::{Many, Values};
 use madang_kernel::{Id, ServerIndex, ShardId, StoreError};
 use madang_view::StoredViews;
 
 use crate::Mysql;
-use crate::statement::{Many, Values};
 
 static COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/view/counts.sql")));
 static GONE: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/view/gone.sql")));

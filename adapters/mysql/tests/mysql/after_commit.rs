@@ -7,8 +7,8 @@ use madang_board::{ArticleId, MemberId};
 use madang_event::{Envelope, Writer};
 use madang_kernel::{EventId, Id, Timestamp};
 use madang_like::{Like, LikeOutcome, LikeStore};
-use madang_messaging::Message;
-use madang_mysql::{AfterCommit, MysqlLikes, Service};
+use madang_messaging::AfterCommit;
+use madang_mysql::{MysqlLikes, Service};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -23,15 +23,16 @@ fn like(member: i64) -> Like {
     }
 }
 
-/// Notes the versions it hears of, each time once it is let through.
+/// Notes the versions that are committed, and once more before their answers, each time once it is let through.
 struct Gate {
     permits: Semaphore,
+    committed: Mutex<Vec<u64>>,
     heard: Mutex<Vec<u64>>,
 }
 
 impl Gate {
     fn closed() -> Arc<Self> {
-        Arc::new(Self { permits: Semaphore::new(0), heard: Mutex::default() })
+        Arc::new(Self { permits: Semaphore::new(0), committed: Mutex::default(), heard: Mutex::default() })
     }
 
     fn heard(&self) -> Vec<u64> {
@@ -40,11 +41,14 @@ impl Gate {
 }
 
 #[async_trait]
-impl AfterCommit for Gate {
-    async fn committed(&self, messages: &[Message]) {
+impl AfterCommit<Envelope> for Gate {
+    fn committed(&self, events: &[Envelope]) {
+        self.committed.lock().unwrap().extend(events.iter().map(|event| event.version));
+    }
+
+    async fn before_answers(&self, events: &[Envelope]) {
         self.permits.acquire().await.unwrap().forget();
-        let versions = messages.iter().map(|message| Envelope::decode(&message.payload).unwrap().version);
-        self.heard.lock().unwrap().extend(versions);
+        self.heard.lock().unwrap().extend(events.iter().map(|event| event.version));
     }
 }
 
@@ -73,9 +77,6 @@ async fn the_lane_commits_on_while_a_hook_is_under_way() {
     let test = TestDb::fresh::<OneServer>(Service::Like).await;
     let gate = Gate::closed();
     test.db.after_commit(gate.clone());
-    let told: Arc<Mutex<usize>> = Arc::default();
-    let counts = Arc::clone(&told);
-    test.db.on_commit(move |messages| *counts.lock().unwrap() += messages.len());
     let likes = MysqlLikes::new(test.db.clone());
     let mut calls = JoinSet::new();
     for member in 1..=3 {
@@ -87,7 +88,7 @@ async fn the_lane_commits_on_while_a_hook_is_under_way() {
         })
         .await;
     }
-    assert_eq!(*told.lock().unwrap(), 3, "who does not wait is told at once");
+    assert_eq!(*gate.committed.lock().unwrap(), [1, 2, 3], "whoever does not wait learns of it at once");
     assert!(calls.try_join_next().is_none(), "nobody is answered before their hook");
     gate.permits.add_permits(3);
     for call in calls.join_all().await {
@@ -100,9 +101,13 @@ async fn the_lane_commits_on_while_a_hook_is_under_way() {
 struct Falls;
 
 #[async_trait]
-impl AfterCommit for Falls {
-    async fn committed(&self, _messages: &[Message]) {
-        panic!("told to");
+impl AfterCommit<Envelope> for Falls {
+    fn committed(&self, _events: &[Envelope]) {
+        panic!("as the test wants");
+    }
+
+    async fn before_answers(&self, _events: &[Envelope]) {
+        panic!("as the test wants");
     }
 }
 

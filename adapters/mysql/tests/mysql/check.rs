@@ -2,7 +2,7 @@
 
 use madang_board::ArticleId;
 use madang_kernel::{Id, ShardId};
-use madang_mysql::{CheckReport, Mysql, Service};
+use madang_mysql::{CheckProgress, CheckReport, Mysql, MysqlCheck, Service};
 use mysql_async::prelude::Queryable;
 
 use crate::support::{OneServer, TestDb, Topology, TwoServers};
@@ -43,8 +43,8 @@ fn site(service: Service) -> Vec<String> {
     statements.to_vec()
 }
 
-async fn checked(db: &Mysql) -> CheckReport {
-    db.check(|_| {}).await.unwrap()
+async fn checked(service: Service, db: &Mysql) -> CheckReport {
+    MysqlCheck::new(service, db).run(|_| {}).await.unwrap()
 }
 
 /// Of each damage the beginning of what is said of it, alone.
@@ -55,10 +55,10 @@ async fn find_damages(service: Service, damages: &[(String, &str)]) {
         for statement in site(service) {
             conn.query_drop(statement).await.unwrap();
         }
-        let sound = checked(&test.db).await;
+        let sound = checked(service, &test.db).await;
         assert!(sound.is_sound() && sound.rows() > 0, "{:?}", sound.findings);
         conn.query_drop(sql).await.unwrap();
-        let found: Vec<String> = checked(&test.db).await.findings.iter().map(ToString::to_string).collect();
+        let found: Vec<String> = checked(service, &test.db).await.findings.iter().map(ToString::to_string).collect();
         assert!(found.len() == 1 && found[0].contains(expected), "{sql}: {found:?}");
         for table in conn.query::<String, _>("SHOW TABLES").await.unwrap() {
             if !["topology", "lane_batch", "schema_backbone", "schema_history"].contains(&table.as_str()) {
@@ -93,7 +93,8 @@ async fn boards_that_count_wrong_are_found() {
     }
     for (sql, expected) in [first, uncounted] {
         conn.query_drop(sql).await.unwrap();
-        let found: Vec<String> = checked(&test.db).await.findings.iter().map(ToString::to_string).collect();
+        let found: Vec<String> =
+            checked(Service::Article, &test.db).await.findings.iter().map(ToString::to_string).collect();
         assert!(found.iter().any(|found| found.contains(expected)), "{sql}: {found:?}");
     }
 }
@@ -152,17 +153,25 @@ async fn what_is_left_of_an_article_that_is_nowhere_is_found() {
     for statement in site(Service::Like) {
         conn.query_drop(statement).await.unwrap();
     }
-    let found = likes.db.without_article(&articles.db).await.unwrap();
+    let found = MysqlCheck::new(Service::Like, &likes.db).without_article(&articles.db).await.unwrap();
     assert_eq!(found.len(), 1, "{found:?}");
     conn.query_drop(format!("INSERT INTO like_article_gone VALUES ({}, {ARTICLE})", parts_shard())).await.unwrap();
-    assert_eq!(likes.db.without_article(&articles.db).await.unwrap(), [], "it is marked as deleted");
+    assert_eq!(
+        MysqlCheck::new(Service::Like, &likes.db).without_article(&articles.db).await.unwrap(),
+        [],
+        "it is marked as deleted"
+    );
     conn.query_drop("DELETE FROM like_article_gone").await.unwrap();
     let shard = ArticleId::from_raw(ARTICLE).shard().number();
     let mut conn = articles.connect(usize::from(shard) / 32).await;
     conn.query_drop(format!("INSERT INTO article VALUES ({shard}, {ARTICLE}, 1, 1, 1, 1, 1, 'w', 't', 'c', 'h')"))
         .await
         .unwrap();
-    assert_eq!(likes.db.without_article(&articles.db).await.unwrap(), [], "it is there");
+    assert_eq!(
+        MysqlCheck::new(Service::Like, &likes.db).without_article(&articles.db).await.unwrap(),
+        [],
+        "it is there"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -188,10 +197,11 @@ async fn scores_and_lists_that_differ_are_found() {
         let changes = [(1, live(9)), (2, live(8)), (3, Tally::Gone)].map(change).to_vec();
         hot.apply(changes, Offsets { group: GroupId::new("hot-article"), positions: vec![] }).await.unwrap();
         assert!(hot.finalise(day).await.unwrap());
-        let sound = checked(&test.db).await;
+        let sound = checked(Service::HotArticle, &test.db).await;
         assert!(sound.is_sound() && sound.hot_scores == 3, "{:?}", sound.findings);
         test.connect(0).await.query_drop(damage).await.unwrap();
-        let found: Vec<String> = checked(&test.db).await.findings.iter().map(ToString::to_string).collect();
+        let found: Vec<String> =
+            checked(Service::HotArticle, &test.db).await.findings.iter().map(ToString::to_string).collect();
         assert!(found.iter().any(|found| found.contains(expected)), "{damage}: {found:?}");
     }
 }
@@ -199,7 +209,8 @@ async fn scores_and_lists_that_differ_are_found() {
 async fn progress_of<T: Topology>(service: Service) -> (u64, u64) {
     let test = TestDb::fresh::<T>(service).await;
     let mut last = (0, 0);
-    let report = test.db.check(|so_far| last = (so_far.parts_done, so_far.parts)).await.unwrap();
+    let progress = |so_far: CheckProgress| last = (so_far.parts_done, so_far.parts);
+    let report = MysqlCheck::new(service, &test.db).run(progress).await.unwrap();
     assert!(report.is_sound());
     last
 }

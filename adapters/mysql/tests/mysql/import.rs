@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use madang_kernel::{Clock, NodeLeases as _, StoreError};
-use madang_mysql::{Begun, ImportCell, ImportError, ImportTable, Mysql, MysqlImport, MysqlLeases, Progress, Service};
+use madang_mysql::{
+    Begun, ImportCell, ImportError, ImportTable, Mysql, MysqlCheck, MysqlImport, MysqlLeases, Progress, Service,
+};
 
 use crate::support::{TestDb, TwoServers};
 use ImportCell::{Int, Null};
@@ -22,7 +24,8 @@ impl Site {
         for service in [Service::Member].into_iter().chain(OTHERS) {
             all.push(TestDb::fresh::<TwoServers>(service).await);
         }
-        let import = MysqlImport::new(all[0].db.clone(), all[1..].iter().map(|test| test.db.clone()).collect());
+        let others = OTHERS.into_iter().zip(&all[1..]).map(|(service, test)| (service, test.db.clone()));
+        let import = MysqlImport::new(all[0].db.clone(), others.collect());
         Self { all, import }
     }
 
@@ -79,7 +82,7 @@ async fn a_site_is_not_mixed_with_another_nor_with_what_it_became() {
     let refused = used.import.begin("here", "as it was").await;
     assert!(matches!(&refused, Err(ImportError::HoldsData { table, rows: 1 }) if table == "like_article_gone"));
     let busy = Site::fresh().await;
-    let leases = MysqlLeases::new(busy.member().clone());
+    let leases = MysqlLeases::new(busy.member());
     let lease = leases.acquire(60_000).await.unwrap();
     assert!(matches!(busy.import.begin("here", "as it was").await, Err(ImportError::InUse(1))));
     leases.release(lease, lease.from_ms).await.unwrap();
@@ -95,7 +98,7 @@ async fn ids_and_revocations_go_on_above_those_that_came_along() {
     for (end, revocation) in [(ahead, 44), (ahead - 5_000, 1)] {
         site.import.go_on_above(end, revocation).await.unwrap();
     }
-    let leases = MysqlLeases::new(site.member().clone());
+    let leases = MysqlLeases::new(site.member());
     for _ in 0..2 {
         let lease = leases.acquire(1_000).await.unwrap();
         assert!(lease.from_ms >= ahead, "no id is below one that came along: {lease:?}");
@@ -118,5 +121,5 @@ async fn scores_open_their_day_and_a_final_day_stays_final() {
     assert_eq!(site.rows("hot_day").await, 1, "only those that are final are counted");
     let scores: Vec<i64> = hot.rows("SELECT falling_score FROM hot_score").await;
     assert_eq!(scores, [-10, -10]);
-    assert!(hot.db.check(|_| {}).await.unwrap().is_sound());
+    assert!(MysqlCheck::new(Service::HotArticle, &hot.db).run(|_| {}).await.unwrap().is_sound());
 }

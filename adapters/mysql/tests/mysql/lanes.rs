@@ -9,6 +9,7 @@ use madang_board::{ArticleId, MemberId};
 use madang_event::{Envelope, Writer};
 use madang_kernel::{EventId, Id, ShardId, StoreError, Timestamp};
 use madang_like::{Like, LikeAnswer, LikeOutcome, LikeStore, Unlike};
+use madang_messaging::AfterCommit;
 use madang_mysql::{Mysql, MysqlLikes, Service};
 use mysql_async::prelude::Queryable;
 use tokio::task::JoinSet;
@@ -216,27 +217,33 @@ async fn connections_that_the_server_closed_are_made_anew() {
     assert_eq!(likes.state(article(), None).await.unwrap().unwrap().like_count, 2);
 }
 
+/// Notes the versions that are committed.
+#[derive(Default)]
+struct Versions(Mutex<Vec<u64>>);
+
+impl AfterCommit<Envelope> for Versions {
+    fn committed(&self, events: &[Envelope]) {
+        self.0.lock().unwrap().extend(events.iter().map(|event| event.version));
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn committed_messages_are_told_in_commit_order_before_the_answer() {
+async fn committed_events_are_followed_in_commit_order_before_the_answer() {
     let test = TestDb::fresh::<OneServer>(Service::Like).await;
-    let told: Arc<Mutex<Vec<u64>>> = Arc::default();
-    let hears = Arc::clone(&told);
-    test.db.on_commit(move |messages| {
-        let versions = messages.iter().map(|message| Envelope::decode(&message.payload).unwrap().version);
-        hears.lock().unwrap().extend(versions);
-    });
+    let follower = Arc::new(Versions::default());
+    test.db.after_commit(follower.clone());
     let likes = MysqlLikes::new(test.db.clone());
     let mut tasks = JoinSet::new();
     for member in 1..=50 {
-        let (likes, told) = (likes.clone(), Arc::clone(&told));
+        let (likes, follower) = (likes.clone(), Arc::clone(&follower));
         tasks.spawn(async move {
             let answer = answer(&likes, member, true, member).await;
-            assert!(told.lock().unwrap().contains(&answer.committed.version), "told before it was answered");
+            assert!(follower.0.lock().unwrap().contains(&answer.committed.version), "followed before it was answered");
         });
     }
     tasks.join_all().await;
-    let told = told.lock().unwrap().clone();
-    assert_eq!(told, (1..=told.len() as u64).collect::<Vec<_>>());
+    let followed = follower.0.lock().unwrap().clone();
+    assert_eq!(followed, (1..=followed.len() as u64).collect::<Vec<_>>());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

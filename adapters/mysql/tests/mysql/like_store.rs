@@ -8,26 +8,21 @@ use madang_conformance::like_store::LikeStoreHarness;
 use madang_kernel::Id;
 use madang_like::LikeStore;
 use madang_messaging::Message;
-use madang_mysql::{Counting, MysqlLikes, Service};
+use madang_mysql::{MysqlLikes, Service};
 
 use crate::support::{TestDb, Topology};
 
-/// A way of counting under test.
-trait Way: Send + Sync + 'static {
-    const COUNTING: Counting;
-}
-
-struct Harness<T, W> {
+struct Harness<T> {
     test: TestDb,
     likes: MysqlLikes,
-    stamped: PhantomData<(T, W)>,
+    topology: PhantomData<T>,
 }
 
-impl<T: Topology, W: Way> LikeStoreHarness for Harness<T, W> {
+impl<T: Topology> LikeStoreHarness for Harness<T> {
     async fn fresh() -> Self {
         let test = TestDb::fresh::<T>(Service::Like).await;
-        let likes = MysqlLikes::counting(test.db.clone(), W::COUNTING);
-        Self { test, likes, stamped: PhantomData }
+        let likes = MysqlLikes::new(test.db.clone());
+        Self { test, likes, topology: PhantomData }
     }
 
     fn store(&self) -> Arc<dyn LikeStore> {
@@ -54,34 +49,4 @@ impl<T: Topology, W: Way> LikeStoreHarness for Harness<T, W> {
     }
 }
 
-macro_rules! way {
-    ($way:ident) => {
-        pub(super) struct $way;
-
-        impl super::Way for $way {
-            const COUNTING: madang_mysql::Counting = madang_mysql::Counting::$way;
-        }
-    };
-}
-
-mod grouped {
-    way!(Grouped);
-    type Harness<T> = super::Harness<T, Grouped>;
-    on_one_and_two_servers!(madang_conformance::like_store_suite, Harness);
-}
-
-// A transaction a call is slow, and where its shard lives makes no difference to it.
-mod in_place {
-    way!(UpdateInPlace);
-    madang_conformance::like_store_suite!(super::Harness<crate::support::TwoServers, UpdateInPlace>);
-}
-
-mod for_update {
-    way!(SelectForUpdate);
-    madang_conformance::like_store_suite!(super::Harness<crate::support::TwoServers, SelectForUpdate>);
-}
-
-mod optimistic {
-    way!(Optimistic);
-    madang_conformance::like_store_suite!(super::Harness<crate::support::TwoServers, Optimistic>);
-}
+on_one_and_two_servers!(madang_conformance::like_store_suite, Harness);

@@ -1,30 +1,32 @@
-//! Everything that this adapter promises, on real servers: `MADANG_TEST_MYSQL` names two of them.
+//! Everything that the stores promise, on real servers: `MADANG_TEST_MYSQL` names two of them.
 
 #![allow(clippy::unwrap_used, reason = "the helpers of a test fail the test")]
 
 #[macro_use]
+#[path = "../../../../engine/mysql/tests/mysql/support.rs"]
 mod support;
 
 mod after_commit;
 mod article_store;
 mod check;
 mod comment_store;
+mod differences;
 mod folded_comments;
 mod hot_store;
 mod import;
-mod inbox;
 mod lanes;
 mod like_store;
 mod many_articles;
 mod member_store;
-mod membership;
 mod moderation_store;
-mod node_leases;
 mod open;
-mod outbox;
 mod plans;
+mod program {
+    //! The program whose databases are tested.
+    pub(crate) use madang_mysql::Mysql;
+}
+#[path = "../../../../engine/mysql/tests/mysql/proxy.rs"]
 mod proxy;
 mod silent_server;
-mod tls;
 mod two_processes;
 mod view_store;

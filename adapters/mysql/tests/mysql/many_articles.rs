@@ -6,7 +6,7 @@ use madang_article::{Article, ArticleStore, Board, CommentMode, CreateArticle, N
 use madang_board::{ArticleId, BoardId, MemberId};
 use madang_event::Writer;
 use madang_kernel::{EventId, Id, PageNumber, PageSize, StoreError, Timestamp};
-use madang_mysql::{Announce, MysqlArticles, Service};
+use madang_mysql::{Announce, MysqlArticles, MysqlCheck, Service};
 use mysql_async::Conn;
 use mysql_async::prelude::Queryable;
 
@@ -67,7 +67,7 @@ async fn many_articles_at_once_are_counted_like_any_other() {
         assert_eq!(found.article_count, 2_400);
     }
     assert_eq!(test.article_differences().await, Vec::<String>::new());
-    assert!(test.db.check(|_| {}).await.unwrap().is_sound());
+    assert!(MysqlCheck::new(Service::Article, &test.db).run(|_| {}).await.unwrap().is_sound());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -152,7 +152,7 @@ async fn a_page_reads_a_bounded_number_of_rows_however_deep_it_is() {
     open_board(&articles, BOARD).await;
     let mut conn = test.connect(0).await;
     fill(&mut conn, ARTICLES).await;
-    assert_eq!(test.db.check(|_| {}).await.unwrap().findings, []);
+    assert_eq!(MysqlCheck::new(Service::Article, &test.db).run(|_| {}).await.unwrap().findings, []);
     let size = PageSize::new("page_size", 30).unwrap();
     // A block is skipped row by row at most, after one look at each level; then each row of the page is read twice.
     const ROWS_MAX: u64 = 1_000 + 2 * 128 + 3 * 30;

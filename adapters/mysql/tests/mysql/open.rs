@@ -1,6 +1,7 @@
 //! Opening: databases are made once, and refused under another topology.
 
 use madang_board::{ArticleId, MemberId};
+use madang_engine_mysql::Database;
 use madang_event::Writer;
 use madang_kernel::{EventId, Id, ShardId, StoreError, Timestamp};
 use madang_like::{Like, LikeOutcome, LikeStore};
@@ -47,7 +48,7 @@ async fn processes_may_start_together_on_empty_servers() {
     }
     for server in 0..2 {
         let mut conn = connect(&test.options.servers[server].url, None).await;
-        let drop = format!("DROP DATABASE `{}`", Service::Member.database(&test.options.database_prefix));
+        let drop = format!("DROP DATABASE `{}`", Database::from(Service::Member).under(&test.options.database_prefix));
         conn.query_drop(drop).await.unwrap();
     }
 }

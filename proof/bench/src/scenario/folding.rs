@@ -11,9 +11,10 @@ use madang_board::{ArticleId, BoardId, MemberId};
 use madang_event::Writer;
 use madang_kernel::{Created, EventId, Id as _, ShardId, StoreError};
 use madang_like::{Like, LikeOutcome, LikeStore, Unlike};
-use madang_mysql::{Counting, MysqlArticles, MysqlLikes, MysqlOptions, Service};
+use madang_mysql::{MysqlArticles, MysqlLikes, MysqlOptions, Service};
 
 use super::Scenario;
+use super::in_place::{Change, InPlaceLikes};
 use super::like_callers::{Crowd, Step};
 use super::relayed::{Relayed, Servers};
 use crate::cli::Options;
@@ -50,13 +51,15 @@ async fn likes(options: &Options, servers: &Servers) -> Result<Vec<Row>> {
     let crowd = Crowd::new(MEMBERS, callers)?;
     let folded = Relayed::open(servers, servers.options("likes"), Service::Like).await?;
     let single = Relayed::open(servers, one_each(servers, "likes_one", callers), Service::Like).await?;
-    let at = |database: &Relayed, counting| Likers {
-        store: MysqlLikes::counting(database.db.clone(), counting),
+    let at = |database: &Relayed, in_place| Likers {
+        store: MysqlLikes::new(database.db.clone()),
+        in_place,
         database: database.clone(),
         crowd,
         done: (0..callers).map(|_| AtomicU64::new(0)).collect(),
     };
-    let (grouped, in_place) = (at(&folded, Counting::Grouped), at(&single, Counting::UpdateInPlace));
+    let in_place = Some(InPlaceLikes::new(&single.db));
+    let (grouped, in_place) = (at(&folded, None), at(&single, in_place));
     let sides = [grouped.side("likes folded"), in_place.side("one transaction each")];
     let [many, one] = by_turns(options, sides).await;
     for likers in [grouped, in_place] {
@@ -71,6 +74,8 @@ async fn likes(options: &Options, servers: &Servers) -> Result<Vec<Row>> {
 
 struct Likers {
     store: MysqlLikes,
+    /// Where calls are not folded.
+    in_place: Option<InPlaceLikes>,
     database: Relayed,
     crowd: Crowd,
     done: Arc<[AtomicU64]>,
@@ -83,12 +88,18 @@ impl Likers {
 
     async fn run(&self, length: Duration) -> Turn {
         run_callers(self.done.len(), length, |caller, until| {
-            let (store, database, crowd, done) =
-                (self.store.clone(), self.database.clone(), self.crowd, self.done.clone());
+            let (stores, database, crowd, done) =
+                ((self.store.clone(), self.in_place.clone()), self.database.clone(), self.crowd, self.done.clone());
             call_until(until, move || {
-                let (store, database) = (store.clone(), database.clone());
+                let ((store, in_place), database) = (stores.clone(), database.clone());
                 let step = crowd.step(caller, done[caller].fetch_add(1, Ordering::Relaxed));
-                async move { change(&store, &database, step).await.map_err(|error| format!("store: {error}")) }
+                async move {
+                    let changed = match in_place {
+                        Some(in_place) => change_in_place(&in_place, &database, step).await,
+                        None => change(&store, &database, step).await,
+                    };
+                    changed.map_err(|error| format!("store: {error}"))
+                }
             })
         })
         .await
@@ -118,6 +129,15 @@ async fn change(store: &MysqlLikes, database: &Relayed, step: Step) -> Result<()
         LikeOutcome::Done(answer) => ensure!(answer.changed, "a call changed nothing"),
         LikeOutcome::Gone => bail!("the article is gone"),
     }
+    Ok(())
+}
+
+async fn change_in_place(store: &InPlaceLikes, database: &Relayed, step: Step) -> Result<()> {
+    let article_id = ArticleId::from_raw(ARTICLE);
+    let event_id = database.ids.next(ShardId::of_parts(article_id))?;
+    let member_id = MemberId::from_raw(step.member as i64 + 1);
+    let changed = store.change(Change { article_id, member_id, event_id, likes: step.likes }).await?;
+    ensure!(changed, "a call changed nothing");
     Ok(())
 }
 

@@ -14,6 +14,7 @@ mod get_board;
 mod get_comments;
 mod get_page;
 mod get_zipf;
+mod in_place;
 mod lag_site;
 mod like_callers;
 mod log_mix;

@@ -77,11 +77,9 @@ impl Relayed {
         };
         let log = KafkaLog::connect(kafka).await?;
         let (_, all) = watch::channel(Assignment::ALL);
-        let outbox = Arc::new(MysqlOutbox::new(db.clone()));
+        let outbox = Arc::new(MysqlOutbox::new(&db));
         let (relay, hand_over) = Relay::new(RelayConfig::default(), outbox, Arc::new(log.clone()), all, clock.clone());
-        db.on_commit(move |messages| {
-            hand_over.hand_over(messages);
-        });
+        db.hand_over_to(hand_over);
         let tasks = Supervisor::new("bench");
         tasks.spawn("relay", OnError::Restart, move |stop| relay.clone().run(stop));
         let now = clock.now().as_millis();
@@ -109,14 +107,14 @@ impl Relayed {
         self.log.close(STOP_MAX).await;
         self.db.close().await;
         let mut conn = self.connect(None).await?;
-        let database = self.db.service().database(&self.options.database_prefix);
+        let database = self.db.name_on_servers();
         conn.query_drop(format!("DROP DATABASE `{database}`")).await?;
         Ok(conn.disconnect().await?)
     }
 
     /// A connection of the scenario's own to the database.
     pub(super) async fn connect_to_it(&self) -> Result<mysql_async::Conn> {
-        self.connect(Some(self.db.service().database(&self.options.database_prefix))).await
+        self.connect(Some(self.db.name_on_servers())).await
     }
 
     async fn connect(&self, database: Option<String>) -> Result<mysql_async::Conn> {

@@ -51,7 +51,7 @@ impl Target {
         let member = open(Service::Member).await?;
         let mut others = Vec::new();
         for service in OTHERS {
-            others.push(open(service).await?);
+            others.push((service, open(service).await?));
         }
         Ok(Self { import: MysqlImport::new(member, others) })
     }

@@ -9,7 +9,7 @@ use madang_mysql::{Mysql, MysqlOutbox, Service};
 use tokio::sync::watch;
 
 use super::backing::Cluster;
-use super::commits::Followed;
+use super::commits::Follower;
 use crate::composition::site::{Site, Stages};
 
 /// The first shard of a process's relay, by service.
@@ -31,17 +31,17 @@ pub(super) fn start((service, database): &(Service, Mysql), cluster: &Cluster, s
     let config = CoordinatorConfig::default();
     let coordinator =
         Coordinator::new(name, cluster.instance.clone(), config, cluster.membership.clone(), clock.clone());
-    let outbox = Arc::new(MysqlOutbox::new(database.clone()));
+    let outbox = Arc::new(MysqlOutbox::new(database));
     let shards = coordinator.assignment();
     let (relay, hand_over) = Relay::new(RelayConfig::default(), outbox, site.log.clone(), shards, clock);
-    let followed = Followed {
-        relay: hand_over,
+    database.hand_over_to(hand_over);
+    let follower = Follower {
         model: cluster.model.clone(),
         live: site.live.clone(),
         broadcast: cluster.broadcast.clone(),
         read: site.services.read.clone(),
     };
-    database.after_commit(Arc::new(followed));
+    database.after_commit(Arc::new(follower));
     let shown = coordinator.assignment();
     stages.background.spawn("shards", OnError::Restart, move |stop| show(name, shown.clone(), stop));
     stages.coordinators.spawn(name, OnError::Restart, move |stop| coordinator.clone().run(stop));

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use madang_messaging::ConsumerConfig;
-use madang_mysql::{CheckReport, Mysql, Sizes};
+use madang_mysql::{CheckReport, MysqlCheck, Service, Sizes};
 
 use super::backing::Cluster;
 use super::health::behind;
@@ -29,11 +29,11 @@ pub(super) async fn check(cluster: &Cluster, site: &Site, full: bool, report: &R
     }
     let mut differences = 0;
     let mut sizes = Sizes::default();
-    let member = ("member", &cluster.servers.member);
-    let others = cluster.servers.databases.iter().map(|(service, database)| (service.name(), database));
+    let member = (Service::Member, &cluster.servers.member);
+    let others = cluster.servers.databases.iter().map(|(service, database)| (*service, database));
     for (service, database) in std::iter::once(member).chain(others) {
-        let progress = report.clone();
-        let found = database.check(|so_far| progress.progress(service, so_far.parts_done, so_far.parts)).await?;
+        let (check, service, progress) = (MysqlCheck::new(service, database), service.name(), report.clone());
+        let found = check.run(|so_far| progress.progress(service, so_far.parts_done, so_far.parts)).await?;
         say_what_was_compared(service, &found, report).await?;
         for finding in &found.findings {
             report.finding(format!("{service}: {finding}")).await?;
@@ -110,7 +110,7 @@ async fn under_way(cluster: &Cluster, group: &ConsumerConfig) -> anyhow::Result<
 async fn unsent(cluster: &Cluster) -> anyhow::Result<u64> {
     let mut unsent = 0;
     for (_, database) in &cluster.servers.databases {
-        unsent += Mysql::sizes(database).await?.outbox;
+        unsent += database.sizes().await?.outbox;
     }
     Ok(unsent)
 }

@@ -1,5 +1,5 @@
-//! What follows a commit of a store, before its callers are answered: the batch goes to the relay, which never waits, and
-//! then into the query model, so that people read what they wrote in whichever process they ask next.
+//! What follows a commit of a store in this process: open pages and near caches at once, then the query model, before the
+//! callers are answered, so that people read what they wrote in whichever process they ask next.
 
 use std::sync::Arc;
 
@@ -7,17 +7,20 @@ use async_trait::async_trait;
 use madang_article_read::ReadService;
 use madang_engine_redis::RedisBroadcast;
 use madang_event::Envelope;
+<<<<<<< HEAD
 use madang_messaging::{HandOver, Message};
 use madang_mysql::AfterCommit;
 use madang_redis::RedisReadModel;
+=======
+use madang_messaging::AfterCommit;
+use madang_redis::{RedisBroadcast, RedisReadModel};
+>>>>>>> 4dee332 (Take an engine that knows no board out of the MySQL stores)
 use madang_web::LiveHub;
 
 use super::live;
 
 /// Follows the commits of one store.
-pub(super) struct Followed {
-    /// The relay of the store.
-    pub(super) relay: HandOver,
+pub(super) struct Follower {
     /// The query model, which waits for Redis no longer than a writer may be kept.
     pub(super) model: Arc<RedisReadModel>,
     /// The pages that are open in this process.
@@ -29,17 +32,17 @@ pub(super) struct Followed {
 }
 
 #[async_trait]
-impl AfterCommit for Followed {
-    async fn committed(&self, messages: &[Message]) {
-        self.relay.hand_over(messages.to_vec());
-        // A message that this process wrote and cannot read is told of by whoever consumes it.
-        let events: Vec<Envelope> = messages.iter().filter_map(|m| Envelope::decode(&m.payload).ok()).collect();
-        self.live.publish(&events);
-        live::say(&self.broadcast, &events);
+impl AfterCommit<Envelope> for Follower {
+    fn committed(&self, events: &[Envelope]) {
+        self.live.publish(events);
+        live::say(&self.broadcast, events);
         if let Some(read) = &self.read {
-            read.note_committed(&events);
+            read.note_committed(events);
         }
-        if let Err(error) = self.model.merge_committed(&events).await {
+    }
+
+    async fn before_answers(&self, events: &[Envelope]) {
+        if let Err(error) = self.model.merge_committed(events).await {
             metrics::counter!("madang_commits_not_merged_total").increment(1);
             tracing::debug!("a commit was not merged into the query model, and comes by the log: {error}");
         }

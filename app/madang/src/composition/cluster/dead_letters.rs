@@ -21,7 +21,7 @@ impl AllDeadLetters {
     pub(super) fn of(servers: &Servers) -> Self {
         let with_outbox = servers.databases.iter().filter(|(service, _)| carriers::has_outbox(*service));
         let of_relays = with_outbox.map(|(service, database)| {
-            let letters: Box<dyn DeadLetters> = Box::new(MysqlDeadLetters::new(database.clone()));
+            let letters: Box<dyn DeadLetters> = Box::new(MysqlDeadLetters::new(database));
             (service.name(), letters)
         });
         let of_consumers: Box<dyn DeadLetters> = Box::new(servers.log.dead_letters());

@@ -81,7 +81,7 @@ impl<'a> Opening<'a> {
         let keys = ClusterKeys::read(cluster)?;
         let servers = Servers::reach(cluster, roles, &clock).await?;
         is_whole(&servers).await?;
-        let leases = Arc::new(MysqlLeases::new(servers.member.clone()));
+        let leases = Arc::new(MysqlLeases::new(&servers.member));
         let lease_ms = i64::try_from(cluster.node_lease_ms).context("cluster.node_lease_ms is out of its range")?;
         let first = first_lease(leases.as_ref(), lease_ms).await?;
         let stores = ClusterStores::on(&servers, roles);

@@ -1,0 +1,2 @@
+-- Which instances live is told by Redis; nobody has written here.
+DROP TABLE IF EXISTS instance;

@@ -1,0 +1,78 @@
+//! The databases of the board: one a service, each with its own tables.
+
+use madang_engine_mysql::Database;
+
+/// The table that remembers which migrations of a service's own have run.
+const OWN: &str = "schema_history";
+
+mod member {
+    refinery::embed_migrations!("migrations/member");
+}
+mod copy {
+    refinery::embed_migrations!("migrations/copy");
+}
+mod article {
+    refinery::embed_migrations!("migrations/article");
+}
+mod comment {
+    refinery::embed_migrations!("migrations/comment");
+}
+mod like {
+    refinery::embed_migrations!("migrations/like");
+}
+mod hot_article {
+    refinery::embed_migrations!("migrations/hot_article");
+}
+mod view {
+    refinery::embed_migrations!("migrations/view");
+}
+
+/// A service with a database of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Service {
+    /// Members, revocations, node leases.
+    Member,
+    /// Boards and articles.
+    Article,
+    /// Comments.
+    Comment,
+    /// Likes.
+    Like,
+    /// View counts.
+    View,
+    /// Scores and lists of hot articles.
+    HotArticle,
+}
+
+impl Service {
+    /// Its name, as roles are called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Member => "member",
+            Self::Article => "article",
+            Self::Comment => "comment",
+            Self::Like => "like",
+            Self::View => "view",
+            Self::HotArticle => "hot-article",
+        }
+    }
+}
+
+impl From<Service> for Database {
+    fn from(service: Service) -> Self {
+        let database = Self::new(service.name());
+        let own = match service {
+            Service::Member => {
+                return database
+                    .with_migrations("schema_copy", copy::migrations::runner)
+                    .with_migrations(OWN, member::migrations::runner);
+            }
+            Service::Article => article::migrations::runner,
+            Service::Comment => comment::migrations::runner,
+            Service::Like => like::migrations::runner,
+            Service::View => view::migrations::runner,
+            Service::HotArticle => hot_article::migrations::runner,
+        };
+        database.with_migrations(OWN, own)
+    }
+}

@@ -1,0 +1,123 @@
+//! Whether a server responds. Whoever waits long for it has it probed on a connection of its own, so that slow work is told
+//! apart from a server that stands still; while it does not respond, everybody is refused at once.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use madang_messaging::Stop;
+use tokio::sync::{Notify, watch};
+use tokio::time::sleep;
+
+use crate::errors::SqlError;
+use crate::server::Server;
+
+/// How long anything is waited for before the server is probed.
+const SUSPECT_MS: u64 = 1_000;
+/// Between two probes while it is unreachable.
+const PROBE_PAUSE_MS: u64 = 200;
+
+/// Whether a server is reachable, shared by all who use it.
+#[doc(hidden)]
+pub struct Health {
+    unreachable: watch::Sender<bool>,
+    suspected: Notify,
+}
+
+impl Health {
+    /// Nothing speaks against it yet.
+    pub(crate) fn new() -> Self {
+        Self { unreachable: watch::Sender::new(false), suspected: Notify::new() }
+    }
+
+    /// Refuses at once while the server is unreachable.
+    fn is_reachable(&self) -> Result<(), SqlError> {
+        if *self.unreachable.borrow() { Err(silent()) } else { Ok(()) }
+    }
+
+    /// Waits for `work`, and breaks it off when the server turns out to be unreachable meanwhile.
+    pub async fn guard<T, E>(&self, work: impl Future<Output = Result<T, E>>) -> Result<T, E>
+    where
+        E: From<SqlError>,
+    {
+        self.is_reachable()?;
+        let mut unreachable = self.unreachable.subscribe();
+        let mut work = pin!(work);
+        loop {
+            tokio::select! {
+                biased;
+                outcome = &mut work => return outcome,
+                () = becomes_unreachable(&mut unreachable) => return Err(silent().into()),
+                () = sleep(Duration::from_millis(SUSPECT_MS)) => self.suspected.notify_one(),
+            }
+        }
+    }
+}
+
+async fn becomes_unreachable(unreachable: &mut watch::Receiver<bool>) {
+    // The sender is kept by whoever waits here.
+    let _ = unreachable.wait_for(|unreachable| *unreachable).await;
+}
+
+fn silent() -> SqlError {
+    SqlError::Unavailable("it does not respond".to_owned())
+}
+
+/// Probes a server that somebody suspects, until it responds.
+pub(crate) async fn watch_server(server: Arc<Server>, stop: Stop) {
+    let health = server.health();
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = health.suspected.notified() => {}
+        }
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                responds = server.responds() => if responds { break },
+            }
+            if !health.unreachable.send_replace(true) {
+                tracing::warn!(
+                    server = server.name(),
+                    "a database server does not respond; calls to its shards are refused until it does"
+                );
+            }
+            sleep(Duration::from_millis(PROBE_PAUSE_MS)).await;
+        }
+        if health.unreachable.send_replace(false) {
+            tracing::info!(server = server.name(), "the database server responds again, and its shards are served");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn who_waits_long_raises_suspicion_and_goes_on_waiting() {
+        let health = Health::new();
+        let work = async {
+            health.suspected.notified().await;
+            sleep(Duration::from_secs(5)).await;
+            Ok::<_, SqlError>("late")
+        };
+        assert_eq!(health.guard(work).await.unwrap(), "late");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_under_way_is_broken_off_and_what_follows_is_refused_until_the_server_is_back() {
+        let health = Health::new();
+        let for_ever = health.guard(std::future::pending::<Result<(), SqlError>>());
+        let found = async {
+            health.suspected.notified().await;
+            health.unreachable.send_replace(true);
+        };
+        let (broken_off, ()) = tokio::join!(for_ever, found);
+        assert!(broken_off.unwrap_err().is_unavailable());
+        let refused: Result<(), SqlError> = health.guard(async { panic!("was tried") }).await;
+        assert!(refused.unwrap_err().is_unavailable());
+        health.unreachable.send_replace(false);
+        assert!(health.guard(async { Ok::<_, SqlError>(()) }).await.is_ok());
+    }
+}

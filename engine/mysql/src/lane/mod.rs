@@ -1,0 +1,148 @@
+//! Lanes: calls that wait are folded into one physical transaction, and answered after its COMMIT.
+//!
+//! Each store has a few lanes on each server, and a shard keeps its lane: so what one process commits to a shard has one
+//! order, and its batches never wait for one another's locks. A batch is decided in memory between a read and a write of
+//! many rows. An error that is nobody's in particular runs it again as a whole; one that is somebody's runs the calls one
+//! by one, so that only the bad one fails. A COMMIT without a reply is looked up by its number ([`commit`]); while that takes
+//! long, the lane refuses other calls. Where callers wait for what follows a commit, the lane goes on meanwhile ([`replies`]).
+
+mod batch;
+mod commit;
+mod queue;
+mod replies;
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use madang_kernel::{ShardId, ShardMap, StoreError};
+use madang_messaging::{OnError, Stop, ToMessage};
+use tokio::sync::mpsc;
+
+use crate::Mysql;
+use crate::errors::SqlError;
+use crate::transaction::Tx;
+use batch::Batches;
+use queue::Queue;
+use replies::{UNANSWERED_BATCHES_MAX, reply};
+
+/// Calls that may wait in one lane; one more is refused at once.
+const LANE_PENDING_MAX: usize = 4_096;
+
+/// What a call came to: its answer, or why it alone was refused. Either way it left nothing half done.
+pub type Decision<A> = Result<A, StoreError>;
+
+/// What a batch of calls came to.
+pub struct Decided<A, E> {
+    /// One for each call, in the order of the calls.
+    pub decisions: Vec<Decision<A>>,
+    /// What happened, in commit order. Each becomes a message in the outbox, in the transaction of the batch.
+    pub events: Vec<E>,
+}
+
+impl<A, E> Decided<A, E> {
+    /// Of calls that nobody else has to know of.
+    pub fn without_events(decisions: Vec<Decision<A>>) -> Self {
+        Self { decisions, events: Vec::new() }
+    }
+}
+
+/// How the calls of one store are decided together.
+pub trait Fold: Send + Sync + 'static {
+    /// What a caller wants.
+    type Call: Send + Sync + 'static;
+    /// What a caller gets.
+    type Answer: Send + 'static;
+    /// What happens when a call changes something.
+    type Event: ToMessage;
+
+    /// The shard a call belongs to.
+    fn shard(call: &Self::Call) -> ShardId;
+
+    /// Decides calls in their order: takes locks in key order, reads, replays in memory, writes. One decision for each
+    /// call. An error means that none of them is decided.
+    fn decide(
+        &self,
+        tx: &mut Tx<'_>,
+        calls: &[Self::Call],
+    ) -> impl Future<Output = Result<Decided<Self::Answer, Self::Event>, SqlError>> + Send;
+}
+
+/// The lanes of one store on all its servers.
+pub struct Lanes<F: Fold> {
+    map: ShardMap,
+    /// By server, then by lane.
+    queues: Arc<[Vec<Arc<Queue<F>>>]>,
+    /// Where calls are not folded, they take turns over the lanes of their server.
+    turns: Option<Arc<AtomicUsize>>,
+}
+
+impl<F: Fold> Clone for Lanes<F> {
+    fn clone(&self) -> Self {
+        Self { map: self.map.clone(), queues: Arc::clone(&self.queues), turns: self.turns.clone() }
+    }
+}
+
+impl<F: Fold> Lanes<F> {
+    /// Starts the lanes; they run until the store closes.
+    pub fn start(db: &Mysql<F::Event>, fold: F) -> Self {
+        Self::start_with(db, fold, db.options().batch_calls_max.max(1), None)
+    }
+
+    /// Starts lanes in which every call is a transaction of its own, and calls of one shard contend with one another: what
+    /// folding is compared with.
+    pub fn start_unfolded(db: &Mysql<F::Event>, fold: F) -> Self {
+        Self::start_with(db, fold, 1, Some(Arc::default()))
+    }
+
+    fn start_with(db: &Mysql<F::Event>, fold: F, calls_max: usize, turns: Option<Arc<AtomicUsize>>) -> Self {
+        let fold = Arc::new(fold);
+        let mut queues = Vec::new();
+        for server in db.servers() {
+            let lanes = (0..db.options().lanes()).map(|_| {
+                let queue = Arc::new(Queue::new(LANE_PENDING_MAX));
+                let batches = Batches::new(db, Arc::clone(server), Arc::clone(&queue), Arc::clone(&fold));
+                let waiting = Arc::clone(&queue);
+                db.supervise(move |supervisor| {
+                    supervisor.spawn("lane", OnError::Restart, move |stop| {
+                        run(Arc::clone(&waiting), batches.clone(), calls_max, stop)
+                    });
+                });
+                // A lane that was stopped before it ever ran leaves its calls to this.
+                let closed = Arc::clone(&queue);
+                db.when_closed(move || closed.close());
+                queue
+            });
+            queues.push(lanes.collect());
+        }
+        Self { map: db.map().clone(), queues: queues.into(), turns }
+    }
+
+    /// Puts a call into its lane and waits for its answer.
+    pub async fn call(&self, call: F::Call) -> Result<F::Answer, StoreError> {
+        let shard = F::shard(&call);
+        let lanes = &self.queues[usize::from(self.map.server(shard).0)];
+        let turn = match &self.turns {
+            None => usize::from(shard.number()),
+            Some(turns) => turns.fetch_add(1, Ordering::Relaxed),
+        };
+        lanes[turn % lanes.len()].call(call).await
+    }
+}
+
+async fn run<F: Fold>(
+    queue: Arc<Queue<F>>,
+    batches: Batches<F>,
+    calls_max: usize,
+    stop: Stop,
+) -> Result<(), Infallible> {
+    let (followed, replying) = mpsc::channel(UNANSWERED_BATCHES_MAX);
+    let committing = async move {
+        let mut connection = None;
+        while let Some(queued) = queue.next(calls_max, &stop).await {
+            batches.run(&mut connection, queued, &followed).await;
+        }
+    };
+    tokio::join!(committing, reply(replying));
+    Ok(())
+}

@@ -1,0 +1,12 @@
+//! Names of the figures this engine reports.
+
+/// Calls in a batch.
+pub(crate) const BATCH_CALLS: &str = "madang_mysql_batch_calls";
+/// Calls refused because a lane was full.
+pub(crate) const REFUSED: &str = "madang_mysql_refused_total";
+/// Transactions that ran again because another was in the way or a connection was lost.
+pub(crate) const RUN_AGAIN: &str = "madang_mysql_run_again_total";
+/// Batches whose calls ran one by one.
+pub(crate) const ONE_BY_ONE: &str = "madang_mysql_one_by_one_total";
+/// COMMITs whose reply was lost and whose outcome was looked up.
+pub(crate) const COMMITS_LOOKED_UP: &str = "madang_mysql_commits_looked_up_total";
