@@ -25,7 +25,7 @@ pub use check::{
 pub use comments::SqliteComments;
 pub use export::{ExportRow, ExportState, ExportTable, Fate, TABLES, TableFate, export, export_state, schema_tables};
 pub use hot::{SqliteHot, SqliteProgress};
-pub use likes::{Counting, SqliteLikes};
+pub use likes::SqliteLikes;
 pub use madang_engine_sqlite::{
     Backlog, DATABASE_FILE, GroupLag, GroupState, OpenError, Priority, RetentionOptions, SqliteOptions, Trimmed,
 };

@@ -1,4 +1,4 @@
-//! Likes on SQLite keep the port's promises, whichever way they are counted.
+//! Likes on SQLite keep the port's promises.
 
 mod support;
 
@@ -10,32 +10,21 @@ use madang_conformance::like_store::LikeStoreHarness;
 use madang_kernel::{EventId, Id, ShardId, Timestamp};
 use madang_like::LikeStore;
 use madang_messaging::Message;
-use madang_sqlite::{CheckOptions, Counting, SqliteLikes};
+use madang_sqlite::{CheckOptions, SqliteLikes};
 use rusqlite::Connection;
 use support::{TestDb, broken};
 
-/// One way of counting, with the crowd it is tried with.
-trait Way: Send + Sync + 'static {
-    const COUNTING: Counting;
-    const CROWD: i64 = 3_000;
-    const TASKS: i64 = 100;
-}
-
-struct Harness<W> {
+struct Harness {
     test: TestDb,
-    way: std::marker::PhantomData<W>,
 }
 
-impl<W: Way> LikeStoreHarness for Harness<W> {
-    const CROWD: i64 = W::CROWD;
-    const TASKS: i64 = W::TASKS;
-
+impl LikeStoreHarness for Harness {
     async fn fresh() -> Self {
-        Self { test: TestDb::fresh(), way: std::marker::PhantomData }
+        Self { test: TestDb::fresh() }
     }
 
     fn store(&self) -> Arc<dyn LikeStore> {
-        Arc::new(SqliteLikes::counting(self.test.db.clone(), W::COUNTING))
+        Arc::new(SqliteLikes::new(self.test.db.clone()))
     }
 
     async fn committed(&self) -> Vec<Message> {
@@ -78,41 +67,4 @@ fn entries(reader: &Connection) -> rusqlite::Result<Vec<Message>> {
     rows.collect()
 }
 
-struct InPlace;
-impl Way for InPlace {
-    const COUNTING: Counting = Counting::UpdateInPlace;
-}
-
-struct ForUpdate;
-impl Way for ForUpdate {
-    const COUNTING: Counting = Counting::SelectForUpdate;
-}
-
-struct Optimist;
-impl Way for Optimist {
-    const COUNTING: Counting = Counting::Optimistic;
-    // In a crowd all but one try in vain each time, so the work grows with its square.
-    const CROWD: i64 = 300;
-    const TASKS: i64 = 20;
-}
-
-struct Group;
-impl Way for Group {
-    const COUNTING: Counting = Counting::Grouped;
-}
-
-mod update_in_place {
-    madang_conformance::like_store_suite!(super::Harness<super::InPlace>);
-}
-
-mod select_for_update {
-    madang_conformance::like_store_suite!(super::Harness<super::ForUpdate>);
-}
-
-mod optimistic {
-    madang_conformance::like_store_suite!(super::Harness<super::Optimist>);
-}
-
-mod grouped {
-    madang_conformance::like_store_suite!(super::Harness<super::Group>);
-}
+madang_conformance::like_store_suite!(Harness);

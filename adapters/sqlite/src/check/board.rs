@@ -49,7 +49,7 @@ pub(super) fn compare(tx: &Connection, board: BoardId, report: &mut CheckReport)
         return Ok(());
     };
     let mut levels = [Level::read(tx, board, BLOCK)?, Level::read(tx, board, SUPER_BLOCK)?];
-    let (mut rows, mut greatest) = (0, 0);
+    let (mut rows, mut greatest) = (0_i64, 0);
     let mut statement = tx.prepare_cached(ARTICLE_IDS).map_err(sql_error)?;
     let mut articles = statement.query([board.raw()]).map_err(sql_error)?;
     while let Some(row) = articles.next().map_err(sql_error)? {
@@ -59,7 +59,7 @@ pub(super) fn compare(tx: &Connection, board: BoardId, report: &mut CheckReport)
             level.add(greatest);
         }
     }
-    report.articles += rows as u64;
+    report.articles += rows.cast_unsigned();
     compare_counter(&counter, rows, greatest, report);
     for level in &levels {
         level.compare(board, report);

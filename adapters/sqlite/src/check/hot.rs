@@ -34,7 +34,7 @@ pub enum HotFinding {
         /// What is stored.
         day: i64,
     },
-    /// A score of the present day differs from the counter it comes from, although every event has been heard.
+    /// A score of the present day differs from the counter it comes from, although every event has been consumed.
     Source {
         /// The article.
         article_id: ArticleId,

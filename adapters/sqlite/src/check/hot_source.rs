@@ -1,5 +1,5 @@
 //! The scores of the present day against the counters they come from. Counters change with the event that tells of it, so
-//! once an article's events are heard, its score has the same counts at the same versions.
+//! once an article's events are consumed, its score has the same counts at the same versions.
 //!
 //! Only the present day can be compared: counters go on after a day has ended, and its scores do not.
 
@@ -13,8 +13,8 @@ use madang_hot_article::Day;
 use madang_kernel::{Clock, ID_EPOCH_MS, Id, NODE_BITS, SEQUENCE_BITS, SHARD_BITS, StoreError, Timestamp};
 use rusqlite::{Connection, Row, params};
 
+use super::backlog::backlog;
 use super::hot::{HotFinding, found};
-use super::unheard::unheard;
 use super::{CheckDerived, CheckReport, FINDINGS_MAX, Part};
 
 const LIKES: &str = include_str!("../../sql/check/like_counts_of_day.sql");
@@ -35,7 +35,7 @@ struct Today {
     beside: [Day; 2],
     first: i64,
     end: i64,
-    unheard: HashSet<ArticleId>,
+    backlog: HashSet<ArticleId>,
 }
 
 /// Compares the scores of the present day; the caller holds one snapshot.
@@ -45,7 +45,7 @@ pub(super) fn compare(
     clock: &dyn Clock,
     report: &mut CheckReport,
 ) -> Result<(), StoreError> {
-    let unheard = match unheard(tx, &derived.hot_group, &Topic::ALL)? {
+    let backlog = match backlog(tx, &derived.hot_group, &Topic::ALL)? {
         Ok(articles) => articles,
         Err(reason) => {
             report.left_out.push(format!("scores with the counters of today: {reason}"));
@@ -57,7 +57,7 @@ pub(super) fn compare(
     let first = derived.days.start_of(day).plus(Duration::from_millis(ID_AHEAD_MAX_MS));
     let end = derived.days.end_of(day);
     let beside = [day.minus(1), derived.days.day_of(end)];
-    let today = Today { day, beside, first: first_id(first), end: first_id(end), unheard };
+    let today = Today { day, beside, first: first_id(first), end: first_id(end), backlog };
     for (sql, part) in [(LIKES, Part::Likes), (COMMENTS, Part::Comments), (VIEWS, Part::Views)] {
         compare_counters(tx, sql, part, &today, report)?;
     }
@@ -87,7 +87,7 @@ fn compare_counters(
     for row in rows {
         let (article_id, counted, scored) = row.map_err(sql_error)?;
         report.hot_sources += 1;
-        let differs = scored != Some(counted) && !today.unheard.contains(&article_id);
+        let differs = scored != Some(counted) && !today.backlog.contains(&article_id);
         if differs && (scored.is_some() || !is_of_another_day(tx, today.beside, article_id)?) {
             found(report, HotFinding::Source { article_id, part, scored, counted: Some(counted) });
         }
@@ -98,7 +98,7 @@ fn compare_counters(
     Ok(())
 }
 
-/// Whether an article is scored on a day beside its own: the site's time zone was another when the events were heard.
+/// Whether an article is scored on a day beside its own: the site's time zone was another when the events were consumed.
 fn is_of_another_day(tx: &Connection, beside: [Day; 2], article: ArticleId) -> Result<bool, StoreError> {
     let mut find = tx.prepare_cached(IS_SCORED).map_err(sql_error)?;
     for day in beside {
@@ -119,7 +119,7 @@ fn compare_scores(tx: &Connection, today: &Today, report: &mut CheckReport) -> R
         for (place, part) in [Part::Likes, Part::Comments, Part::Views].into_iter().enumerate() {
             let scored = (number(1 + 2 * place)?, number(2 + 2 * place)?);
             let is_counted = number(7 + place)? != 0;
-            if scored != (0, 0) && !is_counted && !today.unheard.contains(&article_id) {
+            if scored != (0, 0) && !is_counted && !today.backlog.contains(&article_id) {
                 found(report, HotFinding::Source { article_id, part, scored: Some(scored), counted: None });
             }
         }
@@ -137,7 +137,7 @@ fn compare_presence(tx: &Connection, today: &Today, report: &mut CheckReport) ->
     let rows = statement.query_map(params![today.day.number(), today.first], read).map_err(sql_error)?;
     for row in rows {
         let (article_id, is_there) = row.map_err(sql_error)?;
-        if !today.unheard.contains(&article_id) {
+        if !today.backlog.contains(&article_id) {
             found(report, HotFinding::Presence { article_id, is_there });
         }
         if report.findings.len() >= FINDINGS_MAX {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use bytes::Bytes;
 use madang_board::ArticleId;
-use madang_engine_sqlite::sql_error;
+use madang_engine_sqlite::{limit, sql_error};
 use madang_event::{Envelope, Event, Topic};
 use madang_kernel::{Id, StoreError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -38,7 +38,7 @@ fn collect(
     report: &mut CheckReport,
 ) -> Result<(), StoreError> {
     let mut statement = tx.prepare(sql).map_err(sql_error)?;
-    let findings = statement.query_map([FINDINGS_MAX as i64], finding).map_err(sql_error)?;
+    let findings = statement.query_map([limit(FINDINGS_MAX)], finding).map_err(sql_error)?;
     for finding in findings {
         report.findings.push(finding.map_err(sql_error)?);
     }

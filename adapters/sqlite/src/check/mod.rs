@@ -3,6 +3,7 @@
 //! Runs beside the server on a connection and a thread of its own, so that no reader of the pool is held up. Each board is
 //! compared within one snapshot, so that writers at work cause no false alarm.
 
+mod backlog;
 mod board;
 mod comments;
 mod events;
@@ -12,7 +13,6 @@ mod hot_source;
 mod likes;
 mod orphans;
 mod report;
-mod unheard;
 mod views;
 
 use madang_board::BoardId;

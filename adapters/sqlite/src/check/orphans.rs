@@ -1,5 +1,5 @@
 //! Comments, likes and view counts of articles that are neither there nor marked as deleted. Their group would have marked
-//! them, unless it has not heard of the deletion yet.
+//! them, unless the deletion is still in its backlog.
 
 use madang_board::ArticleId;
 use madang_engine_sqlite::sql_error;
@@ -8,7 +8,7 @@ use madang_kernel::{Id, StoreError};
 use madang_messaging::GroupId;
 use rusqlite::Connection;
 
-use super::unheard::unheard;
+use super::backlog::backlog;
 use super::{CheckDerived, CheckFinding, CheckReport, FINDINGS_MAX, Part};
 
 const COMMENTS: &str = include_str!("../../sql/check/comment_counts_without_article.sql");
@@ -23,7 +23,7 @@ pub(super) fn compare(tx: &Connection, derived: &CheckDerived, report: &mut Chec
 }
 
 fn look(tx: &Connection, sql: &str, part: Part, group: &GroupId, report: &mut CheckReport) -> Result<(), StoreError> {
-    let unheard = match unheard(tx, group, &[Topic::Article])? {
+    let backlog = match backlog(tx, group, &[Topic::Article])? {
         Ok(articles) => articles,
         Err(reason) => {
             report.left_out.push(format!("{part} of articles that are gone: {reason}"));
@@ -33,7 +33,7 @@ fn look(tx: &Connection, sql: &str, part: Part, group: &GroupId, report: &mut Ch
     let mut statement = tx.prepare(sql).map_err(sql_error)?;
     for article in statement.query_map([], |row| row.get(0)).map_err(sql_error)? {
         let article_id = ArticleId::from_raw(article.map_err(sql_error)?);
-        if !unheard.contains(&article_id) {
+        if !backlog.contains(&article_id) {
             report.findings.push(CheckFinding::WithoutArticle { article_id, part });
         }
         if report.findings.len() >= FINDINGS_MAX {

@@ -14,7 +14,7 @@ pub struct CheckOptions {
     pub derived: Option<CheckDerived>,
 }
 
-/// Which consumer groups keep derived data, and in which days the scores are counted. What a group has not heard of yet is
+/// Which consumer groups keep derived data, and in which days the scores are counted. What is still in the backlog of a group is
 /// no difference.
 #[derive(Debug, Clone)]
 pub struct CheckDerived {

@@ -107,7 +107,7 @@ fn newest_events(tx: &Connection, report: &mut CheckReport) -> Result<BTreeMap<A
         let payload = Bytes::from(row.get::<_, Vec<u8>>(1).map_err(sql_error)?);
         match Envelope::decode(&payload) {
             Ok(Envelope { key, version, event: Event::ArticleViewed(views), .. }) => {
-                newest.entry(key).or_insert((version as i64, views.view_count as i64));
+                newest.entry(key).or_insert((version.cast_signed(), views.view_count.cast_signed()));
             }
             // Not of this topic: it says nothing of views.
             Ok(_) => {}

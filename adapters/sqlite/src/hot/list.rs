@@ -16,7 +16,7 @@ const MARK_FINAL: &str = include_str!("../../sql/hot/mark_final.sql");
 
 /// The best articles of a day by their scores.
 pub(crate) fn top(tx: &Connection, day: Day, limit: usize) -> Result<Vec<HotItem>, StoreError> {
-    items(tx, TOP, params![day.number(), limit.min(TOP_MAX) as i64])
+    items(tx, TOP, params![day.number(), madang_engine_sqlite::limit(limit.min(TOP_MAX))])
 }
 
 /// What is kept of a final list, in its order.

@@ -20,7 +20,7 @@ pub(crate) use list::{kept, top};
 pub use progress::SqliteProgress;
 pub(crate) use row::{COUNT_COLUMNS, tally};
 
-/// Hot articles in one SQLite file. Nobody waits for a score, so all of it gives way to people.
+/// Hot articles in one SQLite file. Nobody waits for a score, so all of it is background work.
 #[derive(Clone)]
 pub struct SqliteHot {
     db: Sqlite,

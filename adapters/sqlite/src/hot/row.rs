@@ -1,7 +1,7 @@
 //! A tally as columns, and back.
 
 use madang_board::ArticleId;
-use madang_engine_sqlite::{PART, sql_error};
+use madang_engine_sqlite::{PART, limit, sql_error};
 use madang_hot_article::{Counts, Day, Reading, Tally};
 use madang_kernel::{Id, StoreError};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Row};
@@ -78,7 +78,7 @@ pub(super) fn tallies_after(
     let after = after.map_or(i64::MIN, Id::raw);
     let read = |row: &Row<'_>| Ok((ArticleId::from_raw(row.get(COUNT_COLUMNS)?), tally(row)?));
     let mut statement = tx.prepare_cached(TALLIES_AFTER)?;
-    statement.query_map([day.number(), after, slice.max(1) as i64], read)?.collect()
+    statement.query_map([day.number(), after, limit(slice.max(1))], read)?.collect()
 }
 
 /// A column that holds no negative number.

@@ -1,10 +1,10 @@
 //! Upkeep in slices: days that are over are forgotten, scores are computed anew.
 
 use madang_board::ArticleId;
-use madang_engine_sqlite::sql_error;
+use madang_engine_sqlite::{limit, sql_error};
 use madang_hot_article::{Day, Forgotten, RankingSlice, Tally};
 use madang_kernel::{Id, StoreError};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::row;
 
@@ -24,7 +24,7 @@ pub(super) fn forget_before(tx: &Connection, day: Day, slice: usize) -> rusqlite
     let mut oldest = tx.prepare_cached(OLDEST_BEFORE)?;
     let mut oldest = || oldest.query_row([day.number()], |row| row.get::<_, i64>(0)).optional();
     if let Some(old) = oldest()? {
-        removed += tx.prepare_cached(FORGET_SCORES)?.execute(params![old, slice.max(1) as i64])?;
+        removed += tx.prepare_cached(FORGET_SCORES)?.execute([old, limit(slice.max(1))])?;
     }
     Ok(Forgotten { removed: removed as u64, done: oldest()?.is_none() })
 }
@@ -67,5 +67,5 @@ fn stored_after(tx: &Connection, after: Option<(Day, ArticleId)>, slice: usize) 
         let (score, day, article) = (row.get(columns)?, row.get(columns + 1)?, row.get(columns + 2)?);
         Ok(Stored { tally: row::tally(row)?, score, day, article })
     };
-    tx.prepare_cached(AFTER)?.query_map(params![day, article, slice as i64], read)?.collect()
+    tx.prepare_cached(AFTER)?.query_map([day, article, limit(slice)], read)?.collect()
 }

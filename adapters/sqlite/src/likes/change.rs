@@ -1,16 +1,12 @@
-//! A like or its end as the writer sees it, and the statements that every way of counting shares.
+//! A like or its end as the writer sees it, and the counter as it is read.
 
 use madang_board::{ArticleId, MemberId};
 use madang_engine_sqlite::sql_error;
 use madang_kernel::{EventId, Id, StoreError, Timestamp};
-use madang_like::{Like, LikeCount, Replayed, Unlike, events};
-use rusqlite::{Connection, OptionalExtension, Row, params};
-
-use crate::Tx;
+use madang_like::{Like, LikeCount, Unlike};
+use rusqlite::{Connection, OptionalExtension, Row};
 
 const IS_LIKED: &str = include_str!("../../sql/like/is_liked.sql");
-const INSERT: &str = include_str!("../../sql/like/insert.sql");
-const DELETE: &str = include_str!("../../sql/like/delete.sql");
 const FIND_COUNT: &str = include_str!("../../sql/like/find_count.sql");
 
 /// What one caller wants.
@@ -30,21 +26,6 @@ pub(super) struct NewRow {
     pub(super) created_at: Timestamp,
 }
 
-/// Why an optimistic call did not commit.
-#[derive(Debug)]
-pub(super) enum Conflict {
-    /// The counter changed after it was read: read again.
-    Overtaken,
-    /// The store could not answer.
-    Store(StoreError),
-}
-
-impl From<StoreError> for Conflict {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
-}
-
 impl From<Like> for Change {
     fn from(like: Like) -> Self {
         let Like { article_id, member, created_at, event_id } = like;
@@ -57,20 +38,6 @@ impl From<Unlike> for Change {
     fn from(unlike: Unlike) -> Self {
         let Unlike { article_id, member_id, event_id } = unlike;
         Self { article_id, member_id, event_id, row: None }
-    }
-}
-
-impl Change {
-    /// Writes or removes the row; false when it was so already.
-    pub(super) fn store_row(&self, tx: &Connection) -> Result<bool, StoreError> {
-        let (article, member) = (self.article_id.raw(), self.member_id.raw());
-        let changed = match &self.row {
-            Some(row) => tx.prepare_cached(INSERT).and_then(|mut insert| {
-                insert.execute(params![article, member, row.member_name, row.created_at.as_millis()])
-            }),
-            None => tx.prepare_cached(DELETE).and_then(|mut delete| delete.execute([article, member])),
-        };
-        Ok(changed.map_err(sql_error)? > 0)
     }
 }
 
@@ -93,15 +60,4 @@ pub(super) fn count(row: &Row<'_>, first: usize) -> rusqlite::Result<LikeCount> 
         u64::try_from(value).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, value))
     };
     Ok(LikeCount { like_count: number(first)?, version: number(first + 1)? })
-}
-
-/// Writes the event to the log, in the transaction of the change it reports.
-pub(super) fn report(
-    tx: &Tx,
-    article: ArticleId,
-    change: Replayed,
-    event_id: EventId,
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    tx.report(events::changed(article, change, event_id, now))
 }

@@ -1,10 +1,10 @@
 //! The end of an article: a mark that stays, and the removal of its likes in slices that keep the count equal to the rows.
 
 use madang_board::ArticleId;
-use madang_engine_sqlite::sql_error;
+use madang_engine_sqlite::{limit, sql_error};
 use madang_kernel::{Id, StoreError};
 use madang_like::CleanedUp;
-use rusqlite::{Connection, params};
+use rusqlite::Connection;
 
 const IS_GONE: &str = include_str!("../../sql/like/is_gone.sql");
 const MARK_GONE: &str = include_str!("../../sql/like/mark_gone.sql");
@@ -27,14 +27,13 @@ pub(super) fn clean_up(tx: &Connection, article: ArticleId, slice: usize) -> Res
     }
     // A slice of nothing would never be done.
     let slice = slice.max(1);
-    let limit = i64::try_from(slice).unwrap_or(i64::MAX);
     let mut delete = tx.prepare_cached(CLEAN_UP).map_err(sql_error)?;
-    let removed = delete.execute(params![article.raw(), limit]).map_err(sql_error)?;
+    let removed = delete.execute([article.raw(), limit(slice)]).map_err(sql_error)?;
     let done = removed < slice;
     let counted = if done {
         tx.prepare_cached(DELETE_COUNT).and_then(|mut delete| delete.execute([article.raw()]))
     } else {
-        tx.prepare_cached(TAKE_FROM_COUNT).and_then(|mut update| update.execute(params![article.raw(), removed as i64]))
+        tx.prepare_cached(TAKE_FROM_COUNT).and_then(|mut update| update.execute([article.raw(), limit(removed)]))
     };
     counted.map_err(sql_error)?;
     Ok(CleanedUp { removed: removed as u64, done })

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, HashMap};
 use madang_board::{ArticleId, MemberId};
 use madang_engine_sqlite::{PART, sql_error};
 use madang_kernel::{EventId, Id, StoreError, Timestamp};
-use madang_like::{LikeAnswer, LikeCount, LikeOutcome, Replay, Replayed};
+use madang_like::{LikeAnswer, LikeCount, LikeOutcome, Replay, Replayed, events};
 use rusqlite::Connection;
 use serde::Serialize;
 
-use super::change::{Change, NewRow, report};
+use super::change::{Change, NewRow};
 use super::read;
 use crate::Tx;
 
@@ -97,7 +97,7 @@ fn write(
             && replayed.is_change()
         {
             writes.add(article, &replayed, rows);
-            report(tx, article, replayed, event_id, now)?;
+            tx.report(events::changed(article, replayed, event_id, now))?;
         }
     }
     execute(tx, DELETE_MANY, &writes.deletes)?;

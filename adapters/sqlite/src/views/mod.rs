@@ -16,7 +16,7 @@ const MARK_GONE: &str = include_str!("../../sql/view/mark_gone.sql");
 const DELETE: &str = include_str!("../../sql/view/delete.sql");
 const COUNTED_AFTER: &str = include_str!("../../sql/view/counted_after.sql");
 
-/// View counts in one SQLite file. Nobody waits for a write-back, so it gives way to people.
+/// View counts in one SQLite file. Nobody waits for a write-back, so it is background work.
 #[derive(Clone)]
 pub struct SqliteViews {
     db: Sqlite,

@@ -21,7 +21,7 @@ pub(super) fn write_back(tx: &Tx, back: WriteBack, now: Timestamp) -> Result<Wri
     let version = stored.version + 1;
     let view_count = i64::try_from(back.view_count).map_err(|error| StoreError::broken("view count", error))?;
     let mut set = tx.prepare_cached(SET).map_err(sql_error)?;
-    set.execute(params![article_id.raw(), view_count, version as i64]).map_err(sql_error)?;
+    set.execute(params![article_id.raw(), view_count, version.cast_signed()]).map_err(sql_error)?;
     tx.report(events::viewed(back, version, now))?;
     Ok(WrittenBack { article_id, stored: StoredViews::Count(back.view_count) })
 }

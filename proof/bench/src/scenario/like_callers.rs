@@ -7,12 +7,10 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use madang_board::{ArticleId, MemberId};
-use madang_event::Writer;
 use madang_kernel::{Id, ShardId, StoreError};
-use madang_like::{Like, LikeOutcome, LikeStore, Unlike};
-use madang_sqlite::{Counting, SqliteLikes};
 
 use super::database::{Commits, Database};
+use super::like_ways::{Change, CountedLikes, Counting};
 use crate::load::{Side, Turn, call_until, run_callers};
 
 const ARTICLE: i64 = 1 << 40;
@@ -60,7 +58,7 @@ impl Crowd {
 /// Callers of the store, each waiting for its commit.
 pub(super) struct LikeCallers {
     database: Database,
-    store: SqliteLikes,
+    store: CountedLikes,
     crowd: Crowd,
     done: Arc<[AtomicU64]>,
 }
@@ -75,7 +73,7 @@ impl LikeCallers {
         callers: usize,
     ) -> Result<Self> {
         let database = Database::open(folder, commits)?;
-        let store = SqliteLikes::counting(database.db.clone(), counting);
+        let store = CountedLikes::new(database.db.clone(), counting);
         Ok(Self { database, store, crowd, done: (0..callers).map(|_| AtomicU64::new(0)).collect() })
     }
 
@@ -100,8 +98,7 @@ impl LikeCallers {
     /// Makes sure that nothing was lost, and closes the database.
     pub(super) async fn close(self) -> Result<()> {
         let done: Vec<_> = self.done.iter().map(|done| done.load(Ordering::Relaxed)).collect();
-        let counts = self.store.counts(vec![ArticleId::from_raw(ARTICLE)]).await?;
-        let counted = counts[0].map_or(0, |count| count.like_count);
+        let counted = self.store.count(ArticleId::from_raw(ARTICLE)).await?;
         let expected = self.crowd.likes_after(&done);
         ensure!(counted == expected, "{expected} likes were given, {counted} are counted");
         self.database.close().await;
@@ -109,24 +106,18 @@ impl LikeCallers {
     }
 }
 
-/// One like or one taken back. Whom the optimistic way refuses asks again, as its users must.
-async fn change(store: &SqliteLikes, database: &Database, step: Step) -> Result<()> {
+/// One like or one taken back. Whoever is refused asks again.
+async fn change(store: &CountedLikes, database: &Database, step: Step) -> Result<()> {
+    let article_id = ArticleId::from_raw(ARTICLE);
+    let member_id = MemberId::from_raw(step.member as i64 + 1);
     loop {
-        let article_id = ArticleId::from_raw(ARTICLE);
         let event_id = database.ids.next(ShardId::of_parts(article_id))?;
-        let member_id = MemberId::from_raw(step.member as i64 + 1);
-        let outcome = if step.likes {
-            let member = Writer { member_id, name: "somebody".into() };
-            store.like(Like { article_id, member, created_at: database.clock.now(), event_id }).await
-        } else {
-            store.unlike(Unlike { article_id, member_id, event_id }).await
-        };
-        match outcome {
-            Ok(LikeOutcome::Done(answer)) => {
-                ensure!(answer.changed, "a call changed nothing");
+        let change = Change { article_id, member_id, likes: step.likes, event_id, now: database.clock.now() };
+        match store.change(change).await {
+            Ok(changed) => {
+                ensure!(changed, "a call changed nothing");
                 return Ok(());
             }
-            Ok(LikeOutcome::Gone) => anyhow::bail!("the article is gone"),
             Err(StoreError::Unavailable { .. }) => {}
             Err(error) => return Err(error.into()),
         }

@@ -17,6 +17,7 @@ mod get_zipf;
 mod in_place;
 mod lag_site;
 mod like_callers;
+mod like_ways;
 mod log_mix;
 mod overload;
 mod post_article;

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use std::net::SocketAddr;
 
 use anyhow::{Context, Result, ensure};
-use madang_sqlite::Counting;
 
 use super::Scenario;
 use super::database::Commits;
 use super::like_callers::{Crowd, LikeCallers};
+use super::like_ways::Counting;
 use crate::cli::Options;
 use crate::client::Request;
 use crate::http_load::{HttpLoad, Script};

@@ -1,4 +1,4 @@
-//! What a consumer group has still to hear: of those articles, derived data may differ from its source, and no other.
+//! The backlog of a consumer group: of the articles in it, derived data may differ from its source, and of no other.
 
 use std::collections::HashSet;
 
@@ -12,11 +12,11 @@ use rusqlite::{Connection, params};
 
 const UNDONE_KEYS: &str = include_str!("../../sql/check/undone_keys.sql");
 
-/// Entries looked at; a group with more before it is too far behind to compare anything.
-const UNDONE_MAX: usize = 100_000;
+/// Entries read; a group with more before it is too far behind to compare anything.
+const UNDONE_MAX: u32 = 100_000;
 
 /// Articles with entries that the group has not done, retries included; or why that cannot be told.
-pub(super) fn unheard(
+pub(super) fn backlog(
     tx: &Connection,
     group: &GroupId,
     topics: &[Topic],
@@ -45,11 +45,11 @@ pub(super) fn unheard(
 fn collect(
     tx: &Connection,
     state: &GroupState,
-    left: &mut usize,
+    left: &mut u32,
     articles: &mut HashSet<ArticleId>,
 ) -> rusqlite::Result<bool> {
     let mut undone = tx.prepare_cached(UNDONE_KEYS)?;
-    let mut keys = undone.query(params![state.topic, state.done, *left as i64 + 1])?;
+    let mut keys = undone.query(params![state.topic, state.done, *left + 1])?;
     while let Some(row) = keys.next()? {
         if *left == 0 {
             return Ok(false);
