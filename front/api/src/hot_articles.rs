@@ -65,14 +65,14 @@ pub(crate) struct DaysBody<'a> {
     ),
 )]
 pub(crate) async fn days(State(api): State<Shared<HotCalls>>) -> Result<Response, ApiError> {
-    let look = async {
+    let load = async {
         let lists = api.hot.days().await?;
         let articles = articles(&api, &lists).await?;
         let days: Vec<_> = lists.into_iter().map(|list| day_body(list, &articles)).collect();
         let bytes_hint = days.len() * DAY_BYTES_HINT;
         Ok(reply::encode(&DaysBody { days }, bytes_hint)?.into())
     };
-    Ok(reply::bytes(StatusCode::OK, api.days.take(look).await?))
+    Ok(reply::bytes(StatusCode::OK, api.days.load(load).await?))
 }
 
 /// The hot articles of one day.

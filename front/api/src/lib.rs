@@ -2,6 +2,7 @@
 //!
 //! Handlers parse, call a service and render; every error becomes a problem in one place, [`ApiError`].
 
+mod article_cache;
 mod articles;
 mod boards;
 mod comments;
@@ -15,19 +16,15 @@ mod moderation;
 mod named_member;
 mod openapi;
 mod operations;
-mod rendered;
 mod reply;
 mod router;
 mod sessions;
-mod shared_look;
 mod state;
 mod supervision;
 mod views;
 
 pub use error::ApiError;
-pub use rendered::Rendered;
 pub use router::{router, router_with_pages};
-pub use shared_look::SharedLook;
 pub use state::{
     ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, ModerationCalls, ReadCalls, ViewCalls,
 };

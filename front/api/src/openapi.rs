@@ -1,12 +1,11 @@
 //! The OpenAPI description: what the handlers do not say themselves, and the problems they share.
 
-use madang_server::{FieldProblem, Problem};
+use madang_server::{FieldProblem, Problem, SESSION_COOKIE};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{ContentBuilder, Header, OpenApi as Description, Ref, RefOr, Response, ResponseBuilder, Schema};
 use utoipa::{Modify, OpenApi, PartialSchema, ToResponse, ToSchema};
 
-use crate::extract::COOKIE_NAME;
 use crate::operations::{__path_alive, __path_figures, __path_ready};
 
 /// The description without the handlers of the API, which the router adds.
@@ -45,7 +44,7 @@ impl Modify for SignIn {
         let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some("From POST /api/v1/sessions"));
         components.add_security_scheme("bearer", SecurityScheme::Http(bearer.build()));
         let cookie = ApiKeyValue::with_description(
-            COOKIE_NAME,
+            SESSION_COOKIE,
             "Set by POST /api/v1/sessions. Writes must come from this site's own pages.",
         );
         components.add_security_scheme("cookie", SecurityScheme::ApiKey(ApiKey::Cookie(cookie)));

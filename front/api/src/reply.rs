@@ -1,34 +1,33 @@
-//! Answers: JSON written straight into its buffer, entity tags, and the headers that go with a creation.
+//! Responses: JSON written straight into its buffer, entity tags, and the headers that go with a creation.
 
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
-use madang_server::Rejection;
+use madang_server::{CachedBody, Rejection};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::ApiError;
 use crate::extract::IfNoneMatch;
-use crate::rendered::Answer;
 
 /// Enough for everything but texts; a longer body grows its buffer.
 const BODY_BYTES_HINT: usize = 512;
 
-const JSON: HeaderValue = HeaderValue::from_static("application/json");
+pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
 /// Kept by the browser alone, and checked with us before each use.
 const REVALIDATE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
-/// A JSON answer.
+/// A JSON response.
 pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Result<Response, ApiError> {
     Ok(bytes(status, encode(body, BODY_BYTES_HINT)?))
 }
 
-/// A JSON answer that is about so long: its buffer need not grow.
+/// A JSON response that is about so long: its buffer need not grow.
 pub(crate) fn json_of(status: StatusCode, body: &impl Serialize, bytes_hint: usize) -> Result<Response, ApiError> {
     Ok(bytes(status, encode(body, BODY_BYTES_HINT + bytes_hint)?))
 }
 
-/// A JSON answer to a creation, which says where the new thing is.
+/// A JSON response to a creation, which says where the new thing is.
 pub(crate) fn created(location: &str, tag: Option<String>, body: &impl Serialize) -> Result<Response, ApiError> {
     let mut response = json(StatusCode::CREATED, body)?;
     response.headers_mut().insert(header::LOCATION, text(location)?);
@@ -38,7 +37,7 @@ pub(crate) fn created(location: &str, tag: Option<String>, body: &impl Serialize
     Ok(response)
 }
 
-/// A JSON answer with an entity tag known beforehand; 304 without encoding anything if the caller has seen it.
+/// A JSON response with an entity tag known beforehand; 304 without encoding anything if the caller has seen it.
 pub(crate) fn tagged(
     seen: &IfNoneMatch,
     tag: &str,
@@ -57,26 +56,24 @@ pub(crate) fn tagged(
     Ok(response)
 }
 
-/// An answer that is rendered already; 304 if the caller has seen it.
-pub(crate) fn rendered(seen: Option<&IfNoneMatch>, answer: &Answer) -> Response {
-    let known = |tag: &HeaderValue| seen.is_some_and(|seen| tag.to_str().is_ok_and(|tag| seen.matches(tag)));
-    let mut response = if answer.tag.as_ref().is_some_and(known) {
+/// A response that is rendered already; 304 if the caller has seen it.
+pub(crate) fn cached(seen: Option<&IfNoneMatch>, cached: &CachedBody) -> Response {
+    let is_seen = |tag: &HeaderValue| seen.is_some_and(|seen| tag.to_str().is_ok_and(|tag| seen.matches(tag)));
+    let mut response = if cached.tag.as_ref().is_some_and(is_seen) {
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         response
     } else {
-        let mut response = Response::new(Body::from(answer.body.clone()));
-        response.headers_mut().insert(header::CONTENT_TYPE, JSON);
-        response
+        bytes(StatusCode::OK, cached.bytes.clone())
     };
-    if let Some(tag) = &answer.tag {
+    if let Some(tag) = &cached.tag {
         response.headers_mut().insert(header::ETAG, tag.clone());
         response.headers_mut().insert(header::CACHE_CONTROL, REVALIDATE);
     }
     response
 }
 
-/// A JSON answer whose entity tag is a digest of its body: for small things that have no version.
+/// A JSON response whose entity tag is a digest of its body: for small things that have no version.
 pub(crate) fn digested(seen: &IfNoneMatch, body: &impl Serialize) -> Result<Response, ApiError> {
     let tag = digest_tag(body)?;
     tagged(seen, &tag, body, 0)
@@ -85,8 +82,7 @@ pub(crate) fn digested(seen: &IfNoneMatch, body: &impl Serialize) -> Result<Resp
 /// The entity tag of a small thing without a version.
 pub(crate) fn digest_tag(body: &impl Serialize) -> Result<String, ApiError> {
     let digest = Sha256::digest(encode(body, BODY_BYTES_HINT)?);
-    let first = digest.iter().take(8).fold(0_u64, |sum, byte| sum << 8 | u64::from(*byte));
-    Ok(format!("\"{first:016x}\""))
+    Ok(format!("\"{}\"", hex::encode(&digest[..8])))
 }
 
 /// Done, with nothing to say.
@@ -106,7 +102,7 @@ pub(crate) fn encode(body: &impl Serialize, capacity: usize) -> Result<Vec<u8>, 
     Ok(buffer)
 }
 
-/// An answer of JSON that is encoded already.
+/// A response of JSON that is encoded already.
 pub(crate) fn bytes(status: StatusCode, body: impl Into<Body>) -> Response {
     let mut response = Response::new(body.into());
     *response.status_mut() = status;

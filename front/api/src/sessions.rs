@@ -5,10 +5,11 @@ use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use madang_kernel::Timestamp;
 use madang_member::SignedIn;
+use madang_server::{Rejection, forget_session, store_session};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::extract::{COOKIE_NAME, Json, Signed};
+use crate::extract::{Json, Signed};
 use crate::members::{MemberBody, NameAndPassword};
 use crate::openapi::Unauthorized;
 use crate::state::{MemberCalls, Shared};
@@ -44,7 +45,7 @@ pub(crate) async fn sign_in(
         limiter.admit_sign_in(&body.value.name).await?;
     }
     let SignedIn { token, expires_at, member } = api.members.sign_in(&body.value.name, &body.value.password).await?;
-    let cookie = cookie(&token, expires_at, api.policy.cookies_secure)?;
+    let cookie = store_session(&token, expires_at, api.policy.cookies_secure).ok_or(Rejection::Internal)?;
     let body = SessionBody { token, expires_at, member: member.into() };
     let mut response = reply::created("/api/v1/sessions/current", None, &body)?;
     response.headers_mut().insert(header::SET_COOKIE, cookie);
@@ -65,29 +66,7 @@ pub(crate) async fn sign_out(
 ) -> Result<Response, ApiError> {
     api.members.sign_out(&session).await?;
     let mut response = reply::no_content();
-    // The first moment of 1970 is over: browsers forget the cookie.
-    let gone = cookie("", Timestamp::from_millis(0), api.policy.cookies_secure)?;
-    response.headers_mut().insert(header::SET_COOKIE, gone);
+    let forget = forget_session(api.policy.cookies_secure).ok_or(Rejection::Internal)?;
+    response.headers_mut().insert(header::SET_COOKIE, forget);
     Ok(response)
-}
-
-fn cookie(token: &str, expires_at: Timestamp, secure: bool) -> Result<HeaderValue, ApiError> {
-    let moment = jiff::Timestamp::from_millisecond(expires_at.as_millis()).unwrap_or(jiff::Timestamp::MAX);
-    let expires = jiff::fmt::rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&moment);
-    let expires = expires.map(|date| format!("; Expires={date}")).unwrap_or_default();
-    let secure = if secure { "; Secure" } else { "" };
-    reply::text(&format!("{COOKIE_NAME}={token}; Path=/; HttpOnly; SameSite=Lax{expires}{secure}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_cookie_is_out_of_reach_for_scripts_and_other_sites() {
-        let expires_at = Timestamp::from_millis(1_704_067_200_000);
-        let plain = "madang_session=t; Path=/; HttpOnly; SameSite=Lax; Expires=Mon, 01 Jan 2024 00:00:00 GMT";
-        assert_eq!(cookie("t", expires_at, false).unwrap(), plain);
-        assert_eq!(cookie("t", expires_at, true).unwrap(), format!("{plain}; Secure"));
-    }
 }

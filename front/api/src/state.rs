@@ -4,17 +4,19 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use axum::http::HeaderValue;
+use bytes::Bytes;
 use madang_article::ArticleService;
 use madang_article_read::ReadService;
 use madang_comment::CommentService;
 use madang_hot_article::HotService;
 use madang_like::LikeService;
 use madang_member::{MemberService, Moderation, Sessions};
-use madang_server::{Readiness, RequestPolicy};
+use madang_server::{ByteCache, CacheMiss, CachedBody, Readiness, RequestPolicy, SingleFlight};
 use madang_view::{GuestKey, ViewService};
 
-use crate::rendered::Rendered;
-use crate::shared_look::SharedLook;
+use crate::article_cache::{ArticleCacheKey, article_cache};
+use crate::{ApiError, reply};
 
 /// Everything the calls of a process need. A group of calls that is absent is served by another process.
 pub struct ApiState {
@@ -66,10 +68,32 @@ pub struct ArticleCalls {
 
 /// What calls that read articles work with.
 pub struct ReadCalls {
-    /// Articles and lists with their counts.
-    pub read: Arc<ReadService>,
-    /// Answers of the last moment.
-    pub rendered: Rendered,
+    pub(crate) read: Arc<ReadService>,
+    cache: ByteCache<ArticleCacheKey>,
+}
+
+impl ReadCalls {
+    /// Calls over articles and lists with their counts.
+    pub fn new(read: Arc<ReadService>) -> Self {
+        Self { read, cache: article_cache() }
+    }
+
+    /// The response if it is cached and fresh. A model that does not count what is merged into it cannot tell, so nothing
+    /// of it is cached.
+    pub(crate) fn cached(&self, key: ArticleCacheKey) -> Result<Arc<CachedBody>, CacheMiss<ArticleCacheKey>> {
+        let generation = self.read.generation();
+        self.cache.find(generation.is_some().then_some(key), generation.unwrap_or_default())
+    }
+
+    /// Caches a response, as JSON.
+    pub(crate) fn cache(
+        &self,
+        miss: CacheMiss<ArticleCacheKey>,
+        json: Vec<u8>,
+        tag: Option<HeaderValue>,
+    ) -> Arc<CachedBody> {
+        self.cache.insert(miss, json.into(), reply::JSON, tag)
+    }
 }
 
 /// What calls about comments work with.
@@ -94,12 +118,17 @@ pub struct ViewCalls {
 
 /// What calls about hot articles work with.
 pub struct HotCalls {
-    /// The hot articles of the last days.
-    pub hot: Arc<HotService>,
-    /// Their titles.
-    pub read: Arc<ReadService>,
-    /// The list that everybody asks for.
-    pub days: SharedLook,
+    pub(crate) hot: Arc<HotService>,
+    pub(crate) read: Arc<ReadService>,
+    /// The encoded list that everybody asks for.
+    pub(crate) days: SingleFlight<Result<Bytes, ApiError>>,
+}
+
+impl HotCalls {
+    /// Calls over the hot articles of the last days, with titles from `read`.
+    pub fn new(hot: Arc<HotService>, read: Arc<ReadService>) -> Self {
+        Self { hot, read, days: SingleFlight::default() }
+    }
 }
 
 /// A group of calls with what all of them need, as axum carries it: one reference to count per request.

@@ -1,11 +1,12 @@
-//! What every front of Madang stands on: connections and TLS, time-outs, admission control, rate limits, and whom a
-//! request comes from. It knows nothing of articles or pages.
+//! What every front of Madang stands on: connections and TLS, time-outs, admission control, rate limits, whom a request
+//! comes from (address, session cookie, origin), and a cache of rendered bytes. It knows nothing of articles or pages.
 //!
 //! A request passes [`Server`] (accepts connections, sheds load while tasks wait too long to be scheduled), then
 //! [`Admission`] (rate limits, permits for requests in flight, time-outs, security headers), then a front's router. What is
 //! refused on that way is a [`Rejection`], and [`Rejection::status`] is the one place that knows its status.
 
 mod admission;
+mod byte_cache;
 mod client_address;
 mod connections;
 mod operations;
@@ -14,10 +15,14 @@ mod rate_limits;
 mod rejection;
 mod request_metrics;
 mod request_policy;
+mod same_origin;
 mod security_headers;
+mod session_cookie;
+mod single_flight;
 mod trusted_proxies;
 
 pub use admission::Admission;
+pub use byte_cache::{ByteCache, ByteCacheLimits, CacheMiss, CachedBody};
 pub use client_address::client_address;
 pub use connections::{ConnectionLimits, Server, Tls, TlsError};
 pub use operations::{OPERATIONS_PATHS, PartState, Readiness};
@@ -26,4 +31,7 @@ pub use rate_limits::{Bucket, Buckets, Limiter, MemoryBuckets, Portion, RateLimi
 pub use rejection::Rejection;
 pub use request_metrics::RequestMetrics;
 pub use request_policy::RequestPolicy;
+pub use same_origin::is_same_origin;
+pub use session_cookie::{SESSION_COOKIE, cookie_value, forget_session, session_token, store_session};
+pub use single_flight::SingleFlight;
 pub use trusted_proxies::{ProxiesParseError, TrustedProxies};

@@ -29,7 +29,7 @@ struct Asset {
 
 impl Asset {
     fn new(ending: &str, kind: &'static str, text: &'static str) -> Self {
-        let digest: String = Sha256::digest(text).iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+        let digest = hex::encode(&Sha256::digest(text)[..6]);
         Self { name: format!("madang.{digest}.{ending}"), kind, text, gzip: zip::gzip(text.as_bytes(), Effort::Asset) }
     }
 

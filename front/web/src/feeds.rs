@@ -43,12 +43,12 @@ pub(crate) async fn board(
     Path(slug): Path<String>,
 ) -> Result<Response, Refused> {
     visit.here = format!("/b/{slug}/feed.atom");
-    let making = match web.kept.find(&visit, visit.here.clone(), web.site.read.generation()) {
-        Ok(feed) => return Ok(reply::kept(&visit, &feed)),
-        Err(making) => making,
+    let miss = match web.pages.find(&visit, web.site.read.generation()) {
+        Ok(feed) => return Ok(reply::cached(&visit, &feed)),
+        Err(miss) => miss,
     };
     match of_board(&web, &slug).await {
-        Ok(feed) => Ok(reply::shared_document(&web, &visit, making, ATOM, atom(&web, &visit, &feed))),
+        Ok(feed) => Ok(reply::shared_document(&web, &visit, miss, ATOM, atom(&web, &visit, &feed))),
         Err(error) => Err(error.refuse(&web, &visit)),
     }
 }

@@ -15,9 +15,9 @@ use crate::{hot, reply, texts};
 /// The front page.
 pub(crate) async fn home(State(web): State<Shared>, mut visit: Visit) -> Result<Response, Refused> {
     visit.here = "/".to_owned();
-    let making = match web.kept.find(&visit, visit.here.clone(), web.site.read.generation()) {
-        Ok(page) => return Ok(reply::kept(&visit, &page)),
-        Err(making) => making,
+    let miss = match web.pages.find(&visit, web.site.read.generation()) {
+        Ok(page) => return Ok(reply::cached(&visit, &page)),
+        Err(miss) => miss,
     };
     let main = match content(&web, &visit).await {
         Ok(main) => main,
@@ -25,7 +25,7 @@ pub(crate) async fn home(State(web): State<Shared>, mut visit: Visit) -> Result<
     };
     let page = Page { title: SITE_NAME, main, canonical: Some("/".to_owned()), ..Page::default() };
     let html = whole(&web, &visit, &page);
-    Ok(reply::shared(&web, &visit, making, html))
+    Ok(reply::shared(&web, &visit, miss, html))
 }
 
 async fn content(web: &Web, visit: &Visit) -> Result<Markup, WebError> {

@@ -7,9 +7,9 @@ use axum::RequestExt as _;
 use axum::extract::{Form, FromRequest, Request};
 use axum::http::StatusCode;
 use madang_member::Session;
+use madang_server::is_same_origin;
 
 use crate::error::{Refused, WebError};
-use crate::origin;
 use crate::state::Shared;
 use crate::visit::Visit;
 
@@ -42,7 +42,7 @@ impl FromRequest<Shared> for Posted {
     async fn from_request(request: Request, web: &Shared) -> Result<Self, Refused> {
         let (parts, body) = request.into_parts();
         let visit = Visit::of(&parts, web);
-        if !origin::is_ours(&parts.headers) {
+        if !is_same_origin(&parts.headers) {
             return Err(WebError::CrossSite.refuse(web, &visit));
         }
         match Request::from_parts(parts, body).extract::<Form<Vec<(String, String)>>, _>().await {

@@ -3,11 +3,12 @@
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
+use madang_server::cookie_value;
 
 use crate::error::Refused;
 use crate::posted::Posted;
 use crate::state::Shared;
-use crate::{reply, session_cookie};
+use crate::reply;
 
 /// The cookie, such as `ko.dark.scroll`.
 const COOKIE: &str = "madang_prefs";
@@ -83,7 +84,7 @@ impl Preferences {
     pub(crate) fn of(headers: &HeaderMap) -> Self {
         let lang = preferred_language(headers);
         let mut chosen = Self { lang, theme: Theme::System, list: ListStyle::Pages, lang_chosen: false };
-        for word in session_cookie::value(headers, COOKIE).unwrap_or_default().split('.') {
+        for word in cookie_value(headers, COOKIE).unwrap_or_default().split('.') {
             chosen.choose(word);
         }
         chosen

@@ -1,11 +1,12 @@
-//! Answers: pages with their headers, compressed where the reader takes it, and redirects after a form.
+//! Responses: pages with their headers, compressed where the reader takes it, and redirects after a form.
 
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use bytes::Bytes;
+use madang_server::CachedBody;
 
-use crate::kept::{KeptPage, Making};
+use crate::page_cache::PageMiss;
 use crate::state::Web;
 use crate::visit::Visit;
 use crate::zip::{self, Effort};
@@ -24,41 +25,42 @@ const VARY: HeaderValue = HeaderValue::from_static("accept-encoding, accept-lang
 /// A page made for one reader.
 pub(crate) fn page(visit: &Visit, status: StatusCode, html: String) -> Response {
     let compress = visit.takes_gzip && html.len() >= zip::WORTH_BYTES;
-    let body = if compress { zip::gzip(html.as_bytes(), Effort::Idempotency) } else { html.into() };
+    let body = if compress { zip::gzip(html.as_bytes(), Effort::Single) } else { html.into() };
     let mut response = dressed(body, compress);
     *response.status_mut() = status;
     response
 }
 
 /// A page that a guest shares with every other, or a member has to themselves.
-pub(crate) fn shared(web: &Web, visit: &Visit, making: Making, html: String) -> Response {
-    shared_document(web, visit, making, HTML, html)
+pub(crate) fn shared(web: &Web, visit: &Visit, miss: PageMiss, html: String) -> Response {
+    shared_document(web, visit, miss, HTML, html)
 }
 
 /// The same for a document of another kind.
-pub(crate) fn shared_document(web: &Web, visit: &Visit, making: Making, kind: &'static str, text: String) -> Response {
-    match web.kept.keep(making, &text, kind) {
-        Some(page) => kept(visit, &page),
-        None => document(visit, kind, text),
+pub(crate) fn shared_document(web: &Web, visit: &Visit, miss: PageMiss, kind: &'static str, text: String) -> Response {
+    if miss.is_private() {
+        return document(visit, kind, text);
     }
+    cached(visit, &web.pages.insert(miss, text, kind))
 }
 
-/// A page that is made already; 304 if the reader has seen it.
-pub(crate) fn kept(visit: &Visit, page: &KeptPage) -> Response {
-    let mut response = if has_seen(visit, &page.tag) {
+/// A page that is rendered already; 304 if the reader has seen it.
+pub(crate) fn cached(visit: &Visit, page: &CachedBody) -> Response {
+    let mut response = if page.tag.as_ref().is_some_and(|tag| has_seen(visit, tag)) {
         let mut response = dressed(Bytes::new(), false);
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         response.headers_mut().remove(header::CONTENT_TYPE);
         response
     } else if visit.takes_gzip {
-        dressed(page.gzip(), true)
+        dressed(page.compressed(|text| zip::gzip(text, Effort::Shared)), true)
     } else {
-        dressed(page.html.clone(), false)
+        dressed(page.bytes.clone(), false)
     };
-    let headers = response.headers_mut();
-    headers.insert(header::ETAG, page.tag.clone());
     if response.status() == StatusCode::OK {
-        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(page.kind));
+        response.headers_mut().insert(header::CONTENT_TYPE, page.content_type.clone());
+    }
+    if let Some(tag) = &page.tag {
+        response.headers_mut().insert(header::ETAG, tag.clone());
     }
     response
 }
@@ -73,7 +75,7 @@ pub(crate) fn fragment(status: StatusCode, html: String) -> Response {
 /// Text of another kind, for programs.
 pub(crate) fn document(visit: &Visit, kind: &'static str, text: String) -> Response {
     let compress = visit.takes_gzip && text.len() >= zip::WORTH_BYTES;
-    let body = if compress { zip::gzip(text.as_bytes(), Effort::Idempotency) } else { text.into() };
+    let body = if compress { zip::gzip(text.as_bytes(), Effort::Single) } else { text.into() };
     let mut response = dressed(body, compress);
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     response

@@ -4,6 +4,7 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::Response;
 use madang_member::{MemberError, NAME_MAX_CHARS, PASSWORD_MAX_CHARS, SignedIn};
+use madang_server::{forget_session, store_session};
 use maud::html;
 use serde::Deserialize;
 
@@ -14,7 +15,7 @@ use crate::posted::{Posted, local_path};
 use crate::query::Asks;
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
-use crate::{reply, session_cookie};
+use crate::reply;
 
 /// Where to go afterwards.
 #[derive(Debug, Default, Deserialize)]
@@ -57,7 +58,7 @@ pub(crate) async fn sign_out(State(web): State<Shared>, posted: Posted) -> Resul
         ended.map_err(|error| error.refuse(&web, &posted.visit))?;
     }
     let mut response = reply::see_other("/");
-    if let Some(cookie) = session_cookie::forget(web.site.policy.cookies_secure) {
+    if let Some(cookie) = forget_session(web.site.policy.cookies_secure) {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
     }
     Ok(response)
@@ -66,7 +67,7 @@ pub(crate) async fn sign_out(State(web): State<Shared>, posted: Posted) -> Resul
 /// Sends a member who has just signed in on their way.
 pub(crate) fn welcome(web: &Web, signed_in: &SignedIn, back: &str) -> Response {
     let mut response = reply::see_other(back);
-    if let Some(cookie) = session_cookie::store(&signed_in.token, signed_in.expires_at, web.site.policy.cookies_secure)
+    if let Some(cookie) = store_session(&signed_in.token, signed_in.expires_at, web.site.policy.cookies_secure)
     {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
     }

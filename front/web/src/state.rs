@@ -18,7 +18,7 @@ use crate::LiveFeed;
 use crate::board_directory::BoardDirectory;
 use crate::comments::RenderedComments;
 use crate::hot::Movements;
-use crate::kept::Kept;
+use crate::page_cache::PageCache;
 use crate::site_time::SiteTime;
 
 /// What the pages work with.
@@ -67,7 +67,7 @@ pub struct WebState {
 pub(crate) struct Web {
     pub(crate) site: WebState,
     pub(crate) boards: BoardDirectory,
-    pub(crate) kept: Kept,
+    pub(crate) pages: PageCache,
     pub(crate) rendered_comments: RenderedComments,
     pub(crate) time: SiteTime,
     pub(crate) movements: Movements,
@@ -80,7 +80,7 @@ impl Web {
     pub(crate) fn new(site: WebState) -> Self {
         Self {
             boards: BoardDirectory::new(Arc::clone(&site.articles)),
-            kept: Kept::default(),
+            pages: PageCache::default(),
             rendered_comments: RenderedComments::default(),
             movements: Movements::default(),
             time: SiteTime::new(site.zone.clone(), Arc::clone(&site.clock)),

@@ -10,13 +10,13 @@ use axum::http::{HeaderMap, header};
 use madang_board::rules::{self, About, Action};
 use madang_board::{Actor, MemberId, Role};
 use madang_member::Session;
-use madang_server::client_address;
+use madang_server::{client_address, session_token};
 use madang_view::Viewer;
 
 use crate::preferences::Preferences;
 use crate::state::{Shared, Web};
 use crate::texts::Texts;
-use crate::{form_token, session_cookie, zip};
+use crate::{form_token, zip};
 
 /// Sent by our script when it wants a part of a page.
 const FRAGMENT: &str = "x-madang-fragment";
@@ -57,7 +57,7 @@ impl Visit {
     /// Reads what a request says of its sender. A session that is no longer good is a guest's.
     pub(crate) fn of(parts: &Parts, web: &Web) -> Self {
         let headers = &parts.headers;
-        let token = session_cookie::token(headers);
+        let token = session_token(headers);
         let session = token.and_then(|token| web.site.members.authenticate(token).ok());
         Self {
             cookie: session.as_ref().and(token).map(Arc::from),

@@ -16,17 +16,17 @@ pub(crate) enum Effort {
     /// Once for the life of the process.
     Asset,
     /// Once for many readers.
-    Kept,
+    Shared,
     /// For one reader.
-    Idempotency,
+    Single,
 }
 
 /// The text as gzip.
 pub(crate) fn gzip(text: &[u8], effort: Effort) -> Bytes {
     let level = match effort {
         Effort::Asset => Compression::best(),
-        Effort::Kept => Compression::new(5),
-        Effort::Idempotency => Compression::fast(),
+        Effort::Shared => Compression::new(5),
+        Effort::Single => Compression::fast(),
     };
     let mut encoder = GzEncoder::new(Vec::with_capacity(text.len() / 3), level);
     // Writing into memory cannot fail; should it, an empty body would show it at once.

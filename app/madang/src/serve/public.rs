@@ -6,8 +6,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use axum::Router;
 use madang_api::{
-    ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, ModerationCalls, ReadCalls, Rendered,
-    SharedLook, ViewCalls,
+    ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, ModerationCalls, ReadCalls, ViewCalls,
 };
 use madang_server::{Limiter, MemoryBuckets, RateLimits, RequestPolicy};
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -42,7 +41,7 @@ fn calls(site: &Site, settings: &Settings, metrics: PrometheusHandle) -> anyhow:
             .zip(read())
             .filter(|_| of(Role::Article))
             .map(|(articles, read)| ArticleCalls { articles, read }),
-        read: read().filter(|_| of(Role::ArticleRead)).map(|read| ReadCalls { read, rendered: Rendered::default() }),
+        read: read().filter(|_| of(Role::ArticleRead)).map(|read| ReadCalls::new(read)),
         comments: services.comments.clone().filter(|_| of(Role::Comment)).map(|comments| CommentCalls { comments }),
         likes: services.likes.clone().filter(|_| of(Role::Like)).map(|likes| LikeCalls { likes }),
         views: services
@@ -50,11 +49,7 @@ fn calls(site: &Site, settings: &Settings, metrics: PrometheusHandle) -> anyhow:
             .clone()
             .filter(|_| of(Role::View))
             .map(|views| ViewCalls { views, guests: site.guests.clone() }),
-        hot: services.hot.clone().zip(read()).filter(|_| of(Role::HotArticle)).map(|(hot, read)| HotCalls {
-            hot,
-            read,
-            days: SharedLook::default(),
-        }),
+        hot: services.hot.clone().zip(read()).filter(|_| of(Role::HotArticle)).map(|(hot, read)| HotCalls::new(hot, read)),
         moderation: services
             .moderation
             .clone()

@@ -8,9 +8,9 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::body::SummaryBody;
+use crate::article_cache::ArticleCacheKey;
 use crate::extract::{ListQuery, PathId};
 use crate::openapi::IdText;
-use crate::rendered::Asked;
 use crate::state::{ReadCalls, Shared};
 use crate::{ApiError, reply};
 
@@ -68,13 +68,13 @@ pub(crate) async fn articles(
     PathId(board): PathId<BoardId>,
     query: ListQuery,
 ) -> Result<Response, ApiError> {
-    let asked = match query {
-        ListQuery::Page(page, size) => Asked::Page(board, page, size),
-        ListQuery::Scroll(before, size) => Asked::Scroll(board, before, size),
+    let key = match query {
+        ListQuery::Page(page, size) => ArticleCacheKey::Page(board, page, size),
+        ListQuery::Scroll(before, size) => ArticleCacheKey::Scroll(board, before, size),
     };
-    let making = match api.rendered.find(asked, api.read.generation()) {
-        Ok(answer) => return Ok(reply::rendered(None, &answer)),
-        Err(making) => making,
+    let miss = match api.cached(key) {
+        Ok(cached) => return Ok(reply::cached(None, &cached)),
+        Err(miss) => miss,
     };
     let body = match query {
         ListQuery::Page(page, size) => {
@@ -91,7 +91,7 @@ pub(crate) async fn articles(
             encoded(&ArticleList::Scroll(ArticleScroll { items: summaries(&found.items), next: found.next }))?
         }
     };
-    Ok(reply::rendered(None, &api.rendered.keep(making, body, None)))
+    Ok(reply::cached(None, &api.cache(miss, body, None)))
 }
 
 /// About how long a page is as JSON.

@@ -12,9 +12,9 @@ use madang_board::{ArticleId, BoardId, Reason};
 use self::body::{ArticleBody, Counts, Deletion, DraftBody};
 pub(crate) use self::by_writer::{__path_by_writer, by_writer};
 pub(crate) use self::list::{__path_articles, articles};
+use crate::article_cache::ArticleCacheKey;
 use crate::extract::{IdempotencyKey, IfMatch, IfNoneMatch, Json, OptionalJson, PathId, Signed};
 use crate::openapi::{Changed, IdText};
-use crate::rendered::Asked;
 use crate::state::{ArticleCalls, ReadCalls, Shared};
 use crate::{ApiError, reply};
 
@@ -67,14 +67,14 @@ pub(crate) async fn article(
     PathId(article): PathId<ArticleId>,
     seen: IfNoneMatch,
 ) -> Result<Response, ApiError> {
-    let making = match api.rendered.find(Asked::Article(article), api.read.generation()) {
-        Ok(answer) => return Ok(reply::rendered(Some(&seen), &answer)),
-        Err(making) => making,
+    let miss = match api.cached(ArticleCacheKey::Article(article)) {
+        Ok(cached) => return Ok(reply::cached(Some(&seen), &cached)),
+        Err(miss) => miss,
     };
     let read = api.read.article(article).await?.ok_or(ApiError::NotFound("article"))?;
     let article = ArticleBody::read(&read);
     let (body, tag) = (reply::encode(&article, article.json_bytes())?, reply::text(&article.tag())?);
-    Ok(reply::rendered(Some(&seen), &api.rendered.keep(making, body, Some(tag))))
+    Ok(reply::cached(Some(&seen), &api.cache(miss, body, Some(tag))))
 }
 
 /// Edit an article (its author, or a moderator).

@@ -17,5 +17,5 @@ pub(crate) use idempotency::IdempotencyKey;
 pub(crate) use json::{Json, OptionalJson};
 pub(crate) use list_query::{ActQuery, CommentPlace, ListQuery, ReportQuery, ScrollQuery};
 pub(crate) use path_id::{ModeratorPath, PathId};
-pub(crate) use session::{COOKIE_NAME, Signed, Visitor};
+pub(crate) use session::{Signed, Visitor};
 pub(crate) use viewer::ViewedBy;

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use axum::Router;
 use axum::body::Body;
 use madang_api::{
-    ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, ModerationCalls, ReadCalls, SharedLook,
+    ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, ModerationCalls, ReadCalls,
     ViewCalls,
 };
 use madang_article::ArticleService;
@@ -98,11 +98,11 @@ impl BoardSite {
             members: Some(MemberCalls { members: members.clone() }),
             moderation: Some(ModerationCalls { moderation }),
             articles: Some(ArticleCalls { articles, read: read.clone() }),
-            read: Some(ReadCalls { read: read.clone(), rendered: madang_api::Rendered::default() }),
+            read: Some(ReadCalls::new(read.clone())),
             comments: Some(CommentCalls { comments }),
             likes: Some(LikeCalls { likes }),
             views: Some(ViewCalls { views, guests }),
-            hot: Some(HotCalls { hot: Arc::new(hot), read, days: SharedLook::default() }),
+            hot: Some(HotCalls::new(Arc::new(hot), read)),
             readiness: Arc::new(Store::Away),
             metrics: Arc::new(String::new),
             policy,

@@ -7,7 +7,7 @@ use super::read_side::read_side;
 use async_trait::async_trait;
 use axum::Router;
 use madang_api::{
-    ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, ReadCalls, SharedLook, ViewCalls,
+    ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, ReadCalls, ViewCalls,
 };
 use madang_article::{
     Article, ArticleService, ArticleStore, ArticleSummary, BoardWithCount, CreateArticle, CreateBoard, DeleteArticle,
@@ -87,15 +87,11 @@ fn state(store: Store, policy: RequestPolicy) -> ApiState {
         sessions: members.sessions(),
         members: Some(MemberCalls { members }),
         articles: Some(ArticleCalls { articles, read: read.clone() }),
-        read: Some(ReadCalls { read: read.clone(), rendered: madang_api::Rendered::default() }),
+        read: Some(ReadCalls::new(read.clone())),
         comments: Some(CommentCalls { comments }),
         likes: Some(LikeCalls { likes }),
         views: Some(ViewCalls { views, guests }),
-        hot: Some(HotCalls {
-            hot: Arc::new(HotService::new(store.clone(), clock, days, store.clone())),
-            read,
-            days: SharedLook::default(),
-        }),
+        hot: Some(HotCalls::new(Arc::new(HotService::new(store.clone(), clock, days, store.clone())), read)),
         moderation: None,
         readiness: store,
         metrics: Arc::new(|| "madang_up 1\n".to_owned()),

@@ -53,16 +53,16 @@ pub(crate) async fn article(
         (None, None) => format!("/articles/{id}"),
     };
     count_view(&web, &visit, id).await;
-    let making = match web.kept.find(&visit, visit.here.clone(), web.site.read.generation()) {
-        Ok(page) => return Ok(reply::kept(&visit, &page)),
-        Err(making) => making,
+    let miss = match web.pages.find(&visit, web.site.read.generation()) {
+        Ok(page) => return Ok(reply::cached(&visit, &page)),
+        Err(miss) => miss,
     };
     let shown = match shown(&web, &visit, id, after.as_deref(), thread).await {
         Ok(shown) => shown,
         Err(error) => return Err(error.refuse(&web, &visit)),
     };
     let html = page(&web, &visit, &shown, None);
-    Ok(reply::shared(&web, &visit, making, html))
+    Ok(reply::shared(&web, &visit, miss, html))
 }
 
 /// The whole page; with a comment form that came back, if one did.

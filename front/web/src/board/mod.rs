@@ -46,9 +46,9 @@ pub(crate) async fn board(
         Err(error) => return Err(error.refuse(&web, &visit)),
     };
     visit.here = part.address(&slug);
-    let making = match web.kept.find(&visit, visit.here.clone(), web.site.read.generation()) {
-        Ok(page) => return Ok(reply::kept(&visit, &page)),
-        Err(making) => making,
+    let miss = match web.pages.find(&visit, web.site.read.generation()) {
+        Ok(page) => return Ok(reply::cached(&visit, &page)),
+        Err(miss) => miss,
     };
     let (board, main) = match content(&web, &visit, &slug, &part).await {
         Ok(content) => content,
@@ -63,7 +63,7 @@ pub(crate) async fn board(
         ..Page::default()
     };
     let html = whole(&web, &visit, &page);
-    Ok(reply::shared(&web, &visit, making, html))
+    Ok(reply::shared(&web, &visit, miss, html))
 }
 
 async fn content(web: &Web, visit: &Visit, slug: &str, part: &Part) -> Result<(BoardWithCount, Markup), WebError> {

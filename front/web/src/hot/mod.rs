@@ -57,9 +57,9 @@ pub(crate) async fn today(web: &Web) -> Result<Option<HotDay>, WebError> {
 /// The page.
 pub(crate) async fn hot(State(web): State<Shared>, mut visit: Visit) -> Result<Response, Refused> {
     visit.here = "/hot".to_owned();
-    let making = match web.kept.find(&visit, visit.here.clone(), web.site.read.generation()) {
-        Ok(page) => return Ok(reply::kept(&visit, &page)),
-        Err(making) => making,
+    let miss = match web.pages.find(&visit, web.site.read.generation()) {
+        Ok(page) => return Ok(reply::cached(&visit, &page)),
+        Err(miss) => miss,
     };
     let days = days(&web).await.map_err(|error| error.refuse(&web, &visit))?;
     let page = Page {
@@ -71,7 +71,7 @@ pub(crate) async fn hot(State(web): State<Shared>, mut visit: Visit) -> Result<R
         ..Page::default()
     };
     let html = whole(&web, &visit, &page);
-    Ok(reply::shared(&web, &visit, making, html))
+    Ok(reply::shared(&web, &visit, miss, html))
 }
 
 async fn titled(web: &Web, lists: Vec<HotList>) -> Result<Vec<HotDay>, WebError> {
