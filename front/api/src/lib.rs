@@ -1,6 +1,8 @@
 //! The HTTP face of Madang: JSON under `/api/v1`, its OpenAPI description, and what operators ask a process.
 //!
-//! Handlers parse, call a service and render; every error becomes a problem in one place, [`ApiError`].
+//! Handlers parse, call a service and render. Every failure becomes a problem, and [`ApiError::status`] alone decides its
+//! status (with `Rejection::status` of `madang-server` for what the server itself refuses); handlers name statuses of
+//! success only. The one exception is `/readyz`, whose 503 is not a failure of the call.
 
 mod article_cache;
 mod articles;

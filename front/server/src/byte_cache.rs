@@ -72,8 +72,7 @@ impl<K: Hash + Eq + Clone> ByteCache<K> {
     /// read. Without a key the body is for one reader alone, and never cached.
     pub fn find(&self, key: Option<K>, generation: u64) -> Result<Arc<CachedBody>, CacheMiss<K>> {
         let Some(key) = key else { return Err(CacheMiss(None)) };
-        let is_fresh =
-            |body: &Arc<CachedBody>| body.generation == generation && body.made.elapsed() < self.limits.ttl;
+        let is_fresh = |body: &Arc<CachedBody>| body.generation == generation && body.made.elapsed() < self.limits.ttl;
         self.entries.get(&key).filter(is_fresh).ok_or(CacheMiss(Some((key, generation))))
     }
 

@@ -26,7 +26,7 @@ pub use byte_cache::{ByteCache, ByteCacheLimits, CacheMiss, CachedBody};
 pub use client_address::client_address;
 pub use connections::{ConnectionLimits, Server, Tls, TlsError};
 pub use operations::{OPERATIONS_PATHS, PartState, Readiness};
-pub use problem::{FieldProblem, Problem};
+pub use problem::{FieldProblem, Problem, wants_page};
 pub use rate_limits::{Bucket, Buckets, Limiter, MemoryBuckets, Portion, RateLimits, SharedBuckets, Taken};
 pub use rejection::Rejection;
 pub use request_metrics::RequestMetrics;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use axum::body::Body;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use madang_kernel::FieldError;
 use serde::Serialize;
@@ -65,4 +65,11 @@ impl Problem<'_> {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         response
     }
+}
+
+/// Whether a page is wanted instead of a problem: browsers ask for HTML by name when somebody opens a page or sends a form;
+/// scripts and programs do not.
+pub fn wants_page(headers: &HeaderMap) -> bool {
+    let accepted = headers.get(header::ACCEPT).map(HeaderValue::as_bytes).unwrap_or_default();
+    accepted.windows(b"text/html".len()).any(|part| part == b"text/html")
 }

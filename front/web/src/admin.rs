@@ -11,7 +11,7 @@ use maud::{Markup, html};
 use crate::error::{Refused, WebError};
 use crate::form::{Line, Problems};
 use crate::idempotency::{idempotency, idempotency_field};
-use crate::layout::{Page, Place, token_field, whole};
+use crate::layout::{NavEntry, Page, token_field, whole};
 use crate::posted::Posted;
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
@@ -102,7 +102,7 @@ async fn show(web: &Web, visit: &Visit, status: StatusCode, form: &BoardForm) ->
             }
         }
     };
-    let page = Page { title: t.administration, main, is_listed: false, place: Place::Admin, ..Page::default() };
+    let page = Page { title: t.administration, main, is_listed: false, nav: NavEntry::Admin, ..Page::default() };
     Ok(reply::page(visit, status, whole(web, visit, &page)))
 }
 

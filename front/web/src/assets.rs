@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
-use crate::zip::{self, Effort};
+use crate::gzip::{self, Effort};
 
 /// The name never means anything else.
 const FOR_GOOD: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
@@ -30,11 +30,16 @@ struct Asset {
 impl Asset {
     fn new(ending: &str, kind: &'static str, text: &'static str) -> Self {
         let digest = hex::encode(&Sha256::digest(text)[..6]);
-        Self { name: format!("madang.{digest}.{ending}"), kind, text, gzip: zip::gzip(text.as_bytes(), Effort::Asset) }
+        Self {
+            name: format!("madang.{digest}.{ending}"),
+            kind,
+            text,
+            gzip: gzip::compress(text.as_bytes(), Effort::Asset),
+        }
     }
 
     fn answer(&self, headers: &HeaderMap) -> Response {
-        let compress = zip::is_accepted(headers);
+        let compress = gzip::is_accepted(headers);
         let body = if compress { Body::from(self.gzip.clone()) } else { Body::from(self.text) };
         let mut response = Response::new(body);
         let headers = response.headers_mut();

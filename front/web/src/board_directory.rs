@@ -1,4 +1,4 @@
-//! The boards of the site, which every page names: asked for a few times a second at most, however many people read.
+//! The boards of the site, which every page names: loaded a few times a second at most, however many people read.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -7,27 +7,27 @@ use madang_article::{ArticleError, ArticleService, BoardWithCount};
 use madang_board::BoardId;
 
 /// How old the list may be.
-const KEPT: Duration = Duration::from_millis(500);
-/// A board that is not in the list is looked for again, but not more often than this.
-const LOOK_AGAIN: Duration = Duration::from_millis(50);
+const TTL: Duration = Duration::from_millis(500);
+/// For a board that is not in the list the list is loaded again, but not more often than this.
+const RELOAD_AFTER: Duration = Duration::from_millis(50);
 
 /// All boards at some moment of the last half second.
 pub(crate) type Boards = Arc<[BoardWithCount]>;
 
-/// Keeps the boards for a moment.
+/// Caches the boards for a moment.
 pub(crate) struct BoardDirectory {
     articles: Arc<ArticleService>,
-    kept: Mutex<Option<(Instant, Boards)>>,
+    cached: Mutex<Option<(Instant, Boards)>>,
 }
 
 impl BoardDirectory {
     pub(crate) fn new(articles: Arc<ArticleService>) -> Self {
-        Self { articles, kept: Mutex::default() }
+        Self { articles, cached: Mutex::default() }
     }
 
     /// Every board, oldest first.
     pub(crate) async fn all(&self) -> Result<Boards, ArticleError> {
-        self.younger_than(KEPT).await
+        self.younger_than(TTL).await
     }
 
     /// The board with this short name.
@@ -50,21 +50,20 @@ impl BoardDirectory {
             return Ok(Some(found.clone()));
         }
         // It may have been created a moment ago.
-        Ok(self.younger_than(LOOK_AGAIN).await?.iter().find(|board| is_it(board)).cloned())
+        Ok(self.younger_than(RELOAD_AFTER).await?.iter().find(|board| is_it(board)).cloned())
     }
 
     async fn younger_than(&self, age: Duration) -> Result<Boards, ArticleError> {
-        if let Some((made, boards)) = self.lock().as_ref().filter(|(made, _)| made.elapsed() < age) {
-            let _ = made;
+        if let Some((_, boards)) = self.lock().as_ref().filter(|(loaded, _)| loaded.elapsed() < age) {
             return Ok(Arc::clone(boards));
         }
-        let asked = Instant::now();
+        let began = Instant::now();
         let boards: Boards = self.articles.boards().await?.into();
-        *self.lock() = Some((asked, Arc::clone(&boards)));
+        *self.lock() = Some((began, Arc::clone(&boards)));
         Ok(boards)
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<(Instant, Boards)>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        self.cached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -10,7 +10,7 @@ use maud::{Markup, html};
 
 use crate::admin::require_admin;
 use crate::error::{Refused, WebError};
-use crate::layout::{Page, Place, token_field, whole};
+use crate::layout::{NavEntry, Page, token_field, whole};
 use crate::posted::Posted;
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
@@ -19,14 +19,14 @@ use crate::{reply, texts};
 /// Letters on the page; the command line has the rest.
 const SHOWN_MAX: usize = 50;
 /// A broker that is away must not keep an administrator waiting for the page that says so.
-const LIST_WITHIN: Duration = Duration::from_secs(4);
+const LIST_TIMEOUT: Duration = Duration::from_secs(4);
 /// Reasons are cut here.
 const REASON_CHARS_MAX: usize = 300;
 /// The field with the id of a letter; absent for all that are shown.
 const LETTER: &str = "letter";
 
 /// What is shown.
-struct Shown {
+struct LetterList {
     letters: Vec<DeadLetter>,
     count: u64,
 }
@@ -66,12 +66,12 @@ pub(crate) async fn replay(State(web): State<Shared>, posted: Posted) -> Result<
     Ok(show(&web, visit, Some(texts::replayed(visit.preferences.lang, done, failed))).await)
 }
 
-async fn shown(web: &Web) -> Result<Shown, Outage> {
-    let looked = async {
+async fn shown(web: &Web) -> Result<LetterList, Outage> {
+    let load = async {
         let letters = web.site.dead_letters.list(None, SHOWN_MAX).await?;
-        Ok(Shown { letters, count: web.site.dead_letters.count().await? })
+        Ok(LetterList { letters, count: web.site.dead_letters.count().await? })
     };
-    tokio::time::timeout(LIST_WITHIN, looked).await.unwrap_or_else(|_| Err(Outage::new("dead letters", "no answer")))
+    tokio::time::timeout(LIST_TIMEOUT, load).await.unwrap_or_else(|_| Err(Outage::new("dead letters", "no answer")))
 }
 
 async fn show(web: &Web, visit: &Visit, done: Option<String>) -> Response {
@@ -84,16 +84,16 @@ async fn show(web: &Web, visit: &Visit, done: Option<String>) -> Response {
         @if let Some(done) = done { p.notice role="status" { (done) } }
         @match &found {
             Err(_) => p.problem role="alert" { (t.letters_away) },
-            Ok(Shown { letters, .. }) if letters.is_empty() => p.empty { (t.no_dead_letters) },
+            Ok(LetterList { letters, .. }) if letters.is_empty() => p.empty { (t.no_dead_letters) },
             Ok(shown) => (table(web, visit, shown)),
         }
     };
-    let page = Page { title: t.dead_letters, main, is_listed: false, place: Place::Admin, ..Page::default() };
+    let page = Page { title: t.dead_letters, main, is_listed: false, nav: NavEntry::Admin, ..Page::default() };
     let status = if found.is_ok() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     reply::page(visit, status, whole(web, visit, &page))
 }
 
-fn table(web: &Web, visit: &Visit, Shown { letters, count }: &Shown) -> Markup {
+fn table(web: &Web, visit: &Visit, LetterList { letters, count }: &LetterList) -> Markup {
     let t = visit.texts();
     html! {
         div.heading {

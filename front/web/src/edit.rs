@@ -43,7 +43,7 @@ pub(crate) async fn submit(
     Ok(reply::page(visit, status, page(&web, visit, &present, title, &content, &problems)))
 }
 
-/// Asks before an article is deleted.
+/// LenientQuery before an article is deleted.
 pub(crate) async fn delete_form(
     State(web): State<Shared>,
     visit: Visit,

@@ -10,7 +10,7 @@ use madang_member::MemberError;
 use maud::html;
 
 use crate::layout::{Page, whole};
-use crate::posted::NotYet;
+use crate::posted::FormSessionError;
 use crate::reply;
 use crate::state::Web;
 use crate::visit::Visit;
@@ -59,6 +59,21 @@ impl WebError {
         if visit.actor().is_some_and(|actor| actor.suspended) { Self::Suspended } else { Self::Forbidden }
     }
 
+    /// The status of each refusal.
+    pub(crate) fn status(&self) -> StatusCode {
+        match self {
+            Self::NotFound => StatusCode::NOT_FOUND,
+            Self::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
+            Self::Forbidden | Self::Suspended | Self::OtherSession | Self::CrossSite => StatusCode::FORBIDDEN,
+            Self::NotSignedIn => StatusCode::UNAUTHORIZED,
+            Self::NotUnderstood => StatusCode::BAD_REQUEST,
+            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::TooMany => StatusCode::TOO_MANY_REQUESTS,
+            Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
     /// The page, as the error of a handler.
     pub(crate) fn refuse(self, web: &Web, visit: &Visit) -> Refused {
         // Services say no more than that it is not allowed; who is suspended is told that that is why.
@@ -69,19 +84,20 @@ impl WebError {
     /// The page.
     pub(crate) fn page(&self, web: &Web, visit: &Visit) -> Response {
         let t = visit.texts();
-        let (status, title, text) = match self {
-            Self::NotFound => (StatusCode::NOT_FOUND, t.not_found, t.not_found_text),
-            Self::WrongMethod => (StatusCode::METHOD_NOT_ALLOWED, t.wrong_method, t.wrong_method_text),
-            Self::Forbidden => (StatusCode::FORBIDDEN, t.forbidden, t.forbidden_text),
-            Self::Suspended => (StatusCode::FORBIDDEN, t.suspended_title, t.suspended_text),
-            Self::NotSignedIn => (StatusCode::UNAUTHORIZED, t.not_signed_in, t.not_signed_in_text),
-            Self::OtherSession => (StatusCode::FORBIDDEN, t.form_too_old, t.other_session),
-            Self::CrossSite => (StatusCode::FORBIDDEN, t.forbidden, t.cross_site_text),
-            Self::NotUnderstood => (StatusCode::BAD_REQUEST, t.not_understood, t.not_understood_text),
-            Self::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, t.too_large, t.too_large_text),
-            Self::TooMany => (StatusCode::TOO_MANY_REQUESTS, t.too_many, t.too_many_text),
-            Self::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, t.unavailable, t.unavailable_text),
-            Self::Internal => (StatusCode::INTERNAL_SERVER_ERROR, t.internal, t.internal_text),
+        let status = self.status();
+        let (title, text) = match self {
+            Self::NotFound => (t.not_found, t.not_found_text),
+            Self::WrongMethod => (t.wrong_method, t.wrong_method_text),
+            Self::Forbidden => (t.forbidden, t.forbidden_text),
+            Self::Suspended => (t.suspended_title, t.suspended_text),
+            Self::NotSignedIn => (t.not_signed_in, t.not_signed_in_text),
+            Self::OtherSession => (t.form_too_old, t.other_session),
+            Self::CrossSite => (t.forbidden, t.cross_site_text),
+            Self::NotUnderstood => (t.not_understood, t.not_understood_text),
+            Self::TooLarge => (t.too_large, t.too_large_text),
+            Self::TooMany => (t.too_many, t.too_many_text),
+            Self::Unavailable => (t.unavailable, t.unavailable_text),
+            Self::Internal => (t.internal, t.internal_text),
         };
         if visit.wants_fragment {
             return self.marked((status, text).into_response());
@@ -109,11 +125,11 @@ impl WebError {
     }
 }
 
-impl From<NotYet> for WebError {
-    fn from(not_yet: NotYet) -> Self {
+impl From<FormSessionError> for WebError {
+    fn from(not_yet: FormSessionError) -> Self {
         match not_yet {
-            NotYet::NotSignedIn => Self::NotSignedIn,
-            NotYet::OtherSession => Self::OtherSession,
+            FormSessionError::NotSignedIn => Self::NotSignedIn,
+            FormSessionError::OtherSession => Self::OtherSession,
         }
     }
 }
@@ -122,11 +138,11 @@ impl From<StoreError> for WebError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Unavailable { .. } => {
-                tracing::warn!("a page cannot be shown now: {error}");
+                tracing::warn!("a page cannot be shown until a part is back, answering with 503: {error}");
                 Self::Unavailable
             }
             StoreError::Broken { what, source } => {
-                tracing::error!("a page cannot be shown: {what}: {source}");
+                tracing::error!("a page cannot be shown, answering with 500: {what}: {source}");
                 Self::Internal
             }
         }

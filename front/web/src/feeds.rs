@@ -8,8 +8,8 @@ use maud::{PreEscaped, html};
 
 use crate::error::{Refused, WebError};
 use crate::layout::SITE_NAME;
+use crate::plain_text::plain;
 use crate::state::{Shared, Web};
-use crate::trim::plain;
 use crate::visit::Visit;
 use crate::{hot, reply};
 

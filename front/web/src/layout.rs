@@ -2,10 +2,10 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use crate::plain_text::plain;
 use crate::posted::TOKEN_FIELD;
 use crate::preferences::Lang;
 use crate::state::Web;
-use crate::trim::plain;
 use crate::visit::Visit;
 use crate::{assets, texts};
 
@@ -31,12 +31,12 @@ pub(crate) struct Page<'a> {
     /// Whether search engines may list it.
     pub(crate) is_listed: bool,
     /// Which entry of the navigation it belongs to.
-    pub(crate) place: Place<'a>,
+    pub(crate) nav: NavEntry<'a>,
 }
 
 /// An entry of the navigation.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place<'a> {
+pub(crate) enum NavEntry<'a> {
     Elsewhere,
     Hot,
     Board(&'a str),
@@ -54,7 +54,7 @@ impl Default for Page<'_> {
             published: None,
             feed: None,
             is_listed: true,
-            place: Place::Elsewhere,
+            nav: NavEntry::Elsewhere,
         }
     }
 }
@@ -120,12 +120,12 @@ fn top(visit: &Visit, page: &Page<'_>) -> Markup {
             div.bar {
                 a.brand href="/" { span.mark aria-hidden="true" { "마당" } (SITE_NAME) }
                 nav aria-label=(t.main_navigation) {
-                    a href="/hot" aria-current=[(page.place == Place::Hot).then_some("page")] { (t.hot) }
+                    a href="/hot" aria-current=[(page.nav == NavEntry::Hot).then_some("page")] { (t.hot) }
                     @if visit.moderates() {
-                        a href="/moderation" aria-current=[(page.place == Place::Moderation).then_some("page")] { (t.moderation) }
+                        a href="/moderation" aria-current=[(page.nav == NavEntry::Moderation).then_some("page")] { (t.moderation) }
                     }
                     @if visit.has(madang_board::Role::Admin) {
-                        a href="/admin" aria-current=[(page.place == Place::Admin).then_some("page")] { (t.administration) }
+                        a href="/admin" aria-current=[(page.nav == NavEntry::Admin).then_some("page")] { (t.administration) }
                     }
                 }
                 div.who {

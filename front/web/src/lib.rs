@@ -1,7 +1,8 @@
 //! Pages for people, rendered on the server over the services themselves. They work without a script, and better with one.
 //!
 //! Handlers ask the services and hand values to a view; views are functions from values to markup. Every refusal becomes a
-//! page in one place, [`error`].
+//! page in one place, [`error`], and `WebError::status` decides its status. A page that is shown with its own problems, such
+//! as a form that was not accepted, has its status named beside them.
 
 mod admin;
 mod article;
@@ -16,17 +17,19 @@ mod error;
 mod feeds;
 mod form;
 mod form_token;
+mod gzip;
 mod home;
 mod hot;
 mod idempotency;
 mod layout;
 mod like;
 mod live;
-mod lost;
 mod member;
 mod moderation;
+mod not_found;
 mod page_cache;
 mod password;
+mod plain_text;
 mod posted;
 mod preferences;
 mod query;
@@ -39,10 +42,8 @@ mod sign_up;
 mod site_time;
 mod state;
 mod texts;
-mod trim;
 mod visit;
 mod write;
-mod zip;
 
 pub use live::{Change, Changes, LiveFeed, LiveHub, LiveInterest, Reading, State as LiveState, Subscription};
 pub use router::router;

@@ -27,9 +27,9 @@ pub(crate) struct Posted {
 /// The fields of a form. One that is missing is empty: forms are checked for what they say.
 pub(crate) struct Fields(HashMap<String, String>);
 
-/// Why a form that came from our pages does nothing yet.
+/// Why a form that came from our pages belongs to no session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NotYet {
+pub(crate) enum FormSessionError {
     /// Nobody is signed in, or no longer.
     NotSignedIn,
     /// It was made for another session.
@@ -71,9 +71,9 @@ impl Posted {
     }
 
     /// The session that sent the form, if the form was made for it.
-    pub(crate) fn session(&self) -> Result<&Session, NotYet> {
-        let session = self.visit.session.as_ref().ok_or(NotYet::NotSignedIn)?;
-        if self.visit.made(self.fields.text(TOKEN_FIELD)) { Ok(session) } else { Err(NotYet::OtherSession) }
+    pub(crate) fn session(&self) -> Result<&Session, FormSessionError> {
+        let session = self.visit.session.as_ref().ok_or(FormSessionError::NotSignedIn)?;
+        if self.visit.made(self.fields.text(TOKEN_FIELD)) { Ok(session) } else { Err(FormSessionError::OtherSession) }
     }
 }
 

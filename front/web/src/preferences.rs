@@ -7,8 +7,8 @@ use madang_server::cookie_value;
 
 use crate::error::Refused;
 use crate::posted::Posted;
-use crate::state::Shared;
 use crate::reply;
+use crate::state::Shared;
 
 /// The cookie, such as `ko.dark.scroll`.
 const COOKIE: &str = "madang_prefs";

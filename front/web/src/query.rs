@@ -1,4 +1,4 @@
-//! The query of an address, read with patience: what cannot be read was not asked for.
+//! Query parameters of a page, read leniently: what cannot be read counts as left out.
 
 use std::convert::Infallible;
 
@@ -6,13 +6,13 @@ use axum::extract::{FromRequestParts, Query};
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 
-/// What was asked for, or the default.
-pub(crate) struct Asks<T>(pub(crate) T);
+/// The parameters, or their defaults.
+pub(crate) struct LenientQuery<T>(pub(crate) T);
 
-impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequestParts<S> for Asks<T> {
+impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequestParts<S> for LenientQuery<T> {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        Ok(Self(Query::try_from_uri(&parts.uri).map(|Query(asked)| asked).unwrap_or_default()))
+        Ok(Self(Query::try_from_uri(&parts.uri).map(|Query(query)| query).unwrap_or_default()))
     }
 }

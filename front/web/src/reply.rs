@@ -6,10 +6,10 @@ use axum::response::Response;
 use bytes::Bytes;
 use madang_server::CachedBody;
 
+use crate::gzip::{self, Effort};
 use crate::page_cache::PageMiss;
 use crate::state::Web;
 use crate::visit::Visit;
-use crate::zip::{self, Effort};
 
 /// Everything from this site alone, nothing inline, and no frame around us.
 const CSP: HeaderValue = HeaderValue::from_static(
@@ -24,8 +24,8 @@ const VARY: HeaderValue = HeaderValue::from_static("accept-encoding, accept-lang
 
 /// A page made for one reader.
 pub(crate) fn page(visit: &Visit, status: StatusCode, html: String) -> Response {
-    let compress = visit.takes_gzip && html.len() >= zip::WORTH_BYTES;
-    let body = if compress { zip::gzip(html.as_bytes(), Effort::Single) } else { html.into() };
+    let compress = visit.takes_gzip && html.len() >= gzip::WORTH_BYTES;
+    let body = if compress { gzip::compress(html.as_bytes(), Effort::Single) } else { html.into() };
     let mut response = dressed(body, compress);
     *response.status_mut() = status;
     response
@@ -52,7 +52,7 @@ pub(crate) fn cached(visit: &Visit, page: &CachedBody) -> Response {
         response.headers_mut().remove(header::CONTENT_TYPE);
         response
     } else if visit.takes_gzip {
-        dressed(page.compressed(|text| zip::gzip(text, Effort::Shared)), true)
+        dressed(page.compressed(|text| gzip::compress(text, Effort::Shared)), true)
     } else {
         dressed(page.bytes.clone(), false)
     };
@@ -74,8 +74,8 @@ pub(crate) fn fragment(status: StatusCode, html: String) -> Response {
 
 /// Text of another kind, for programs.
 pub(crate) fn document(visit: &Visit, kind: &'static str, text: String) -> Response {
-    let compress = visit.takes_gzip && text.len() >= zip::WORTH_BYTES;
-    let body = if compress { zip::gzip(text.as_bytes(), Effort::Single) } else { text.into() };
+    let compress = visit.takes_gzip && text.len() >= gzip::WORTH_BYTES;
+    let body = if compress { gzip::compress(text.as_bytes(), Effort::Single) } else { text.into() };
     let mut response = dressed(body, compress);
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     response

@@ -9,7 +9,7 @@ use axum::routing::{any, get, post};
 use crate::state::{Shared, Web};
 use crate::{
     WebState, admin, article, assets, board, comments, crawlers, dead_letters, edit, feeds, home, hot, like, live,
-    lost, member, moderation, password, preferences, report, setup, sign_in, sign_up, write,
+    member, moderation, not_found, password, preferences, report, setup, sign_in, sign_up, write,
 };
 
 /// The longest article, every character of it percent-encoded, with its title.
@@ -22,7 +22,7 @@ pub fn router(state: WebState) -> Router {
     reading()
         .merge(writing())
         .merge(running(setup))
-        .method_not_allowed_fallback(lost::wrong_method)
+        .method_not_allowed_fallback(not_found::wrong_method)
         .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
         .with_state(web)
         .route("/assets/{name}", get(assets::asset))
@@ -45,8 +45,8 @@ fn reading() -> Router<Shared> {
         .route("/robots.txt", get(crawlers::robots))
         .route("/sitemap.xml", get(crawlers::sitemap))
         .route("/favicon.ico", get(assets::icon))
-        .route("/{one}", any(lost::lost))
-        .route("/{one}/{two}", any(lost::lost))
+        .route("/{one}", any(not_found::not_found))
+        .route("/{one}/{two}", any(not_found::not_found))
 }
 
 fn writing() -> Router<Shared> {

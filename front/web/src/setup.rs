@@ -15,7 +15,7 @@ use crate::error::{Refused, WebError};
 use crate::form::Problems;
 use crate::layout::{Page, whole};
 use crate::posted::Posted;
-use crate::query::Asks;
+use crate::query::LenientQuery;
 use crate::reply;
 use crate::sign_up::{fields, refused};
 use crate::state::{Shared, Web};
@@ -27,7 +27,7 @@ pub(crate) struct SetupTurn(Arc<Mutex<()>>);
 
 /// The link.
 #[derive(Debug, Default, Deserialize)]
-pub(crate) struct Link {
+pub(crate) struct SetupQuery {
     #[serde(default)]
     token: String,
 }
@@ -36,7 +36,7 @@ pub(crate) struct Link {
 pub(crate) async fn form(
     State(web): State<Shared>,
     mut visit: Visit,
-    Asks(Link { token }): Asks<Link>,
+    LenientQuery(SetupQuery { token }): LenientQuery<SetupQuery>,
 ) -> Result<Response, Refused> {
     // The address holds the token, which no form but this one may carry on.
     visit.here = "/".to_owned();

@@ -12,20 +12,24 @@ use crate::error::{Refused, WebError};
 use crate::form::{Line, Problems};
 use crate::layout::{Page, encoded, whole};
 use crate::posted::{Posted, local_path};
-use crate::query::Asks;
+use crate::query::LenientQuery;
+use crate::reply;
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
-use crate::reply;
 
 /// Where to go afterwards.
 #[derive(Debug, Default, Deserialize)]
-pub(crate) struct Back {
+pub(crate) struct SignInQuery {
     #[serde(default)]
     pub(crate) r#return: String,
 }
 
 /// The form.
-pub(crate) async fn form(State(web): State<Shared>, visit: Visit, Asks(back): Asks<Back>) -> Response {
+pub(crate) async fn form(
+    State(web): State<Shared>,
+    visit: Visit,
+    LenientQuery(back): LenientQuery<SignInQuery>,
+) -> Response {
     let back = back.r#return;
     if visit.session.is_some() {
         return reply::see_other(local_path(&back));
@@ -67,8 +71,7 @@ pub(crate) async fn sign_out(State(web): State<Shared>, posted: Posted) -> Resul
 /// Sends a member who has just signed in on their way.
 pub(crate) fn welcome(web: &Web, signed_in: &SignedIn, back: &str) -> Response {
     let mut response = reply::see_other(back);
-    if let Some(cookie) = store_session(&signed_in.token, signed_in.expires_at, web.site.policy.cookies_secure)
-    {
+    if let Some(cookie) = store_session(&signed_in.token, signed_in.expires_at, web.site.policy.cookies_secure) {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
     }
     response

@@ -10,14 +10,18 @@ use crate::error::{Refused, WebError};
 use crate::form::{Line, Problems};
 use crate::layout::{Page, encoded, whole};
 use crate::posted::{Posted, local_path};
-use crate::query::Asks;
+use crate::query::LenientQuery;
 use crate::reply;
-use crate::sign_in::{Back, welcome};
+use crate::sign_in::{SignInQuery, welcome};
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
 
 /// The form.
-pub(crate) async fn form(State(web): State<Shared>, visit: Visit, Asks(back): Asks<Back>) -> Response {
+pub(crate) async fn form(
+    State(web): State<Shared>,
+    visit: Visit,
+    LenientQuery(back): LenientQuery<SignInQuery>,
+) -> Response {
     reply::page(&visit, StatusCode::OK, page(&web, &visit, "", local_path(&back.r#return), &Problems::default()))
 }
 

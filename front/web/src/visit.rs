@@ -16,14 +16,14 @@ use madang_view::Viewer;
 use crate::preferences::Preferences;
 use crate::state::{Shared, Web};
 use crate::texts::Texts;
-use crate::{form_token, zip};
+use crate::{form_token, gzip};
 
 /// Sent by our script when it wants a part of a page.
 const FRAGMENT: &str = "x-madang-fragment";
 /// Hosts are not longer.
 const HOST_BYTES_MAX: usize = 255;
 
-/// One look at a page.
+/// One request for a page.
 pub(crate) struct Visit {
     /// Who it is; `None` for a guest, and for one whose session has ended.
     pub(crate) session: Option<Session>,
@@ -66,7 +66,7 @@ impl Visit {
             here: parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default(),
             base: base(headers, web),
             wants_fragment: headers.contains_key(FRAGMENT),
-            takes_gzip: zip::is_accepted(headers),
+            takes_gzip: gzip::is_accepted(headers),
             seen: headers.get(header::IF_NONE_MATCH).cloned(),
             address: client_address(&parts.extensions, headers, &web.site.policy.trusted_proxies),
             user_agent: headers.get(header::USER_AGENT).cloned(),
@@ -79,7 +79,7 @@ impl Visit {
         Texts::in_language(self.preferences.lang)
     }
 
-    /// The member who looks.
+    /// The member who reads.
     pub(crate) fn actor(&self) -> Option<&Actor> {
         self.session.as_ref().map(|session| &session.actor)
     }

@@ -12,7 +12,7 @@ use crate::error::{Refused, WebError};
 use crate::form::{Line, Problems, area};
 use crate::idempotency::{idempotency, idempotency_field};
 use crate::layout::{Page, token_field, whole};
-use crate::posted::{NotYet, Posted};
+use crate::posted::{FormSessionError, Posted};
 use crate::reply;
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
@@ -74,11 +74,11 @@ pub(crate) async fn preview(State(web): State<Shared>, posted: Posted) -> Result
 }
 
 /// What a form that came too early or from elsewhere is told.
-pub(crate) fn not_yet(visit: &Visit, not_yet: NotYet) -> Problems {
+pub(crate) fn not_yet(visit: &Visit, not_yet: FormSessionError) -> Problems {
     let t = visit.texts();
     Problems::of(match not_yet {
-        NotYet::NotSignedIn => t.session_ended,
-        NotYet::OtherSession => t.other_session,
+        FormSessionError::NotSignedIn => t.session_ended,
+        FormSessionError::OtherSession => t.other_session,
     })
 }
 

@@ -32,7 +32,7 @@ impl Site {
         let mut command = Command::new(target.join("debug/madang"));
         command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(scratch.path().join("data"));
         // The smallest hashes: what is asked here is everything around them.
-        for setting in ["rate_limit=off", "wait_max_ms=60000", "hash_memory_kib=8", "hash_passes=1"] {
+        for setting in ["rate_limit=off", "scheduling_delay_max_ms=60000", "hash_memory_kib=8", "hash_passes=1"] {
             command.args(["--set", setting]);
         }
         command.env("MADANG_ADMIN_NAME", ADMINISTRATOR).env("MADANG_ADMIN_PASSWORD", PASSWORD);

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use figment::Figment;
 use figment::value::Value;
-use layer::{CLUSTER, CLUSTER_KEYS, Layer, key_of_variable, known_keys, typed};
+use layer::{CLUSTER, CLUSTER_KEYS, Layer, key_of_variable, known_keys, present_name, typed};
 
 pub(crate) use cluster::{ClusterSettings, MysqlSettings, MysqlTlsSettings, RedisMode, SECRET_BYTES_MIN, ServerUrl};
 pub(crate) use settings::{LogFormat, Settings, Switch};
@@ -90,14 +90,15 @@ impl Config {
         let mut ignored_environment = Vec::new();
         for (name, value) in &sources.environment {
             let Some(key) = name.strip_prefix(ENVIRONMENT_PREFIX).map(str::to_ascii_lowercase) else { continue };
-            if let Some(key) = key_of_variable(&key) {
+            if let Some(key) = key_of_variable(present_name(&key)) {
                 figment = figment.merge(Layer::one(format!("environment variable {name}"), key, typed(key, value)));
             } else if !OTHER_ENVIRONMENT.iter().any(|other| name.starts_with(other)) {
                 ignored_environment.push(name.clone());
             }
         }
         for (key, value, flag) in &sources.flags {
-            if !known_keys().contains(key) && !CLUSTER_KEYS.contains(&key.as_str()) {
+            let key = present_name(key);
+            if !known_keys().iter().any(|known| known == key) && !CLUSTER_KEYS.contains(&key) {
                 return Err(unknown(format!("flag {flag}"), key));
             }
             figment = figment.merge(Layer::one(format!("flag {flag}"), key, typed(key, value)));
@@ -144,6 +145,8 @@ fn file_layer(path: &Path) -> Result<Layer, ConfigError> {
         std::fs::read_to_string(path).map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })?;
     let table: figment::value::Dict = toml::from_str(&text)
         .map_err(|error| ConfigError::NotToml { path: path.to_owned(), message: error.to_string() })?;
+    let table: figment::value::Dict =
+        table.into_iter().map(|(key, value)| (present_name(&key).to_owned(), value)).collect();
     let origin = path.display().to_string();
     match table.keys().find(|key| !known_keys().contains(key) && *key != CLUSTER) {
         Some(key) => Err(unknown(origin, key)),
@@ -210,6 +213,20 @@ mod tests {
         assert_eq!(config.settings.readers, 8);
         assert_eq!(config.settings.batch_max, 9);
         assert!(config.describe().contains("readers = 8  # environment variable MADANG_READERS"));
+    }
+
+    #[test]
+    fn a_setting_is_found_by_its_old_name_wherever_it_is_set() {
+        let (_keep, file) = file("wait_max_ms = 11\n");
+        let config = Config::load(&Sources { file: file.clone(), ..Sources::default() }).unwrap();
+        assert_eq!(config.settings.scheduling_delay_max_ms, 11);
+        let environment = environment(&[("MADANG_WAIT_MAX_MS", "12")]);
+        let config = Config::load(&Sources { file: file.clone(), environment, ..Sources::default() }).unwrap();
+        assert_eq!(config.settings.scheduling_delay_max_ms, 12);
+        let flags = vec![("wait_max_ms".to_owned(), "13".to_owned(), "--set".to_owned())];
+        let config = Config::load(&Sources { file, flags, ..Sources::default() }).unwrap();
+        assert_eq!(config.settings.scheduling_delay_max_ms, 13);
+        assert!(config.describe().contains("scheduling_delay_max_ms = 13"));
     }
 
     #[test]

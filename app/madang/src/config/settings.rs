@@ -35,7 +35,7 @@ pub(crate) struct Settings {
     pub body_limit_bytes: usize,
     /// How long the body of a request may take to arrive; one that takes longer is answered with 408.
     pub body_timeout_ms: u64,
-    /// Open connections; more are turned away with 503 at once.
+    /// Open connections; more are refused with 503 at once.
     pub connections_max: usize,
     /// How long a client may take for a TLS handshake and for the head of each request, and idle in between.
     pub head_timeout_ms: u64,
@@ -45,9 +45,9 @@ pub(crate) struct Settings {
     pub tls_certificate: PathBuf,
     /// TLS: the key of the certificate as PEM, readable by its owner alone. SIGHUP reads both files again.
     pub tls_key: PathBuf,
-    /// How long requests may wait to be looked at; while they wait for longer, some are refused with 503, writes before
+    /// How long a ready task may wait to run; while it is longer, a share of requests is refused with 503, writes before
     /// reads.
-    pub wait_max_ms: u64,
+    pub scheduling_delay_max_ms: u64,
     /// Requests answered at the same time; more are refused with 503.
     pub in_flight_max: usize,
     /// A request that takes longer is answered with 503.
@@ -140,7 +140,7 @@ impl Default for Settings {
             write_timeout_ms: 30_000,
             tls_certificate: PathBuf::new(),
             tls_key: PathBuf::new(),
-            wait_max_ms: 75,
+            scheduling_delay_max_ms: 75,
             in_flight_max: 512,
             request_timeout_ms: 10_000,
             cookies_secure: false,
@@ -189,7 +189,7 @@ impl Settings {
         range("connections_max", self.connections_max as u64, 1, 1_000_000);
         range("head_timeout_ms", self.head_timeout_ms, 10, 600_000);
         range("write_timeout_ms", self.write_timeout_ms, 10, 600_000);
-        range("wait_max_ms", self.wait_max_ms, 8, 600_000);
+        range("scheduling_delay_max_ms", self.scheduling_delay_max_ms, 8, 600_000);
         range("in_flight_max", self.in_flight_max as u64, 1, 1_000_000);
         range("request_timeout_ms", self.request_timeout_ms, 100, 600_000);
         range("readers", self.readers as u64, 1, 64);

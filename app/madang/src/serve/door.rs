@@ -34,7 +34,7 @@ impl Entrance {
             connections: connections(settings.connections_max),
             head: Duration::from_millis(settings.head_timeout_ms),
             stall: Duration::from_millis(settings.write_timeout_ms),
-            scheduling_delay: Duration::from_millis(settings.wait_max_ms),
+            scheduling_delay: Duration::from_millis(settings.scheduling_delay_max_ms),
             ..ConnectionLimits::default()
         };
         Ok(Self { limits, tls: tls.map(Arc::new) })

@@ -49,7 +49,12 @@ fn calls(site: &Site, settings: &Settings, metrics: PrometheusHandle) -> anyhow:
             .clone()
             .filter(|_| of(Role::View))
             .map(|views| ViewCalls { views, guests: site.guests.clone() }),
-        hot: services.hot.clone().zip(read()).filter(|_| of(Role::HotArticle)).map(|(hot, read)| HotCalls::new(hot, read)),
+        hot: services
+            .hot
+            .clone()
+            .zip(read())
+            .filter(|_| of(Role::HotArticle))
+            .map(|(hot, read)| HotCalls::new(hot, read)),
         moderation: services
             .moderation
             .clone()

@@ -148,8 +148,9 @@ fn fresh_name() -> String {
 fn file(name: &str, servers: &Servers, processes: &[Process]) -> String {
     let secret = format!("{name}-{:032x}", rand::random::<u128>());
     // Neither limits nor how late requests are: tests ask more than people do, of a build that is not optimised.
-    let mut text =
-        format!("rate_limit = \"off\"\nwait_max_ms = 60000\n\n[cluster]\nname = {name:?}\nsecret = {secret:?}\n");
+    let mut text = format!(
+        "rate_limit = \"off\"\nscheduling_delay_max_ms = 60000\n\n[cluster]\nname = {name:?}\nsecret = {secret:?}\n"
+    );
     text.push_str(&servers.section());
     text.push_str("[cluster.peers]\n");
     for role in ["member", "article", "comment", "like", "view"] {

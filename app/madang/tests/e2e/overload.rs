@@ -30,7 +30,7 @@ fn write(server: &TestServer, http: &mut Http) -> u16 {
 #[test]
 fn a_crowd_is_refused_in_part_and_let_in_again_and_health_is_always_answered() {
     let directory = tempfile::tempdir().unwrap();
-    let server = Start::in_directory(&directory.path().join("data")).set("wait_max_ms", "8").start();
+    let server = Start::in_directory(&directory.path().join("data")).set("scheduling_delay_max_ms", "8").start();
     let (done, refused) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let give_up = Instant::now() + PATIENCE;
     let goes_on = || refused.load(Ordering::Relaxed) < REFUSED && Instant::now() < give_up;

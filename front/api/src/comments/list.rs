@@ -9,7 +9,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::body::CommentBody;
-use crate::extract::{CommentPlace, ListQuery, PathId};
+use crate::extract::{CommentCursorText, ListQuery, PathId};
 use crate::openapi::IdText;
 use crate::state::{CommentCalls, Shared};
 use crate::{ApiError, reply};
@@ -66,7 +66,7 @@ pub(crate) enum CommentList {
 pub(crate) async fn comments(
     State(api): State<Shared<CommentCalls>>,
     PathId(article): PathId<ArticleId>,
-    query: ListQuery<CommentPlace>,
+    query: ListQuery<CommentCursorText>,
 ) -> Result<Response, ApiError> {
     let list = match query {
         ListQuery::Page(page, size) => {

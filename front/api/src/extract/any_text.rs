@@ -5,7 +5,7 @@ use madang_board::ArticleId;
 use proptest::prelude::*;
 
 use super::condition::{IfMatch, IfNoneMatch};
-use super::list_query::{CommentPlace, ListQuery};
+use super::list_query::{CommentCursorText, ListQuery};
 use super::{json, session};
 use madang_server::{TrustedProxies, is_same_origin, session_token};
 
@@ -36,7 +36,7 @@ proptest! {
         query in prop_oneof!["[!-~]{0,80}", "((page|page_size|before|after|limit)=[-+0-9a-z%.]{0,22}&){0,5}"],
     ) {
         let Ok(uri) = format!("/x?{query}").parse::<Uri>() else { return Ok(()) };
-        for refusal in [ListQuery::<ArticleId>::parse(&uri).err(), ListQuery::<CommentPlace>::parse(&uri).err()] {
+        for refusal in [ListQuery::<ArticleId>::parse(&uri).err(), ListQuery::<CommentCursorText>::parse(&uri).err()] {
             prop_assert!(refusal.is_none_or(|error| [400, 422].contains(&error.status().as_u16())));
         }
     }

@@ -94,11 +94,11 @@ impl Cursor for MemberId {
     }
 }
 
-/// A place in a list of comments. What it means depends on the board, so its owner reads it.
+/// The cursor of a list of comments, unread. What it means depends on the board, so its owner reads it.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct CommentPlace(pub(crate) String);
+pub(crate) struct CommentCursorText(pub(crate) String);
 
-impl Cursor for CommentPlace {
+impl Cursor for CommentCursorText {
     const NAME: &'static str = "after";
     const REFUSAL: &'static str = "after is not a cursor of this list";
 
@@ -225,9 +225,9 @@ mod tests {
 
     #[test]
     fn each_list_has_its_own_cursor() {
-        let comments = |query| parse::<CommentPlace>(query);
-        let place = CommentPlace("0000A.7".to_owned());
-        assert_eq!(comments("after=0000A.7&limit=5"), Ok(ListQuery::Scroll(Some(place), size(5))));
+        let comments = |query| parse::<CommentCursorText>(query);
+        let cursor = CommentCursorText("0000A.7".to_owned());
+        assert_eq!(comments("after=0000A.7&limit=5"), Ok(ListQuery::Scroll(Some(cursor), size(5))));
         assert_eq!(comments("before=7"), Ok(ListQuery::Page(PageNumber::FIRST, size(30))), "no cursor of this list");
         assert_eq!(comments("after=7&page=1"), Err(400));
         assert_eq!(comments("after=7&after=8"), Err(400));

@@ -15,7 +15,7 @@ mod viewer;
 pub(crate) use condition::{IfMatch, IfNoneMatch};
 pub(crate) use idempotency::IdempotencyKey;
 pub(crate) use json::{Json, OptionalJson};
-pub(crate) use list_query::{ActQuery, CommentPlace, ListQuery, ReportQuery, ScrollQuery};
+pub(crate) use list_query::{ActQuery, CommentCursorText, ListQuery, ReportQuery, ScrollQuery};
 pub(crate) use path_id::{ModeratorPath, PathId};
 pub(crate) use session::{Signed, Visitor};
 pub(crate) use viewer::ViewedBy;

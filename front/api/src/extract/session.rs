@@ -2,8 +2,8 @@
 //! on writes only when the request comes from our own pages.
 
 use axum::extract::FromRequestParts;
-use axum::http::request::Parts;
 use axum::http::header;
+use axum::http::request::Parts;
 use madang_member::Session;
 use madang_server::{is_same_origin, session_token};
 

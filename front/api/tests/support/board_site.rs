@@ -6,8 +6,7 @@ use async_trait::async_trait;
 use axum::Router;
 use axum::body::Body;
 use madang_api::{
-    ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, ModerationCalls, ReadCalls,
-    ViewCalls,
+    ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, ModerationCalls, ReadCalls, ViewCalls,
 };
 use madang_article::ArticleService;
 use madang_board::Role;

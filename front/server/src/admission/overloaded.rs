@@ -7,8 +7,8 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use http_body_util::BodyExt;
 
-use crate::Rejection;
 use crate::security_headers::secure;
+use crate::{Rejection, wants_page};
 
 /// In both languages: whose it is, is not looked up while there is no time. Reloading sends a form again, and its key keeps
 /// it from being taken twice.
@@ -19,25 +19,11 @@ const PAGE: &str = "<!doctype html><html lang=\"ko\"><head><meta charset=\"utf-8
     <div lang=\"en\"><h1>Too much to do right now</h1>\
     <p>Please reload in a moment. What you sent is sent again when you reload.</p></div></main></body></html>";
 
-/// Browsers ask for HTML by name when somebody opens a page or sends a form; scripts and programs do not.
-fn wants_page(headers: &HeaderMap) -> bool {
-    let accepted = headers.get(header::ACCEPT).map(HeaderValue::as_bytes).unwrap_or_default();
-    accepted.windows(b"text/html".len()).any(|part| part == b"text/html")
-}
-
-fn page() -> Response {
-    let mut response = (StatusCode::SERVICE_UNAVAILABLE, PAGE).into_response();
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-    response
-}
-
 /// Both forms of the refusal, encoded beforehand: shedding must cost nearly nothing.
 pub(crate) struct OverloadResponses {
-    page: Encoded,
+    status: StatusCode,
     problem: Encoded,
+    page: Encoded,
 }
 
 struct Encoded {
@@ -48,27 +34,23 @@ struct Encoded {
 impl OverloadResponses {
     /// Says `why` to programs; with `hsts`, browsers are told to come by TLS only.
     pub(crate) fn new(why: &'static str, hsts: bool) -> Self {
-        let problem = Rejection::overloaded(why).into_response();
-        Self { page: Encoded::new(page(), hsts), problem: Encoded::new(problem, hsts) }
+        let (mut head, body) = Rejection::overloaded(why).into_response().into_parts();
+        secure(&mut head.headers, hsts);
+        // A body of bytes is there at once.
+        let body = body.collect().now_or_never().and_then(Result::ok).map(|body| body.to_bytes()).unwrap_or_default();
+        let problem = Encoded { headers: head.headers.clone(), body };
+        head.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+        let page = Encoded { headers: head.headers, body: Bytes::from_static(PAGE.as_bytes()) };
+        Self { status: head.status, problem, page }
     }
 
     /// The form that suits the headers of a request.
     pub(crate) fn suiting(&self, request: &HeaderMap) -> Response {
         let Encoded { headers, body } = if wants_page(request) { &self.page } else { &self.problem };
         let mut response = Response::new(Body::from(body.clone()));
-        *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+        *response.status_mut() = self.status;
         response.headers_mut().clone_from(headers);
         response
-    }
-}
-
-impl Encoded {
-    fn new(response: Response, hsts: bool) -> Self {
-        let (mut head, body) = response.into_parts();
-        secure(&mut head.headers, hsts);
-        // A body of bytes is there at once.
-        let body = body.collect().now_or_never().and_then(Result::ok).map(|body| body.to_bytes()).unwrap_or_default();
-        Self { headers: head.headers, body }
     }
 }
 

@@ -131,11 +131,11 @@ mod tests {
     #[test]
     fn a_share_is_admitted_evenly() {
         for share in [8, 64, 200, 255, 256] {
-            let gate = ShareAdmitter::default();
-            gate.set(share);
-            gate.seen.store(u32::MAX - 300, Ordering::Relaxed);
+            let admitter = ShareAdmitter::default();
+            admitter.set(share);
+            admitter.seen.store(u32::MAX - 300, Ordering::Relaxed);
             for _ in 0..4 {
-                let admitted = (0..256).filter(|_| gate.admits()).count();
+                let admitted = (0..256).filter(|_| admitter.admits()).count();
                 assert_eq!(admitted, share as usize);
             }
         }

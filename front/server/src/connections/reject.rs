@@ -33,13 +33,21 @@ pub(super) async fn reject(mut stream: TcpStream) {
 
 #[cfg(test)]
 mod tests {
+    use axum::response::IntoResponse;
+    use futures_util::FutureExt;
+    use http_body_util::BodyExt;
+
     use super::*;
+    use crate::Rejection;
 
     #[test]
-    fn the_response_is_as_long_as_it_says() {
+    fn the_response_is_the_problem_of_an_overload() {
         let text = std::str::from_utf8(RESPONSE).unwrap();
         let (head, body) = text.split_once("\r\n\r\n").unwrap();
         assert!(head.contains(&format!("content-length: {}\r\n", body.len())), "{} bytes", body.len());
-        assert_eq!(serde_json::from_str::<serde_json::Value>(body).unwrap()["status"], 503);
+        let rejection = Rejection::overloaded("too many connections: try again shortly");
+        assert!(head.starts_with(&format!("HTTP/1.1 {}\r\n", rejection.status())), "{head}");
+        let expected = rejection.into_response().into_body().collect().now_or_never().unwrap().unwrap().to_bytes();
+        assert_eq!(body.as_bytes(), expected);
     }
 }

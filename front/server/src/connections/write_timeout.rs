@@ -20,8 +20,8 @@ pub(super) struct WriteTimeout<S> {
 }
 
 impl WriteTimeout<TcpStream> {
-    /// Bounds the writes of a socket. The kernel is told the same limit, because what fits its buffers looks written to us: it resets
-    /// a connection whose peer acknowledges nothing, or keeps its window shut, for so long.
+    /// Bounds the writes of a socket. The kernel is told the same limit, because what fits its buffers looks written to
+    /// us: it resets a connection whose peer acknowledges nothing, or keeps its window shut, for so long.
     pub(super) fn socket(stream: TcpStream, limit: Duration) -> Self {
         let socket = SockRef::from(&stream);
         // Answers are small and written whole: waiting to fill a packet only delays them.

@@ -8,8 +8,6 @@ const SETS: usize = 16_384;
 /// Slots of a set. When all are taken, the one that is fullest gives way: forgetting a full bucket changes nothing.
 const SET_SLOTS: usize = 8;
 
-const _: () = assert!(SETS.is_power_of_two());
-
 /// How a bucket fills.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bucket {
@@ -30,6 +28,7 @@ impl Bucket {
         Self::every(3_600_000_000, tokens, burst)
     }
 
+    #[expect(clippy::cast_lossless, reason = "`u64::from` is not const")]
     const fn every(span_us: u64, tokens: u32, burst: u32) -> Self {
         let tokens = if tokens == 0 { 1 } else { tokens };
         let burst = if burst == 0 { 1 } else { burst };
@@ -97,11 +96,11 @@ impl Buckets for MemoryBuckets {
 impl MemoryBuckets {
     fn take_at(&self, key: u64, bucket: Bucket, now_us: u64) -> Taken {
         // The set is chosen by other bits than tell the slots of it apart.
-        let set = &self.sets[(key >> 32) as usize & (SETS - 1)];
+        let set = &self.sets[usize::try_from(key >> 32).unwrap_or_default() % SETS];
         let mut slots = set.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = slots.iter().position(|slot| slot.key == key);
-        let place = place.or_else(|| (0..SET_SLOTS).min_by_key(|place| slots[*place].full_at_us)).unwrap_or(0);
-        let slot = &mut slots[place];
+        let index = slots.iter().position(|slot| slot.key == key);
+        let index = index.or_else(|| (0..SET_SLOTS).min_by_key(|index| slots[*index].full_at_us)).unwrap_or(0);
+        let slot = &mut slots[index];
         if slot.key != key {
             *slot = Slot { key, full_at_us: 0 };
         }

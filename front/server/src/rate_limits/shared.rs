@@ -16,8 +16,6 @@ const SET_SLOTS: usize = 8;
 /// A portion that is not used up lapses: who comes back later asks how the bucket stands.
 const PORTION_MS: u64 = 5_000;
 
-const _: () = assert!(SETS.is_power_of_two());
-
 /// Tokens that came out of a shared bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Portion {
@@ -80,16 +78,16 @@ impl Portions {
 
     fn keep_at(&self, key: u64, tokens: u32, now_ms: u64) {
         let mut slots = self.set(key).lock().unwrap_or_else(PoisonError::into_inner);
-        let place = slots.iter().position(|slot| slot.key == key);
-        let place = place.or_else(|| (0..SET_SLOTS).min_by_key(|place| slots[*place].until_ms)).unwrap_or(0);
-        let slot = &mut slots[place];
+        let index = slots.iter().position(|slot| slot.key == key);
+        let index = index.or_else(|| (0..SET_SLOTS).min_by_key(|index| slots[*index].until_ms)).unwrap_or(0);
+        let slot = &mut slots[index];
         let left = if slot.key == key && slot.until_ms > now_ms { slot.tokens } else { 0 };
         *slot = Slot { key, tokens: left.saturating_add(tokens), until_ms: now_ms.saturating_add(PORTION_MS) };
     }
 
     fn set(&self, key: u64) -> &Mutex<[Slot; SET_SLOTS]> {
         // Other bits than tell the slots of a set apart.
-        &self.sets[(key >> 32) as usize & (SETS - 1)]
+        &self.sets[usize::try_from(key >> 32).unwrap_or_default() % SETS]
     }
 }
 

@@ -11,32 +11,32 @@ use madang_comment::Comment;
 use madang_kernel::PageSize;
 use serde::Deserialize;
 
-use crate::comments::{CommentForm, Listed};
+use crate::comments::{CommentForm, CommentList};
 use crate::error::{Refused, WebError};
-use crate::layout::{Page, Place, encoded, whole};
-use crate::query::Asks;
+use crate::layout::{NavEntry, Page, encoded, whole};
+use crate::plain_text::plain;
+use crate::query::LenientQuery;
 use crate::state::{Shared, Web};
-use crate::trim::plain;
 use crate::visit::Visit;
 use crate::{comments, reply};
 
 /// A description for those who link here.
 const DESCRIPTION_CHARS_MAX: usize = 160;
 
-/// Where in the comments.
+/// Where in the comments, as query parameters.
 #[derive(Debug, Default, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct ArticleQuery {
     after: Option<String>,
     thread: Option<CommentId>,
 }
 
 /// Everything the page shows.
-pub(crate) struct Shown {
+pub(crate) struct ArticlePage {
     pub(crate) article: ReadArticle,
     pub(crate) board: BoardWithCount,
     /// Whether the reader likes it.
     pub(crate) liked: bool,
-    pub(crate) comments: Listed,
+    pub(crate) comments: CommentList,
 }
 
 /// An article.
@@ -44,7 +44,7 @@ pub(crate) async fn article(
     State(web): State<Shared>,
     mut visit: Visit,
     Path(id): Path<String>,
-    Asks(Asked { after, thread }): Asks<Asked>,
+    LenientQuery(ArticleQuery { after, thread }): LenientQuery<ArticleQuery>,
 ) -> Result<Response, Refused> {
     let Ok(id) = id.parse::<ArticleId>() else { return Err(WebError::NotFound.refuse(&web, &visit)) };
     visit.here = match (&after, thread) {
@@ -66,7 +66,7 @@ pub(crate) async fn article(
 }
 
 /// The whole page; with a comment form that came back, if one did.
-pub(crate) fn page(web: &Web, visit: &Visit, shown: &Shown, form: Option<&CommentForm>) -> String {
+pub(crate) fn page(web: &Web, visit: &Visit, shown: &ArticlePage, form: Option<&CommentForm>) -> String {
     let (text, board) = (&shown.article.text, &shown.board.board);
     let page = Page {
         title: &text.head.title,
@@ -75,7 +75,7 @@ pub(crate) fn page(web: &Web, visit: &Visit, shown: &Shown, form: Option<&Commen
         description: Some(plain(&text.content, DESCRIPTION_CHARS_MAX)),
         published: Some(text.head.created_at.to_string()),
         feed: Some(format!("/b/{}/feed.atom", board.slug)),
-        place: Place::Board(&board.slug),
+        nav: NavEntry::Board(&board.slug),
         ..Page::default()
     };
     whole(web, visit, &page)
@@ -88,7 +88,7 @@ pub(crate) async fn shown(
     id: ArticleId,
     after: Option<&str>,
     thread: Option<CommentId>,
-) -> Result<Shown, WebError> {
+) -> Result<ArticlePage, WebError> {
     let article = web.site.read.article(id).await?.ok_or(WebError::NotFound)?;
     let board = web.boards.by_id(article.text.head.board_id).await?.ok_or(WebError::NotFound)?;
     let liked = match visit.actor() {
@@ -99,14 +99,14 @@ pub(crate) async fn shown(
         Some(root) => thread_of(web, id, root).await?,
         None => {
             let found = web.site.comments.scroll(id, after, comments::STEP).await?;
-            Listed::new(found.items, found.next.map(|next| next.to_string()), after.is_none(), None)
+            CommentList::new(found.items, found.next.map(|next| next.to_string()), after.is_none(), None)
         }
     };
-    Ok(Shown { article, board, liked, comments })
+    Ok(ArticlePage { article, board, liked, comments })
 }
 
 /// A comment with what is below it.
-async fn thread_of(web: &Web, article: ArticleId, root: CommentId) -> Result<Listed, WebError> {
+async fn thread_of(web: &Web, article: ArticleId, root: CommentId) -> Result<CommentList, WebError> {
     let root = web.site.comments.get(root).await?;
     if root.article_id != article {
         return Err(WebError::NotFound);
@@ -120,7 +120,7 @@ async fn thread_of(web: &Web, article: ArticleId, root: CommentId) -> Result<Lis
     let below = below.items.into_iter().take_while(|comment| is_below(comment, &root));
     let base = root.depth;
     let items: Vec<_> = std::iter::once(root.clone()).chain(below).collect();
-    Ok(Listed::new(items, next, false, Some(base)))
+    Ok(CommentList::new(items, next, false, Some(base)))
 }
 
 fn is_below(comment: &Comment, root: &Comment) -> bool {
@@ -130,7 +130,7 @@ fn is_below(comment: &Comment, root: &Comment) -> bool {
     }
 }
 
-/// Counts the look, which must not cost the reader the page.
+/// Counts the view, which must not cost the reader the page.
 async fn count_view(web: &Web, visit: &Visit, id: ArticleId) {
     let Some(viewer) = visit.viewer(web) else { return };
     if let Err(error) = web.site.views.view(id, viewer).await {

@@ -4,7 +4,7 @@ use madang_article_read::ArticleHead;
 use madang_board::rules::{About, Action};
 use maud::{Markup, PreEscaped, html};
 
-use super::Shown;
+use super::ArticlePage;
 use crate::comments::{self, CommentForm};
 use crate::layout::{sign_in_path, token_field};
 use crate::state::Web;
@@ -12,7 +12,7 @@ use crate::texts;
 use crate::visit::Visit;
 
 /// The content of the main landmark.
-pub(super) fn article(web: &Web, visit: &Visit, shown: &Shown, form: Option<&CommentForm>) -> Markup {
+pub(super) fn article(web: &Web, visit: &Visit, shown: &ArticlePage, form: Option<&CommentForm>) -> Markup {
     let (t, read) = (visit.texts(), &shown.article);
     let (head, board) = (&read.text.head, &shown.board.board);
     let [one, many] = texts::new_comments(visit.preferences.lang);
@@ -44,7 +44,7 @@ pub(super) fn article(web: &Web, visit: &Visit, shown: &Shown, form: Option<&Com
     }
 }
 
-fn facts(web: &Web, visit: &Visit, shown: &Shown, head: &ArticleHead) -> Markup {
+fn facts(web: &Web, visit: &Visit, shown: &ArticlePage, head: &ArticleHead) -> Markup {
     let (t, read) = (visit.texts(), &shown.article);
     html! {
         p.facts {
@@ -58,7 +58,7 @@ fn facts(web: &Web, visit: &Visit, shown: &Shown, head: &ArticleHead) -> Markup 
     }
 }
 
-fn like(visit: &Visit, shown: &Shown) -> Markup {
+fn like(visit: &Visit, shown: &ArticlePage) -> Markup {
     let (t, read) = (visit.texts(), &shown.article);
     let id = read.text.head.article_id;
     let inside = html! {

@@ -12,9 +12,9 @@ use maud::Markup;
 use serde::Deserialize;
 
 use crate::error::{Refused, WebError};
-use crate::layout::{Page, Place, whole};
+use crate::layout::{NavEntry, Page, whole};
 use crate::preferences::ListStyle;
-use crate::query::Asks;
+use crate::query::LenientQuery;
 use crate::reply;
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
@@ -23,7 +23,7 @@ pub(crate) use pager::Pager;
 
 /// Where in the board.
 #[derive(Debug, Default, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct BoardQuery {
     page: Option<String>,
     before: Option<String>,
 }
@@ -39,9 +39,9 @@ pub(crate) async fn board(
     State(web): State<Shared>,
     mut visit: Visit,
     Path(slug): Path<String>,
-    Asks(asked): Asks<Asked>,
+    LenientQuery(query): LenientQuery<BoardQuery>,
 ) -> Result<Response, Refused> {
-    let part = match part(&asked, visit.preferences.list) {
+    let part = match part(&query, visit.preferences.list) {
         Ok(part) => part,
         Err(error) => return Err(error.refuse(&web, &visit)),
     };
@@ -59,7 +59,7 @@ pub(crate) async fn board(
         main,
         canonical: Some(visit.here.clone()),
         feed: Some(format!("/b/{slug}/feed.atom")),
-        place: Place::Board(&slug),
+        nav: NavEntry::Board(&slug),
         ..Page::default()
     };
     let html = whole(&web, &visit, &page);
@@ -68,7 +68,7 @@ pub(crate) async fn board(
 
 async fn content(web: &Web, visit: &Visit, slug: &str, part: &Part) -> Result<(BoardWithCount, Markup), WebError> {
     let found = web.boards.by_slug(slug).await?.ok_or(WebError::NotFound)?;
-    // Asked for again, because its count is of this moment: whoever wrote an article finds it counted.
+    // BoardQuery for again, because its count is of this moment: whoever wrote an article finds it counted.
     let board = web.site.articles.board(found.board.board_id).await?;
     let (id, size) = (board.board.board_id, PageSize::DEFAULT);
     let main = match part {
@@ -85,11 +85,11 @@ async fn content(web: &Web, visit: &Visit, slug: &str, part: &Part) -> Result<(B
     Ok((board, main))
 }
 
-fn part(asked: &Asked, list: ListStyle) -> Result<Part, WebError> {
-    if let Some(before) = &asked.before {
+fn part(query: &BoardQuery, list: ListStyle) -> Result<Part, WebError> {
+    if let Some(before) = &query.before {
         return before.parse().map(|before| Part::Before(Some(before))).map_err(|_| WebError::NotFound);
     }
-    match (&asked.page, list) {
+    match (&query.page, list) {
         (None, ListStyle::Scroll) => Ok(Part::Before(None)),
         (None, ListStyle::Pages) => Ok(Part::Page(PageNumber::FIRST)),
         (Some(page), _) => {

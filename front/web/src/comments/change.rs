@@ -9,7 +9,7 @@ use madang_board::{ArticleId, CommentId};
 use madang_comment::{Comment, CommentDraft, CommentError};
 use maud::html;
 
-use super::listed::{Listed, Placed};
+use super::comment_list::{CommentList, ShownComment};
 use super::view::{comment_form, item};
 use super::{CommentForm, STEP};
 use crate::edit::{delete_page, given_reason};
@@ -17,7 +17,7 @@ use crate::error::{Refused, WebError};
 use crate::form::Problems;
 use crate::idempotency::idempotency;
 use crate::layout::{Page, whole};
-use crate::posted::{NotYet, Posted};
+use crate::posted::{FormSessionError, Posted};
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
 use crate::{article, reply, texts};
@@ -85,7 +85,7 @@ pub(crate) async fn reply_form(
     Ok(reply::page(&visit, StatusCode::OK, page))
 }
 
-/// Asks before a comment is deleted.
+/// LenientQuery before a comment is deleted.
 pub(crate) async fn delete_form(
     State(web): State<Shared>,
     visit: Visit,
@@ -129,8 +129,8 @@ async fn create(
     let (t, lang) = (posted.visit.texts(), posted.visit.preferences.lang);
     let session = posted.session().map_err(|not_yet| {
         Ok(Problems::of(match not_yet {
-            NotYet::NotSignedIn => t.session_ended,
-            NotYet::OtherSession => t.other_session,
+            FormSessionError::NotSignedIn => t.session_ended,
+            FormSessionError::OtherSession => t.other_session,
         }))
     })?;
     let parent_id = match parent {
@@ -163,8 +163,8 @@ async fn done(web: &Web, visit: &Visit, comment: Comment) -> Result<Response, We
 
 async fn fragment(web: &Web, visit: &Visit, comment: Comment) -> Result<String, WebError> {
     let board = board_of(web, comment.article_id).await?.board;
-    let mut listed = Listed::new(vec![comment], None, false, None);
-    Ok(listed.items.pop().map(|placed: Placed| item(web, visit, &placed, &board).into_string()).unwrap_or_default())
+    let mut listed = CommentList::new(vec![comment], None, false, None);
+    Ok(listed.items.pop().map(|shown: ShownComment| item(web, visit, &shown, &board).into_string()).unwrap_or_default())
 }
 
 async fn board_of(web: &Web, article: ArticleId) -> Result<BoardWithCount, WebError> {
@@ -181,11 +181,11 @@ async fn reply_page(web: &Web, visit: &Visit, id: &str, form: Option<&CommentFor
     let found = find(web, id).await?;
     let article = found.article_id;
     let board = board_of(web, article).await?.board;
-    let mut listed = Listed::new(vec![Comment { depth: 1, ..found }], None, false, None);
+    let mut listed = CommentList::new(vec![Comment { depth: 1, ..found }], None, false, None);
     let t = visit.texts();
     let main = html! {
         h1 { (t.reply_to) }
-        ol.comments { @for placed in listed.items.drain(..) { (item(web, visit, &placed, &board)) } }
+        ol.comments { @for shown in listed.items.drain(..) { (item(web, visit, &shown, &board)) } }
         (comment_form(visit, article, id, form))
         p.more { a href={ "/articles/" (article) "#c" (id) } { (t.cancel) } }
     };

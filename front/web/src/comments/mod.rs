@@ -1,14 +1,14 @@
 //! Comments: their list below an article, writing one, answering one, deleting one.
 
 mod change;
-mod listed;
+mod comment_list;
 mod rendered;
 mod view;
 
 use madang_kernel::PageSize;
 
 pub(crate) use change::{comment, delete, delete_form, reply_form, submit};
-pub(crate) use listed::Listed;
+pub(crate) use comment_list::CommentList;
 pub(crate) use rendered::RenderedComments;
 pub(crate) use view::list;
 

@@ -7,8 +7,8 @@ use madang_comment::{CONTENT_MAX_CHARS, Comment};
 use maud::{Markup, PreEscaped, html};
 
 use super::CommentForm;
-use super::listed::{Placed, sort_key};
-use crate::article::Shown;
+use super::comment_list::{ShownComment, sort_key};
+use crate::article::ArticlePage;
 use crate::form::{Problems, area};
 use crate::idempotency::idempotency_field;
 use crate::layout::{sign_in_path, token_field};
@@ -17,7 +17,7 @@ use crate::texts;
 use crate::visit::Visit;
 
 /// The list with the form below it.
-pub(crate) fn list(web: &Web, visit: &Visit, shown: &Shown, form: Option<&CommentForm>) -> Markup {
+pub(crate) fn list(web: &Web, visit: &Visit, shown: &ArticlePage, form: Option<&CommentForm>) -> Markup {
     let (t, listed) = (visit.texts(), &shown.comments);
     let id = shown.article.text.head.article_id;
     let board = &shown.board.board;
@@ -29,7 +29,7 @@ pub(crate) fn list(web: &Web, visit: &Visit, shown: &Shown, form: Option<&Commen
         }
         @if listed.items.is_empty() { p.empty #no-comments { (t.no_comments) } }
         ol.comments #comment-list {
-            @for placed in &listed.items { (item(web, visit, placed, board)) }
+            @for shown in &listed.items { (item(web, visit, shown, board)) }
         }
         @if let Some(next) = &listed.next {
             p.more { a.button #more-comments href={ "/articles/" (id) "?after=" (next) "#comments" } { (t.more_comments) } }
@@ -44,11 +44,11 @@ pub(crate) fn list(web: &Web, visit: &Visit, shown: &Shown, form: Option<&Commen
 }
 
 /// One comment.
-pub(super) fn item(web: &Web, visit: &Visit, placed: &Placed, board: &Board) -> Markup {
-    let (t, comment) = (visit.texts(), &placed.comment);
+pub(super) fn item(web: &Web, visit: &Visit, shown: &ShownComment, board: &Board) -> Markup {
+    let (t, comment) = (visit.texts(), &shown.comment);
     let id = comment.comment_id;
     html! {
-        li.comment id={ "c" (id) } data-level=(placed.level) data-key=(sort_key(comment)) {
+        li.comment id={ "c" (id) } data-level=(shown.level) data-key=(sort_key(comment)) {
             @if comment.depth > 1 { span.vh { (texts::level(visit.preferences.lang, comment.depth)) } }
             @match (web.rendered_comments.html(comment), &comment.writer) {
                 (Some(html), Some(writer)) => {
@@ -63,7 +63,7 @@ pub(super) fn item(web: &Web, visit: &Visit, placed: &Placed, board: &Board) -> 
                 }
                 _ => p.gone { (t.deleted_comment) },
             }
-            @if placed.continues {
+            @if shown.continues {
                 p.continue { a href={ "/articles/" (comment.article_id) "?thread=" (id) "#comments" } rel="nofollow" { (t.continue_thread) " →" } }
             }
         }

@@ -11,7 +11,7 @@ use madang_hot_article::{HotItem, HotList};
 use maud::{Markup, html};
 
 use crate::error::{Refused, WebError};
-use crate::layout::{Page, Place, whole};
+use crate::layout::{NavEntry, Page, whole};
 use crate::reply;
 use crate::state::{Shared, Web};
 use crate::texts::Texts;
@@ -67,7 +67,7 @@ pub(crate) async fn hot(State(web): State<Shared>, mut visit: Visit) -> Result<R
         main: view(&visit, &days),
         canonical: Some("/hot".to_owned()),
         feed: Some("/hot/feed.atom".to_owned()),
-        place: Place::Hot,
+        nav: NavEntry::Hot,
         ..Page::default()
     };
     let html = whole(&web, &visit, &page);

@@ -7,12 +7,14 @@ use std::sync::{Mutex, PoisonError};
 use madang_board::ArticleId;
 use madang_kernel::Timestamp;
 
-/// Between two looks that are kept.
-const LOOK_EVERY_MS: i64 = 5 * 60_000;
-/// Ranks are compared with the oldest look within this time.
+/// Between two snapshots that are kept.
+const SNAPSHOT_INTERVAL_MS: i64 = 5 * 60_000;
+/// Ranks are compared with the oldest snapshot within this time.
 const COMPARED_MS: i64 = 60 * 60_000;
-/// Looks that are kept.
-const LOOKS_MAX: usize = (COMPARED_MS / LOOK_EVERY_MS) as usize + 1;
+/// Snapshots that are kept.
+const SNAPSHOTS_MAX: usize = 13;
+
+const _: () = assert!(SNAPSHOTS_MAX as i64 == COMPARED_MS / SNAPSHOT_INTERVAL_MS + 1);
 
 /// Where an article was an hour ago, seen from where it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,20 +31,20 @@ pub(crate) enum Movement {
 
 /// The ranks of one day, now and then.
 #[derive(Default)]
-pub(crate) struct Movements(Mutex<Looks>);
+pub(crate) struct Movements(Mutex<Snapshots>);
 
 #[derive(Default)]
-struct Looks {
+struct Snapshots {
     day: String,
-    looks: VecDeque<(i64, Vec<ArticleId>)>,
+    snapshots: VecDeque<(i64, Vec<ArticleId>)>,
 }
 
 impl Movements {
     /// Takes today's ranks in, and tells how each moved.
     pub(crate) fn of(&self, day: &str, now: Timestamp, ranks: &[ArticleId]) -> Vec<Movement> {
-        let mut looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        looks.note(day, now.as_millis(), ranks);
-        let Some((_, then)) = looks.looks.front() else { return vec![Movement::None; ranks.len()] };
+        let mut snapshots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        snapshots.note(day, now.as_millis(), ranks);
+        let Some((_, then)) = snapshots.snapshots.front() else { return vec![Movement::None; ranks.len()] };
         let moved =
             ranks.iter().enumerate().map(|(rank, article)| match then.iter().position(|found| found == article) {
                 None => Movement::New,
@@ -54,16 +56,18 @@ impl Movements {
     }
 }
 
-impl Looks {
+impl Snapshots {
     fn note(&mut self, day: &str, now_ms: i64, ranks: &[ArticleId]) {
         if self.day != day {
-            *self = Self { day: day.to_owned(), looks: VecDeque::new() };
+            *self = Self { day: day.to_owned(), snapshots: VecDeque::new() };
         }
-        while self.looks.len() >= 2 && self.looks[0].0 < now_ms - COMPARED_MS || self.looks.len() > LOOKS_MAX {
-            self.looks.pop_front();
+        while self.snapshots.len() >= 2 && self.snapshots[0].0 < now_ms - COMPARED_MS
+            || self.snapshots.len() > SNAPSHOTS_MAX
+        {
+            self.snapshots.pop_front();
         }
-        if self.looks.back().is_none_or(|(seen_ms, _)| now_ms - seen_ms >= LOOK_EVERY_MS) {
-            self.looks.push_back((now_ms, ranks.to_vec()));
+        if self.snapshots.back().is_none_or(|(seen_ms, _)| now_ms - seen_ms >= SNAPSHOT_INTERVAL_MS) {
+            self.snapshots.push_back((now_ms, ranks.to_vec()));
         }
     }
 }
@@ -87,7 +91,7 @@ mod tests {
         let movements = Movements::default();
         assert_eq!(movements.of("d", at(0), &ranks(&[1, 2])), [Movement::None, Movement::None]);
         assert_eq!(movements.of("d", at(50), &ranks(&[2, 3, 1])), [Movement::Up(1), Movement::New, Movement::Down(2)]);
-        // The first look is older than an hour by now, and the second is what counts.
+        // The first snapshot is older than an hour by now, and the second is what counts.
         assert_eq!(movements.of("d", at(70), &ranks(&[2, 1])), [Movement::None, Movement::Up(1)]);
     }
 
@@ -104,6 +108,6 @@ mod tests {
         for minute in 0..10_000 {
             movements.of("d", at(minute), &ranks(&[1]));
         }
-        assert!(movements.0.lock().unwrap().looks.len() <= LOOKS_MAX + 1);
+        assert!(movements.0.lock().unwrap().snapshots.len() <= SNAPSHOTS_MAX + 1);
     }
 }

@@ -1,4 +1,4 @@
-//! What is known of an open article's changes: the newest count of each kind, and which comments are new. Merges by
+//! What changed in an open article: the newest count of each kind, and which comments are new. Merges by
 //! version, so that neither the order of arrival nor a second arrival matters.
 
 use std::collections::{BTreeSet, VecDeque};
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use super::Change;
 
-/// New comments that are told one by one; who missed more loads the page again.
+/// New comments that are sent one by one; who missed more loads the page again.
 const CREATED_MAX: usize = 64;
-/// Versions of the comment count whose change was heard; older ones count as told.
-const HEARD_MAX: usize = 2 * CREATED_MAX;
+/// Versions of the comment count whose change arrived; older ones count as sent.
+const ARRIVED_MAX: usize = 2 * CREATED_MAX;
 
 /// A count at its version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -44,17 +44,17 @@ pub struct Changes {
     pub comments: Reading,
     /// Views.
     pub views: Reading,
-    /// Comments written lately, with the version of the count after each, in the order in which they were heard of.
+    /// Comments written lately, with the version of the count after each, in the order in which they arrived.
     pub created: VecDeque<(u64, CommentId)>,
-    /// The version up to which comments are no longer told one by one: who was told less has missed some.
+    /// The version up to which comments are no longer sent one by one: who was sent less has missed some.
     pub created_before: u64,
     /// Whether the article was deleted.
     pub gone: bool,
-    /// Versions of the comment count whose change was heard.
-    heard: BTreeSet<u64>,
-    /// The comment count's version at the last look at its owner.
-    looked: u64,
-    /// The version up to which what was not heard is not expected any more.
+    /// Versions of the comment count whose change arrived.
+    arrived: BTreeSet<u64>,
+    /// The comment count's version at the last reconciliation with its owner.
+    reconciled: u64,
+    /// The version up to which what was has not arrived is not expected any more.
     settled: u64,
 }
 
@@ -67,13 +67,13 @@ impl Reading {
 }
 
 impl Changes {
-    /// Takes a change in; false when it was known.
+    /// Takes a change in; false when it is not new.
     pub fn merge(&mut self, change: &Change) -> bool {
         match change {
             Change::Edited(version) => grow(&mut self.text_version, *version),
             Change::Gone => !std::mem::replace(&mut self.gone, true),
             Change::Commented(comment, reading) => {
-                let is_new = self.hear(*reading);
+                let is_new = self.arrive(*reading);
                 if is_new {
                     self.created.push_back((reading.version, *comment));
                     if self.created.len() > CREATED_MAX
@@ -86,47 +86,47 @@ impl Changes {
             }
             Change::Uncommented(comment, reading) => {
                 self.created.retain(|(_, created)| created != comment);
-                self.hear(*reading)
+                self.arrive(*reading)
             }
             Change::Liked(reading) => changed(&mut self.likes, *reading),
             Change::Viewed(reading) => changed(&mut self.views, *reading),
         }
     }
 
-    /// Takes in what the owners say; false when it was known. Changes that are under way at this moment arrive by
-    /// themselves, so comments count as missed only when the look before has found them too, or `at_once`.
+    /// Takes in what the owners say; false when it is not new. Changes that are under way at this moment arrive by
+    /// themselves, so comments count as missed only when the reconciliation before has found them too, or `at_once`.
     pub fn settle(&mut self, state: &State, at_once: bool) -> bool {
         let before = (self.text_version, self.likes, self.comments, self.settled);
         grow(&mut self.text_version, state.text_version);
         self.likes.merge(state.likes);
         self.comments.merge(state.comments);
-        let missed_before = if at_once { state.comments.version } else { self.looked };
+        let missed_before = if at_once { state.comments.version } else { self.reconciled };
         grow(&mut self.settled, missed_before);
-        grow(&mut self.looked, state.comments.version);
+        grow(&mut self.reconciled, state.comments.version);
         before != (self.text_version, self.likes, self.comments, self.settled)
     }
 
-    /// The version up to which somebody who was told `told` knows every comment once told of these changes, and whether
+    /// The version up to which somebody who was sent `sent` has every comment once sent these changes, and whether
     /// some of them are not named here.
-    pub fn told_after(&self, told: u64) -> (u64, bool) {
-        let through = |mut told: u64| {
-            while self.heard.contains(&(told + 1)) {
-                told += 1;
+    pub fn sent_after(&self, sent: u64) -> (u64, bool) {
+        let through = |mut sent: u64| {
+            while self.arrived.contains(&(sent + 1)) {
+                sent += 1;
             }
-            told
+            sent
         };
-        let is_behind = told < self.created_before;
-        let reached = through(told.max(self.created_before));
+        let is_behind = sent < self.created_before;
+        let reached = through(sent.max(self.created_before));
         if reached >= self.settled { (reached, is_behind) } else { (through(self.settled), true) }
     }
 
-    fn hear(&mut self, reading: Reading) -> bool {
-        if !self.heard.insert(reading.version) {
+    fn arrive(&mut self, reading: Reading) -> bool {
+        if !self.arrived.insert(reading.version) {
             return false;
         }
         self.comments.merge(reading);
-        if self.heard.len() > HEARD_MAX
-            && let Some(oldest) = self.heard.pop_first()
+        if self.arrived.len() > ARRIVED_MAX
+            && let Some(oldest) = self.arrived.pop_first()
         {
             grow(&mut self.created_before, oldest);
         }
@@ -161,48 +161,48 @@ mod tests {
     }
 
     #[test]
-    fn what_arrives_twice_is_told_once() {
+    fn what_arrives_twice_is_sent_once() {
         let mut changes = Changes::default();
         assert!(changes.merge(&comment(1)) && !changes.merge(&comment(1)));
         assert_eq!(changes.created.len(), 1);
     }
 
     #[test]
-    fn a_comment_that_arrives_late_is_still_told() {
+    fn a_comment_that_arrives_late_is_still_sent() {
         let mut changes = Changes::default();
         changes.merge(&comment(7));
-        assert_eq!(changes.told_after(5), (5, false), "6 may be under way");
+        assert_eq!(changes.sent_after(5), (5, false), "6 may be under way");
         assert!(changes.merge(&comment(6)));
-        assert_eq!((changes.told_after(5), changes.comments.count), ((7, false), 7));
+        assert_eq!((changes.sent_after(5), changes.comments.count), ((7, false), 7));
     }
 
     #[test]
-    fn what_never_arrives_is_missed_at_the_second_look() {
+    fn what_never_arrives_is_missed_at_the_second_reconciliation() {
         let mut changes = Changes::default();
         changes.merge(&comment(7));
         assert!(!changes.settle(&state(7), false));
-        assert_eq!(changes.told_after(5), (5, false));
+        assert_eq!(changes.sent_after(5), (5, false));
         assert!(changes.settle(&state(7), false));
-        assert_eq!(changes.told_after(5), (7, true));
-        assert_eq!(changes.told_after(7), (7, false), "nobody who knows it all has missed any");
+        assert_eq!(changes.sent_after(5), (7, true));
+        assert_eq!(changes.sent_after(7), (7, false), "nobody who knows it all has missed any");
     }
 
     #[test]
-    fn after_an_outage_the_first_look_counts() {
+    fn after_an_outage_the_first_reconciliation_counts() {
         let mut changes = Changes::default();
         assert!(changes.settle(&state(3), true));
-        assert_eq!((changes.told_after(1), changes.told_after(3)), ((3, true), (3, false)));
+        assert_eq!((changes.sent_after(1), changes.sent_after(3)), ((3, true), (3, false)));
         assert_eq!(changes.comments.count, 3);
     }
 
     #[test]
-    fn who_was_told_less_than_is_still_named_has_missed_some() {
+    fn who_was_sent_less_than_is_still_named_has_missed_some() {
         let mut changes = Changes::default();
         for version in 1..=80 {
             changes.merge(&comment(version));
         }
         assert_eq!(
-            (changes.told_after(0), changes.told_after(16), changes.told_after(15)),
+            (changes.sent_after(0), changes.sent_after(16), changes.sent_after(15)),
             ((80, true), (80, false), (80, true))
         );
     }

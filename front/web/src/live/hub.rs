@@ -1,4 +1,4 @@
-//! The feed of one process: told of every commit, it passes on what concerns an article that somebody has open, and costs
+//! The feed of one process: called for every commit, it passes on what concerns an article that somebody has open, and costs
 //! next to nothing while nobody has.
 
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use super::{Change, Changes, LiveFeed, State, Subscription};
 /// Streams open at the same time in one process; each is a connection.
 const STREAMS_MAX: usize = 4_096;
 
-/// Hears which articles somebody has open here, so as to ask other processes for their changes. Called under the hub's
+/// Is told which articles somebody has open here, so as to ask other processes for their changes. Called under the hub's
 /// lock: quick, and waits for nobody.
 pub trait LiveInterest: Send + Sync {
     /// Somebody has the article open, and nobody had before.
@@ -29,7 +29,7 @@ pub struct LiveHub(Arc<Inner>);
 
 #[derive(Default)]
 struct Inner {
-    /// How many streams there are: looked at before the lock is taken, on the thread that commits.
+    /// How many streams there are: read before the lock is taken, on the thread that commits.
     streams: AtomicUsize,
     open: Mutex<Open>,
     /// Of the site that several processes share.
@@ -48,7 +48,7 @@ impl LiveHub {
         Self(Arc::new(Inner { interest: Some(interest), ..Inner::default() }))
     }
 
-    /// Hears of events as they are committed here. Quick, and waits for nobody.
+    /// Takes events as they are committed here. Quick, and waits for nobody.
     pub fn publish(&self, events: &[Envelope]) {
         if self.0.streams.load(Ordering::Acquire) == 0 {
             return;
@@ -63,15 +63,15 @@ impl LiveHub {
         }
     }
 
-    /// Hears of a change in another process.
+    /// Takes a change of another process.
     pub fn hear(&self, article: ArticleId, change: &Change) {
         if let Some(article) = self.0.lock().articles.get(&article) {
             article.send_if_modified(|changes| changes.merge(change));
         }
     }
 
-    /// Takes in what the owners say of an article, for changes that were never heard of. `at_once` after a time in which
-    /// nothing could be heard: see [`Changes::settle`].
+    /// Takes in what the owners say of an article, for changes that never arrived. `at_once` after a time in which
+    /// nothing could arrive: see [`Changes::settle`].
     pub fn settle(&self, article: ArticleId, state: &State, at_once: bool) {
         if let Some(article) = self.0.lock().articles.get(&article) {
             article.send_if_modified(|changes| changes.settle(state, at_once));

@@ -1,5 +1,5 @@
-//! The event stream that a browser reads. Each event carries the counts as they are and names the state it tells, so that
-//! one who comes back is told only what differs.
+//! The event stream that a browser reads. Each event carries the counts as they are and names the state it describes, so that
+//! one who comes back is sent only what differs.
 
 use std::collections::HashSet;
 use std::convert::Infallible;
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Changes, Subscription};
 use crate::error::{Refused, WebError};
-use crate::query::Asks;
+use crate::query::LenientQuery;
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
 
@@ -24,10 +24,10 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// A line now and then, so that proxies and dead connections are noticed.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// The state that a reader was told last: versions of text, likes and comments. Every comment up to that version was told,
-/// one by one or as missed.
+/// The state that was sent to a reader last: versions of text, likes and comments. Every comment up to that version was
+/// sent, one by one or as missed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Told {
+struct Sent {
     text: u64,
     likes: u64,
     comments: u64,
@@ -35,13 +35,13 @@ struct Told {
 
 /// Where a reader left off, when it cannot send the header.
 #[derive(Debug, Default, Deserialize)]
-pub(crate) struct Resume {
+pub(crate) struct ResumeQuery {
     last: Option<String>,
 }
 
 /// What an event says.
 #[derive(Debug, Serialize)]
-struct News {
+struct Update {
     likes: Option<u64>,
     comments: Option<u64>,
     views: Option<u64>,
@@ -58,18 +58,18 @@ pub(crate) async fn stream(
     State(web): State<Shared>,
     visit: Visit,
     Path(id): Path<String>,
-    Asks(resume): Asks<Resume>,
+    LenientQuery(resume): LenientQuery<ResumeQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Refused> {
     let refuse = |error: WebError| error.refuse(&web, &visit);
     let id: ArticleId = id.parse().map_err(|_| refuse(WebError::NotFound))?;
-    // Followed before the state is read: what changes in between is told twice rather than never.
+    // Followed before the state is read: what changes in between is sent twice rather than never.
     let subscription = web.site.live.subscribe(id).ok_or_else(|| refuse(WebError::Unavailable))?;
-    let (told, news) = present(&web, id).await.map_err(refuse)?;
+    let (sent, update) = present(&web, id).await.map_err(refuse)?;
     let header = headers.get("last-event-id").and_then(|value| value.to_str().ok());
     let last = header.map(str::to_owned).or(resume.last);
-    let first = opening(last.as_deref().and_then(Told::parse), told, news);
-    let events = stream::iter(first).chain(following(subscription, told));
+    let first = opening(last.as_deref().and_then(Sent::parse), sent, update);
+    let events = stream::iter(first).chain(following(subscription, sent));
     let mut response = Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response();
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
@@ -77,60 +77,60 @@ pub(crate) async fn stream(
 }
 
 /// The state at this moment, from those who own it.
-async fn present(web: &Web, id: ArticleId) -> Result<(Told, News), WebError> {
+async fn present(web: &Web, id: ArticleId) -> Result<(Sent, Update), WebError> {
     let read = web.site.read.article(id).await?.ok_or(WebError::NotFound)?;
     let likes = web.site.likes.counts(vec![id]).await?.pop().flatten().ok_or(WebError::NotFound)?;
     let comments = web.site.comments.count(id).await?;
-    let told = Told { text: read.text.head.version, likes: likes.version, comments: comments.version };
-    let news = News {
+    let sent = Sent { text: read.text.head.version, likes: likes.version, comments: comments.version };
+    let update = Update {
         likes: Some(likes.like_count),
         comments: Some(comments.comment_count),
         views: Some(read.view_count),
-        version: told.text,
+        version: sent.text,
         created: Vec::new(),
         missed: false,
         gone: false,
     };
-    Ok((told, news))
+    Ok((sent, update))
 }
 
 /// The first event: the state, unless the reader has it already.
-fn opening(last: Option<Told>, present: Told, mut news: News) -> Option<Result<Event, Infallible>> {
+fn opening(last: Option<Sent>, present: Sent, mut update: Update) -> Option<Result<Event, Infallible>> {
     if last == Some(present) {
         return None;
     }
-    news.missed = last.is_some_and(|last| last.comments != present.comments);
-    event(present, &news)
+    update.missed = last.is_some_and(|last| last.comments != present.comments);
+    event(present, &update)
 }
 
 /// Every change from now on, not faster than the pause allows.
-fn following(subscription: Subscription, told: Told) -> impl Stream<Item = Result<Event, Infallible>> {
-    stream::unfold((subscription, told, HashSet::new()), |(mut subscription, told, mut named)| async move {
+fn following(subscription: Subscription, sent: Sent) -> impl Stream<Item = Result<Event, Infallible>> {
+    stream::unfold((subscription, sent, HashSet::new()), |(mut subscription, sent, mut named)| async move {
         loop {
             tokio::time::sleep(PAUSE).await;
             let changes = subscription.changed().await?;
-            let (next, news) = told.news(&changes, &mut named);
-            if let Some(event) = event(next, &news) {
+            let (next, update) = sent.update(&changes, &mut named);
+            if let Some(event) = event(next, &update) {
                 return Some((event, (subscription, next, named)));
             }
         }
     })
 }
 
-fn event(told: Told, news: &News) -> Option<Result<Event, Infallible>> {
-    let data = serde_json::to_string(news).ok()?;
-    Some(Ok(Event::default().id(told.to_string()).data(data)))
+fn event(sent: Sent, update: &Update) -> Option<Result<Event, Infallible>> {
+    let data = serde_json::to_string(update).ok()?;
+    Some(Ok(Event::default().id(sent.to_string()).data(data)))
 }
 
-impl Told {
-    /// What `changes` add to what was told, and what is told then. `named` are comments that were told ahead of others.
-    fn news(self, changes: &Changes, named: &mut HashSet<CommentId>) -> (Self, News) {
-        let (comments, missed) = changes.told_after(self.comments);
+impl Sent {
+    /// What `changes` add to what was sent, and what is sent then. `named` are comments that were sent ahead of others.
+    fn update(self, changes: &Changes, named: &mut HashSet<CommentId>) -> (Self, Update) {
+        let (comments, missed) = changes.sent_after(self.comments);
         let created = changes.created.iter().filter(|(version, _)| *version > self.comments);
         let created: Vec<CommentId> = created.map(|(_, comment)| *comment).filter(|id| !named.contains(id)).collect();
         let ahead = changes.created.iter().filter(|(version, _)| *version > comments);
         *named = ahead.map(|(_, comment)| *comment).collect();
-        let news = News {
+        let update = Update {
             likes: (changes.likes.version > self.likes).then_some(changes.likes.count),
             comments: (changes.comments.version > self.comments).then_some(changes.comments.count),
             views: (changes.views.version > 0).then_some(changes.views.count),
@@ -139,8 +139,8 @@ impl Told {
             missed,
             gone: changes.gone,
         };
-        let next = Self { text: news.version, likes: changes.likes.version.max(self.likes), comments };
-        (next, news)
+        let next = Self { text: update.version, likes: changes.likes.version.max(self.likes), comments };
+        (next, update)
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -149,7 +149,7 @@ impl Told {
     }
 }
 
-impl std::fmt::Display for Told {
+impl std::fmt::Display for Sent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { text, likes, comments } = self;
         write!(f, "{text}.{likes}.{comments}")
@@ -164,31 +164,31 @@ mod tests {
     use crate::live::{Change, Reading};
 
     #[test]
-    fn what_was_told_survives_its_name() {
-        let told = Told { text: 3, likes: 0, comments: u64::MAX };
-        assert_eq!(Told::parse(&told.to_string()), Some(told));
+    fn what_was_sent_survives_its_name() {
+        let sent = Sent { text: 3, likes: 0, comments: u64::MAX };
+        assert_eq!(Sent::parse(&sent.to_string()), Some(sent));
         for text in ["", "1", "1.2", "1.2.x", "1.2.3.4", "-1.2.3"] {
-            assert_eq!(Told::parse(text), None, "{text}");
+            assert_eq!(Sent::parse(text), None, "{text}");
         }
     }
 
     #[test]
-    fn a_comment_that_overtook_another_is_told_once_and_the_other_still() {
+    fn a_comment_that_overtook_another_is_sent_once_and_the_other_still() {
         let (mut changes, mut named) = (Changes::default(), HashSet::new());
         let comment =
             |version: u64| Change::Commented(CommentId::from_raw(version as i64), Reading { count: version, version });
-        let told = Told { comments: 5, ..Told::default() };
+        let sent = Sent { comments: 5, ..Sent::default() };
         changes.merge(&comment(7));
-        let (told, news) = told.news(&changes, &mut named);
-        assert_eq!((told.comments, news.created, news.comments), (5, vec!["7".to_owned()], Some(7)));
+        let (sent, update) = sent.update(&changes, &mut named);
+        assert_eq!((sent.comments, update.created, update.comments), (5, vec!["7".to_owned()], Some(7)));
         changes.merge(&comment(6));
-        let (told, news) = told.news(&changes, &mut named);
-        assert_eq!((told.comments, news.created, news.missed), (7, vec!["6".to_owned()], false));
+        let (sent, update) = sent.update(&changes, &mut named);
+        assert_eq!((sent.comments, update.created, update.missed), (7, vec!["6".to_owned()], false));
     }
 
     #[test]
-    fn one_who_comes_back_is_told_only_what_differs() {
-        let news = || News {
+    fn one_who_comes_back_is_sent_only_what_differs() {
+        let update = || Update {
             likes: Some(1),
             comments: Some(2),
             views: None,
@@ -197,9 +197,9 @@ mod tests {
             missed: false,
             gone: false,
         };
-        let present = Told { text: 1, likes: 1, comments: 2 };
-        assert!(opening(Some(present), present, news()).is_none());
-        assert!(opening(None, present, news()).is_some());
-        assert!(opening(Some(Told { comments: 1, ..present }), present, news()).is_some());
+        let present = Sent { text: 1, likes: 1, comments: 2 };
+        assert!(opening(Some(present), present, update()).is_none());
+        assert!(opening(None, present, update()).is_some());
+        assert!(opening(Some(Sent { comments: 1, ..present }), present, update()).is_some());
     }
 }

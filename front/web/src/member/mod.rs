@@ -17,7 +17,7 @@ pub(crate) use supervise::{set_role, suspend};
 use crate::error::{Refused, WebError};
 use crate::form::Problems;
 use crate::layout::{Page, whole};
-use crate::query::Asks;
+use crate::query::LenientQuery;
 use crate::reply;
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
@@ -27,7 +27,7 @@ const SHOWN_FIRST: u32 = 10;
 
 /// Where in a list of theirs.
 #[derive(Debug, Default, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct WrittenQuery {
     before: Option<String>,
 }
 
@@ -47,10 +47,10 @@ pub(crate) async fn articles(
     State(web): State<Shared>,
     visit: Visit,
     Path(id): Path<String>,
-    Asks(asked): Asks<Asked>,
+    LenientQuery(query): LenientQuery<WrittenQuery>,
 ) -> Result<Response, Refused> {
     let made = async {
-        let (member, before) = (find(&web, &id).await?, cursor(asked.before.as_deref())?);
+        let (member, before) = (find(&web, &id).await?, cursor(query.before.as_deref())?);
         let found = web.site.articles.by_writer(member.member_id, before, PageSize::DEFAULT).await?;
         Ok((written::all_articles(&web, &visit, &member, &found).await?, member))
     };
@@ -62,10 +62,10 @@ pub(crate) async fn comments(
     State(web): State<Shared>,
     visit: Visit,
     Path(id): Path<String>,
-    Asks(asked): Asks<Asked>,
+    LenientQuery(query): LenientQuery<WrittenQuery>,
 ) -> Result<Response, Refused> {
     let made = async {
-        let (member, before) = (find(&web, &id).await?, cursor(asked.before.as_deref())?);
+        let (member, before) = (find(&web, &id).await?, cursor(query.before.as_deref())?);
         let found = web.site.comments.by_writer(member.member_id, before, PageSize::DEFAULT).await?;
         Ok((written::all_comments(&web, &visit, &member, &found), member))
     };

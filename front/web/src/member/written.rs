@@ -8,8 +8,8 @@ use madang_member::Member;
 use maud::{Markup, html};
 
 use crate::error::WebError;
+use crate::plain_text::plain;
 use crate::state::Web;
-use crate::trim::plain;
 use crate::visit::Visit;
 
 /// Words of a comment that are shown.

@@ -13,16 +13,16 @@ use maud::Markup;
 use serde::Deserialize;
 
 use crate::error::{Refused, WebError};
-use crate::layout::{Page, Place, whole};
+use crate::layout::{NavEntry, Page, whole};
 use crate::posted::Posted;
-use crate::query::Asks;
+use crate::query::LenientQuery;
 use crate::reply;
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
 
-/// Where in the lists.
+/// Where in the lists, as query parameters.
 #[derive(Debug, Default, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct ModerationQuery {
     board: Option<BoardId>,
     before: Option<String>,
     #[serde(default)]
@@ -37,8 +37,8 @@ enum List {
     Log,
 }
 
-/// What is looked at.
-struct Desk {
+/// What the page shows.
+struct Listing {
     list: List,
     /// One board, or all of the site.
     board: Option<BoardId>,
@@ -50,10 +50,10 @@ struct Desk {
 pub(crate) async fn reports(
     State(web): State<Shared>,
     visit: Visit,
-    Asks(asked): Asks<Asked>,
+    LenientQuery(query): LenientQuery<ModerationQuery>,
 ) -> Result<Response, Refused> {
-    let list = if asked.settled { List::Settled } else { List::Open };
-    let main = listed(&web, &visit, list, &asked).await;
+    let list = if query.settled { List::Settled } else { List::Open };
+    let main = listed(&web, &visit, list, &query).await;
     main.map(|main| show(&web, &visit, main)).map_err(|error| error.refuse(&web, &visit))
 }
 
@@ -61,9 +61,9 @@ pub(crate) async fn reports(
 pub(crate) async fn log(
     State(web): State<Shared>,
     visit: Visit,
-    Asks(asked): Asks<Asked>,
+    LenientQuery(query): LenientQuery<ModerationQuery>,
 ) -> Result<Response, Refused> {
-    let main = listed(&web, &visit, List::Log, &asked).await;
+    let main = listed(&web, &visit, List::Log, &query).await;
     main.map(|main| show(&web, &visit, main)).map_err(|error| error.refuse(&web, &visit))
 }
 
@@ -75,8 +75,8 @@ pub(crate) async fn settle(
 ) -> Result<Response, Refused> {
     match settled(&web, &posted, &id).await {
         Ok(board) => {
-            let place = if posted.visit.has(Role::Moderator) { String::new() } else { format!("?board={board}") };
-            Ok(reply::see_other(&format!("/moderation{place}")))
+            let query = if posted.visit.has(Role::Moderator) { String::new() } else { format!("?board={board}") };
+            Ok(reply::see_other(&format!("/moderation{query}")))
         }
         Err(error) => Err(error.refuse(&web, &posted.visit)),
     }
@@ -90,7 +90,7 @@ async fn settled(web: &Web, posted: &Posted, id: &str) -> Result<BoardId, WebErr
     Ok(report.ok_or(WebError::NotFound)?.board_id)
 }
 
-async fn listed(web: &Web, visit: &Visit, list: List, asked: &Asked) -> Result<Markup, WebError> {
+async fn listed(web: &Web, visit: &Visit, list: List, query: &ModerationQuery) -> Result<Markup, WebError> {
     let actor = visit.actor().ok_or(WebError::NotSignedIn)?;
     if !visit.moderates() {
         return Err(WebError::Forbidden);
@@ -100,14 +100,14 @@ async fn listed(web: &Web, visit: &Visit, list: List, asked: &Asked) -> Result<M
     let is_theirs = |found: &&BoardWithCount| of_site || actor.moderates.contains(&found.board.board_id);
     let boards: Vec<_> = boards.iter().filter(is_theirs).cloned().collect();
     // Who moderates boards starts with the first of them.
-    let board = asked.board.or_else(|| boards.first().filter(|_| !of_site).map(|found| found.board.board_id));
-    let desk = Desk { list, board, boards };
-    let (moderation, size, before) = (&web.site.moderation, PageSize::DEFAULT, asked.before.as_deref());
+    let board = query.board.or_else(|| boards.first().filter(|_| !of_site).map(|found| found.board.board_id));
+    let listing = Listing { list, board, boards };
+    let (moderation, size, before) = (&web.site.moderation, PageSize::DEFAULT, query.before.as_deref());
     Ok(match list {
-        List::Log => view::log(web, visit, &desk, &moderation.log(actor, board, cursor(before)?, size).await?),
+        List::Log => view::log(web, visit, &listing, &moderation.log(actor, board, cursor(before)?, size).await?),
         List::Open | List::Settled => {
             let found = moderation.reports(actor, list == List::Open, board, cursor(before)?, size).await?;
-            view::reports(web, visit, &desk, &found)
+            view::reports(web, visit, &listing, &found)
         }
     })
 }
@@ -117,7 +117,7 @@ fn cursor<T: std::str::FromStr>(before: Option<&str>) -> Result<Option<T>, WebEr
 }
 
 fn show(web: &Web, visit: &Visit, main: Markup) -> Response {
-    let (title, place) = (visit.texts().moderation, Place::Moderation);
-    let page = Page { title, main, is_listed: false, place, ..Page::default() };
+    let (title, nav) = (visit.texts().moderation, NavEntry::Moderation);
+    let page = Page { title, main, is_listed: false, nav, ..Page::default() };
     reply::page(visit, StatusCode::OK, whole(web, visit, &page))
 }

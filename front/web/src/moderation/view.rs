@@ -4,53 +4,53 @@ use madang_board::{Act, ActId, ActKind, BoardId, REASON_MAX_CHARS, Report, Repor
 use madang_kernel::Scroll;
 use maud::{Markup, html};
 
-use super::{Desk, List};
+use super::{List, Listing};
 use crate::layout::token_field;
 use crate::state::Web;
 use crate::texts::Texts;
 use crate::visit::Visit;
 
 /// Reports, open or settled.
-pub(super) fn reports(web: &Web, visit: &Visit, desk: &Desk, found: &Scroll<Report, ReportId>) -> Markup {
+pub(super) fn reports(web: &Web, visit: &Visit, listing: &Listing, found: &Scroll<Report, ReportId>) -> Markup {
     let t = visit.texts();
-    let empty = if desk.list == List::Open { t.no_open_reports } else { t.no_settled_reports };
+    let empty = if listing.list == List::Open { t.no_open_reports } else { t.no_settled_reports };
     html! {
-        (heading(visit, desk))
+        (heading(visit, listing))
         @if found.items.is_empty() { p.empty { (empty) } }
-        ol.entries { @for report in &found.items { (entry(web, visit, desk, report)) } }
-        (older(t, desk, found.next.map(|next| next.to_string())))
+        ol.entries { @for report in &found.items { (entry(web, visit, listing, report)) } }
+        (older(t, listing, found.next.map(|next| next.to_string())))
     }
 }
 
 /// What was done.
-pub(super) fn log(web: &Web, visit: &Visit, desk: &Desk, found: &Scroll<Act, ActId>) -> Markup {
+pub(super) fn log(web: &Web, visit: &Visit, listing: &Listing, found: &Scroll<Act, ActId>) -> Markup {
     let t = visit.texts();
     html! {
-        (heading(visit, desk))
+        (heading(visit, listing))
         @if found.items.is_empty() { p.empty { (t.no_acts) } }
-        ol.entries { @for act in &found.items { (line(web, visit, desk, act)) } }
-        (older(t, desk, found.next.map(|next| next.to_string())))
+        ol.entries { @for act in &found.items { (line(web, visit, listing, act)) } }
+        (older(t, listing, found.next.map(|next| next.to_string())))
     }
 }
 
-fn heading(visit: &Visit, desk: &Desk) -> Markup {
+fn heading(visit: &Visit, listing: &Listing) -> Markup {
     let t = visit.texts();
     let lists = [(List::Open, t.open_reports), (List::Settled, t.settled_reports), (List::Log, t.moderation_log)];
     html! {
         h1 { (t.moderation) }
         nav.tabs aria-label=(t.moderation) {
             @for (list, name) in lists {
-                a href=(address(list, desk.board, None)) aria-current=[(list == desk.list).then_some("page")] { (name) }
+                a href=(address(list, listing.board, None)) aria-current=[(list == listing.list).then_some("page")] { (name) }
             }
         }
-        @if desk.boards.len() > 1 {
+        @if listing.boards.len() > 1 {
             nav.tabs.small aria-label=(t.boards) {
                 @if visit.has(Role::Moderator) {
-                    a href=(address(desk.list, None, None)) aria-current=[desk.board.is_none().then_some("page")] { (t.all_boards) }
+                    a href=(address(listing.list, None, None)) aria-current=[listing.board.is_none().then_some("page")] { (t.all_boards) }
                 }
-                @for found in &desk.boards {
+                @for found in &listing.boards {
                     @let id = found.board.board_id;
-                    a href=(address(desk.list, Some(id), None)) aria-current=[(desk.board == Some(id)).then_some("page")] {
+                    a href=(address(listing.list, Some(id), None)) aria-current=[(listing.board == Some(id)).then_some("page")] {
                         bdi { (found.board.title) }
                     }
                 }
@@ -59,7 +59,7 @@ fn heading(visit: &Visit, desk: &Desk) -> Markup {
     }
 }
 
-fn entry(web: &Web, visit: &Visit, desk: &Desk, report: &Report) -> Markup {
+fn entry(web: &Web, visit: &Visit, listing: &Listing, report: &Report) -> Markup {
     let t = visit.texts();
     let (path, what) = match report.reported {
         Reported::Article(id) => (format!("/articles/{id}"), t.an_article),
@@ -70,7 +70,7 @@ fn entry(web: &Web, visit: &Visit, desk: &Desk, report: &Report) -> Markup {
             p.said { bdi { (report.reason) } }
             p.facts {
                 span { (what) }
-                @if let Some(title) = board_title(desk, report.board_id) { span { bdi { (title) } } }
+                @if let Some(title) = board_title(listing, report.board_id) { span { bdi { (title) } } }
                 span { (t.reported_by) " " a href={ "/members/" (report.reporter_id) } { bdi { (report.reporter_name) } } }
                 span { (web.time.whole(report.reported_at)) }
             }
@@ -90,7 +90,7 @@ fn entry(web: &Web, visit: &Visit, desk: &Desk, report: &Report) -> Markup {
     }
 }
 
-fn line(web: &Web, visit: &Visit, desk: &Desk, act: &Act) -> Markup {
+fn line(web: &Web, visit: &Visit, listing: &Listing, act: &Act) -> Markup {
     let t = visit.texts();
     let subject = match act.kind {
         ActKind::ArticleEdited => Some(format!("/articles/{}", act.subject)),
@@ -111,23 +111,23 @@ fn line(web: &Web, visit: &Visit, desk: &Desk, act: &Act) -> Markup {
             @if !act.reason.is_empty() { p.quiet { bdi { (act.reason) } } }
             p.facts {
                 span { (web.time.whole(act.acted_at)) }
-                @if let Some(title) = act.board_id.and_then(|board| board_title(desk, board)) { span { bdi { (title) } } }
+                @if let Some(title) = act.board_id.and_then(|board| board_title(listing, board)) { span { bdi { (title) } } }
                 @if let Some(subject) = subject { a href=(subject) { (t.see_it) } }
             }
         }
     }
 }
 
-fn older(t: &Texts, desk: &Desk, next: Option<String>) -> Markup {
+fn older(t: &Texts, listing: &Listing, next: Option<String>) -> Markup {
     html! {
         @if let Some(next) = next {
-            p.more { a.button rel="next" href=(address(desk.list, desk.board, Some(&next))) { (t.older) } }
+            p.more { a.button rel="next" href=(address(listing.list, listing.board, Some(&next))) { (t.older) } }
         }
     }
 }
 
-fn board_title(desk: &Desk, board: BoardId) -> Option<&str> {
-    desk.boards.iter().find(|found| found.board.board_id == board).map(|found| found.board.title.as_str())
+fn board_title(listing: &Listing, board: BoardId) -> Option<&str> {
+    listing.boards.iter().find(|found| found.board.board_id == board).map(|found| found.board.title.as_str())
 }
 
 fn address(list: List, board: Option<BoardId>, before: Option<&str>) -> String {

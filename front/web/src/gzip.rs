@@ -22,7 +22,7 @@ pub(crate) enum Effort {
 }
 
 /// The text as gzip.
-pub(crate) fn gzip(text: &[u8], effort: Effort) -> Bytes {
+pub(crate) fn compress(text: &[u8], effort: Effort) -> Bytes {
     let level = match effort {
         Effort::Asset => Compression::best(),
         Effort::Shared => Compression::new(5),

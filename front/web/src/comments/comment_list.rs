@@ -1,13 +1,13 @@
-//! A stretch of comments as it is shown: no deeper than five levels, the rest behind "continue this thread".
+//! A list of comments as a page shows it: no deeper than five levels, the rest behind "continue this thread".
 
 use madang_comment::Comment;
 
 /// Levels shown below one another; what lies deeper has a page of its own.
 pub(crate) const LEVELS_SHOWN: u32 = 5;
 
-/// A comment in its place.
+/// A comment with its level on the page.
 #[derive(Debug)]
-pub(crate) struct Placed {
+pub(crate) struct ShownComment {
     /// The comment.
     pub(crate) comment: Comment,
     /// Its level on this page, from 1.
@@ -16,10 +16,10 @@ pub(crate) struct Placed {
     pub(crate) continues: bool,
 }
 
-/// A stretch of comments.
-pub(crate) struct Listed {
+/// Comments as a page shows them.
+pub(crate) struct CommentList {
     /// Depth first, oldest first.
-    pub(crate) items: Vec<Placed>,
+    pub(crate) items: Vec<ShownComment>,
     /// Where it goes on.
     pub(crate) next: Option<String>,
     /// Whether it starts with the first comment.
@@ -28,11 +28,11 @@ pub(crate) struct Listed {
     pub(crate) is_thread: bool,
 }
 
-impl Listed {
-    /// Places comments; `base` is the depth of the thread's root where one thread is shown.
+impl CommentList {
+    /// Levels the comments; `base` is the depth of the thread's root where one thread is shown.
     pub(crate) fn new(comments: Vec<Comment>, next: Option<String>, is_start: bool, base: Option<u32>) -> Self {
         let above = base.map_or(0, |base| base.saturating_sub(1));
-        let mut items: Vec<Placed> = Vec::with_capacity(comments.len());
+        let mut items: Vec<ShownComment> = Vec::with_capacity(comments.len());
         for comment in comments {
             let level = comment.depth.saturating_sub(above).max(1);
             if level > LEVELS_SHOWN
@@ -41,7 +41,7 @@ impl Listed {
                 last.continues = true;
                 continue;
             }
-            items.push(Placed { comment, level: level.min(LEVELS_SHOWN), continues: false });
+            items.push(ShownComment { comment, level: level.min(LEVELS_SHOWN), continues: false });
         }
         Self { items, next, is_start, is_thread: base.is_some() }
     }
@@ -82,16 +82,16 @@ mod tests {
     #[test]
     fn what_lies_deeper_than_five_levels_is_behind_a_link() {
         let comments = (1..=7).map(|depth| at_depth(i64::from(depth), depth)).chain([at_depth(8, 1)]).collect();
-        let listed = Listed::new(comments, None, true, None);
-        let shown: Vec<_> = listed.items.iter().map(|placed| (placed.level, placed.continues)).collect();
+        let listed = CommentList::new(comments, None, true, None);
+        let shown: Vec<_> = listed.items.iter().map(|shown| (shown.level, shown.continues)).collect();
         assert_eq!(shown, [(1, false), (2, false), (3, false), (4, false), (5, true), (1, false)]);
     }
 
     #[test]
     fn a_thread_starts_at_the_first_level() {
         let comments = (5..=9).map(|depth| at_depth(i64::from(depth), depth)).collect();
-        let listed = Listed::new(comments, None, false, Some(5));
-        assert_eq!(listed.items.iter().map(|placed| placed.level).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
+        let listed = CommentList::new(comments, None, false, Some(5));
+        assert_eq!(listed.items.iter().map(|shown| shown.level).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
     }
 
     #[test]
