@@ -2,6 +2,7 @@
 //! what services may ask one another at once. No I/O.
 
 mod actor;
+pub mod check;
 mod id;
 mod lookup;
 mod moderation;

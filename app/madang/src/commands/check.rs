@@ -2,28 +2,28 @@
 
 use std::time::Duration;
 
-use super::report::Report;
+use super::output::Output;
 use crate::composition::site::Site;
 
 /// Between the two looks at the query model: far longer than a change takes to reach it.
 const SECOND_LOOK: Duration = Duration::from_millis(500);
 
 /// Compares counters with rows, and derived data with its source; 1 when anything differs.
-pub(super) async fn check(site: &Site, full: bool, report: &Report) -> anyhow::Result<u8> {
-    let differences = site.backing.check(site, full, report).await? + query_model(site, report).await?;
+pub(super) async fn check(site: &Site, full: bool, output: &Output) -> anyhow::Result<u8> {
+    let differences = site.backing.check(site, full, output).await? + query_model(site, output).await?;
     if differences == 0 {
-        report.text("no difference").await?;
+        output.text("no difference").await?;
         Ok(0)
     } else {
-        report.text(format!("{differences} differences")).await?;
+        output.text(format!("{differences} differences")).await?;
         Ok(1)
     }
 }
 
 /// Compares the query model with its owners; tells how many differences stay.
-async fn query_model(site: &Site, report: &Report) -> anyhow::Result<usize> {
+async fn query_model(site: &Site, output: &Output) -> anyhow::Result<usize> {
     if !site.backing.holds_query_model(site) {
-        report.text("not compared: the query model, which is in the memory of a server, and none runs").await?;
+        output.text("not compared: the query model, which is in the memory of a server, and none runs").await?;
         return Ok(0);
     }
     let read = site.services.read()?;
@@ -34,9 +34,9 @@ async fn query_model(site: &Site, report: &Report) -> anyhow::Result<usize> {
         tokio::time::sleep(SECOND_LOOK).await;
         differences = read.still_differing(differences).await?;
     }
-    report.text(format!("compared {} articles of the query model", compared.articles)).await?;
+    output.text(format!("compared {} articles of the query model", compared.articles)).await?;
     for difference in &differences {
-        report.finding(difference.to_string()).await?;
+        output.finding(difference.to_string()).await?;
     }
     Ok(differences.len())
 }

@@ -119,7 +119,7 @@ pub(crate) enum Command {
     /// Look at messages that could not be applied, and publish them again
     #[command(subcommand)]
     Dlq(DlqCommand),
-    /// See how far each consumer group has come, and have one rest for a while
+    /// Show the lag of each consumer group, and pause one for a while
     #[command(subcommand)]
     Groups(GroupsCommand),
     /// Make derived data anew from what it is derived from

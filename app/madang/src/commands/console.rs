@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::report::Line;
+use super::output::OutputLine;
 
 const TOKENS_MODE: u32 = 0o600;
 /// Between two lines of progress where there is no terminal.
 const PLAIN_EVERY: Duration = Duration::from_secs(1);
 
-/// The person's end of a report.
+/// The terminal's end of a command's output.
 pub(crate) struct Console {
     tokens: Option<BufWriter<File>>,
     bar: Option<(String, ProgressBar)>,
@@ -41,11 +41,11 @@ impl Console {
     }
 
     /// Shows one line.
-    pub(crate) fn show(&mut self, line: Line) {
+    pub(crate) fn show(&mut self, line: OutputLine) {
         match line {
-            Line::Text(text) | Line::Finding(text) => self.print(&text),
-            Line::Progress { step, done, total } => self.progress(&step, done, total),
-            Line::Token(token) => self.token(&token),
+            OutputLine::Text(text) | OutputLine::Finding(text) => self.print(&text),
+            OutputLine::Progress { step, done, total } => self.progress(&step, done, total),
+            OutputLine::Token(token) => self.token(&token),
         }
     }
 

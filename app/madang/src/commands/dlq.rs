@@ -3,7 +3,7 @@
 use anyhow::bail;
 use madang_messaging::{DeadLetter, DeadLetterId, Ladder, Moment, Replayed, header, replay as replay_one};
 
-use super::report::Report;
+use super::output::Output;
 use crate::composition::site::Site;
 
 /// Letters read at a time.
@@ -12,7 +12,7 @@ const BATCH: usize = 256;
 const RAW_MAX_BYTES: usize = 4_096;
 
 /// One line a letter, oldest first.
-pub(super) async fn list(site: &Site, limit: usize, report: &Report) -> anyhow::Result<u8> {
+pub(super) async fn list(site: &Site, limit: usize, output: &Output) -> anyhow::Result<u8> {
     let mut after = None;
     let mut listed = 0;
     while listed < limit {
@@ -21,34 +21,34 @@ pub(super) async fn list(site: &Site, limit: usize, report: &Report) -> anyhow::
         after = Some(last.id.clone());
         listed += letters.len();
         for letter in &letters {
-            report.text(summary(letter)).await?;
+            output.text(summary(letter)).await?;
         }
     }
-    report.text(format!("{listed} of {} dead letters", site.dead_letters.count().await?)).await?;
+    output.text(format!("{listed} of {} dead letters", site.dead_letters.count().await?)).await?;
     Ok(0)
 }
 
 /// Everything about one letter.
-pub(super) async fn show(site: &Site, id: &str, report: &Report) -> anyhow::Result<u8> {
+pub(super) async fn show(site: &Site, id: &str, output: &Output) -> anyhow::Result<u8> {
     let Some(letter) = site.dead_letters.find(&DeadLetterId(id.to_owned())).await? else {
         bail!("there is no dead letter {id:?}; `madang dlq list` shows them");
     };
     let message = &letter.message;
-    report.text(format!("id: {}", letter.id)).await?;
-    report.text(format!("died at: {}", letter.died_at)).await?;
-    report.text(format!("event: {}", message.event_id)).await?;
-    report.text(format!("topic: {}", message.topic)).await?;
-    report.text(format!("key: {}", message.key)).await?;
-    report.text(format!("occurred at: {}", message.occurred_at)).await?;
+    output.text(format!("id: {}", letter.id)).await?;
+    output.text(format!("died at: {}", letter.died_at)).await?;
+    output.text(format!("event: {}", message.event_id)).await?;
+    output.text(format!("topic: {}", message.topic)).await?;
+    output.text(format!("key: {}", message.key)).await?;
+    output.text(format!("occurred at: {}", message.occurred_at)).await?;
     for (name, value) in &message.headers {
-        report.text(format!("header {name}: {value}")).await?;
+        output.text(format!("header {name}: {value}")).await?;
     }
-    report.text(payload(&message.payload)).await?;
+    output.text(payload(&message.payload)).await?;
     Ok(0)
 }
 
 /// Publishes one letter, or every one there is now, again.
-pub(super) async fn replay(site: &Site, id: Option<String>, dry_run: bool, report: &Report) -> anyhow::Result<u8> {
+pub(super) async fn replay(site: &Site, id: Option<String>, dry_run: bool, output: &Output) -> anyhow::Result<u8> {
     let mut failures = 0_u64;
     let mut done = 0_u64;
     let ids = match id {
@@ -59,18 +59,18 @@ pub(super) async fn replay(site: &Site, id: Option<String>, dry_run: bool, repor
         match replay_one(site.dead_letters.as_ref(), site.log.as_ref(), &Ladder::default(), id, dry_run, now(site))
             .await
         {
-            Ok(Replayed::WouldPublish(topic)) => report.text(format!("{id}: would be published to {topic}")).await?,
-            Ok(Replayed::Published(topic)) => report.text(format!("{id}: published to {topic}")).await?,
+            Ok(Replayed::WouldPublish(topic)) => output.text(format!("{id}: would be published to {topic}")).await?,
+            Ok(Replayed::Published(topic)) => output.text(format!("{id}: published to {topic}")).await?,
             Err(error) => {
                 failures += 1;
-                report.finding(format!("{id}: {error}")).await?;
+                output.finding(format!("{id}: {error}")).await?;
                 continue;
             }
         }
         done += 1;
     }
     let verb = if dry_run { "would be replayed" } else { "replayed" };
-    report.text(format!("{done} {verb}, {failures} failed")).await?;
+    output.text(format!("{done} {verb}, {failures} failed")).await?;
     Ok(u8::from(failures > 0))
 }
 

@@ -2,13 +2,13 @@
 
 use madang_board::Role;
 
-use super::report::Report;
+use super::output::Output;
 use crate::composition::site::Site;
 
 /// Registers a member with a role.
-pub(super) async fn create(site: &Site, name: &str, password: &str, role: Role, report: &Report) -> anyhow::Result<u8> {
+pub(super) async fn create(site: &Site, name: &str, password: &str, role: Role, output: &Output) -> anyhow::Result<u8> {
     let member = site.services.members()?.register_with_role(name, password, role).await?;
-    report.text(format!("created member {} ({}) with id {}", member.name, word(role), member.member_id)).await?;
+    output.text(format!("created member {} ({}) with id {}", member.name, word(role), member.member_id)).await?;
     Ok(0)
 }
 

@@ -1,7 +1,7 @@
 //! What an operator can ask for: the command line, what each command does, and how it reaches a server that runs.
 //!
 //! `run` parses and decides who does the work; `operations` does it, in this process or, through `control`, in the server that
-//! holds the data directory; `report` carries what a command says back to `console`. The other files are the commands.
+//! holds the data directory; `output` carries what a command prints back to `console`. The other files are the commands.
 
 mod check;
 pub(crate) mod cli;
@@ -12,8 +12,8 @@ mod dlq;
 mod groups;
 mod member;
 pub(crate) mod operations;
+pub(crate) mod output;
 mod rebuild;
-pub(crate) mod report;
 mod run;
 mod seed;
 mod seed_text;

@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 
 use super::control::{ControlRequest, Ending};
-use super::report::Report;
+use super::output::Output;
 use super::{check, dlq, groups, member, rebuild, seed};
 use crate::composition::site::Site;
 
@@ -11,41 +11,41 @@ use crate::composition::site::Site;
 #[derive(Clone)]
 pub(crate) struct Operations {
     site: Site,
-    beside_people: bool,
+    in_background: bool,
 }
 
 impl Operations {
-    /// For a server, where people come first.
-    pub(crate) fn beside_people(site: Site) -> Self {
-        Self { site, beside_people: true }
+    /// For a server, whose requests come first.
+    pub(crate) fn in_background(site: Site) -> Self {
+        Self { site, in_background: true }
     }
 
     /// For a command that has the site to itself.
     pub(crate) fn alone(site: Site) -> Self {
-        Self { site, beside_people: false }
+        Self { site, in_background: false }
     }
 
     /// Carries out one request.
-    pub(crate) async fn run(&self, request: ControlRequest, report: Report) -> Ending {
+    pub(crate) async fn run(&self, request: ControlRequest, output: Output) -> Ending {
         let name = request.name();
         let outcome = match request {
             ControlRequest::MemberCreate { name, password, role } => {
-                member::create(&self.site, &name, &password, role, &report).await
+                member::create(&self.site, &name, &password, role, &output).await
             }
             ControlRequest::Seed { boards, articles, members, board } => {
                 let amounts = seed::Amounts { boards, articles, members, board };
-                seed::seed(&self.site, self.beside_people, amounts, &report).await
+                seed::seed(&self.site, self.in_background, amounts, &output).await
             }
-            ControlRequest::Check { full } => check::check(&self.site, full, &report).await,
-            ControlRequest::DlqList { limit } => dlq::list(&self.site, limit, &report).await,
-            ControlRequest::DlqShow { id } => dlq::show(&self.site, &id, &report).await,
-            ControlRequest::GroupsList => groups::list(&self.site, &report).await,
+            ControlRequest::Check { full } => check::check(&self.site, full, &output).await,
+            ControlRequest::DlqList { limit } => dlq::list(&self.site, limit, &output).await,
+            ControlRequest::DlqShow { id } => dlq::show(&self.site, &id, &output).await,
+            ControlRequest::GroupsList => groups::list(&self.site, &output).await,
             ControlRequest::GroupsPause { group, paused } => {
-                groups::set_paused(&self.site, &group, paused, &report).await
+                groups::set_paused(&self.site, &group, paused, &output).await
             }
-            ControlRequest::RebuildReadModel => rebuild::read_model(&self.site, &report).await,
-            ControlRequest::RebuildHot => rebuild::hot(&self.site, &report).await,
-            ControlRequest::DlqReplay { id, dry_run } => dlq::replay(&self.site, id, dry_run, &report).await,
+            ControlRequest::RebuildReadModel => rebuild::read_model(&self.site, &output).await,
+            ControlRequest::RebuildHot => rebuild::hot(&self.site, &output).await,
+            ControlRequest::DlqReplay { id, dry_run } => dlq::replay(&self.site, id, dry_run, &output).await,
         };
         match outcome.with_context(|| format!("madang {name}")) {
             Ok(code) => Ending::Exit(code),

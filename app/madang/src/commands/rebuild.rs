@@ -1,18 +1,18 @@
 //! `madang rebuild`: makes derived data anew from what it is derived from.
 
-use super::report::Report;
+use super::output::Output;
 use crate::composition::site::Site;
 
 /// Drops the query model; readers bring it back from the owners.
-pub(super) async fn read_model(site: &Site, report: &Report) -> anyhow::Result<u8> {
+pub(super) async fn read_model(site: &Site, output: &Output) -> anyhow::Result<u8> {
     if !site.backing.holds_query_model(site) {
-        report.text("no server runs; the query model is in a server's memory and starts empty").await?;
+        output.text("no server runs; the query model is in a server's memory and starts empty").await?;
         return Ok(0);
     }
     let read = site.services.read()?;
     let size = read.report_size().await?;
     read.clear().await?;
-    report
+    output
         .text(format!(
             "dropped {} articles and {} board lists ({} bytes); each comes back from its owners when it is read",
             size.entries, size.lists, size.bytes
@@ -22,8 +22,8 @@ pub(super) async fn read_model(site: &Site, report: &Report) -> anyhow::Result<u
 }
 
 /// Computes the ranking anew from the counts it is made of.
-pub(super) async fn hot(site: &Site, report: &Report) -> anyhow::Result<u8> {
+pub(super) async fn hot(site: &Site, output: &Output) -> anyhow::Result<u8> {
     let rebuilt = site.services.hot()?.rebuild().await?;
-    report.text(format!("computed {} scores anew; {} were wrong", rebuilt.looked_at, rebuilt.corrected)).await?;
+    output.text(format!("computed {} scores anew; {} were wrong", rebuilt.looked_at, rebuilt.corrected)).await?;
     Ok(0)
 }

@@ -14,7 +14,7 @@ use super::console::Console;
 use super::control::{self, ControlError, ControlRequest, Ending};
 use super::copy::Copy;
 use super::operations::Operations;
-use super::report::Report;
+use super::output::Output;
 use crate::config::data_directory::{DataDirectory, DataDirectoryError};
 use crate::config::keys;
 use crate::config::roles::Roles;
@@ -102,13 +102,14 @@ fn copy(args: &CopyArgs, sources: Sources) -> anyhow::Result<u8> {
     }
     telemetry::start_log(&from, false)?;
     runtime()?.block_on(async {
-        let data = DataDirectory::take_existing(&from.settings.data, "copy").context("a site moves while it rests")?;
+        let data = DataDirectory::take_existing(&from.settings.data, "copy")
+            .context("a site can be copied only while no server runs on it")?;
         let slice = usize::try_from(args.slice).unwrap_or(usize::MAX);
         let copy = Copy { data: &data, from: &from.settings, to: &to.settings, slice };
         let mut console = Console::new(None)?;
-        let (report, mut lines) = Report::channel();
-        // The report ends with the work, and with it what shows it.
-        let work = async move { copy.run(&report).await };
+        let (output, mut lines) = Output::channel();
+        // The output ends with the work, and with it what shows it.
+        let work = async move { copy.run(&output).await };
         let show = async {
             while let Some(line) = lines.recv().await {
                 console.show(line);
@@ -173,8 +174,8 @@ async fn here(
     let tasks = Supervisor::new("command");
     site.keep(&tasks);
     let operations = Operations::alone(site.clone());
-    let (report, mut lines) = Report::channel();
-    let work = operations.run(request.clone(), report);
+    let (output, mut lines) = Output::channel();
+    let work = operations.run(request.clone(), output);
     let show = async {
         while let Some(line) = lines.recv().await {
             console.show(line);

@@ -12,8 +12,8 @@ use madang_event::Writer;
 use madang_kernel::{EventId, Id as _, StoreError};
 use madang_member::SignedIn;
 
-use super::report::Report;
-use super::seed_text::SeedTexts;
+use super::output::Output;
+use super::seed_text::{SeedTexts, index};
 use crate::composition::site::{SeedStore, Site, SliceStore};
 
 /// Creations under way at the same time, where a store takes them one by one.
@@ -42,26 +42,26 @@ pub(super) struct Amounts {
 }
 
 /// Fills the site.
-pub(super) async fn seed(site: &Site, beside_people: bool, amounts: Amounts, report: &Report) -> anyhow::Result<u8> {
-    let boards = boards(site, &amounts, report).await?;
+pub(super) async fn seed(site: &Site, in_background: bool, amounts: Amounts, output: &Output) -> anyhow::Result<u8> {
+    let boards = boards(site, &amounts, output).await?;
     if amounts.articles > 0 && boards.is_empty() {
         bail!("articles need a board: give --boards N, or --board SLUG");
     }
-    let members = members(site, amounts.members, report).await?;
+    let members = members(site, amounts.members, output).await?;
     if amounts.articles == 0 {
         return Ok(0);
     }
-    let store = site.backing.seed_store(beside_people)?;
+    let store = site.backing.seed_store(in_background)?;
     let seeding = Seeding { site, store, boards, members, texts: SeedTexts::new() };
     let started = Instant::now();
-    seeding.articles(amounts.articles, report).await?;
+    seeding.articles(amounts.articles, output).await?;
     let seconds = started.elapsed().as_secs_f64().max(0.001);
     let rate = amounts.articles as f64 / seconds;
-    report.text(format!("{} articles in {seconds:.1} s, {rate:.0} a second", amounts.articles)).await?;
+    output.text(format!("{} articles in {seconds:.1} s, {rate:.0} a second", amounts.articles)).await?;
     Ok(0)
 }
 
-async fn boards(site: &Site, amounts: &Amounts, report: &Report) -> anyhow::Result<Vec<BoardId>> {
+async fn boards(site: &Site, amounts: &Amounts, output: &Output) -> anyhow::Result<Vec<BoardId>> {
     // Boards do not record who made them, so nobody has to be registered for this.
     let internal = Actor::new(MemberId::from_raw(1), "seed", Role::Admin);
     let articles = site.services.articles()?;
@@ -89,13 +89,13 @@ async fn boards(site: &Site, amounts: &Amounts, report: &Report) -> anyhow::Resu
         made += 1;
     }
     if !boards.is_empty() {
-        report.text(format!("{made} boards made, {} there already", boards.len() - made)).await?;
+        output.text(format!("{made} boards made, {} there already", boards.len() - made)).await?;
     }
     Ok(boards)
 }
 
 /// Registers new members, skipping the names that an earlier seeding took.
-async fn members(site: &Site, count: u64, report: &Report) -> anyhow::Result<Vec<Writer>> {
+async fn members(site: &Site, count: u64, output: &Output) -> anyhow::Result<Vec<Writer>> {
     let mut writers = Vec::new();
     let mut first = 1;
     for _ in 0..NAME_RANGES_MAX {
@@ -105,16 +105,16 @@ async fn members(site: &Site, count: u64, report: &Report) -> anyhow::Result<Vec
         }
         let step = missing.min(MEMBERS_STEP);
         for SignedIn { token, member, .. } in site.services.members()?.seed("seed_", first, step).await? {
-            report.token(format!("{} {token}", member.member_id)).await?;
+            output.token(format!("{} {token}", member.member_id)).await?;
             writers.push(Writer { member_id: member.member_id, name: member.name });
         }
         first += step;
-        report.progress("members", writers.len() as u64, count);
+        output.progress("members", writers.len() as u64, count);
     }
     if (writers.len() as u64) < count {
         bail!("too many names seed_N are taken: {} of {count} members registered", writers.len());
     }
-    report.text(format!("{count} members registered")).await?;
+    output.text(format!("{count} members registered")).await?;
     Ok(writers)
 }
 
@@ -127,7 +127,7 @@ struct Seeding<'a> {
 }
 
 impl Seeding<'_> {
-    async fn articles(&self, count: u64, report: &Report) -> anyhow::Result<()> {
+    async fn articles(&self, count: u64, output: &Output) -> anyhow::Result<()> {
         let created: BoxStream<'_, anyhow::Result<u64>> = match &self.store {
             SeedStore::OneByOne(store) => {
                 let store = store.as_ref();
@@ -149,7 +149,7 @@ impl Seeding<'_> {
             done += more;
             if done - said >= PROGRESS_EVERY || done == count {
                 said = done;
-                report.progress("articles", done, count);
+                output.progress("articles", done, count);
             }
         }
         Ok(())
@@ -163,7 +163,7 @@ impl Seeding<'_> {
         for _ in 0..ATTEMPTS_MAX {
             match create().await {
                 Ok(()) => return Ok(articles),
-                // The queue is full, or the lease is just being renewed: people go first, we wait.
+                // The queue is full, or the lease is just being renewed: requests go first, we wait.
                 Err(StoreError::Unavailable { .. }) => tokio::time::sleep(Duration::from_millis(RETRY_MS)).await,
                 Err(error) => return Err(error.into()),
             }
@@ -181,8 +181,8 @@ impl Seeding<'_> {
     }
 
     fn article(&self, number: u64) -> Result<CreateArticle, StoreError> {
-        let board_id = self.boards[number as usize % self.boards.len()];
-        let writer = &self.members[number as usize % self.members.len()];
+        let board_id = self.boards[index(number, self.boards.len())];
+        let writer = &self.members[index(number, self.members.len())];
         let (content, content_html) = self.texts.body(number);
         let now = self.site.clock.now();
         let article = Article {

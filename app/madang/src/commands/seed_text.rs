@@ -58,8 +58,8 @@ impl SeedTexts {
     /// Writes and renders the bodies.
     pub(super) fn new() -> Self {
         let body = |number: usize| {
-            let count = 1 + mixed(number as u64) as usize % 5;
-            let sentence = |i: usize| SENTENCES[mixed((number * 8 + i) as u64) as usize % SENTENCES.len()];
+            let count = 1 + index(mixed(number as u64), 5);
+            let sentence = |i: usize| SENTENCES[index(mixed((number * 8 + i) as u64), SENTENCES.len())];
             let text = (0..count).map(sentence).collect::<Vec<_>>().join("\n\n");
             let html = markdown::render(&text);
             (text, html)
@@ -69,16 +69,21 @@ impl SeedTexts {
 
     /// The title of article `number`.
     pub(super) fn title(&self, number: u64) -> String {
-        let mix = mixed(number) as usize;
-        let (subject, verb) = (SUBJECTS[mix % SUBJECTS.len()], VERBS[(mix >> 16) % VERBS.len()]);
+        let mix = mixed(number);
+        let (subject, verb) = (SUBJECTS[index(mix, SUBJECTS.len())], VERBS[index(mix >> 16, VERBS.len())]);
         format!("{subject} {verb} ({number})")
     }
 
     /// The text of article `number` and its HTML.
     pub(super) fn body(&self, number: u64) -> (&str, &str) {
-        let (text, html) = &self.bodies[mixed(number ^ 0x5eed) as usize % self.bodies.len()];
+        let (text, html) = &self.bodies[index(mixed(number ^ 0x5eed), self.bodies.len())];
         (text, html)
     }
+}
+
+/// The place of a number in a list of `length`, which it goes round.
+pub(super) fn index(number: u64, length: usize) -> usize {
+    usize::try_from(number % length as u64).unwrap_or(0)
 }
 
 /// Spreads neighbouring numbers apart (the finisher of splitmix64).

@@ -19,11 +19,11 @@ use madang_server::{PartState, SharedBuckets};
 use madang_view::{GuestKey, ViewService};
 use madang_web::LiveHub;
 
-use crate::commands::report::Report;
+use crate::commands::output::Output;
 use crate::config::Settings;
 use crate::config::roles::{Role, Roles};
-use crate::tasks::groups::Groups;
 use crate::tasks::lease;
+use crate::tasks::running_groups::RunningGroups;
 
 /// Everything a server or a command works with. Clones share it.
 #[derive(Clone)]
@@ -41,7 +41,7 @@ pub(crate) struct Site {
     /// The days of the site.
     pub days: SiteDays,
     /// The consumer groups of this process.
-    pub groups: Groups,
+    pub groups: RunningGroups,
     /// Under which guests are counted.
     pub guests: GuestKey,
     /// Opens the set-up page while the site has no administrator.
@@ -102,12 +102,12 @@ pub(crate) struct Stores {
     pub hot: Option<Arc<dyn HotStore>>,
 }
 
-/// A consumer group and how far it has come, in words.
-pub(crate) struct GroupProgress {
+/// A consumer group and its lag, as operators read it.
+pub(crate) struct GroupLagText {
     /// The group.
     pub name: String,
     /// How far it is behind.
-    pub words: String,
+    pub lag: String,
 }
 
 /// Where the tasks of a composition go: each stage is stopped at its moment.
@@ -141,7 +141,7 @@ pub(crate) trait Backing: Send + Sync {
     /// Whether other processes work on the same site. Then a server starts while a part of it is away, and who runs a
     /// group cannot be told from here.
     fn is_shared(&self) -> bool;
-    /// From here on commits are told to the query model and carried to the log.
+    /// From here on commits reach the query model and the log.
     fn start(&self, site: &Site, stages: &Stages<'_>);
     /// Makes the groups of this process ready to be run.
     async fn prepare_groups(&self, groups: &[ConsumerConfig]) -> Result<(), Outage>;
@@ -152,10 +152,10 @@ pub(crate) trait Backing: Send + Sync {
     fn can_serve(&self, parts: &[PartState]) -> bool {
         parts.iter().all(|part| part.ok)
     }
-    /// How far each consumer group has come.
-    async fn groups(&self) -> anyhow::Result<Vec<GroupProgress>>;
-    /// Has a group rest, or go on, in every process that works on the site; only where it is shared.
-    async fn set_resting(&self, group: &str, _rests: bool) -> anyhow::Result<()> {
+    /// The lag of each consumer group.
+    async fn groups(&self) -> anyhow::Result<Vec<GroupLagText>>;
+    /// Pauses or resumes a group in every process that works on the site; only where it is shared.
+    async fn set_paused(&self, group: &str, _paused: bool) -> anyhow::Result<()> {
         anyhow::bail!("{group} runs in this process alone")
     }
 
@@ -164,9 +164,9 @@ pub(crate) trait Backing: Send + Sync {
     /// Whether the query model can be asked by this process, or is in the memory of one that does not run.
     fn holds_query_model(&self, site: &Site) -> bool;
     /// Compares counters with rows and derived data with its source, names each difference, and returns how many.
-    async fn check(&self, site: &Site, full: bool, report: &Report) -> anyhow::Result<usize>;
-    /// Where seeding puts its articles; beside people it gives way to them.
-    fn seed_store(&self, beside_people: bool) -> anyhow::Result<SeedStore>;
+    async fn check(&self, site: &Site, full: bool, output: &Output) -> anyhow::Result<usize>;
+    /// Where seeding puts its articles; in the background it gives way to requests.
+    fn seed_store(&self, in_background: bool) -> anyhow::Result<SeedStore>;
 
     /// Closes everything.
     async fn close(&self);

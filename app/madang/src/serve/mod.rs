@@ -1,7 +1,7 @@
 //! `madang serve`: starts everything in order, runs until a signal, and stops in the reverse order.
 
+mod bootstrap;
 mod door;
-mod first_steps;
 mod pages;
 mod public;
 pub(crate) mod readiness;
@@ -20,8 +20,8 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::net::{TcpListener, UnixListener};
 use tracing::{info, warn};
 
+use self::bootstrap::Administrator;
 use self::door::Entrance;
-use self::first_steps::Administrator;
 use self::signals::{Signal, Signals};
 use crate::commands::control::{self, ControlServer, Ending};
 use crate::commands::operations::Operations;
@@ -29,7 +29,7 @@ use crate::composition::site::{Site, Stages};
 use crate::config::data_directory::DataDirectory;
 use crate::config::roles::{Role, Roles};
 use crate::config::{Config, Settings};
-use crate::tasks::{consumers, hot, upkeep, write_back};
+use crate::tasks::{consumers, hot_days, upkeep, write_back};
 use crate::{composition, telemetry};
 
 /// How long background tasks and commands may take to notice that they should end.
@@ -118,7 +118,7 @@ impl Running {
     ) -> anyhow::Result<Self> {
         let background = Supervisor::new("background");
         site.keep(&background);
-        let administrator = first_steps::take(&site, settings, &background).await?;
+        let administrator = bootstrap::run(&site, settings, &background).await?;
         upkeep::start(&background, &site, settings, metrics.clone());
         start_services(&background, &site);
         let (coordinators, relays) = (Supervisor::new("coordinators"), Supervisor::new("relays"));
@@ -188,7 +188,7 @@ fn start_services(background: &Supervisor, site: &Site) {
         write_back::start(background, views);
     }
     if let Some(hot) = site.services.hot.clone().filter(|_| site.roles.has(Role::HotArticle)) {
-        hot::start(background, hot);
+        hot_days::start(background, hot);
     }
     if let Some(read) = site.services.read.clone() {
         background.spawn("read-model-loads", OnError::Restart, move |stop| {
@@ -221,10 +221,10 @@ fn serve_http(supervisor: &Supervisor, server: Server, router: Router, drain: Du
 }
 
 fn serve_commands(supervisor: &Supervisor, site: &Site, data: &Path, socket: UnixListener) {
-    let operations = Operations::beside_people(site.clone());
-    let server = Arc::new(ControlServer::new(Box::new(move |request, report| {
+    let operations = Operations::in_background(site.clone());
+    let server = Arc::new(ControlServer::new(Box::new(move |request, output| {
         let operations = operations.clone();
-        Box::pin(async move { operations.run(request, report).await }) as futures_util::future::BoxFuture<'_, Ending>
+        Box::pin(async move { operations.run(request, output).await }) as futures_util::future::BoxFuture<'_, Ending>
     })));
     let (socket, data) = (Mutex::new(Some(socket)), data.to_owned());
     supervisor.spawn("control-socket", OnError::Restart, move |stop| {

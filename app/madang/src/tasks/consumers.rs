@@ -1,4 +1,4 @@
-//! The consumer groups of this process: who hears which events.
+//! The consumer groups of this process: which topics each reads, and what applies their events.
 
 use std::sync::Arc;
 
@@ -10,7 +10,6 @@ use madang_like::LikeConsumer;
 use madang_messaging::{Consumer, ConsumerConfig, GroupId, Handler, OnError, Outage, Supervisor};
 use madang_view::ViewConsumer;
 
-use super::hot;
 use crate::composition::site::Site;
 use crate::config::roles::Role;
 
@@ -20,9 +19,11 @@ pub(crate) const COMMENT_GROUP: &str = "comment";
 pub(crate) const LIKE_GROUP: &str = "like";
 /// The group that cleans up their view counts.
 pub(crate) const VIEW_GROUP: &str = "view";
+/// The group that keeps the scores of hot articles.
+pub(crate) const HOT_GROUP: &str = "hot-article";
 /// The group that keeps the query model.
 pub(crate) const READ_GROUP: &str = "article-read";
-/// Deliveries in hand of a group that folds a whole batch into one step: after a pause it has much to catch up with.
+/// Deliveries in one batch of a group that folds a whole batch into one step: after a pause it has much to catch up with.
 const FOLDED_BATCH_MAX: usize = 2_048;
 
 /// How long events gather, in milliseconds, where each batch costs round trips to servers.
@@ -60,8 +61,8 @@ fn groups(site: &Site) -> Vec<Group> {
     add(Role::Like, config(LIKE_GROUP), likes.map(handler));
     add(Role::View, config(VIEW_GROUP), site.services.views.clone().map(|views| handler(ViewConsumer::new(views))));
     let (clock, days) = (&site.clock, &site.days);
-    let scores = |store| HotConsumer::new(store, clock.clone(), days.clone(), GroupId::new(hot::GROUP));
-    add(Role::HotArticle, config(hot::GROUP), site.stores.hot.clone().map(|store| handler(scores(store))));
+    let scores = |store| HotConsumer::new(store, clock.clone(), days.clone(), GroupId::new(HOT_GROUP));
+    add(Role::HotArticle, config(HOT_GROUP), site.stores.hot.clone().map(|store| handler(scores(store))));
     add(Role::ArticleRead, config(READ_GROUP), Some(handler(ReadConsumer::new(site.read_model.clone()))));
     groups
 }
@@ -72,20 +73,20 @@ fn handler(handler: impl Handler + 'static) -> Arc<dyn Handler> {
 
 /// The groups of all roles, as every process names them.
 pub(crate) fn all() -> [ConsumerConfig; 5] {
-    [COMMENT_GROUP, LIKE_GROUP, VIEW_GROUP, hot::GROUP, READ_GROUP].map(config)
+    [COMMENT_GROUP, LIKE_GROUP, VIEW_GROUP, HOT_GROUP, READ_GROUP].map(config)
 }
 
 /// What a group reads, and how.
 pub(crate) fn config(group: &'static str) -> ConsumerConfig {
     let topics: &[Topic] = match group {
-        hot::GROUP => &Topic::ALL,
+        HOT_GROUP => &Topic::ALL,
         READ_GROUP => &[Topic::Article, Topic::Comment, Topic::Like],
         _ => &[Topic::Article],
     };
     let topics = topics.iter().map(|topic| topic.name().to_owned()).collect();
     let config = ConsumerConfig::new(GroupId::new(group), topics);
     match group {
-        hot::GROUP | READ_GROUP => ConsumerConfig { batch_max: FOLDED_BATCH_MAX, ..config },
+        HOT_GROUP | READ_GROUP => ConsumerConfig { batch_max: FOLDED_BATCH_MAX, ..config },
         _ => config,
     }
 }

@@ -4,22 +4,22 @@ use std::time::Duration;
 
 use madang_sqlite::{Backlog, GroupLag};
 
-/// What is said of a group that has nothing to do.
+/// The lag of a group that has consumed everything.
 pub(crate) const UP_TO_DATE: &str = "up to date";
 
 /// `up to date`, or how much is before the group and how old it is.
-pub(crate) fn in_words(lag: &GroupLag) -> String {
-    let mut words = match backlog(lag.topics) {
+pub(crate) fn describe(lag: &GroupLag) -> String {
+    let mut text = match backlog(lag.topics) {
         None => UP_TO_DATE.to_owned(),
         Some(behind) => format!("{behind} behind"),
     };
     if let Some(waiting) = backlog(lag.rungs) {
-        words.push_str(&format!(", {waiting} waiting to be tried again"));
+        text.push_str(&format!(", {waiting} waiting to be retried"));
     }
     if lag.fell_behind {
-        words.push_str(", lost entries to retention and is being rebuilt");
+        text.push_str(", lost entries to retention and is being rebuilt");
     }
-    words
+    text
 }
 
 fn backlog(backlog: Backlog) -> Option<String> {
@@ -42,14 +42,14 @@ mod tests {
     const NOTHING: Backlog = Backlog { entries: 0, is_exact: true, oldest_age: None };
 
     #[test]
-    fn a_lag_is_said_in_words() {
+    fn a_lag_reads_as_a_phrase() {
         let lag = |topics, rungs| GroupLag { group: GroupId::new("g"), topics, rungs, fell_behind: false };
         let some = |entries, is_exact| Backlog { entries, is_exact, oldest_age: Some(Duration::from_millis(12_340)) };
-        assert_eq!(in_words(&lag(NOTHING, NOTHING)), "up to date");
-        assert_eq!(in_words(&lag(some(1, true), NOTHING)), "1 entry and 12.3 s behind");
+        assert_eq!(describe(&lag(NOTHING, NOTHING)), "up to date");
+        assert_eq!(describe(&lag(some(1, true), NOTHING)), "1 entry and 12.3 s behind");
         assert_eq!(
-            in_words(&lag(some(2_000, false), some(3, true))),
-            "at most 2000 entries and 12.3 s behind, 3 entries and 12.3 s waiting to be tried again"
+            describe(&lag(some(2_000, false), some(3, true))),
+            "at most 2000 entries and 12.3 s behind, 3 entries and 12.3 s waiting to be retried"
         );
     }
 }

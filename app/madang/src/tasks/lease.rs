@@ -32,13 +32,15 @@ pub(crate) async fn keep(
         }
         match renew(leases.as_ref(), &ids, ttl_ms).await {
             Ok(()) if failing => {
-                info!("the node lease is renewed again");
+                info!("the node lease is renewed again; ids can be issued");
                 failing = false;
             }
             Ok(()) => {}
             Err(error) => {
                 if !failing {
-                    warn!("cannot renew the node lease, trying on: {error}");
+                    warn!(
+                        "cannot renew the node lease, retrying every {RETRY_MS} ms; when it ends, nothing can be created: {error}"
+                    );
                 }
                 failing = true;
             }
@@ -51,7 +53,7 @@ async fn renew(leases: &dyn NodeLeases, ids: &IdGenerator, ttl_ms: i64) -> Resul
         Some(lease) => lease,
         None => {
             if ids.lease().until_ms > 0 {
-                warn!("the node number was taken by another process; taking a new one");
+                warn!("the node lease ended and another process has the number; leasing a new one");
             }
             leases.acquire(ttl_ms).await?
         }

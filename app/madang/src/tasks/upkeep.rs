@@ -9,7 +9,7 @@ use madang_messaging::{OnError, Stop, Supervisor};
 use metrics_exporter_prometheus::PrometheusHandle;
 use tracing::warn;
 
-use super::complaint::Complaint;
+use super::failure_log::FailureLog;
 use crate::composition::site::Site;
 use crate::config::Settings;
 
@@ -20,9 +20,9 @@ const METRICS_UPKEEP: Duration = Duration::from_secs(5);
 pub(crate) fn start(supervisor: &Supervisor, site: &Site, settings: &Settings, metrics: PrometheusHandle) {
     let (sessions, poll) = (site.services.sessions.clone(), Duration::from_millis(settings.revocation_poll_ms));
     supervisor.spawn("revocations", OnError::Restart, move |stop| {
-        let (sessions, mut complaint) = (sessions.clone(), Complaint::about("read revocations"));
+        let (sessions, mut failures) = (sessions.clone(), FailureLog::of("read revocations"));
         every(poll, stop, async move || {
-            complaint.hear(sessions.refresh().await);
+            failures.note(sessions.refresh().await);
         })
     });
 
@@ -35,9 +35,9 @@ pub(crate) fn start(supervisor: &Supervisor, site: &Site, settings: &Settings, m
 
     if let Some(read) = site.services.read.clone() {
         supervisor.spawn("read-model-size", OnError::Restart, move |stop| {
-            let (read, mut complaint) = (read.clone(), Complaint::about("weigh the query model"));
+            let (read, mut failures) = (read.clone(), FailureLog::of("read the size of the query model"));
             every(METRICS_UPKEEP, stop, async move || {
-                complaint.hear(read.report_size().await);
+                failures.note(read.report_size().await);
             })
         });
     }
@@ -61,6 +61,6 @@ pub(crate) async fn every(interval: Duration, stop: Stop, mut work: impl AsyncFn
 
 pub(crate) fn warn_on_error<T, E: Display>(what: &str, outcome: Result<T, E>) {
     if let Err(error) = outcome {
-        warn!("cannot {what}, trying again later: {error}");
+        warn!("cannot {what}, retrying at the next interval: {error}");
     }
 }

@@ -88,7 +88,7 @@ fn writes_go_on_while_groups_rest_and_everything_catches_up() {
     run(data, &["check"], "").expect(0);
 
     for group in resting {
-        assert!(run(data, &["groups", "resume", group], "").expect(0).stdout.contains("goes on"));
+        assert!(run(data, &["groups", "resume", group], "").expect(0).stdout.contains("is resumed"));
     }
     becomes(&truth::hot_list(&articles), || hot_items(&server, date));
     are_up_to_date(data);

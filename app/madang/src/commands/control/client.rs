@@ -7,7 +7,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 
 use super::protocol::{ControlRequest, Ending, REPLY_MAX_BYTES, ReplyLine};
 use super::socket::connect;
-use crate::commands::report::Line;
+use crate::commands::output::OutputLine;
 
 /// Why the server did not carry a command out.
 #[derive(Debug, thiserror::Error)]
@@ -24,7 +24,11 @@ pub(crate) enum ControlError {
 }
 
 /// Has the server of `data` carry a request out, handing each line to `show`; the command's exit code.
-pub(crate) async fn ask(data: &Path, request: &ControlRequest, mut show: impl FnMut(Line)) -> Result<u8, ControlError> {
+pub(crate) async fn ask(
+    data: &Path,
+    request: &ControlRequest,
+    mut show: impl FnMut(OutputLine),
+) -> Result<u8, ControlError> {
     let mut stream = connect(data).await.map_err(ControlError::NobodyListens)?;
     let broke_off = |error: io::Error| ControlError::BrokeOff(error.to_string());
     let mut bytes = serde_json::to_vec(request).map_err(|error| ControlError::Failed(error.to_string()))?;
@@ -54,13 +58,13 @@ mod tests {
     const LIST: ControlRequest = ControlRequest::DlqList { limit: 1 };
 
     fn server() -> ControlServer {
-        ControlServer::new(Box::new(|request, report| {
+        ControlServer::new(Box::new(|request, output| {
             Box::pin(async move {
                 match request {
                     ControlRequest::DlqList { .. } => {
-                        report.text("one").await.unwrap();
-                        report.progress("counting", 1, 2);
-                        report.finding("two").await.unwrap();
+                        output.text("one").await.unwrap();
+                        output.progress("counting", 1, 2);
+                        output.finding("two").await.unwrap();
                         Ending::Exit(1)
                     }
                     ControlRequest::DlqShow { .. } => std::future::pending().await,
@@ -87,8 +91,8 @@ mod tests {
         with_server(async |data, _| {
             let mut lines = Vec::new();
             assert_eq!(ask(data, &LIST, |line| lines.push(line)).await.unwrap(), 1);
-            let progress = Line::Progress { step: "counting".to_owned(), done: 1, total: 2 };
-            assert_eq!(lines, [Line::Text("one".to_owned()), progress, Line::Finding("two".to_owned())]);
+            let progress = OutputLine::Progress { step: "counting".to_owned(), done: 1, total: 2 };
+            assert_eq!(lines, [OutputLine::Text("one".to_owned()), progress, OutputLine::Finding("two".to_owned())]);
         })
         .await;
     }

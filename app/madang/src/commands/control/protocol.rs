@@ -3,7 +3,7 @@
 use madang_board::Role;
 use serde::{Deserialize, Serialize};
 
-use crate::commands::report::Line;
+use crate::commands::output::OutputLine;
 
 /// Longest request that the server reads.
 pub(super) const REQUEST_MAX_BYTES: u64 = 64 * 1_024;
@@ -58,11 +58,11 @@ pub(crate) enum ControlRequest {
     },
     /// Lists consumer groups.
     GroupsList,
-    /// Has a consumer group rest or go on.
+    /// Pauses or resumes a consumer group.
     GroupsPause {
         /// The group.
         group: String,
-        /// Whether it is to rest.
+        /// Whether it is to be paused.
         paused: bool,
     },
     /// Drops the query model.
@@ -86,7 +86,7 @@ pub(crate) enum Ending {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ReplyLine {
     /// Something on the way.
-    Line(Line),
+    Line(OutputLine),
     /// The last line.
     End(Ending),
 }

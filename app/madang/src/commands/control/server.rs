@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{debug, info, warn};
 
 use super::protocol::{ControlRequest, Ending, REQUEST_MAX_BYTES, ReplyLine};
-use crate::commands::report::Report;
+use crate::commands::output::Output;
 
 /// Commands at the same time; more wait to be accepted.
 const COMMANDS_MAX: usize = 8;
@@ -26,7 +26,7 @@ const LINE_MS: u64 = 60_000;
 const ACCEPT_REST_MS: u64 = 200;
 
 /// What carries a request out.
-pub(crate) type Executor = Box<dyn Fn(ControlRequest, Report) -> BoxFuture<'static, Ending> + Send + Sync>;
+pub(crate) type Executor = Box<dyn Fn(ControlRequest, Output) -> BoxFuture<'static, Ending> + Send + Sync>;
 
 /// Answers commands until it is told to stop.
 pub(crate) struct ControlServer {
@@ -84,8 +84,8 @@ impl ControlServer {
         stop: &CancellationToken,
     ) -> io::Result<Ending> {
         info!(command = request.name(), "running a command for another process");
-        let (report, mut lines) = Report::channel();
-        let mut work = (self.execute)(request, report);
+        let (output, mut lines) = Output::channel();
+        let mut work = (self.execute)(request, output);
         let mut beyond = [0];
         let ending = loop {
             tokio::select! {
@@ -96,7 +96,7 @@ impl ControlServer {
                 _ = read.read(&mut beyond) => return Err(io::ErrorKind::ConnectionAborted.into()),
             }
         };
-        // Dropping the work drops its report, so that the loop ends with its last line.
+        // Dropping the work drops its output, so that the loop ends with its last line.
         drop(work);
         while let Some(line) = lines.recv().await {
             send(write, &ReplyLine::Line(line)).await?;

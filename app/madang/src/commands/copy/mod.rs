@@ -1,7 +1,7 @@
 //! `madang copy`: moves a site from its data directory to a cluster. Ids stay as they are; a run that was interrupted goes
 //! on where it stopped; in the end the rows of both are counted and compared.
 
-mod caught_up;
+mod catch_up;
 mod ends;
 
 use anyhow::{Context as _, bail};
@@ -9,7 +9,7 @@ use madang_mysql::{Begun, ImportTable, Progress};
 use madang_sqlite::{ExportTable, Fate, TABLES};
 
 use self::ends::{Source, Target, cells, key_text, key_values};
-use crate::commands::report::Report;
+use crate::commands::output::Output;
 use crate::config::Settings;
 use crate::config::data_directory::DataDirectory;
 
@@ -27,32 +27,32 @@ pub(crate) struct Copy<'a> {
 
 impl Copy<'_> {
     /// Copies, or goes on; 1 when the two ends differ afterwards.
-    pub(crate) async fn run(&self, report: &Report) -> anyhow::Result<u8> {
+    pub(crate) async fn run(&self, output: &Output) -> anyhow::Result<u8> {
         let Some(cluster) = &self.to.cluster else { bail!("the file of --to has no section [cluster]") };
         if self.from.time_zone != self.to.time_zone {
             let (from, to) = (&self.from.time_zone, &self.to.time_zone);
-            report.text(format!("the site's days are of {from}, the cluster's of {to}: hot lists change days")).await?;
+            output.text(format!("the site's days are of {from}, the cluster's of {to}: hot lists change days")).await?;
         }
-        caught_up::wait(self.from, self.data, report).await?;
+        catch_up::wait(self.from, self.data, output).await?;
         let source = Source::open(self.data)?;
         let target = Target::open(cluster).await?;
-        let outcome = self.between(&source, &target, report).await;
+        let outcome = self.between(&source, &target, output).await;
         target.import.close().await;
         source.database.close().await;
         outcome
     }
 
-    async fn between(&self, source: &Source, target: &Target, report: &Report) -> anyhow::Result<u8> {
+    async fn between(&self, source: &Source, target: &Target, output: &Output) -> anyhow::Result<u8> {
         let state = madang_sqlite::export_state(&source.database).await?;
         let mut done = match target.import.begin(&source.site, &ends::digest(&state)).await? {
             Begun::Finished => {
-                report.text("this site was copied to this cluster before; there is nothing left to do").await?;
+                output.text("this site was copied to this cluster before; there is nothing left to do").await?;
                 return Ok(0);
             }
             Begun::Anew => Default::default(),
             Begun::Again(done) => {
                 let rows: u64 = done.values().map(|table| table.rows).sum();
-                report.text(format!("going on after {rows} rows that are there already")).await?;
+                output.text(format!("going on after {rows} rows that are there already")).await?;
                 done
             }
         };
@@ -60,17 +60,17 @@ impl Copy<'_> {
             let Fate::Moved(table) = table.fate else { continue };
             let total = state.counts.iter().find(|(name, _)| name == table.name).map_or(0, |(_, rows)| *rows);
             let before = done.remove(table.name);
-            self.table(source, target, table, before, total, report)
+            self.table(source, target, table, before, total, output)
                 .await
                 .with_context(|| format!("{}; run the command again to go on", table.name))?;
         }
         let revocation = state.marks.iter().find(|(name, _)| name == "revocation").map_or(0, |(_, last)| *last);
         target.import.go_on_above(state.ids_end_ms, revocation).await?;
-        if self.differ(&state.counts, target, report).await? {
+        if self.differ(&state.counts, target, output).await? {
             return Ok(1);
         }
         target.import.finish().await?;
-        say_what_now(report).await?;
+        say_what_now(output).await?;
         Ok(0)
     }
 
@@ -82,7 +82,7 @@ impl Copy<'_> {
         table: ExportTable,
         before: Option<Progress>,
         total: u64,
-        report: &Report,
+        output: &Output,
     ) -> anyhow::Result<()> {
         let to = ImportTable::named(table.name).context("a cluster has no such table")?;
         let mut done = before.as_ref().map_or(0, |before| before.rows);
@@ -97,36 +97,36 @@ impl Copy<'_> {
                 target.import.take(to, cells, &progress),
             );
             taken?;
-            report.progress(table.name, done, total);
+            output.progress(table.name, done, total);
             rows = next?;
         }
         Ok(())
     }
 
     /// Counts both ends and says so; whether they differ.
-    async fn differ(&self, counts: &[(String, u64)], target: &Target, report: &Report) -> anyhow::Result<bool> {
+    async fn differ(&self, counts: &[(String, u64)], target: &Target, output: &Output) -> anyhow::Result<bool> {
         let there = target.import.counts().await?;
-        report.text(format!("{:<24}{:>14}{:>14}", "rows of", "here", "in the cluster")).await?;
+        output.text(format!("{:<24}{:>14}{:>14}", "rows of", "here", "in the cluster")).await?;
         let mut differ = false;
         for (table, here) in counts {
             let there = there.get(table).copied().unwrap_or(0);
-            report.text(format!("{table:<24}{here:>14}{there:>14}")).await?;
+            output.text(format!("{table:<24}{here:>14}{there:>14}")).await?;
             if *here != there {
                 differ = true;
-                report.finding(format!("{table}: {here} rows here, {there} in the cluster")).await?;
+                output.finding(format!("{table}: {here} rows here, {there} in the cluster")).await?;
             }
         }
         Ok(differ)
     }
 }
 
-async fn say_what_now(report: &Report) -> anyhow::Result<()> {
+async fn say_what_now(output: &Output) -> anyhow::Result<()> {
     for line in [
         "copied: both ends hold the same rows; `madang check --config` compares the counters of the cluster",
         "its keys are derived from its own secret: everybody signs in again, with the same names and passwords",
         "do not start a server on this data directory any more: the cluster would not hear of what is written there",
     ] {
-        report.text(line).await?;
+        output.text(line).await?;
     }
     Ok(())
 }

@@ -15,12 +15,12 @@ use madang_mysql::{Announce, MysqlArticles};
 use madang_redis::RedisReadModel;
 use madang_server::PartState;
 
-use super::health::{self, Lags, MYSQL, REDIS};
+use super::health::{self, LastLags, MYSQL, REDIS};
 use super::servers::Servers;
 use super::stores::ClusterStores;
-use super::{carriers, check, live, pauses, topics};
-use crate::commands::report::Report;
-use crate::composition::site::{Backing, GroupProgress, SeedStore, Site, SliceStore, Stages};
+use super::{check, live, paused_groups, relays, topics};
+use crate::commands::output::Output;
+use crate::composition::site::{Backing, GroupLagText, SeedStore, Site, SliceStore, Stages};
 use crate::config::Settings;
 use crate::config::roles::Role;
 use crate::tasks::consumers;
@@ -38,8 +38,8 @@ pub(super) struct Cluster {
     pub(super) model: Arc<RedisReadModel>,
     pub(super) broadcast: RedisBroadcast,
     pub(super) peers: Arc<HttpPeers>,
-    pub(super) lags: Lags,
-    pub(super) pauses: RedisPauses,
+    pub(super) lags: LastLags,
+    pub(super) paused: RedisPauses,
 }
 
 #[async_trait]
@@ -49,8 +49,8 @@ impl Backing for Cluster {
     }
 
     fn start(&self, site: &Site, stages: &Stages<'_>) {
-        for database in self.servers.databases.iter().filter(|(service, _)| carriers::has_outbox(*service)) {
-            carriers::start(database, self, site, stages);
+        for database in self.servers.databases.iter().filter(|(service, _)| relays::has_outbox(*service)) {
+            relays::start(database, self, site, stages);
         }
         live::start(stages.background, &self.broadcast, &site.live, &site.services, site.roles.has(Role::Web));
         let groups: Vec<_> = consumers::all().into_iter().filter(|group| is_of(group, site)).collect();
@@ -62,10 +62,10 @@ impl Backing for Cluster {
         stages
             .background
             .spawn("lags", OnError::Restart, move |stop| lags.clone().keep(log.clone(), groups.clone(), stop));
-        let (told, groups) = (self.pauses.clone(), site.groups.clone());
-        stages
-            .background
-            .spawn("pauses", OnError::Restart, move |stop| pauses::follow(told.clone(), groups.clone(), stop));
+        let (paused, groups) = (self.paused.clone(), site.groups.clone());
+        stages.background.spawn("paused-groups", OnError::Restart, move |stop| {
+            paused_groups::follow(paused.clone(), groups.clone(), stop)
+        });
     }
 
     /// A group joins when a broker answers, and goes on where it stopped.
@@ -81,8 +81,8 @@ impl Backing for Cluster {
         parts.extend(self.peers.states().iter().map(health::peer));
         parts.push(crate::serve::readiness::ids(site));
         for name in site.groups.names() {
-            let progress = self.lags.of(name).unwrap_or_else(|| "not yet looked at".to_owned());
-            let detail = site.groups.in_words(name, progress);
+            let lag = self.lags.of(name).unwrap_or_else(|| "not known yet".to_owned());
+            let detail = site.groups.describe(name, lag);
             parts.push(PartState { name: format!("group {name}"), ok: true, detail });
         }
         parts
@@ -93,14 +93,14 @@ impl Backing for Cluster {
         parts.iter().any(|part| part.ok && (part.name.starts_with(MYSQL) || part.name == REDIS))
     }
 
-    async fn groups(&self) -> anyhow::Result<Vec<GroupProgress>> {
-        let progress = health::progress(&self.servers.log, &consumers::all()).await;
-        Ok(pauses::in_words(&self.pauses, progress).await)
+    async fn groups(&self) -> anyhow::Result<Vec<GroupLagText>> {
+        let lags = health::lags(&self.servers.log, &consumers::all()).await;
+        Ok(paused_groups::add_to(&self.paused, lags).await)
     }
 
-    async fn set_resting(&self, group: &str, rests: bool) -> anyhow::Result<()> {
-        let told = if rests { self.pauses.pause(group).await } else { self.pauses.resume(group).await };
-        told.context("the rest of a group is kept in Redis")
+    async fn set_paused(&self, group: &str, paused: bool) -> anyhow::Result<()> {
+        let stored = if paused { self.paused.pause(group).await } else { self.paused.resume(group).await };
+        stored.context("cannot store in Redis which groups are paused")
     }
 
     async fn forget_old(&self, site: &Site, _settings: &Settings) {
@@ -121,19 +121,21 @@ impl Backing for Cluster {
         true
     }
 
-    async fn check(&self, site: &Site, full: bool, report: &Report) -> anyhow::Result<usize> {
-        check::check(self, site, full, report).await
+    async fn check(&self, site: &Site, full: bool, output: &Output) -> anyhow::Result<usize> {
+        check::check(self, site, full, output).await
     }
 
     /// Through the lanes of what people write: there is none behind theirs.
-    fn seed_store(&self, _beside_people: bool) -> anyhow::Result<SeedStore> {
+    fn seed_store(&self, _in_background: bool) -> anyhow::Result<SeedStore> {
         let store = self.stores.articles.clone().context("this process has not the role article")?;
         Ok(SeedStore::Slices(Arc::new(Slices(store))))
     }
 
     async fn close(&self) {
         if !self.servers.log.close(LOG_CLOSE_MAX).await {
-            tracing::warn!("the log did not end in time; its groups find out by themselves");
+            tracing::warn!(
+                "kafka: the client did not close within {LOG_CLOSE_MAX:?}; the broker removes it from its groups by time-out"
+            );
         }
         // All at once: a server that hangs costs its time-out one time.
         let databases = self.servers.databases.iter().map(|(_, database)| database).chain([&self.servers.member]);

@@ -7,12 +7,11 @@ use madang_messaging::ConsumerConfig;
 use madang_mysql::{CheckReport, MysqlCheck, Service, Sizes};
 
 use super::backing::Cluster;
-use super::health::behind;
+use super::health::lag;
 use super::hot_source;
-use crate::commands::report::Report;
+use crate::commands::output::Output;
 use crate::composition::site::Site;
-use crate::tasks::consumers;
-use crate::tasks::hot;
+use crate::tasks::consumers::{self, HOT_GROUP};
 
 /// How long events that are under way may take to arrive before what is derived from them is not compared.
 const ARRIVAL_MAX: Duration = Duration::from_secs(10);
@@ -20,37 +19,37 @@ const ARRIVAL_MAX: Duration = Duration::from_secs(10);
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
 /// Compares everything; names each difference and returns how many.
-pub(super) async fn check(cluster: &Cluster, site: &Site, full: bool, report: &Report) -> anyhow::Result<usize> {
-    report
+pub(super) async fn check(cluster: &Cluster, site: &Site, full: bool, output: &Output) -> anyhow::Result<usize> {
+    output
         .text("comparing counters with rows service by service, hot scores and the query model with their sources")
         .await?;
     if full {
-        report.text("--full looks at the file of an embedded site; here the servers have tools of their own").await?;
+        output.text("--full looks at the file of an embedded site; here the servers have tools of their own").await?;
     }
     let mut differences = 0;
     let mut sizes = Sizes::default();
     let member = (Service::Member, &cluster.servers.member);
     let others = cluster.servers.databases.iter().map(|(service, database)| (*service, database));
     for (service, database) in std::iter::once(member).chain(others) {
-        let (check, service, progress) = (MysqlCheck::new(service, database), service.name(), report.clone());
+        let (check, service, progress) = (MysqlCheck::new(service, database), service.name(), output.clone());
         let found = check.run(|so_far| progress.progress(service, so_far.parts_done, so_far.parts)).await?;
-        say_what_was_compared(service, &found, report).await?;
+        say_what_was_compared(service, &found, output).await?;
         for finding in &found.findings {
-            report.finding(format!("{service}: {finding}")).await?;
+            output.finding(format!("{service}: {finding}")).await?;
         }
         differences += found.findings.len();
         add(&mut sizes, found.sizes);
     }
-    report
+    output
         .text(format!(
             "sizes: outbox {}, inbox {}, idempotency keys {}, dead letters of relays {}, revocations {}",
             sizes.outbox, sizes.inbox, sizes.idempotency, sizes.dead_letters, sizes.revocations
         ))
         .await?;
-    Ok(differences + hot_scores(cluster, site, report).await?)
+    Ok(differences + hot_scores(cluster, site, output).await?)
 }
 
-async fn say_what_was_compared(service: &str, found: &CheckReport, report: &Report) -> anyhow::Result<()> {
+async fn say_what_was_compared(service: &str, found: &CheckReport, output: &Output) -> anyhow::Result<()> {
     let mut words = format!("{service}: compared {} rows", found.rows());
     if found.boards > 0 {
         words.push_str(&format!(" of {} boards", found.boards));
@@ -58,7 +57,7 @@ async fn say_what_was_compared(service: &str, found: &CheckReport, report: &Repo
     if found.awaiting_clean_up > 0 {
         words.push_str(&format!("; {} rows of deleted articles wait to be cleaned up", found.awaiting_clean_up));
     }
-    Ok(report.text(words).await?)
+    Ok(output.text(words).await?)
 }
 
 fn add(sum: &mut Sizes, sizes: Sizes) {
@@ -70,9 +69,9 @@ fn add(sum: &mut Sizes, sizes: Sizes) {
 }
 
 /// Compares the scores of today with the counters they come from, once no event is under way.
-async fn hot_scores(cluster: &Cluster, site: &Site, report: &Report) -> anyhow::Result<usize> {
-    if let Some(reason) = under_way(cluster, &consumers::config(hot::GROUP)).await? {
-        report.text(format!("not compared: the hot scores of today, because {reason}")).await?;
+async fn hot_scores(cluster: &Cluster, site: &Site, output: &Output) -> anyhow::Result<usize> {
+    if let Some(reason) = under_way(cluster, &consumers::config(HOT_GROUP)).await? {
+        output.text(format!("not compared: the hot scores of today, because {reason}")).await?;
         return Ok(0);
     }
     let mut compared = hot_source::compare(cluster, site).await?;
@@ -82,9 +81,9 @@ async fn hot_scores(cluster: &Cluster, site: &Site, report: &Report) -> anyhow::
         let again = hot_source::compare(cluster, site).await?;
         compared.differences.retain(|difference| again.differences.contains(difference));
     }
-    report.text(format!("compared the hot scores of {} articles of today", compared.articles)).await?;
+    output.text(format!("compared the hot scores of {} articles of today", compared.articles)).await?;
     for difference in &compared.differences {
-        report.finding(difference.clone()).await?;
+        output.finding(difference.clone()).await?;
     }
     Ok(compared.differences.len())
 }
@@ -94,8 +93,8 @@ async fn under_way(cluster: &Cluster, group: &ConsumerConfig) -> anyhow::Result<
     let deadline = tokio::time::Instant::now() + ARRIVAL_MAX;
     loop {
         let unsent = unsent(cluster).await?;
-        let reason = match behind(&cluster.servers.log, group).await {
-            Ok(behind) if behind.is_nothing() && unsent == 0 => return Ok(None),
+        let reason = match lag(&cluster.servers.log, group).await {
+            Ok(lag) if lag.is_none() && unsent == 0 => return Ok(None),
             Ok(_) if unsent > 0 => format!("{unsent} events are not yet sent"),
             Ok(_) => "its group has not heard of everything".to_owned(),
             Err(outage) => outage.to_string(),

@@ -7,20 +7,15 @@ use async_trait::async_trait;
 use madang_article_read::ReadService;
 use madang_engine_redis::RedisBroadcast;
 use madang_event::Envelope;
-<<<<<<< HEAD
 use madang_messaging::{HandOver, Message};
 use madang_mysql::AfterCommit;
 use madang_redis::RedisReadModel;
-=======
-use madang_messaging::AfterCommit;
-use madang_redis::{RedisBroadcast, RedisReadModel};
->>>>>>> 4dee332 (Take an engine that knows no board out of the MySQL stores)
 use madang_web::LiveHub;
 
 use super::live;
 
 /// Follows the commits of one store.
-pub(super) struct Follower {
+pub(super) struct ClusterCommits {
     /// The query model, which waits for Redis no longer than a writer may be kept.
     pub(super) model: Arc<RedisReadModel>,
     /// The pages that are open in this process.
@@ -32,7 +27,7 @@ pub(super) struct Follower {
 }
 
 #[async_trait]
-impl AfterCommit<Envelope> for Follower {
+impl AfterCommit<Envelope> for ClusterCommits {
     fn committed(&self, events: &[Envelope]) {
         self.live.publish(events);
         live::say(&self.broadcast, events);

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use madang_messaging::{DeadLetter, DeadLetterId, DeadLetters, Outage};
 use madang_mysql::MysqlDeadLetters;
 
-use super::carriers;
+use super::relays;
 use super::servers::Servers;
 
 /// Separates where a letter is from what it is called there.
@@ -19,7 +19,7 @@ pub(super) struct AllDeadLetters {
 impl AllDeadLetters {
     /// The letters of consumers and of every relay.
     pub(super) fn of(servers: &Servers) -> Self {
-        let with_outbox = servers.databases.iter().filter(|(service, _)| carriers::has_outbox(*service));
+        let with_outbox = servers.databases.iter().filter(|(service, _)| relays::has_outbox(*service));
         let of_relays = with_outbox.map(|(service, database)| {
             let letters: Box<dyn DeadLetters> = Box::new(MysqlDeadLetters::new(database));
             (service.name(), letters)

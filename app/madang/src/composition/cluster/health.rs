@@ -1,5 +1,5 @@
 //! The health of a cluster as `/readyz` tells it: each server by its name, each peer, and how far the groups of this
-//! process are behind, which is looked up now and then because a broker takes its time to say.
+//! process are behind, which is read now and then because a broker takes its time to answer.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -12,7 +12,8 @@ use madang_messaging::{ConsumerConfig, Outage, Stop};
 use madang_server::PartState;
 
 use super::servers::Servers;
-use crate::composition::site::GroupProgress;
+use crate::composition::site::GroupLagText;
+use crate::tasks::lag::UP_TO_DATE;
 
 /// What the parts of the relational store are called.
 pub(super) const MYSQL: &str = "mysql";
@@ -20,87 +21,87 @@ pub(super) const MYSQL: &str = "mysql";
 pub(super) const REDIS: &str = "redis";
 /// What Kafka is called.
 const KAFKA: &str = "kafka";
-/// Between two looks at how far groups are behind.
+/// How often the lag of groups is read.
 const LAG_EVERY: Duration = Duration::from_secs(10);
 
-/// The same where the last look told nothing: the broker was away, or topics were just being made.
-const LAG_AGAIN: Duration = Duration::from_secs(1);
+/// The same where it could not be read: the broker was away, or topics were just being made.
+const LAG_RETRY: Duration = Duration::from_secs(1);
 
-/// How far groups are behind, as of the last look.
+/// The lag of groups, as it was read last.
 #[derive(Clone, Default)]
-pub(super) struct Lags(Arc<Mutex<BTreeMap<String, String>>>);
+pub(super) struct LastLags(Arc<Mutex<BTreeMap<String, String>>>);
 
-impl Lags {
-    /// The last words about a group.
+impl LastLags {
+    /// The last known lag of a group.
     pub(super) fn of(&self, group: &str) -> Option<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(group).cloned()
     }
 
-    /// Looks again and again until `stop`.
+    /// Reads it again and again until `stop`.
     pub(super) async fn keep(self, log: KafkaLog, groups: Vec<ConsumerConfig>, stop: Stop) -> Result<(), Infallible> {
         loop {
-            let mut again = LAG_EVERY;
+            let mut wait = LAG_EVERY;
             for group in &groups {
                 let lag = tokio::select! {
                     () = stop.cancelled() => return Ok(()),
-                    lag = behind(&log, group) => lag,
+                    lag = lag(&log, group) => lag,
                 };
                 if lag.is_err() {
-                    again = LAG_AGAIN;
+                    wait = LAG_RETRY;
                 }
-                self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(group.group.to_string(), in_words(&lag));
+                self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(group.group.to_string(), describe(&lag));
             }
             tokio::select! {
                 () = stop.cancelled() => return Ok(()),
-                () = tokio::time::sleep(again) => {}
+                () = tokio::time::sleep(wait) => {}
             }
         }
     }
 }
 
-/// How far a group is behind: messages of its topics, and of its rungs.
-pub(super) struct Behind {
+/// The lag of a group: messages of its topics, and of its retry topics, that it has not consumed.
+pub(super) struct Lag {
     topics: u64,
     rungs: u64,
 }
 
-impl Behind {
-    /// Whether nothing is before it.
-    pub(super) fn is_nothing(&self) -> bool {
+impl Lag {
+    /// Whether everything is consumed.
+    pub(super) fn is_none(&self) -> bool {
         self.topics + self.rungs == 0
     }
 }
 
-/// Asks a broker how far a group is behind.
-pub(super) async fn behind(log: &KafkaLog, group: &ConsumerConfig) -> Result<Behind, Outage> {
-    let mut behind = Behind { topics: 0, rungs: 0 };
+/// Asks a broker for the lag of a group.
+pub(super) async fn lag(log: &KafkaLog, group: &ConsumerConfig) -> Result<Lag, Outage> {
+    let mut sum = Lag { topics: 0, rungs: 0 };
     for lane in group.lanes() {
         let lag = log.lag(&group.group, &lane.topics).await?;
         match lane.rung {
-            None => behind.topics += lag,
-            Some(_) => behind.rungs += lag,
+            None => sum.topics += lag,
+            Some(_) => sum.rungs += lag,
         }
     }
-    Ok(behind)
+    Ok(sum)
 }
 
-fn in_words(lag: &Result<Behind, Outage>) -> String {
+fn describe(lag: &Result<Lag, Outage>) -> String {
     match lag {
         Err(outage) => format!("not known: {outage}"),
-        Ok(behind) if behind.is_nothing() => "up to date".to_owned(),
-        Ok(Behind { topics, rungs: 0 }) => format!("{topics} messages behind"),
-        Ok(Behind { topics, rungs }) => format!("{topics} messages behind, {rungs} waiting to be tried again"),
+        Ok(lag) if lag.is_none() => UP_TO_DATE.to_owned(),
+        Ok(Lag { topics, rungs: 0 }) => format!("{topics} messages behind"),
+        Ok(Lag { topics, rungs }) => format!("{topics} messages behind, {rungs} waiting to be retried"),
     }
 }
 
-/// How far each of these groups is behind, now.
-pub(super) async fn progress(log: &KafkaLog, groups: &[ConsumerConfig]) -> Vec<GroupProgress> {
-    let mut progress = Vec::new();
+/// The lag of each of these groups, now.
+pub(super) async fn lags(log: &KafkaLog, groups: &[ConsumerConfig]) -> Vec<GroupLagText> {
+    let mut lags = Vec::new();
     for group in groups {
-        let words = in_words(&behind(log, group).await);
-        progress.push(GroupProgress { name: group.group.to_string(), words });
+        let lag = describe(&lag(log, group).await);
+        lags.push(GroupLagText { name: group.group.to_string(), lag });
     }
-    progress
+    lags
 }
 
 /// Each server, now.

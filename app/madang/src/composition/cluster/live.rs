@@ -29,10 +29,10 @@ const LOOK_MAX: usize = 64;
 /// The broadcast of changes, as its channels are named.
 pub(super) const BROADCAST: &str = "live";
 
-/// The articles open here are followed there.
-pub(super) struct Followed(pub(super) RedisBroadcast);
+/// The articles open here are subscribed to there.
+pub(super) struct Subscriptions(pub(super) RedisBroadcast);
 
-impl LiveInterest for Followed {
+impl LiveInterest for Subscriptions {
     fn opened(&self, article: ArticleId) {
         self.0.subscribe(topic(article));
     }

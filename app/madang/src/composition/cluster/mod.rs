@@ -1,7 +1,6 @@
 //! The same services on servers: MySQL, Redis and Kafka, and other processes for the roles that this one has not.
 
 mod backing;
-mod carriers;
 mod check;
 mod commits;
 mod dead_letters;
@@ -10,9 +9,10 @@ mod hot_source;
 mod keys;
 mod limits;
 mod live;
-mod pauses;
+mod paused_groups;
 mod peers;
 mod progress;
+mod relays;
 mod servers;
 mod stores;
 mod topics;
@@ -37,7 +37,7 @@ use tracing::warn;
 
 use self::backing::Cluster;
 use self::dead_letters::AllDeadLetters;
-use self::health::Lags;
+use self::health::LastLags;
 use self::keys::ClusterKeys;
 use self::limits::ClusterBuckets;
 use self::peers::Acts;
@@ -50,8 +50,8 @@ use super::hex;
 use super::site::{Services, Site, Stores};
 use crate::config::roles::Roles;
 use crate::config::{ClusterSettings, Settings};
-use crate::tasks::groups::Groups;
-use crate::tasks::{consumers, hot};
+use crate::tasks::consumers::{self, HOT_GROUP};
+use crate::tasks::running_groups::RunningGroups;
 
 /// What a process has before it has leased a number: no id can be issued under it.
 const NO_LEASE: NodeLease = NodeLease { node: NodeId(0), from_ms: 0, until_ms: 0 };
@@ -145,7 +145,7 @@ impl<'a> Opening<'a> {
     }
 
     fn progress(&self) -> KafkaProgress {
-        KafkaProgress::new(self.servers.log.clone(), consumers::config(hot::GROUP))
+        KafkaProgress::new(self.servers.log.clone(), consumers::config(HOT_GROUP))
     }
 
     /// Joins the services with what stands behind them.
@@ -164,7 +164,7 @@ impl<'a> Opening<'a> {
             },
             read_model: model.clone(),
             days: base.days,
-            groups: Groups::default(),
+            groups: RunningGroups::default(),
             guests: base.guests,
             setup_token: hex(&keys.setup()).into(),
             log: Arc::new(servers.log.clone()),
@@ -174,12 +174,12 @@ impl<'a> Opening<'a> {
             lease_ms: base.lease_ms,
             clock: base.clock,
             buckets: Some(Arc::new(ClusterBuckets(RedisBuckets::new(servers.redis.clone())))),
-            live: LiveHub::shared(Arc::new(live::Followed(broadcast.clone()))),
+            live: LiveHub::shared(Arc::new(live::Subscriptions(broadcast.clone()))),
             backing: Arc::new(Cluster {
                 instance: InstanceId::new(format!("{}-{:08x}", std::process::id(), rand::random::<u32>())),
                 membership: Arc::new(RedisMembership::new(servers.redis.clone())),
-                pauses: RedisPauses::new(servers.redis.clone()),
-                lags: Lags::default(),
+                paused: RedisPauses::new(servers.redis.clone()),
+                lags: LastLags::default(),
                 servers,
                 stores,
                 model,

@@ -17,8 +17,8 @@ use tracing::info;
 
 use super::check;
 use super::stores::EmbeddedStores;
-use crate::commands::report::Report;
-use crate::composition::site::{Backing, GroupProgress, SeedStore, Site, Stages};
+use crate::commands::output::Output;
+use crate::composition::site::{Backing, GroupLagText, SeedStore, Site, Stages};
 use crate::config::Settings;
 use crate::tasks::consumers::READ_GROUP;
 use crate::tasks::lag;
@@ -84,9 +84,9 @@ impl Backing for Embedded {
         parts
     }
 
-    async fn groups(&self) -> anyhow::Result<Vec<GroupProgress>> {
+    async fn groups(&self) -> anyhow::Result<Vec<GroupLagText>> {
         let lags = self.log.lag().await?;
-        let progress = |lag: &GroupLag| GroupProgress { name: lag.group.to_string(), words: lag::in_words(lag) };
+        let progress = |lag: &GroupLag| GroupLagText { name: lag.group.to_string(), lag: lag::describe(lag) };
         Ok(lags.iter().map(progress).collect())
     }
 
@@ -105,12 +105,12 @@ impl Backing for Embedded {
         !site.groups.names().is_empty()
     }
 
-    async fn check(&self, site: &Site, full: bool, report: &Report) -> anyhow::Result<usize> {
-        check::check(&self.database, site, full, report).await
+    async fn check(&self, site: &Site, full: bool, output: &Output) -> anyhow::Result<usize> {
+        check::check(&self.database, site, full, output).await
     }
 
-    fn seed_store(&self, beside_people: bool) -> anyhow::Result<SeedStore> {
-        Ok(SeedStore::OneByOne(match beside_people {
+    fn seed_store(&self, in_background: bool) -> anyhow::Result<SeedStore> {
+        Ok(SeedStore::OneByOne(match in_background {
             true => Arc::new(SqliteArticles::in_background(self.database.clone())),
             false => Arc::new(SqliteArticles::new(self.database.clone())),
         }))
@@ -132,7 +132,7 @@ fn retention(settings: &Settings) -> RetentionOptions {
 
 fn group(site: &Site, lag: &GroupLag) -> PartState {
     let name = lag.group.as_str();
-    PartState { name: format!("group {name}"), ok: true, detail: site.groups.in_words(name, lag::in_words(lag)) }
+    PartState { name: format!("group {name}"), ok: true, detail: site.groups.describe(name, lag::describe(lag)) }
 }
 
 fn part<E: std::fmt::Display>(name: &str, state: Result<String, E>) -> PartState {

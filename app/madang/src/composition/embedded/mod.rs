@@ -28,8 +28,8 @@ use super::site::{Services, Site, Stores};
 use crate::config::data_directory::DataDirectory;
 use crate::config::roles::Roles;
 use crate::config::{Settings, keys};
-use crate::tasks::groups::Groups;
-use crate::tasks::hot;
+use crate::tasks::consumers::HOT_GROUP;
+use crate::tasks::running_groups::RunningGroups;
 
 /// How long the node number is leased: the lock on the directory makes it ours, so this is about crashes only.
 const LEASE_MS: i64 = 10_000;
@@ -125,7 +125,7 @@ impl<'a> Opening<'a> {
     }
 
     fn hot(&self) -> Arc<HotService> {
-        let progress = SqliteProgress::new(self.database.clone(), GroupId::new(hot::GROUP));
+        let progress = SqliteProgress::new(self.database.clone(), GroupId::new(HOT_GROUP));
         self.base.hot(self.stores.hot.clone(), Arc::new(progress))
     }
 
@@ -144,7 +144,7 @@ impl<'a> Opening<'a> {
             read_model: model.clone(),
             internal: None,
             days: base.days,
-            groups: Groups::default(),
+            groups: RunningGroups::default(),
             guests: base.guests,
             setup_token: hex(&rand::random::<[u8; 32]>()).into(),
             log: Arc::new(log.clone()),

@@ -1,5 +1,5 @@
-//! What carries committed events to the log: for each database with an outbox a relay, and a coordinator that tells which
-//! shards' leftovers are this process's to find.
+//! Relays: for each database with an outbox one that publishes committed events to the log, and a coordinator that tells
+//! for which shards this process polls what was not published at once.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use madang_mysql::{Mysql, MysqlOutbox, Service};
 use tokio::sync::watch;
 
 use super::backing::Cluster;
-use super::commits::Follower;
+use super::commits::ClusterCommits;
 use crate::composition::site::{Site, Stages};
 
 /// The first shard of a process's relay, by service.
@@ -25,7 +25,7 @@ pub(super) fn has_outbox(service: Service) -> bool {
     WITH_OUTBOX.contains(&service)
 }
 
-/// Starts relay and coordinator of a database, and has its commits followed.
+/// Starts relay and coordinator of a database, and what follows its commits.
 pub(super) fn start((service, database): &(Service, Mysql), cluster: &Cluster, site: &Site, stages: &Stages<'_>) {
     let (clock, name) = (site.clock.clone(), service.name());
     let config = CoordinatorConfig::default();
@@ -35,13 +35,13 @@ pub(super) fn start((service, database): &(Service, Mysql), cluster: &Cluster, s
     let shards = coordinator.assignment();
     let (relay, hand_over) = Relay::new(RelayConfig::default(), outbox, site.log.clone(), shards, clock);
     database.hand_over_to(hand_over);
-    let follower = Follower {
+    let commits = ClusterCommits {
         model: cluster.model.clone(),
         live: site.live.clone(),
         broadcast: cluster.broadcast.clone(),
         read: site.services.read.clone(),
     };
-    database.after_commit(Arc::new(follower));
+    database.after_commit(Arc::new(commits));
     let shown = coordinator.assignment();
     stages.background.spawn("shards", OnError::Restart, move |stop| show(name, shown.clone(), stop));
     stages.coordinators.spawn(name, OnError::Restart, move |stop| coordinator.clone().run(stop));

@@ -1,5 +1,5 @@
-//! What a site needs before people come: the sessions that have ended, a first board, a first administrator. Where parts
-//! may be away at a start, what could not be done is done when they are back.
+//! What a site needs before its first request: the revoked sessions, a first board, a first administrator. Where parts may
+//! be away at a start, what could not be done is done when they are back.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -16,20 +16,20 @@ use crate::composition::site::Site;
 use crate::config::Settings;
 
 /// Between two attempts while a part is away.
-const AGAIN_MS: u64 = 2_000;
+const RETRY_MS: u64 = 2_000;
 
-/// Why a step was not taken.
+/// Why a site could not be made ready.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum StepError {
+pub(crate) enum BootstrapError {
     /// A part is away; later it works.
     #[error("{0}")]
-    Away(StoreError),
+    Unavailable(StoreError),
     /// It will not work later either.
     #[error("{0}")]
     Refused(String),
 }
 
-/// How the site stands.
+/// Whether the site has an administrator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Administrator {
     /// There is one.
@@ -40,14 +40,16 @@ pub(crate) enum Administrator {
     Unknown,
 }
 
-/// Takes every step, or leaves them to the background where a part is away and the site starts without it.
-pub(crate) async fn take(site: &Site, settings: &Settings, background: &Supervisor) -> anyhow::Result<Administrator> {
-    match every_step(site, settings).await {
+/// Makes the site ready, or leaves that to the background where a part is away and the site starts without it.
+pub(crate) async fn run(site: &Site, settings: &Settings, background: &Supervisor) -> anyhow::Result<Administrator> {
+    match make_ready(site, settings).await {
         Ok(administrator) => Ok(administrator),
-        Err(StepError::Away(error)) if site.backing.is_shared() => {
-            warn!("starting without a part that the first steps of a site need, trying on: {error}");
+        Err(BootstrapError::Unavailable(error)) if site.backing.is_shared() => {
+            warn!(
+                "starting while a part is away; revocations, first board and administrator are looked after when it is back: {error}"
+            );
             let (site, settings) = (site.clone(), Arc::new(settings.clone()));
-            background.spawn("first-steps", OnError::Restart, move |stop| later(site.clone(), settings.clone(), stop));
+            background.spawn("bootstrap", OnError::Restart, move |stop| later(site.clone(), settings.clone(), stop));
             Ok(Administrator::Unknown)
         }
         Err(error) => Err(error.into()),
@@ -58,12 +60,12 @@ async fn later(site: Site, settings: Arc<Settings>, stop: Stop) -> Result<(), In
     loop {
         tokio::select! {
             () = stop.cancelled() => return Ok(()),
-            () = tokio::time::sleep(Duration::from_millis(AGAIN_MS)) => {}
+            () = tokio::time::sleep(Duration::from_millis(RETRY_MS)) => {}
         }
-        match every_step(&site, &settings).await {
+        match make_ready(&site, &settings).await {
             Ok(_) => return Ok(()),
-            Err(StepError::Away(_)) => {}
-            Err(StepError::Refused(reason)) => {
+            Err(BootstrapError::Unavailable(_)) => {}
+            Err(BootstrapError::Refused(reason)) => {
                 error!("{reason}");
                 return Ok(());
             }
@@ -71,7 +73,7 @@ async fn later(site: Site, settings: Arc<Settings>, stop: Stop) -> Result<(), In
     }
 }
 
-async fn every_step(site: &Site, settings: &Settings) -> Result<Administrator, StepError> {
+async fn make_ready(site: &Site, settings: &Settings) -> Result<Administrator, BootstrapError> {
     site.services.sessions.refresh().await?;
     if let Some(articles) = &site.services.articles
         && articles.ensure_first_board().await?
@@ -85,7 +87,7 @@ async fn every_step(site: &Site, settings: &Settings) -> Result<Administrator, S
 }
 
 /// Creates the administrator that the settings name, while there is none.
-async fn first_administrator(members: &MemberService, settings: &Settings) -> Result<Administrator, StepError> {
+async fn first_administrator(members: &MemberService, settings: &Settings) -> Result<Administrator, BootstrapError> {
     if members.has_admin().await? {
         return Ok(Administrator::Known);
     }
@@ -99,28 +101,28 @@ async fn first_administrator(members: &MemberService, settings: &Settings) -> Re
         Err(MemberError::NameTaken) if !members.has_admin().await? => {
             let name = &settings.admin_name;
             let text = format!("an ordinary member has the name {name:?}: set MADANG_ADMIN_NAME to another");
-            return Err(StepError::Refused(text));
+            return Err(BootstrapError::Refused(text));
         }
         Err(MemberError::NameTaken) => {}
         Err(MemberError::Store(error)) => return Err(error.into()),
         Err(error) => {
             let text = format!("cannot create the administrator of MADANG_ADMIN_NAME: {error}");
-            return Err(StepError::Refused(text));
+            return Err(BootstrapError::Refused(text));
         }
     }
     Ok(Administrator::Known)
 }
 
-impl From<StoreError> for StepError {
+impl From<StoreError> for BootstrapError {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Unavailable { .. } => Self::Away(error),
+            StoreError::Unavailable { .. } => Self::Unavailable(error),
             other => Self::Refused(other.to_string()),
         }
     }
 }
 
-impl From<MemberError> for StepError {
+impl From<MemberError> for BootstrapError {
     fn from(error: MemberError) -> Self {
         match error {
             MemberError::Store(error) => error.into(),
@@ -129,7 +131,7 @@ impl From<MemberError> for StepError {
     }
 }
 
-impl From<ArticleError> for StepError {
+impl From<ArticleError> for BootstrapError {
     fn from(error: ArticleError) -> Self {
         match error {
             ArticleError::Store(error) => error.into(),
