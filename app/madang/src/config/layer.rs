@@ -45,10 +45,19 @@ pub(super) const CLUSTER_KEYS: [&str; 7] = [
 const CLUSTER_NUMBERS: [&str; 3] =
     ["cluster.token_generation", "cluster.node_lease_ms", "cluster.mysql_connections_max"];
 
+/// Settings that had another name, which is understood for one more version: (old, new).
+const RENAMED: [(&str, &str); 2] = [("people_queue", "foreground_queue"), ("wait_max_ms", "scheduling_delay_max_ms")];
+
+/// The present name of a setting.
+pub(super) fn present_name(key: &str) -> &str {
+    RENAMED.iter().find(|(old, _)| *old == key).map_or(key, |(_, new)| new)
+}
+
 /// The setting of an environment variable, whose name has no dots.
 pub(super) fn key_of_variable(name: &str) -> Option<&'static str> {
-    let all = KEYS.iter().map(String::as_str).chain(CLUSTER_KEYS);
-    all.into_iter().find(|key| key.replace('.', "_") == name)
+    let mut all = KEYS.iter().map(String::as_str).chain(CLUSTER_KEYS);
+    let name = present_name(name);
+    all.find(|key| key.replace('.', "_") == name)
 }
 
 /// A value from the environment or a flag, read as what the setting is: text stays text, whatever it looks like.

@@ -314,6 +314,17 @@ mod tests {
     }
 
     #[test]
+    fn the_former_name_of_a_setting_is_understood_wherever_it_is_set() {
+        let (_keep, file) = file("people_queue = 7\n");
+        let environment = environment(&[("MADANG_WAIT_MAX_MS", "8")]);
+        let config = Config::load(&Sources { file, environment, ..Sources::default() }).unwrap();
+        assert_eq!((config.settings.foreground_queue, config.settings.scheduling_delay_max_ms), (7, 8));
+        let flags = vec![("wait_max_ms".to_owned(), "9".to_owned(), "--set wait_max_ms=9".to_owned())];
+        let config = Config::load(&Sources { flags, ..Sources::default() }).unwrap();
+        assert_eq!(config.settings.scheduling_delay_max_ms, 9);
+    }
+
+    #[test]
     fn the_description_is_a_file_that_gives_the_same_settings() {
         let (_keep, file) = file(&Config::load(&Sources::default()).unwrap().describe());
         assert_eq!(Config::load(&Sources { file, ..Sources::default() }).unwrap().settings, Settings::default());

@@ -61,8 +61,8 @@ pub(crate) struct Settings {
     pub trusted_proxies: String,
     /// Threads that read the database.
     pub readers: usize,
-    /// Writes of people that may wait; more are refused with 503.
-    pub people_queue: usize,
+    /// Writes of requests that may wait; more are refused with 503.
+    pub foreground_queue: usize,
     /// Writes of background work that may wait.
     pub background_queue: usize,
     /// Calls folded into one commit.
@@ -147,7 +147,7 @@ impl Default for Settings {
             site_url: String::new(),
             trusted_proxies: String::new(),
             readers: std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 4),
-            people_queue: 4_096,
+            foreground_queue: 4_096,
             background_queue: 1_024,
             batch_max: 256,
             event_log_keep_rows: 500_000,
@@ -193,7 +193,7 @@ impl Settings {
         range("in_flight_max", self.in_flight_max as u64, 1, 1_000_000);
         range("request_timeout_ms", self.request_timeout_ms, 100, 600_000);
         range("readers", self.readers as u64, 1, 64);
-        range("people_queue", self.people_queue as u64, 1, 1_000_000);
+        range("foreground_queue", self.foreground_queue as u64, 1, 1_000_000);
         range("background_queue", self.background_queue as u64, 1, 1_000_000);
         range("batch_max", self.batch_max as u64, 1, 10_000);
         range("event_log_keep_rows", self.event_log_keep_rows, 0, 1_000_000_000);

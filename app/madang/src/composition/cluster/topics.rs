@@ -31,7 +31,7 @@ pub(super) async fn make(log: KafkaLog, groups: Vec<ConsumerConfig>, stop: Stop)
         } {
             Ok(()) => {
                 if !said.is_empty() {
-                    info!("every topic is there now");
+                    info!("kafka: every topic exists now");
                 }
                 return Ok(());
             }
@@ -40,8 +40,12 @@ pub(super) async fn make(log: KafkaLog, groups: Vec<ConsumerConfig>, stop: Stop)
         let words = reason.to_string();
         if said != words {
             match reason {
-                ConnectError::Outage(_) => warn!("topics are not made yet: {words}"),
-                _ => error!("topics cannot be made: {words}"),
+                ConnectError::Outage(_) => {
+                    warn!("kafka: topics cannot be created yet, retrying; events wait in the outbox: {words}")
+                }
+                _ => error!(
+                    "kafka: topics cannot be created, retrying until somebody mends it; events wait in the outbox: {words}"
+                ),
             }
             said = words;
         }

@@ -56,7 +56,7 @@ impl<'a> Opening<'a> {
         let tokens = keys::token_keys(data.path())?;
         let options = SqliteOptions {
             readers: settings.readers,
-            foreground_queue: settings.people_queue,
+            foreground_queue: settings.foreground_queue,
             background_queue: settings.background_queue,
             batch_max: settings.batch_max,
             ..SqliteOptions::in_directory(data.path())
