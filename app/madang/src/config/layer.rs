@@ -21,14 +21,6 @@ pub(super) fn known_keys() -> &'static Vec<String> {
     &KEYS
 }
 
-/// Settings that were renamed: the old name, which still counts for one version, and the present one.
-const RENAMED: [(&str, &str); 1] = [("wait_max_ms", "scheduling_delay_max_ms")];
-
-/// The present name of a setting.
-pub(super) fn present_name(key: &str) -> &str {
-    RENAMED.iter().find(|(old, _)| *old == key).map_or(key, |(_, present)| present)
-}
-
 /// The section of the servers, which only the file can hold as a whole.
 pub(super) const CLUSTER: &str = "cluster";
 /// What of it may be set elsewhere too: by `MADANG_CLUSTER_...` and `--set cluster....`.

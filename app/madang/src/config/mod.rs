@@ -90,7 +90,7 @@ impl Config {
         let mut ignored_environment = Vec::new();
         for (name, value) in &sources.environment {
             let Some(key) = name.strip_prefix(ENVIRONMENT_PREFIX).map(str::to_ascii_lowercase) else { continue };
-            if let Some(key) = key_of_variable(present_name(&key)) {
+            if let Some(key) = key_of_variable(&key) {
                 figment = figment.merge(Layer::one(format!("environment variable {name}"), key, typed(key, value)));
             } else if !OTHER_ENVIRONMENT.iter().any(|other| name.starts_with(other)) {
                 ignored_environment.push(name.clone());
@@ -217,9 +217,9 @@ mod tests {
 
     #[test]
     fn a_setting_is_found_by_its_old_name_wherever_it_is_set() {
-        let (_keep, file) = file("wait_max_ms = 11\n");
+        let (_keep, file) = file("people_queue = 7\nwait_max_ms = 11\n");
         let config = Config::load(&Sources { file: file.clone(), ..Sources::default() }).unwrap();
-        assert_eq!(config.settings.scheduling_delay_max_ms, 11);
+        assert_eq!((config.settings.foreground_queue, config.settings.scheduling_delay_max_ms), (7, 11));
         let environment = environment(&[("MADANG_WAIT_MAX_MS", "12")]);
         let config = Config::load(&Sources { file: file.clone(), environment, ..Sources::default() }).unwrap();
         assert_eq!(config.settings.scheduling_delay_max_ms, 12);
@@ -311,17 +311,6 @@ mod tests {
         let config = Config::load(&Sources { environment, ..Sources::default() }).unwrap();
         assert_eq!(config.ignored_environment, ["MADANG_LISTN"]);
         assert_eq!(config.settings.rate_limit, Switch::Off);
-    }
-
-    #[test]
-    fn the_former_name_of_a_setting_is_understood_wherever_it_is_set() {
-        let (_keep, file) = file("people_queue = 7\n");
-        let environment = environment(&[("MADANG_WAIT_MAX_MS", "8")]);
-        let config = Config::load(&Sources { file, environment, ..Sources::default() }).unwrap();
-        assert_eq!((config.settings.foreground_queue, config.settings.scheduling_delay_max_ms), (7, 8));
-        let flags = vec![("wait_max_ms".to_owned(), "9".to_owned(), "--set wait_max_ms=9".to_owned())];
-        let config = Config::load(&Sources { flags, ..Sources::default() }).unwrap();
-        assert_eq!(config.settings.scheduling_delay_max_ms, 9);
     }
 
     #[test]

@@ -7,8 +7,7 @@ use async_trait::async_trait;
 use madang_article_read::ReadService;
 use madang_engine_redis::RedisBroadcast;
 use madang_event::Envelope;
-use madang_messaging::{HandOver, Message};
-use madang_mysql::AfterCommit;
+use madang_messaging::AfterCommit;
 use madang_redis::RedisReadModel;
 use madang_web::LiveHub;
 
