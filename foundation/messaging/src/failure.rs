@@ -1,5 +1,7 @@
 //! The two kinds of failure that messaging must never confuse: a part that is away, and a message that fails by itself.
 
+use madang_kernel::StoreError;
+
 /// A part (broker, database, membership store) could not be reached. Pauses the work; never counts against a message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{part} is away: {reason}")]
@@ -29,4 +31,14 @@ pub enum HandlerError {
     /// The bytes are not a message this handler understands: straight to the dead letters, as they are.
     #[error("undecodable: {0}")]
     Undecodable(String),
+}
+
+/// A store that cannot be reached pauses the work; a defect is the message's own failure, and ends with the dead letters.
+impl From<StoreError> for HandlerError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Unavailable { what, reason, .. } => Outage::new(what, reason).into(),
+            StoreError::Broken { what, source } => Self::Failed(format!("{what}: {source}")),
+        }
+    }
 }

@@ -93,8 +93,7 @@ impl Handler for ReadConsumer {
         match self.apply(deliveries).await {
             Ok(answers) => answers,
             // Nothing is known to be merged, so all are handed in again; the first answer pauses the rest.
-            Err(StoreError::Unavailable { what, reason, .. }) => vec![Err(Outage::new(what, reason).into())],
-            Err(StoreError::Broken { what, source }) => vec![Err(HandlerError::Failed(format!("{what}: {source}")))],
+            Err(error) => vec![Err(error.into())],
         }
     }
 

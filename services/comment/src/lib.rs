@@ -12,7 +12,7 @@ mod rules;
 mod service;
 mod store;
 
-pub use consumer::{CLEAN_UP_SLICE_ROWS, CommentCleaner};
+pub use consumer::{CLEAN_UP_SLICE_ROWS, CommentParts, article_deletions};
 pub use cursor::{CommentCursor, CursorParseError};
 pub use model::{Comment, CommentCount};
 pub use path::{CommentPath, LEVEL_CHARS, LevelFull, PathParseError};

@@ -13,8 +13,8 @@ use madang_board::{
     ActKind, Actor, ArticleFacts, ArticleId, ArticleLookup, BoardId, CommentId, CommentMode, MemberId, Reason, Role,
 };
 use madang_comment::{
-    CLEAN_UP_SLICE_ROWS, COUNTS_MAX, Comment, CommentCleaner, CommentDraft, CommentError, CommentService, CommentStore,
-    DepthMax,
+    CLEAN_UP_SLICE_ROWS, COUNTS_MAX, Comment, CommentDraft, CommentError, CommentService, CommentStore, DepthMax,
+    article_deletions,
 };
 use madang_event::{ArticleDeleted, BoardCount, Envelope, Event};
 use madang_kernel::{
@@ -224,7 +224,7 @@ async fn a_deleted_article_takes_its_comments_along_and_keeps_the_others() {
         site.reply(TREE, None).await.unwrap();
     }
     site.reply(TWO_LEVEL, None).await.unwrap();
-    let cleaner = CommentCleaner::new(site.store.clone(), site.articles.clone());
+    let cleaner = article_deletions(site.store.clone(), site.articles.clone());
     // Twice, as a redelivery does.
     assert_eq!(cleaner.handle(&[deletion(TREE), deletion(TREE)]).await, [Ok(Handled::Done), Ok(Handled::Done)]);
     assert_eq!(site.store.rows(), 1);
@@ -237,7 +237,7 @@ async fn a_store_that_is_away_is_no_fault_of_the_message() {
     let site = site();
     site.reply(TREE, None).await.unwrap();
     site.store.outages.store(1, Ordering::SeqCst);
-    let cleaner = CommentCleaner::new(site.store.clone(), site.articles.clone());
+    let cleaner = article_deletions(site.store.clone(), site.articles.clone());
     let mut nonsense = deletion(TREE);
     nonsense.message.payload = b"{}".to_vec().into();
     let answers = cleaner.handle(&[deletion(TREE), nonsense, deletion(TREE)]).await;
@@ -271,7 +271,7 @@ async fn a_rebuild_removes_the_comments_of_articles_whose_deletion_was_missed() 
     for gone in [TREE, half_cleaned] {
         site.articles.0.lock().unwrap().remove(&article(gone));
     }
-    let cleaner = CommentCleaner::new(site.store.clone(), site.articles.clone());
+    let cleaner = article_deletions(site.store.clone(), site.articles.clone());
     site.store.outages.store(1, Ordering::SeqCst);
     assert!(cleaner.rebuild().await.is_err(), "a store that is away is told, and the rebuild tried again");
     cleaner.rebuild().await.unwrap();

@@ -7,7 +7,7 @@ mod replay;
 mod service;
 mod store;
 
-pub use consumer::{CLEAN_UP_SLICE_ROWS, LikeConsumer};
+pub use consumer::{CLEAN_UP_SLICE_ROWS, LikeParts, article_deletions};
 pub use model::{LikeCount, LikeState, Liker};
 pub use replay::{Replay, Replayed};
 pub use service::{COUNTS_MAX, LikeError, LikeService};

@@ -9,12 +9,13 @@ use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
 use madang_board::{Actor, ArticleId, BoardId, MemberId, Role};
-use madang_event::{ArticleDeleted, BoardCount, Envelope, Event, Topic};
+use madang_event::{ArticleDeleted, ArticleDeletions, BoardCount, Envelope, Event, Topic};
 use madang_kernel::{
     EventId, ID_EPOCH_MS, Id, IdGenerator, ManualClock, NodeId, NodeLease, PageSize, ShardId, StoreError, Timestamp,
 };
 use madang_like::{
-    CLEAN_UP_SLICE_ROWS, COUNTS_MAX, LikeConsumer, LikeCount, LikeError, LikeService, LikeState, LikeStore,
+    CLEAN_UP_SLICE_ROWS, COUNTS_MAX, LikeCount, LikeError, LikeParts, LikeService, LikeState, LikeStore,
+    article_deletions,
 };
 use madang_messaging::{Delivery, Handled, Handler, HandlerError, Message, Position};
 use memory::{KnownArticles, MemoryLikes};
@@ -23,7 +24,7 @@ const ARTICLE: i64 = 77;
 
 struct Site {
     service: LikeService,
-    consumer: LikeConsumer,
+    consumer: ArticleDeletions<LikeParts>,
     store: Arc<MemoryLikes>,
     articles: Arc<KnownArticles>,
 }
@@ -37,7 +38,7 @@ fn site() -> Site {
     let (store, articles) = (Arc::new(MemoryLikes::default()), Arc::new(KnownArticles::default()));
     articles.0.lock().unwrap().extend([article(), ArticleId::from_raw(ARTICLE + 1)]);
     let service = LikeService::new(store.clone(), articles.clone(), ids, clock);
-    let consumer = LikeConsumer::new(store.clone(), articles.clone());
+    let consumer = article_deletions(store.clone(), articles.clone());
     Site { service, consumer, store, articles }
 }
 

@@ -1,68 +1,39 @@
-//! Events in: an article that was deleted takes its views along.
+//! What a deleted article means here: its views go.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use madang_event::type_name::ARTICLE_DELETED;
-use madang_event::{Envelope, Event};
+use madang_board::ArticleId;
+use madang_event::{ArticleDeletions, ArticleParts};
 use madang_kernel::StoreError;
-use madang_messaging::{Delivery, Handled, Handler, HandlerError, Message, Outage};
 
 use crate::ViewService;
 
-/// Applies the events of articles to their views. Applying one again changes nothing, so offsets are stored after it.
-pub struct ViewConsumer {
-    views: Arc<ViewService>,
-}
+/// The views of articles.
+pub struct ViewParts(Arc<ViewService>);
 
-impl ViewConsumer {
-    /// A consumer of [`Topic::Article`](madang_event::Topic::Article).
-    pub fn new(views: Arc<ViewService>) -> Self {
-        Self { views }
-    }
-
-    async fn apply(&self, message: &Message) -> Result<Handled, HandlerError> {
-        // Most events are of no interest here. One that is damaged behind its front passes with them: nothing is lost
-        // by ignoring what would have been ignored.
-        if Envelope::peek(&message.payload).is_some_and(|front| front.type_name != ARTICLE_DELETED) {
-            return Ok(Handled::Done);
-        }
-        let envelope =
-            Envelope::decode(&message.payload).map_err(|error| HandlerError::Undecodable(error.to_string()))?;
-        match envelope.event {
-            Event::ArticleDeleted(deleted) => self.views.article_deleted(deleted.article_id).await.map_err(failure)?,
-            Event::ArticleCreated(_)
-            | Event::ArticleEdited(_)
-            | Event::CommentCreated(_)
-            | Event::CommentDeleted(_)
-            | Event::ArticleLikesChanged(_)
-            | Event::ArticleViewed(_) => {}
-        }
-        Ok(Handled::Done)
-    }
+/// The consumer of article events for the owner of views.
+pub fn article_deletions(views: Arc<ViewService>) -> ArticleDeletions<ViewParts> {
+    let articles = views.article_lookup();
+    ArticleDeletions::new(ViewParts(views), articles)
 }
 
 #[async_trait]
-impl Handler for ViewConsumer {
-    async fn handle(&self, deliveries: &[Delivery]) -> Vec<Result<Handled, HandlerError>> {
-        let mut answers = Vec::with_capacity(deliveries.len());
-        for delivery in deliveries {
-            answers.push(self.apply(&delivery.message).await);
-        }
-        answers
+impl ArticleParts for ViewParts {
+    fn name(&self) -> &'static str {
+        "views"
     }
 
-    async fn rebuild(&self) -> Result<(), Outage> {
-        self.views.find_missed_deletions().await.map_err(|error| Outage::new(PART, error.to_string()))
+    async fn mark_article_gone(&self, article: ArticleId) -> Result<(), StoreError> {
+        self.0.article_deleted(article).await
     }
-}
 
-const PART: &str = "view store";
+    /// One row an article, which the mark has replaced.
+    async fn remove_slice(&self, _article: ArticleId) -> Result<bool, StoreError> {
+        Ok(true)
+    }
 
-/// A store that is away pauses the consumer; a defect is the message's to retry.
-fn failure(error: StoreError) -> HandlerError {
-    match error {
-        StoreError::Unavailable { what, reason, .. } => Outage::new(what, reason).into(),
-        StoreError::Broken { what, source } => HandlerError::Failed(format!("{what}: {source}")),
+    async fn articles_with_parts(&self, after: Option<ArticleId>) -> Result<Vec<ArticleId>, StoreError> {
+        self.0.counted_after(after).await
     }
 }

@@ -15,7 +15,7 @@ mod viewer;
 mod window;
 
 pub use config::{FLUSH_STEP_MS, ViewConfig};
-pub use consumer::ViewConsumer;
+pub use consumer::{ViewParts, article_deletions};
 pub use day::SiteDay;
 pub use live::{Full, LiveCounts, LiveLimits};
 pub use live_views::{LiveView, LiveViews};

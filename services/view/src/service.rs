@@ -206,19 +206,14 @@ impl ViewService {
         self.live.forget(article).await
     }
 
-    /// Events of deletions were missed: asks after every article with a stored count.
-    pub async fn find_missed_deletions(&self) -> Result<(), StoreError> {
-        let mut after = None;
-        loop {
-            let slice = self.store.counted_after(after, SLICE_MAX).await?;
-            let Some(last) = slice.last() else { return Ok(()) };
-            after = Some(*last);
-            for article in slice {
-                if self.articles.facts(article).await?.is_none() {
-                    self.article_deleted(article).await?;
-                }
-            }
-        }
+    /// Some articles with a stored count above `after`.
+    pub(crate) async fn counted_after(&self, after: Option<ArticleId>) -> Result<Vec<ArticleId>, StoreError> {
+        self.store.counted_after(after, SLICE_MAX).await
+    }
+
+    /// Who knows whether an article exists.
+    pub(crate) fn article_lookup(&self) -> Arc<dyn ArticleLookup> {
+        Arc::clone(&self.articles)
     }
 
     async fn require_article(&self, article: ArticleId) -> Result<(), ViewError> {

@@ -3,12 +3,9 @@
 use std::sync::Arc;
 
 use madang_article_read::ReadConsumer;
-use madang_comment::CommentCleaner;
 use madang_event::Topic;
 use madang_hot_article::HotConsumer;
-use madang_like::LikeConsumer;
 use madang_messaging::{Consumer, ConsumerConfig, GroupId, Handler, OnError, Outage, Supervisor};
-use madang_view::ViewConsumer;
 
 use crate::composition::site::Site;
 use crate::config::roles::Role;
@@ -54,12 +51,23 @@ fn groups(site: &Site) -> Vec<Group> {
             groups.push((role.name(), config, handler));
         }
     };
-    let comments =
-        site.stores.comments.clone().map(|store| CommentCleaner::new(store, site.services.article_lookup.clone()));
+    let comments = site
+        .stores
+        .comments
+        .clone()
+        .map(|store| madang_comment::article_deletions(store, site.services.article_lookup.clone()));
     add(Role::Comment, config(COMMENT_GROUP), comments.map(handler));
-    let likes = site.stores.likes.clone().map(|store| LikeConsumer::new(store, site.services.article_lookup.clone()));
+    let likes = site
+        .stores
+        .likes
+        .clone()
+        .map(|store| madang_like::article_deletions(store, site.services.article_lookup.clone()));
     add(Role::Like, config(LIKE_GROUP), likes.map(handler));
-    add(Role::View, config(VIEW_GROUP), site.services.views.clone().map(|views| handler(ViewConsumer::new(views))));
+    add(
+        Role::View,
+        config(VIEW_GROUP),
+        site.services.views.clone().map(|views| handler(madang_view::article_deletions(views))),
+    );
     let (clock, days) = (&site.clock, &site.days);
     let scores = |store| HotConsumer::new(store, clock.clone(), days.clone(), GroupId::new(HOT_GROUP));
     add(Role::HotArticle, config(HOT_GROUP), site.stores.hot.clone().map(|store| handler(scores(store))));

@@ -11,7 +11,7 @@ use madang_messaging::{Delivery, Handled, Handler, HandlerError, Message, Positi
 
 use super::*;
 use crate::memory::{MemorySite, MemoryViews};
-use crate::{LiveLimits, ViewConsumer};
+use crate::{LiveLimits, article_deletions};
 
 const START_MS: i64 = 1_800_000_000_000;
 
@@ -207,7 +207,7 @@ async fn a_deleted_article_takes_its_views_along_for_good() {
     site.view(1, 1).await.unwrap();
     site.views.flush_all().await.unwrap();
     site.view(1, 2).await.unwrap();
-    let consumer = ViewConsumer::new(Arc::clone(&site.views));
+    let consumer = article_deletions(Arc::clone(&site.views));
     let deletion = deletion(1);
     assert_eq!(consumer.handle(&[deletion.clone(), deletion]).await, [Ok(Handled::Done), Ok(Handled::Done)]);
     site.views.flush_all().await.unwrap();
@@ -234,7 +234,7 @@ async fn a_view_that_races_the_deletion_leaves_nothing() {
 async fn a_store_that_is_away_is_not_the_fault_of_the_event() {
     let site = Site::new();
     site.set_away(true);
-    let consumer = ViewConsumer::new(Arc::clone(&site.views));
+    let consumer = article_deletions(Arc::clone(&site.views));
     assert!(matches!(consumer.handle(&[deletion(1)]).await[..], [Err(HandlerError::Outage(_))]));
     let mut nonsense = deletion(1);
     nonsense.message.payload = Bytes::from_static(b"{");
@@ -251,7 +251,7 @@ async fn missed_deletions_are_found_by_asking() {
     for article in [1, 256, 257, 700] {
         site.remove(article);
     }
-    ViewConsumer::new(Arc::clone(&site.views)).rebuild().await.unwrap();
+    article_deletions(Arc::clone(&site.views)).rebuild().await.unwrap();
     let gone = (1..=700).filter(|article| site.store.stored(id(*article)) == StoredViews::Gone);
     assert_eq!(gone.collect::<Vec<_>>(), [1, 256, 257, 700]);
 }
