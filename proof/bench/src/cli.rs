@@ -64,6 +64,10 @@ pub(crate) struct Options {
     /// Also writes the results as JSON.
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
+    /// Writes docs/benchmarks.md: date, commit, machine, and every row of this run. With `--cluster` everything else is
+    /// measured first, in the same run.
+    #[arg(long)]
+    pub(crate) write: bool,
     /// Fails (code 1) when a ratio is missed or an answer was an error.
     #[arg(long)]
     pub(crate) strict: bool,
@@ -98,6 +102,12 @@ impl Options {
             if self.scenarios.is_empty() { all(scenario) } else { self.scenarios.contains(scenario) }
         };
         Scenario::value_variants().iter().copied().filter(wanted).collect()
+    }
+
+    /// The parts of this run: a page of all figures has those of an embedded site and of a cluster.
+    pub(crate) fn parts(&self) -> Vec<Self> {
+        let embedded = (self.write && self.cluster.is_some()).then(|| Self { cluster: None, ..self.clone() });
+        embedded.into_iter().chain([self.clone()]).collect()
     }
 
     /// The length of one turn.
@@ -142,6 +152,9 @@ mod tests {
     #[test]
     fn on_a_cluster_only_the_way_through_its_log_is_measured() {
         assert_eq!(options(&["--cluster", "cluster.toml"]).scenarios(), [Scenario::ReadLag]);
+        let parts = options(&["--cluster", "cluster.toml", "--write"]).parts();
+        assert_eq!(parts[0].scenarios().len(), Scenario::value_variants().len());
+        assert_eq!(parts[1].scenarios(), [Scenario::ReadLag]);
     }
 
     #[test]

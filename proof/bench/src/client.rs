@@ -67,20 +67,20 @@ impl Request {
     }
 }
 
-/// Why there was no answer.
+/// Why there was no response.
 #[derive(Debug)]
 pub(crate) enum Broken {
     /// The connection is gone.
     Connection(std::io::Error),
-    /// What came back is not an answer this client understands.
-    Answer(&'static str),
+    /// What came back is no response that this client understands.
+    Malformed(&'static str),
 }
 
 impl std::fmt::Display for Broken {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Connection(error) => write!(f, "connection: {}", error.kind()),
-            Self::Answer(what) => write!(f, "answer: {what}"),
+            Self::Malformed(what) => write!(f, "response: {what}"),
         }
     }
 }
@@ -93,9 +93,9 @@ impl From<std::io::Error> for Broken {
     }
 }
 
-/// Status and body of an answer; the body lies in the connection's buffer.
+/// Status and body of a response; the body lies in the connection's buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Answer<'a> {
+pub(crate) struct Response<'a> {
     pub(crate) status: u16,
     pub(crate) body: &'a [u8],
 }
@@ -115,7 +115,7 @@ impl Connection {
     }
 
     /// Sends a request and reads its whole answer. After an error the connection is of no use any more.
-    pub(crate) async fn exchange(&mut self, request: &Request) -> Result<Answer<'_>, Broken> {
+    pub(crate) async fn exchange(&mut self, request: &Request) -> Result<Response<'_>, Broken> {
         self.stream.write_all(&request.0).await?;
         self.buffer.clear();
         let head = loop {
@@ -126,23 +126,23 @@ impl Connection {
         };
         let end = head.bytes + head.body_bytes;
         if end > ANSWER_BYTES_MAX {
-            return Err(Broken::Answer("too long"));
+            return Err(Broken::Malformed("too long"));
         }
         while self.buffer.len() < end {
             self.read_more().await?;
         }
         if self.buffer.len() > end {
-            return Err(Broken::Answer("longer than its content-length"));
+            return Err(Broken::Malformed("longer than its content-length"));
         }
-        Ok(Answer { status: head.status, body: &self.buffer[head.bytes..end] })
+        Ok(Response { status: head.status, body: &self.buffer[head.bytes..end] })
     }
 
     async fn read_more(&mut self) -> Result<(), Broken> {
         if self.buffer.len() >= ANSWER_BYTES_MAX {
-            return Err(Broken::Answer("too long"));
+            return Err(Broken::Malformed("too long"));
         }
         match self.stream.read_buf(&mut self.buffer).await? {
-            0 => Err(Broken::Answer("cut off")),
+            0 => Err(Broken::Malformed("cut off")),
             _ => Ok(()),
         }
     }
@@ -163,15 +163,15 @@ impl Head {
         };
         let mut lines = buffer[..end].split(|byte| *byte == b'\n');
         let status = lines.next().and_then(|line| line.strip_prefix(b"HTTP/1.1 ")).and_then(|rest| rest.get(..3));
-        let status = status.and_then(number).ok_or(Broken::Answer("no HTTP/1.1"))?;
+        let status = status.and_then(number).ok_or(Broken::Malformed("no HTTP/1.1"))?;
         let length = lines.find_map(|line| {
             let (name, value) = line.split_at(line.iter().position(|byte| *byte == b':')?);
             name.eq_ignore_ascii_case(b"content-length").then(|| value[1..].trim_ascii())
         });
         let body_bytes = match length {
-            Some(digits) => number(digits).ok_or(Broken::Answer("content-length is no number"))?,
+            Some(digits) => number(digits).ok_or(Broken::Malformed("content-length is no number"))?,
             None if status == 204 || status == 304 => 0,
-            None => return Err(Broken::Answer("no content-length")),
+            None => return Err(Broken::Malformed("no content-length")),
         };
         // A status has three digits, so it fits.
         Ok(Some(Self { status: status as u16, bytes: end + 4, body_bytes }))

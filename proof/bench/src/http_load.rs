@@ -167,7 +167,7 @@ mod tests {
         .await;
         assert!(samples.count() > 0);
         // A closed connection shows as a cut-off answer or as a reset, as the system likes.
-        for kinds in [["status 503", ""], ["a body of another length", ""], ["answer: cut off", "connection: "]] {
+        for kinds in [["status 503", ""], ["a body of another length", ""], ["response: cut off", "connection: "]] {
             let found = samples
                 .errors()
                 .keys()

@@ -1,11 +1,12 @@
 //! `madang-bench`: measures the product and, in the same run, the limit each figure is compared with.
 
-mod apart;
-mod bare;
+mod affinity;
+mod bare_axum;
 mod cli;
 mod client;
 mod http_load;
 mod load;
+mod machine;
 mod open_loop;
 mod process;
 mod report;
@@ -27,7 +28,7 @@ fn main() -> Result<ExitCode> {
     let runtime = tokio::runtime::Runtime::new().context("could not start the runtime")?;
     runtime.block_on(async {
         match cli.command {
-            Some(Command::Bare(options)) => bare::serve(&options).await.map(|()| ExitCode::SUCCESS),
+            Some(Command::Bare(options)) => bare_axum::serve(&options).await.map(|()| ExitCode::SUCCESS),
             None => measure(&cli.options.settled()).await,
         }
     })
@@ -37,20 +38,25 @@ async fn measure(options: &Options) -> Result<ExitCode> {
     if cfg!(debug_assertions) {
         eprintln!("This is a debug build: its figures mean nothing. Use `cargo xtask bench`.");
     }
-    let scratch = Scratch::prepare(options)?;
     let mut report = Report::begin(options);
-    for scenario in options.scenarios() {
-        eprintln!("\n{scenario}: {}", scenario.asks());
-        match scenario.run(options, &scratch).await {
-            Ok(rows) => report.add(rows),
-            // The others are still worth their time.
-            Err(error) => report.fail(scenario, &error),
+    for options in options.parts() {
+        let scratch = Scratch::prepare(&options)?;
+        for scenario in options.scenarios() {
+            eprintln!("\n{scenario}: {}", scenario.asks());
+            match scenario.run(&options, &scratch).await {
+                Ok(rows) => report.add(rows, scratch.is_on_cluster()),
+                // The others are still worth their time.
+                Err(error) => report.fail(scenario, &error),
+            }
         }
     }
     println!("{}", report.table());
     if let Some(file) = &options.json {
         report.write_json(file)?;
         eprintln!("JSON in {}", file.display());
+    }
+    if options.write {
+        eprintln!("All figures in {}", report.write_page()?.display());
     }
     let passed = report.is_complete() && (report.is_met() || !options.strict);
     Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })

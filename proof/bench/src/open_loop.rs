@@ -124,7 +124,7 @@ impl OpenLoop {
             next += 1;
             let answered = match tokio::time::timeout(LATE_MAX, connection.exchange(request)).await {
                 Ok(answered) => answered.map(|answer| answer.status),
-                Err(_elapsed) => Err(Broken::Answer("none in time")),
+                Err(_elapsed) => Err(Broken::Malformed("none in time")),
             };
             let now = Instant::now();
             match answered {

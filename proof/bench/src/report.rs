@@ -1,15 +1,17 @@
-//! The answer: every figure beside its limit, as a table for people and as JSON for machines.
+//! The results: every figure beside its limit, as a table for people, as JSON for machines, and as docs/benchmarks.md.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use clap::ValueEnum as _;
 use madang_kernel::{Clock, SystemClock, Timestamp};
 use serde::Serialize;
 
 use crate::cli::Options;
 use crate::load::Turns;
+use crate::machine::Machine;
 use crate::samples::Samples;
 use crate::scenario::Scenario;
 
@@ -153,6 +155,16 @@ impl Row {
     }
 }
 
+/// How the page begins.
+const PREFACE: &str = "\
+# Benchmarks
+
+Written by `cargo xtask bench --write`; change the bench, not this page. Every figure stands beside a limit that was measured in
+the same run, by turns; the load generator shares the machine. Believe the ratios: two runs differ by a quarter in the rates.
+`cargo xtask bench SCENARIO` measures one of them again. What was tried on the way, with its figures, is on the pages of
+[docs/design](design).
+";
+
 const COLUMNS: usize = 9;
 const HEADER: [&str; COLUMNS] =
     ["scenario", "figure", "limit", "ratio", "goal", "p50 ms (limit's)", "p99 ms (limit's)", "errors", ""];
@@ -163,14 +175,20 @@ pub(crate) struct Report {
     measured_at: Timestamp,
     version: &'static str,
     optimized: bool,
-    cores: usize,
+    machine: Machine,
     connections: u16,
     rounds: u32,
     seconds_a_turn: f64,
     articles: u32,
     rows: Vec<Row>,
-    failures: Vec<String>,
+    /// Scenarios that could not be measured, and why.
+    failures: BTreeMap<String, String>,
 }
+
+/// The page of all figures, from the folder of this crate.
+const PAGE: &str = "../../docs/benchmarks.md";
+/// How the measurement of the lag on servers is called, which is a part of its own.
+const LAG_ON_CLUSTER: &str = "read-lag --cluster";
 
 impl Report {
     /// A report without rows.
@@ -179,21 +197,20 @@ impl Report {
             measured_at: SystemClock.now(),
             version: env!("CARGO_PKG_VERSION"),
             optimized: !cfg!(debug_assertions),
-            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            machine: Machine::here(&options.scratch.clone().unwrap_or_else(std::env::temp_dir)),
             connections: options.connections,
             rounds: options.rounds,
             seconds_a_turn: options.turn().as_secs_f64(),
             articles: options.articles,
             rows: Vec::new(),
-            failures: Vec::new(),
+            failures: BTreeMap::new(),
         }
     }
 
     /// Notes that a scenario could not be measured.
     pub(crate) fn fail(&mut self, scenario: Scenario, error: &anyhow::Error) {
-        let failure = format!("`{scenario}` could not be measured: {error:#}");
-        eprintln!("{failure}");
-        self.failures.push(failure);
+        eprintln!("`{scenario}` could not be measured: {error:#}");
+        self.failures.insert(scenario.to_string(), format!("{error:#}"));
     }
 
     /// Whether everything asked for was measured.
@@ -202,8 +219,9 @@ impl Report {
     }
 
     /// Adds what a scenario showed.
-    pub(crate) fn add(&mut self, rows: Vec<Row>) {
-        self.rows.extend(rows);
+    pub(crate) fn add(&mut self, rows: Vec<Row>, on_cluster: bool) {
+        let named = |row: Row| if on_cluster { Row { scenario: LAG_ON_CLUSTER.into(), ..row } } else { row };
+        self.rows.extend(rows.into_iter().map(named));
     }
 
     /// Whether every goal is met, without errors.
@@ -213,7 +231,25 @@ impl Report {
 
     /// The rows for people.
     pub(crate) fn table(&self) -> String {
-        let rows: Vec<_> = std::iter::once(HEADER.map(String::from)).chain(self.rows.iter().map(Row::cells)).collect();
+        format!("{}\n{}", self.lines(&[]).join("\n"), self.circumstances())
+    }
+
+    fn circumstances(&self) -> String {
+        format!(
+            "{}; {} connections, {} × {} s a side, {} articles{}",
+            self.machine,
+            self.connections,
+            self.rounds,
+            self.seconds_a_turn,
+            grouped(f64::from(self.articles)),
+            if self.optimized { "" } else { ", DEBUG BUILD" }
+        )
+    }
+
+    /// The rows with those that were not measured, and what is to be said of them below.
+    fn lines(&self, not_measured: &[[String; COLUMNS]]) -> Vec<String> {
+        let rows = std::iter::once(HEADER.map(String::from)).chain(self.rows.iter().map(Row::cells));
+        let rows: Vec<_> = rows.chain(not_measured.iter().cloned()).collect();
         let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
         let widths: [usize; COLUMNS] = std::array::from_fn(width);
         let line = |row: &[String; COLUMNS]| {
@@ -222,19 +258,43 @@ impl Report {
         };
         let mut lines: Vec<_> = rows.iter().map(line).collect();
         lines.insert(1, format!("|{}|", widths.map(|width| "-".repeat(width + 2)).join("|")));
-        lines.extend(self.rows.iter().flat_map(Row::distribution_lines));
-        lines.extend(self.failures.iter().cloned());
+        lines.push(String::new());
+        lines.extend(self.rows.iter().flat_map(Row::distribution_lines).map(|line| format!("- {line}")));
+        let failures = self.failures.iter();
+        lines.extend(failures.map(|(scenario, why)| format!("- `{scenario}` could not be measured: {why}")));
         // A side that stands in several rows says what went wrong once.
         let errors: BTreeSet<_> = self.rows.iter().flat_map(Row::error_lines).collect();
-        lines.extend(errors.iter().map(|error| format!("error: {error}")));
+        lines.extend(errors.iter().map(|error| format!("- error: {error}")));
+        lines
+    }
+
+    /// Writes the page of all figures.
+    pub(crate) fn write_page(&self) -> Result<PathBuf> {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(PAGE);
+        fs::write(&file, self.page()).with_context(|| format!("cannot write {}", file.display()))?;
+        Ok(file)
+    }
+
+    fn page(&self) -> String {
+        let all = Scenario::value_variants().iter().map(ToString::to_string);
+        let missing = all.chain([LAG_ON_CLUSTER.to_owned()]);
+        let missing = missing.filter(|name| !self.rows.iter().any(|row| row.scenario == *name));
+        let not_measured: Vec<_> = missing
+            .map(|name| {
+                std::array::from_fn(|column| match column {
+                    0 => name.clone(),
+                    1 => "not measured in this run".to_owned(),
+                    _ => String::new(),
+                })
+            })
+            .collect();
+        let day = jiff::Timestamp::from_millisecond(self.measured_at.as_millis()).unwrap_or_default();
         format!(
-            "{}\n{} cores, {} connections, {} × {} s a side{}",
-            lines.join("\n"),
-            self.cores,
-            self.connections,
-            self.rounds,
-            self.seconds_a_turn,
-            if self.optimized { "" } else { ", DEBUG BUILD" }
+            "{PREFACE}\nMeasured on {} at commit `{}`: {}.\n\n{}\n",
+            day.strftime("%Y-%m-%d"),
+            self.machine.commit,
+            self.circumstances(),
+            self.lines(&not_measured).join("\n")
         )
     }
 
@@ -264,6 +324,8 @@ fn grouped(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
+
+    use clap::Parser as _;
 
     use super::*;
 
@@ -311,6 +373,22 @@ mod tests {
         assert!(!row.met);
         let lines: Vec<_> = row.distribution_lines().collect();
         assert!(lines.len() == 1 && lines[0].starts_with("lag: 100 calls, p50 "), "{lines:?}");
+    }
+
+    #[test]
+    fn the_page_names_commit_and_machine_and_says_of_each_scenario_whether_it_was_measured() {
+        let options = crate::cli::Cli::parse_from(["bench"]).options;
+        let mut report = Report::begin(&options);
+        report.add(vec![row(1.0, 2.0, Goal::None)], false);
+        report.fail(Scenario::Folding, &anyhow::anyhow!("no server"));
+        let page = report.page();
+        let line = |name: &str| page.lines().find(|line| line.starts_with(&format!("| {name} "))).unwrap().to_owned();
+        assert!(line("startup").contains("ours: 1.00 ms"), "{page}");
+        assert!(line("get-article").contains("not measured in this run"), "{page}");
+        assert!(line("folding").contains("not measured in this run"), "{page}");
+        assert!(line("read-lag --cluster").contains("not measured in this run"), "{page}");
+        assert!(page.contains("- `folding` could not be measured: no server"), "{page}");
+        assert!(page.contains(" at commit `") && page.contains(" cores ("), "{page}");
     }
 
     #[test]

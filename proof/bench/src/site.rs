@@ -12,7 +12,7 @@ use madang_kernel::{Clock, SystemClock};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::apart::Apart;
+use crate::affinity::SplitCores;
 use crate::cli::Options;
 use crate::client::{Connection, Request};
 use crate::process::Server;
@@ -25,7 +25,7 @@ const ADMIN_PASSWORD: &str = "only for this run";
 /// How long consumer groups may take to hear of everything that a site was filled with.
 const CATCH_UP_MAX: Duration = Duration::from_secs(300);
 /// How often they are asked.
-const CATCH_UP_LOOK: Duration = Duration::from_millis(200);
+const CATCH_UP_POLL: Duration = Duration::from_millis(200);
 
 /// The folder of one run, removed at its end, and the binary that is measured.
 pub(crate) struct Scratch {
@@ -157,8 +157,8 @@ impl Site<'_> {
     }
 
     /// Starts a server on the site, on processors of its own.
-    pub(crate) fn serve_apart(&self, apart: &Apart) -> Result<Server> {
-        Server::start(&mut apart.server(&self.command()), &self.data.with_extension("log"))
+    pub(crate) fn serve_on(&self, cores: &SplitCores) -> Result<Server> {
+        Server::start(&mut cores.server(&self.command()), &self.data.with_extension("log"))
     }
 
     /// Starts a server on the site, with these variables in its environment.
@@ -258,7 +258,7 @@ pub(crate) async fn caught_up(address: SocketAddr) -> Result<()> {
         if started.elapsed() > CATCH_UP_MAX {
             bail!("the consumer groups did not catch up within {CATCH_UP_MAX:?}: {ready}");
         }
-        tokio::time::sleep(CATCH_UP_LOOK).await;
+        tokio::time::sleep(CATCH_UP_POLL).await;
     }
 }
 

@@ -39,15 +39,15 @@ pub(crate) async fn run(_: &Options, scratch: &Scratch) -> Result<Vec<Row>> {
     server.stop().await?;
     let server = site.serve()?;
     let requests: Vec<_> = ids.iter().map(|id| Request::get(&format!("/api/v1/articles/{id}"))).collect();
-    let mut crowd = Crowd::gather(server.address).await?;
+    let mut clients = Clients::connect(server.address).await?;
 
-    let cold = crowd.ask_for_each(&requests).await?;
+    let cold = clients.ask_for_each(&requests).await?;
     let told = counter(server.address, ARTICLE_REBUILDS).await?;
     let rebuilds = told.with_context(|| format!("the server tells no {ARTICLE_REBUILDS}: has it a query model?"))?;
     let view_loads = counter(server.address, VIEW_REBUILDS).await?.unwrap_or(0.0);
     let refreshes_before = counter(server.address, VIEW_REFRESHES).await?.unwrap_or(0.0);
     tokio::time::sleep(Duration::from_millis(EXPIRED_MS)).await;
-    let expired = crowd.ask_for_each(&requests).await?;
+    let expired = clients.ask_for_each(&requests).await?;
     let refreshes = counter(server.address, VIEW_REFRESHES).await?.unwrap_or(0.0) - refreshes_before;
     server.stop().await?;
 
@@ -70,11 +70,11 @@ pub(crate) async fn run(_: &Options, scratch: &Scratch) -> Result<Vec<Row>> {
     ])
 }
 
-/// Clients that are connected and wait for a word.
-struct Crowd(Vec<Connection>);
+/// Clients that are connected and ask at the same moment.
+struct Clients(Vec<Connection>);
 
-impl Crowd {
-    async fn gather(address: SocketAddr) -> Result<Self> {
+impl Clients {
+    async fn connect(address: SocketAddr) -> Result<Self> {
         let mut clients = Vec::new();
         for _ in 0..CLIENTS {
             let mut client = Connection::open(address).await?;

@@ -7,7 +7,7 @@ use madang_board::BoardId;
 use madang_kernel::{PageNumber, PageSize};
 
 use super::Scenario;
-use super::store::{Store, Way};
+use super::store::{Paging, Store};
 use crate::cli::Options;
 use crate::client::Connection;
 use crate::process::Server;
@@ -73,8 +73,12 @@ async fn at_the_store(options: &Options, store: &Store, board: BoardId, last: u6
     let size = PageSize::new("page_size", PAGE_SIZE.into())?;
     let last = PageNumber::new("page", i64::try_from(last - 1)?)?;
     let reference = PageNumber::new("page", i64::try_from(REFERENCE_PAGE)?)?;
-    let cases =
-        [(Way::Blocks, reference), (Way::Blocks, last), (Way::CoveringSubquery, last), (Way::PlainOffset, last)];
+    let cases = [
+        (Paging::Blocks, reference),
+        (Paging::Blocks, last),
+        (Paging::CoveringSubquery, last),
+        (Paging::PlainOffset, last),
+    ];
     let mut samples = cases.map(|_| Samples::new());
     let mut pace = Pace::of(options);
     while pace.goes_on() {

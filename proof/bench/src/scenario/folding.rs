@@ -15,7 +15,7 @@ use madang_mysql::{MysqlArticles, MysqlLikes, MysqlOptions, Service};
 
 use super::Scenario;
 use super::in_place::{Change, InPlaceLikes};
-use super::like_callers::{Crowd, Step};
+use super::like_callers::{Population, Step};
 use super::relayed::{Relayed, Servers};
 use crate::cli::Options;
 use crate::load::{Side, Turn, Turns, by_turns, call_until, run_callers};
@@ -30,7 +30,7 @@ const ARTICLE: i64 = 1 << 40;
 
 /// Measures both by turns.
 pub(crate) async fn run(options: &Options) -> Result<Vec<Row>> {
-    let Some(servers) = Servers::of_environment() else { return Ok(Vec::new()) };
+    let servers = Servers::of_environment()?;
     let mut rows = likes(options, &servers).await?;
     rows.extend(articles(options, &servers, 1).await?);
     rows.extend(articles(options, &servers, usize::from(options.connections)).await?);
@@ -48,14 +48,14 @@ fn one_each(servers: &Servers, name: &str, callers: usize) -> MysqlOptions {
 
 async fn likes(options: &Options, servers: &Servers) -> Result<Vec<Row>> {
     let callers = usize::from(options.connections);
-    let crowd = Crowd::new(MEMBERS, callers)?;
+    let population = Population::new(MEMBERS, callers)?;
     let folded = Relayed::open(servers, servers.options("likes"), Service::Like).await?;
     let single = Relayed::open(servers, one_each(servers, "likes_one", callers), Service::Like).await?;
     let at = |database: &Relayed, in_place| Likers {
         store: MysqlLikes::new(database.db.clone()),
         in_place,
         database: database.clone(),
-        crowd,
+        population,
         done: (0..callers).map(|_| AtomicU64::new(0)).collect(),
     };
     let in_place = Some(InPlaceLikes::new(&single.db));
@@ -77,7 +77,7 @@ struct Likers {
     /// Where calls are not folded.
     in_place: Option<InPlaceLikes>,
     database: Relayed,
-    crowd: Crowd,
+    population: Population,
     done: Arc<[AtomicU64]>,
 }
 
@@ -88,11 +88,15 @@ impl Likers {
 
     async fn run(&self, length: Duration) -> Turn {
         run_callers(self.done.len(), length, |caller, until| {
-            let (stores, database, crowd, done) =
-                ((self.store.clone(), self.in_place.clone()), self.database.clone(), self.crowd, self.done.clone());
+            let (stores, database, population, done) = (
+                (self.store.clone(), self.in_place.clone()),
+                self.database.clone(),
+                self.population,
+                self.done.clone(),
+            );
             call_until(until, move || {
                 let ((store, in_place), database) = (stores.clone(), database.clone());
-                let step = crowd.step(caller, done[caller].fetch_add(1, Ordering::Relaxed));
+                let step = population.step(caller, done[caller].fetch_add(1, Ordering::Relaxed));
                 async move {
                     let changed = match in_place {
                         Some(in_place) => change_in_place(&in_place, &database, step).await,
@@ -109,7 +113,7 @@ impl Likers {
     async fn ensure_counted(self) -> Result<()> {
         let done: Vec<_> = self.done.iter().map(|done| done.load(Ordering::Relaxed)).collect();
         let counts = self.store.counts(vec![ArticleId::from_raw(ARTICLE)]).await?;
-        let (counted, expected) = (counts[0].map_or(0, |count| count.like_count), self.crowd.likes_after(&done));
+        let (counted, expected) = (counts[0].map_or(0, |count| count.like_count), self.population.likes_after(&done));
         ensure!(counted == expected, "{expected} likes were given, {counted} are counted");
         Ok(())
     }

@@ -24,8 +24,8 @@ const HEARD_MAX: Duration = Duration::from_secs(60);
 /// Looked for no longer than this.
 const SHOWN_MAX_MS: u64 = 5_000;
 /// Between two looks: a fiftieth of the lag that is allowed, and on a cluster, where a look costs more, a thirtieth.
-const LOOK_EVERY_MS: u64 = 1;
-const LOOK_EVERY_ON_CLUSTER_MS: u64 = 5;
+const POLL_MS: u64 = 1;
+const POLL_ON_CLUSTER_MS: u64 = 5;
 
 /// What is written, and where it is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,8 +118,8 @@ impl LagSite {
         let mut hot: Vec<_> = ids.into_iter().map(Target::new).collect();
         ensure!(hot.len() > 2 * HOT, "the board has too few articles");
         let others = hot.split_off(HOT);
-        let look_every_ms = if scratch.is_on_cluster() { LOOK_EVERY_ON_CLUSTER_MS } else { LOOK_EVERY_MS };
-        let look_every = Duration::from_millis(look_every_ms);
+        let poll_ms = if scratch.is_on_cluster() { POLL_ON_CLUSTER_MS } else { POLL_MS };
+        let look_every = Duration::from_millis(poll_ms);
         let site = Self { address: server.address, board, tokens: site.tokens, hot, others, look_every };
         site.heat().await?;
         Ok((site, server))

@@ -26,11 +26,11 @@ pub(super) struct Step {
 
 /// Members shared out among callers. Each caller lets all of its members like, then all of them take it back, and so on.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Crowd {
+pub(super) struct Population {
     members_each: usize,
 }
 
-impl Crowd {
+impl Population {
     /// So many members for so many callers.
     pub(super) fn new(members: usize, callers: usize) -> Result<Self> {
         ensure!(callers <= members, "{members} members are too few for {callers} callers");
@@ -59,7 +59,7 @@ impl Crowd {
 pub(super) struct LikeCallers {
     database: Database,
     store: CountedLikes,
-    crowd: Crowd,
+    population: Population,
     done: Arc<[AtomicU64]>,
 }
 
@@ -69,12 +69,12 @@ impl LikeCallers {
         folder: &Path,
         commits: Commits,
         counting: Counting,
-        crowd: Crowd,
+        population: Population,
         callers: usize,
     ) -> Result<Self> {
         let database = Database::open(folder, commits)?;
         let store = CountedLikes::new(database.db.clone(), counting);
-        Ok(Self { database, store, crowd, done: (0..callers).map(|_| AtomicU64::new(0)).collect() })
+        Ok(Self { database, store, population, done: (0..callers).map(|_| AtomicU64::new(0)).collect() })
     }
 
     /// The callers as one side of a comparison.
@@ -84,11 +84,11 @@ impl LikeCallers {
 
     async fn run(&self, length: Duration) -> Turn {
         run_callers(self.done.len(), length, |caller, until| {
-            let (store, database, crowd, done) =
-                (self.store.clone(), self.database.clone(), self.crowd, self.done.clone());
+            let (store, database, population, done) =
+                (self.store.clone(), self.database.clone(), self.population, self.done.clone());
             call_until(until, move || {
                 let (store, database) = (store.clone(), database.clone());
-                let step = crowd.step(caller, done[caller].fetch_add(1, Ordering::Relaxed));
+                let step = population.step(caller, done[caller].fetch_add(1, Ordering::Relaxed));
                 async move { change(&store, &database, step).await.map_err(|error| format!("store: {error}")) }
             })
         })
@@ -99,7 +99,7 @@ impl LikeCallers {
     pub(super) async fn close(self) -> Result<()> {
         let done: Vec<_> = self.done.iter().map(|done| done.load(Ordering::Relaxed)).collect();
         let counted = self.store.count(ArticleId::from_raw(ARTICLE)).await?;
-        let expected = self.crowd.likes_after(&done);
+        let expected = self.population.likes_after(&done);
         ensure!(counted == expected, "{expected} likes were given, {counted} are counted");
         self.database.close().await;
         Ok(())
@@ -130,17 +130,17 @@ mod tests {
 
     #[test]
     fn every_step_changes_something_and_the_likes_are_known() {
-        let crowd = Crowd::new(10, 3).unwrap();
+        let population = Population::new(10, 3).unwrap();
         for caller in 0..3 {
             let mut likes = std::collections::BTreeSet::new();
             for done in 0..20 {
-                assert_eq!(crowd.likes_after(&[done]), likes.len() as u64);
-                let Step { member, likes: gives } = crowd.step(caller, done);
+                assert_eq!(population.likes_after(&[done]), likes.len() as u64);
+                let Step { member, likes: gives } = population.step(caller, done);
                 assert!(if gives { likes.insert(member) } else { likes.remove(&member) });
                 assert_eq!(member / 3, caller, "nobody else's member");
             }
         }
-        assert!(Crowd::new(2, 3).is_err());
+        assert!(Population::new(2, 3).is_err());
     }
 
     #[tokio::test]
@@ -149,7 +149,7 @@ mod tests {
             for commits in [Commits::Grouped, Commits::OneEach] {
                 let folder = tempfile::tempdir().unwrap();
                 let callers =
-                    LikeCallers::open(folder.path(), commits, counting, Crowd::new(16, 4).unwrap(), 4).unwrap();
+                    LikeCallers::open(folder.path(), commits, counting, Population::new(16, 4).unwrap(), 4).unwrap();
                 let turn = callers.run(Duration::from_millis(50)).await;
                 assert!(turn.samples.errors().is_empty(), "{:?}", turn.samples.errors());
                 assert!(turn.samples.count() > 0);

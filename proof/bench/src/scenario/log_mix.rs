@@ -62,7 +62,7 @@ impl<'a> LogMix<'a> {
     /// The next entry.
     pub(super) fn next(&mut self) -> Result<Message, LeaseEnded> {
         self.made += 1;
-        let rank = self.zipf.rank(scatter(2 * self.made));
+        let rank = self.zipf.rank(2 * self.made);
         let envelope = match self.at_rank[rank] {
             Some(place) if !self.articles[place].deleted => self.change(place),
             _ => {

@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use serde_json::json;
 
 use super::Scenario;
-use crate::apart::Apart;
+use crate::affinity::SplitCores;
 use crate::cli::Options;
 use crate::client::Request;
 use crate::open_loop::{OpenLoop, OpenTurn};
@@ -40,8 +40,8 @@ const RESIDENT_MAX_MB: f64 = 512.0;
 /// Finds the peak, then asks for three times that.
 pub(crate) async fn run(options: &Options, scratch: &Scratch) -> Result<Vec<Row>> {
     let site = scratch.site("overload", ARTICLES)?;
-    let apart = Apart::take()?;
-    let server = apart.as_ref().map_or_else(|| site.serve(), |apart| site.serve_apart(apart))?;
+    let cores = SplitCores::take()?;
+    let server = cores.as_ref().map_or_else(|| site.serve(), |cores| site.serve_on(cores))?;
     caught_up(server.address).await?;
     let board = FullestBoard::find(server.address).await?;
     let articles = board.ids(server.address, READ, 100).await?;

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::Scenario;
 use super::database::Commits;
-use super::like_callers::{Crowd, LikeCallers};
+use super::like_callers::{LikeCallers, Population};
 use super::like_ways::Counting;
 use crate::cli::Options;
 use crate::client::Request;
@@ -23,14 +23,14 @@ pub(super) const PEOPLE: (&str, u32, u32) = ("people", 1_000, 3_000);
 const GOAL: Goal = Goal::AtLeast(4.0);
 
 struct LikeScript {
-    crowd: Crowd,
+    population: Population,
     like: Vec<Request>,
     unlike: Vec<Request>,
 }
 
 impl Script for LikeScript {
     fn request(&self, connection: usize, sent: u64) -> Cow<'_, Request> {
-        let step = self.crowd.step(connection, sent);
+        let step = self.population.step(connection, sent);
         Cow::Borrowed(if step.likes { &self.like[step.member] } else { &self.unlike[step.member] })
     }
 }
@@ -39,16 +39,16 @@ impl Script for LikeScript {
 pub(crate) async fn run(options: &Options, scratch: &Scratch) -> Result<Vec<Row>> {
     let site = scratch.site_of(PEOPLE.0, PEOPLE.1, PEOPLE.2)?;
     let callers = usize::from(options.connections);
-    let crowd = Crowd::new(site.tokens.len(), callers)?;
+    let population = Population::new(site.tokens.len(), callers)?;
     let server = site.serve()?;
     let article = FullestBoard::find(server.address).await?.newest_article(server.address).await?;
     let path = format!("{article}/like");
     let of_all = |method: &str| site.tokens.iter().map(|token| Request::bodiless(method, &path, token)).collect();
-    let script = LikeScript { crowd, like: of_all("PUT"), unlike: of_all("DELETE") };
+    let script = LikeScript { population, like: of_all("PUT"), unlike: of_all("DELETE") };
     let http = HttpLoad::new(server.address, options.connections, script);
 
     let at_store = |name: &str, commits, counting| {
-        LikeCallers::open(&scratch.folder(&format!("likes-{name}"))?, commits, counting, crowd, callers)
+        LikeCallers::open(&scratch.folder(&format!("likes-{name}"))?, commits, counting, population, callers)
     };
     let one_each = at_store("one-each", Commits::OneEach, Counting::UpdateInPlace)?;
     let grouped = at_store("grouped", Commits::Grouped, Counting::Grouped)?;
@@ -65,7 +65,7 @@ pub(crate) async fn run(options: &Options, scratch: &Scratch) -> Result<Vec<Row>
     ];
     let turns = by_turns(options, sides).await;
     if turns[0].samples.errors().is_empty() {
-        ensure_counted(server.address, &path, crowd.likes_after(&http.sent())).await?;
+        ensure_counted(server.address, &path, population.likes_after(&http.sent())).await?;
     }
     for callers in [one_each, grouped, in_place, for_update, optimistic] {
         callers.close().await?;

@@ -17,10 +17,10 @@ use crate::samples::Samples;
 use crate::site::{Scratch, counter};
 
 /// What is asked for, and how late a reader may be, on a site of one process.
-const EMBEDDED: Asked = Asked { writes_per_second: 1_000, lag_max_ms: 50.0, hot_lag_max_ms: 50.0 };
+const EMBEDDED: Targets = Targets { writes_per_second: 1_000, lag_max_ms: 50.0, hot_lag_max_ms: 50.0 };
 /// The same on servers, where an effect may come by way of the broker. To the hot list it comes in two such steps: it is
 /// stored before it is ranked.
-const CLUSTER: Asked = Asked { writes_per_second: 500, lag_max_ms: 150.0, hot_lag_max_ms: 300.0 };
+const CLUSTER: Targets = Targets { writes_per_second: 500, lag_max_ms: 150.0, hot_lag_max_ms: 300.0 };
 /// What runs before on a cluster: a broker is slow in its first minutes, until its Java has compiled what it runs.
 const CLUSTER_WARM_UP: Duration = Duration::from_secs(60);
 /// Enough that none of them is late while others look for the effect of their writes.
@@ -28,19 +28,19 @@ const WORKERS: u64 = 128;
 /// How old an event was when the query model heard of it, by the server's own measure.
 const AGE: &str = "messaging_consumer_lag_ms{group=\"article-read\"}";
 const HEARD: &str = "p99 until the query model hears by the log";
-/// Between two looks at it.
-const LOOK_AT_AGE: Duration = Duration::from_millis(50);
+/// How often it is read.
+const AGE_POLL: Duration = Duration::from_millis(50);
 /// Slower than this, the load was not the one that was asked for.
 const PACE: Goal = Goal::AtLeast(0.95);
 
 #[derive(Clone, Copy)]
-struct Asked {
+struct Targets {
     writes_per_second: u32,
     lag_max_ms: f64,
     hot_lag_max_ms: f64,
 }
 
-impl Asked {
+impl Targets {
     fn lag_max_ms(self, kind: Kind) -> f64 {
         if kind == Kind::HotLike { self.hot_lag_max_ms } else { self.lag_max_ms }
     }
@@ -69,26 +69,26 @@ impl Seen {
 
 /// Writes at an even pace, and looks for the effect of each write as its reader would.
 pub(crate) async fn run(options: &Options, scratch: &Scratch) -> Result<Vec<Row>> {
-    let asked = if scratch.is_on_cluster() { CLUSTER } else { EMBEDDED };
+    let targets = if scratch.is_on_cluster() { CLUSTER } else { EMBEDDED };
     let (site, server) = LagSite::prepare(scratch).await?;
     let site = Arc::new(site);
     let length = options.turn() * options.rounds;
     let on_cluster = scratch.is_on_cluster();
     if on_cluster {
         eprintln!("Warming up for {CLUSTER_WARM_UP:?}");
-        load(&site, asked, Instant::now(), CLUSTER_WARM_UP).await?;
+        load(&site, targets, Instant::now(), CLUSTER_WARM_UP).await?;
     }
     let started = Instant::now();
     let heard = async { if on_cluster { ages(site.address, started + length).await } else { Ok(Samples::new()) } };
-    let (seen, heard) = tokio::try_join!(load(&site, asked, started, length), heard)?;
+    let (seen, heard) = tokio::try_join!(load(&site, targets, started, length), heard)?;
     server.stop().await?;
 
     let rate = seen.writes.count() as f64 / seen.last_write.duration_since(started).max(length).as_secs_f64();
-    let pace = Figure::plain("asked for", asked.writes_per_second.into());
+    let pace = Figure::plain("asked for", targets.writes_per_second.into());
     let written = Figure::median_ms("writes", &seen.writes).with_value(rate);
     let mut rows = vec![Row::compare(Scenario::ReadLag, "/s", written, pace, PACE)];
-    let named = Kind::ALL.iter().map(|kind| (kind.shown_as(), asked.lag_max_ms(*kind))).zip(&seen.lags);
-    let heard = on_cluster.then_some(((HEARD, asked.lag_max_ms), &heard));
+    let named = Kind::ALL.iter().map(|kind| (kind.shown_as(), targets.lag_max_ms(*kind))).zip(&seen.lags);
+    let heard = on_cluster.then_some(((HEARD, targets.lag_max_ms), &heard));
     rows.extend(named.chain(heard).map(|((name, limit), lags)| {
         let (figure, limit) = (Figure::tail_ms(name, lags, 0.99), Figure::plain("limit", limit));
         Row::compare(Scenario::ReadLag, "ms", figure, limit, Goal::AtMost(1.0))
@@ -97,11 +97,11 @@ pub(crate) async fn run(options: &Options, scratch: &Scratch) -> Result<Vec<Row>
 }
 
 /// Writes for so long, and looks for the effects.
-async fn load(site: &Arc<LagSite>, asked: Asked, started: Instant, length: Duration) -> Result<Seen> {
+async fn load(site: &Arc<LagSite>, targets: Targets, started: Instant, length: Duration) -> Result<Seen> {
     let mut workers = JoinSet::new();
     for worker in 0..WORKERS {
         let site = site.clone();
-        workers.spawn(async move { work(&site, worker, asked, started, started + length).await });
+        workers.spawn(async move { work(&site, worker, targets, started, started + length).await });
     }
     let mut seen = Seen::new(started);
     for of_worker in workers.join_all().await {
@@ -118,17 +118,17 @@ async fn ages(address: SocketAddr, until: Instant) -> Result<Samples> {
         if let Some(age_ms) = counter(address, AGE).await? {
             ages.succeeded(Duration::from_secs_f64(age_ms / 1_000.0));
         }
-        tokio::time::sleep(LOOK_AT_AGE).await;
+        tokio::time::sleep(AGE_POLL).await;
     }
     Ok(ages)
 }
 
 /// Does every write that falls to one worker, each at its time.
-async fn work(site: &LagSite, worker: u64, asked: Asked, started: Instant, until: Instant) -> Result<Seen> {
+async fn work(site: &LagSite, worker: u64, targets: Targets, started: Instant, until: Instant) -> Result<Seen> {
     let mut seen = Seen::new(started);
     let mut connection = Connection::open(site.address).await?;
     for number in (worker..).step_by(WORKERS as usize) {
-        let due = started + Duration::from_secs(1) * u32::try_from(number)? / asked.writes_per_second;
+        let due = started + Duration::from_secs(1) * u32::try_from(number)? / targets.writes_per_second;
         if due >= until {
             break;
         }

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use madang_engine_kafka::{KafkaLog, KafkaOptions};
 use madang_event::{Envelope, Topic};
 use madang_kernel::{Clock, IdGenerator, NodeId, NodeLease, SystemClock};
@@ -20,9 +20,9 @@ const LEASE_MS: i64 = 24 * 60 * 60 * 1_000;
 /// Few: topics stay at the broker.
 const PARTITIONS: u32 = 2;
 const STOP_MAX: Duration = Duration::from_secs(5);
-/// How long the relay may take to send what is left, and how often it is looked at.
+/// How long the relay may take to send what is left, and how often it is polled.
 const SENT_MAX: Duration = Duration::from_secs(300);
-const SENT_LOOK: Duration = Duration::from_millis(200);
+const SENT_POLL: Duration = Duration::from_millis(200);
 
 /// Where the servers are.
 #[derive(Debug, Clone)]
@@ -33,14 +33,13 @@ pub(super) struct Servers {
 }
 
 impl Servers {
-    /// The servers of the environment; without them the scenario is left out, and that is said.
-    pub(super) fn of_environment() -> Option<Self> {
+    /// The servers of the environment; without them the scenario cannot be measured.
+    pub(super) fn of_environment() -> Result<Self> {
         let (Ok(mysql), Ok(kafka)) = (std::env::var(MYSQL), std::env::var(KAFKA)) else {
-            eprintln!("LEFT OUT: {MYSQL} and {KAFKA} are not set. `cargo xtask stack up` starts servers.");
-            return None;
+            bail!("{MYSQL} and {KAFKA} are not set: `cargo xtask stack up`, then eval \"$(cargo xtask stack env)\"");
         };
         let mysql = mysql.split(',').next().unwrap_or_default().trim().to_owned();
-        Some(Self { mysql, kafka: kafka.trim().to_owned() })
+        Ok(Self { mysql, kafka: kafka.trim().to_owned() })
     }
 
     /// Everything on one server, as usual but for the databases' names.
@@ -93,7 +92,7 @@ impl Relayed {
         let started = Instant::now();
         while self.db.sizes().await?.outbox > 0 {
             ensure!(started.elapsed() < SENT_MAX, "events are not sent within {SENT_MAX:?}");
-            tokio::time::sleep(SENT_LOOK).await;
+            tokio::time::sleep(SENT_POLL).await;
         }
         Ok(started.elapsed())
     }

@@ -23,7 +23,7 @@ pub(super) struct Store {
 
 /// How a page is found.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Way {
+pub(super) enum Paging {
     /// As the product does it: whole blocks are skipped.
     Blocks,
     /// The offset is skipped in the index.
@@ -86,16 +86,16 @@ impl Store {
     /// Times one page; fails when it is empty, for then nothing was found.
     pub(super) async fn time_page(
         &self,
-        way: Way,
+        way: Paging,
         board: BoardId,
         page: PageNumber,
         size: PageSize,
     ) -> Result<Duration> {
         let started = Instant::now();
         let found = match way {
-            Way::Blocks => self.articles.page(board, page, size).await,
-            Way::CoveringSubquery => self.articles.page_by_covering_subquery(board, page, size).await,
-            Way::PlainOffset => self.articles.page_by_plain_offset(board, page, size).await,
+            Paging::Blocks => self.articles.page(board, page, size).await,
+            Paging::CoveringSubquery => self.articles.page_by_covering_subquery(board, page, size).await,
+            Paging::PlainOffset => self.articles.page_by_plain_offset(board, page, size).await,
         };
         let took = started.elapsed();
         if found.with_context(|| format!("{way:?} failed"))?.items.is_empty() {
@@ -160,7 +160,7 @@ mod tests {
         let kept = store.articles.find_board(board).await.unwrap().expect("it was made").article_count;
         assert_eq!(kept, turn.samples.count());
         assert!(kept > 0);
-        for way in [Way::Blocks, Way::CoveringSubquery, Way::PlainOffset] {
+        for way in [Paging::Blocks, Paging::CoveringSubquery, Paging::PlainOffset] {
             let time = async |page| store.time_page(way, board, page, PageSize::DEFAULT).await;
             time(PageNumber::FIRST).await.unwrap();
             let past_the_end = PageNumber::new("page", 1_000_000).unwrap();

@@ -6,11 +6,11 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 
 /// While it lives, this program keeps to the upper half of the processors; a server is given the lower.
-pub(crate) struct Apart {
+pub(crate) struct SplitCores {
     processors: usize,
 }
 
-impl Apart {
+impl SplitCores {
     /// Moves this program; `None` where there is only one processor.
     pub(crate) fn take() -> Result<Option<Self>> {
         let processors = std::thread::available_parallelism().context("the processors cannot be counted")?.get();
@@ -23,20 +23,20 @@ impl Apart {
 
     /// The same command on the processors of the server.
     pub(crate) fn server(&self, command: &Command) -> Command {
-        let mut apart = Command::new("taskset");
-        apart.arg("--cpu-list").arg(format!("0-{}", self.processors / 2 - 1));
-        apart.arg(command.get_program()).args(command.get_args());
+        let mut pinned = Command::new("taskset");
+        pinned.arg("--cpu-list").arg(format!("0-{}", self.processors / 2 - 1));
+        pinned.arg(command.get_program()).args(command.get_args());
         for (name, value) in command.get_envs() {
             match value {
-                Some(value) => apart.env(name, value),
-                None => apart.env_remove(name),
+                Some(value) => pinned.env(name, value),
+                None => pinned.env_remove(name),
             };
         }
-        apart
+        pinned
     }
 }
 
-impl Drop for Apart {
+impl Drop for SplitCores {
     fn drop(&mut self) {
         if let Err(error) = keep_to(0, self.processors - 1) {
             eprintln!("the rest runs on half of the processors: {error:#}");
