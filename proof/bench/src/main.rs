@@ -1,5 +1,13 @@
 //! `madang-bench`: measures the product and, in the same run, the limit each figure is compared with.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    clippy::cast_lossless,
+    reason = "numbers of callers, members and calls of one run, far below any bound"
+)]
+
 mod affinity;
 mod bare_axum;
 mod cli;

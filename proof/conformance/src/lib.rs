@@ -7,6 +7,13 @@
 //! madang_conformance::outbox_suite!(SqliteHarness);
 //! ```
 
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    clippy::cast_lossless,
+    reason = "a case counts to thousands, with numbers of its own"
+)]
 #![allow(clippy::unwrap_used, reason = "a case fails by panicking, as a test does")]
 
 /// Declares the cases of a port and the macro that stamps them on an adapter. `$` comes first because the exported macro

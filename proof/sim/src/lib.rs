@@ -6,6 +6,14 @@
 //! sleep past their lease. Then the faults end, everything runs until it is at rest, and the checker says what was
 //! broken. Each protection can be switched off, to see that the checker notices.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    clippy::cast_lossless,
+    reason = "a simulated world counts to thousands, with numbers of its own"
+)]
+
 mod checker;
 mod content;
 mod faults;

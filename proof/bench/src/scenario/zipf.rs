@@ -22,7 +22,6 @@ impl Zipf {
     }
 
     /// The rank of a draw; the same number draws the same rank in every run.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole numbers from 1 to the ranks")]
     pub(super) fn rank(&self, number: u64) -> usize {
         let drawn = self.distribution.sample(&mut SmallRng::seed_from_u64(number)) as usize;
         drawn.clamp(1, self.ranks) - 1
