@@ -75,7 +75,7 @@ async fn comments_are_found_at_their_place_in_the_index() {
             "last_descendant.sql",
             format!("{search} COVERING INDEX comment_by_path (article_id=? AND path>? AND path<?)"),
         ),
-        ("has_replies.sql", format!("{search} COVERING INDEX comment_by_parent (article_id=? AND parent_id=?)")),
+        ("replies.sql", format!("{search} COVERING INDEX comment_by_parent (article_id=? AND parent_id=?)")),
         ("counted_articles.sql", format!("{search} COVERING INDEX comment_by_parent (article_id>?)")),
     ] {
         let sql = fs::read_to_string(root().join("sql/comment").join(name)).unwrap();

@@ -14,7 +14,7 @@ mod dead_letters;
 mod errors;
 mod followers;
 mod health;
-mod idempotency;
+pub mod idempotency;
 mod inbox;
 mod lane;
 mod leases;
@@ -39,7 +39,6 @@ pub use dead_letters::MysqlDeadLetters;
 pub use errors::{PART, SqlError};
 #[doc(hidden)]
 pub use health::Health;
-pub use idempotency::{Earlier, IdempotencyRecords};
 pub use inbox::{EffectError, EffectTx, MysqlEffect, MysqlInbox};
 pub use lane::{Decided, Decision, Fold, Lanes};
 pub use leases::MysqlLeases;

@@ -8,6 +8,10 @@
 
 use madang_board::ArticleId;
 
+/// The level of blocks.
+pub const BLOCK: u8 = 1;
+/// The level of super-blocks.
+pub const SUPER_BLOCK: u8 = 2;
 /// Articles after which the newest block is full.
 pub const BLOCK_ARTICLES: u64 = 1_000;
 /// Articles after which the newest super-block is full.

@@ -6,23 +6,23 @@ use madang_board::{ArticleFacts, ArticleId, ArticleLookup, BoardId, BoardLookup}
 use madang_kernel::StoreError;
 
 use crate::ArticleService;
-use crate::known_articles::Known;
+use crate::article_cache::CachedArticle;
 
 #[async_trait]
 impl ArticleLookup for ArticleService {
     async fn facts(&self, article: ArticleId) -> Result<Option<ArticleFacts>, StoreError> {
         let now = self.clock.now();
-        let board_id = match self.known_articles.find(article, now) {
-            Known::Deleted => return Ok(None),
-            Known::On(board) => board,
-            Known::Nothing => {
+        let board_id = match self.article_cache.find(article, now) {
+            CachedArticle::Deleted => return Ok(None),
+            CachedArticle::On(board) => board,
+            CachedArticle::Miss => {
                 let Some(found) = self.store.find(article).await? else {
-                    self.known_articles.note_absent(article);
+                    self.article_cache.note_absent(article);
                     return Ok(None);
                 };
-                self.known_articles.note_existing(article, found.board_id, now);
+                self.article_cache.note_existing(article, found.board_id, now);
                 // It may have been deleted while it was looked up.
-                if self.known_articles.find(article, now) == Known::Deleted {
+                if self.article_cache.find(article, now) == CachedArticle::Deleted {
                     return Ok(None);
                 }
                 found.board_id

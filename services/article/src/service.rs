@@ -10,17 +10,17 @@ use madang_kernel::{
     Clock, Created, Id, IdGenerator, Idempotency, Invalid, Page, PageNumber, PageSize, Scroll, ShardId, StoreError,
 };
 
-use crate::known_articles::KnownArticles;
-use crate::known_boards::KnownBoards;
+use crate::article_cache::ArticleCache;
+use crate::board_cache::BoardCache;
 use crate::{
     Article, ArticleStore, ArticleSummary, Board, BoardWithCount, CommentMode, CreateArticle, CreateBoard,
     DeleteArticle, DeleteOutcome, EditArticle, EditOutcome, FIND_MANY_MAX, NEWEST_MAX, NewBoard, NewestArticles,
     markdown,
 };
 
-/// How long a process that shares its store believes that an article it saw still exists. Half of the second within which
+/// How long what is cached about an article is fresh in a process that shares its store. Half of the second within which
 /// a deleted article is gone everywhere: the rest is for processes that ask this one and remember its answer.
-pub const SHARED_FACTS_KEPT_MS: u64 = 500;
+pub const SHARED_FACTS_TTL_MS: u64 = 500;
 
 /// A board as its creator asks for it.
 #[derive(Debug, Clone)]
@@ -79,21 +79,21 @@ pub struct ArticleService {
     pub(crate) store: Arc<dyn ArticleStore>,
     ids: Arc<IdGenerator>,
     pub(crate) clock: Arc<dyn Clock>,
-    known_boards: KnownBoards,
-    pub(crate) known_articles: KnownArticles,
+    board_cache: BoardCache,
+    pub(crate) article_cache: ArticleCache,
 }
 
 impl ArticleService {
     /// A service over a store.
     pub fn new(store: Arc<dyn ArticleStore>, ids: Arc<IdGenerator>, clock: Arc<dyn Clock>) -> Self {
-        Self { store, ids, clock, known_boards: KnownBoards::default(), known_articles: KnownArticles::default() }
+        Self { store, ids, clock, board_cache: BoardCache::default(), article_cache: ArticleCache::default() }
     }
 
-    /// The same service where other processes write to its store too: what it has seen of an article is believed for
-    /// [`SHARED_FACTS_KEPT_MS`], no longer for ever.
+    /// The same service where other processes write to its store too: what it has cached about an article is fresh for
+    /// [`SHARED_FACTS_TTL_MS`], no longer for ever.
     #[must_use]
     pub fn sharing_its_store(mut self) -> Self {
-        self.known_articles.believe_for(Duration::from_millis(SHARED_FACTS_KEPT_MS));
+        self.article_cache.set_ttl(Duration::from_millis(SHARED_FACTS_TTL_MS));
         self
     }
 
@@ -140,7 +140,7 @@ impl ArticleService {
             CreateBoard::Created(Created::KeyReused) => return Err(ArticleError::KeyReused),
             CreateBoard::SlugTaken => return Err(ArticleError::SlugTaken),
         };
-        self.known_boards.note_existing(board.board_id, board.comment_mode);
+        self.board_cache.note_existing(board.board_id, board.comment_mode);
         // A repeated request gets the answer of the first, so the board is as empty as it was then.
         Ok(BoardWithCount { board, article_count: 0 })
     }
@@ -153,18 +153,18 @@ impl ArticleService {
     /// One board.
     pub async fn board(&self, board: BoardId) -> Result<BoardWithCount, ArticleError> {
         let now = self.clock.now();
-        if self.known_boards.exists(board, now) == Some(false) {
+        if self.board_cache.exists(board, now) == Some(false) {
             return Err(NO_BOARD);
         }
         match self.store.find_board(board).await? {
             Some(found) => {
-                if self.known_boards.exists(board, now).is_none() {
-                    self.known_boards.note_existing(board, found.board.comment_mode);
+                if self.board_cache.exists(board, now).is_none() {
+                    self.board_cache.note_existing(board, found.board.comment_mode);
                 }
                 Ok(found)
             }
             None => {
-                self.known_boards.note_absent(board, now);
+                self.board_cache.note_absent(board, now);
                 Err(NO_BOARD)
             }
         }
@@ -172,7 +172,7 @@ impl ArticleService {
 
     /// Asks the store about a board only until it has been seen once.
     async fn require_board(&self, board: BoardId) -> Result<(), ArticleError> {
-        match self.known_boards.exists(board, self.clock.now()) {
+        match self.board_cache.exists(board, self.clock.now()) {
             Some(true) => Ok(()),
             Some(false) => Err(NO_BOARD),
             None => self.board(board).await.map(drop),
@@ -246,7 +246,7 @@ impl ArticleService {
         let delete = DeleteArticle { article_id: article, event_id: self.next_id(article.shard())?, act };
         match self.store.delete(delete).await? {
             DeleteOutcome::Deleted => {
-                self.known_articles.note_deleted(article);
+                self.article_cache.note_deleted(article);
                 Ok(())
             }
             DeleteOutcome::Absent => Err(NO_ARTICLE),
@@ -305,7 +305,7 @@ impl ArticleService {
 
     /// How the comments of a board are arranged; `None` when there is no such board.
     pub(crate) async fn comment_mode(&self, board: BoardId) -> Result<Option<CommentMode>, StoreError> {
-        if let Some(mode) = self.known_boards.comment_mode(board) {
+        if let Some(mode) = self.board_cache.comment_mode(board) {
             return Ok(Some(mode));
         }
         match self.board(board).await {

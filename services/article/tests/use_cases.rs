@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use madang_article::{
     ArticleDraft, ArticleError, ArticleService, ArticleStore, Board, BoardDraft, CommentMode, DeleteArticle,
-    FIND_MANY_MAX, NEWEST_MAX, NewBoard, SHARED_FACTS_KEPT_MS,
+    FIND_MANY_MAX, NEWEST_MAX, NewBoard, SHARED_FACTS_TTL_MS,
 };
 use madang_board::{ActKind, Actor, ArticleFacts, ArticleId, ArticleLookup as _, BoardId, MemberId, Reason, Role};
 use madang_kernel::{
@@ -309,7 +309,7 @@ async fn an_article_that_another_process_deleted_is_gone_for_all_once_one_looked
     let article = here.service.create(&actor(1, Role::Member), board, draft("text"), None).await.unwrap().article_id;
     assert!(shared.service.facts(article).await.unwrap().is_some());
     here.service.delete(&actor(1, Role::Member), article, Reason::default()).await.unwrap();
-    shared.clock.advance(Duration::from_millis(SHARED_FACTS_KEPT_MS / 2 - 1));
+    shared.clock.advance(Duration::from_millis(SHARED_FACTS_TTL_MS / 2 - 1));
     assert!(shared.service.facts(article).await.unwrap().is_some(), "believed without asking");
     shared.clock.advance(Duration::from_millis(1));
     for asked in ["anew, by one", "by the others, who need not wait for the end of its time"] {

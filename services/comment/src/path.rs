@@ -39,7 +39,8 @@ impl CommentPath {
 
     /// 1 for a root.
     pub fn depth(&self) -> u32 {
-        (self.0.len() / LEVEL_CHARS) as u32
+        // No path is longer than a few hundred characters.
+        u32::try_from(self.0.len() / LEVEL_CHARS).unwrap_or(u32::MAX)
     }
 
     /// The path as text.

@@ -140,7 +140,7 @@ async fn text_out_of_its_range_is_refused() {
         let refused = site.service.create(&actor(1, Role::Member), article(TREE), draft, None).await;
         assert!(matches!(refused, Err(CommentError::Invalid(_))));
     }
-    assert_eq!(site.store.rows(), 0);
+    assert_eq!(site.store.row_count(), 0);
 }
 
 #[tokio::test]
@@ -227,7 +227,7 @@ async fn a_deleted_article_takes_its_comments_along_and_keeps_the_others() {
     let cleaner = article_deletions(site.store.clone(), site.articles.clone());
     // Twice, as a redelivery does.
     assert_eq!(cleaner.handle(&[deletion(TREE), deletion(TREE)]).await, [Ok(Handled::Done), Ok(Handled::Done)]);
-    assert_eq!(site.store.rows(), 1);
+    assert_eq!(site.store.row_count(), 1);
     // The look-up may still say that the article exists.
     assert!(matches!(site.reply(TREE, None).await, Err(CommentError::NotFound("article"))));
 }
@@ -243,7 +243,7 @@ async fn a_store_that_is_away_is_no_fault_of_the_message() {
     let answers = cleaner.handle(&[deletion(TREE), nonsense, deletion(TREE)]).await;
     assert!(matches!(answers[0], Err(HandlerError::Outage(_))));
     assert!(matches!(answers[1], Err(HandlerError::Undecodable(_))));
-    assert_eq!((answers[2].clone(), site.store.rows()), (Ok(Handled::Done), 0));
+    assert_eq!((answers[2].clone(), site.store.row_count()), (Ok(Handled::Done), 0));
 }
 
 #[tokio::test]
@@ -275,7 +275,7 @@ async fn a_rebuild_removes_the_comments_of_articles_whose_deletion_was_missed() 
     site.store.outages.store(1, Ordering::SeqCst);
     assert!(cleaner.rebuild().await.is_err(), "a store that is away is told, and the rebuild tried again");
     cleaner.rebuild().await.unwrap();
-    assert_eq!(site.store.rows(), 1);
+    assert_eq!(site.store.row_count(), 1);
     assert_eq!(site.service.count(article(TWO_LEVEL)).await.unwrap().comment_count, 1);
     site.articles.0.lock().unwrap().insert(article(TREE), CommentMode::Tree);
     assert!(matches!(site.reply(TREE, None).await, Err(CommentError::NotFound("article"))), "marked for ever");

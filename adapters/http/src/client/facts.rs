@@ -15,7 +15,7 @@ use crate::wire::FactsOf;
 
 /// How long an answer is believed, an absence too. The owner may have believed what it told for half a second.
 pub const FACTS_KEPT_MS: i64 = 400;
-/// The owner's share of the second within which a deleted article is gone: `madang_article::SHARED_FACTS_KEPT_MS`.
+/// The owner's share of the second within which a deleted article is gone: `madang_article::SHARED_FACTS_TTL_MS`.
 const OWNER_KEPT_MS: i64 = 500;
 /// Articles that are remembered, about 100 bytes each; the least used leave first.
 const REMEMBERED_MAX: usize = 65_536;

@@ -3,18 +3,17 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use madang_article::{BoardWithCount, CreateBoard, NewBoard};
+use madang_article::{Board, BoardWithCount};
 use madang_board::BoardId;
-use madang_engine_mysql::{Cells, Decision, Earlier, IdempotencyRecords, SqlError, Tx, Values, bytes, transact};
+use madang_engine_mysql::{Cells, SqlError, Tx, Values, bytes, transact};
 use madang_event::BoardCount;
-use madang_kernel::{Created, Id, ShardId, StoreError};
+use madang_kernel::{Id, ShardId, StoreError};
 
 use super::row;
 use crate::Mysql;
 
 const INSERT: &str = include_str!("../../sql/article/insert_board.sql");
 const INSERT_COUNT: &str = include_str!("../../sql/article/insert_count.sql");
-const SLUG_OWNER: &str = include_str!("../../sql/article/slug_owner.sql");
 const ALL: &str = include_str!("../../sql/article/boards.sql");
 const FIND: &str = include_str!("../../sql/article/find_board.sql");
 const COUNTS: &str = include_str!("../../sql/article/board_counts.sql");
@@ -33,34 +32,19 @@ pub(super) async fn open_count(db: &Mysql, board: BoardId) -> Result<(), StoreEr
     Ok(())
 }
 
-/// Puts a board into the directory. A slug that is taken between the look and the insert runs the call again.
-pub(super) async fn create(
-    tx: &mut Tx<'_>,
-    keys: &mut IdempotencyRecords,
-    new: &NewBoard,
-) -> Result<Decision<CreateBoard>, SqlError> {
-    let NewBoard { board, idempotency } = new;
-    match keys.earlier(idempotency.as_ref()) {
-        Err(error) => return Ok(Err(error)),
-        Ok(Earlier::None) => {}
-        Ok(Earlier::Answered(board)) => return Ok(Ok(CreateBoard::Created(Created::Before(board)))),
-        Ok(Earlier::OtherBody) => return Ok(Ok(CreateBoard::Created(Created::KeyReused))),
+/// Puts new boards into the directory.
+pub(super) async fn insert(tx: &mut Tx<'_>, boards: &[Board]) -> Result<(), SqlError> {
+    for board in boards {
+        let values = vec![
+            board.board_id.raw().into(),
+            bytes(board.slug.as_str()),
+            bytes(board.title.as_str()),
+            bytes(row::comment_mode_name(board.comment_mode)),
+            board.created_at.as_millis().into(),
+        ];
+        tx.write(INSERT, values).await?;
     }
-    if tx.first(SLUG_OWNER, vec![bytes(board.slug.as_str())]).await?.is_some() {
-        return Ok(Ok(CreateBoard::SlugTaken));
-    }
-    if let Err(error) = keys.remember(ShardId::HOME, idempotency.as_ref(), board) {
-        return Ok(Err(error));
-    }
-    let values = vec![
-        board.board_id.raw().into(),
-        bytes(board.slug.as_str()),
-        bytes(board.title.as_str()),
-        bytes(row::comment_mode_name(board.comment_mode)),
-        board.created_at.as_millis().into(),
-    ];
-    tx.write(INSERT, values).await?;
-    Ok(Ok(CreateBoard::Created(Created::Now(board.clone()))))
+    Ok(())
 }
 
 /// The counts of boards as they were last read. A list of boards tells them of a server that is away: an old count is a
@@ -82,13 +66,13 @@ pub(super) async fn all(db: &Mysql, last: &LastCounts) -> Result<Vec<BoardWithCo
             Err(error) => return Err(error.into()),
         }
     }
-    let known = last.0.lock().unwrap_or_else(PoisonError::into_inner);
-    // Unknown is not zero.
-    if let Some(error) = away.filter(|_| boards.iter().any(|board| !known.contains_key(&board.board_id.raw()))) {
+    let counts = last.0.lock().unwrap_or_else(PoisonError::into_inner);
+    // A count that was never read is not zero.
+    if let Some(error) = away.filter(|_| boards.iter().any(|board| !counts.contains_key(&board.board_id.raw()))) {
         return Err(error.into());
     }
-    let with_count = |board: madang_article::Board| {
-        let article_count = known.get(&board.board_id.raw()).copied().unwrap_or(0);
+    let with_count = |board: Board| {
+        let article_count = counts.get(&board.board_id.raw()).copied().unwrap_or(0);
         BoardWithCount { board, article_count }
     };
     Ok(boards.into_iter().map(with_count).collect())
@@ -96,9 +80,9 @@ pub(super) async fn all(db: &Mysql, last: &LastCounts) -> Result<Vec<BoardWithCo
 
 impl LastCounts {
     fn note(&self, counted: Vec<Cells>) -> Result<(), SqlError> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for mut cells in counted {
-            known.insert(cells.next()?, cells.next()?);
+            counts.insert(cells.next()?, cells.next()?);
         }
         Ok(())
     }

@@ -1,19 +1,11 @@
 //! What callers want of boards and articles, and what they get.
 
+use madang_article::replay::Announce;
 use madang_article::{
     Article, CreateArticle, CreateBoard, DeleteArticle, DeleteOutcome, EditArticle, EditOutcome, NewBoard,
 };
 use madang_board::ArticleId;
 use madang_kernel::{Created, Id, Idempotency, ShardId};
-
-/// Whether many articles that are created together are reported by events.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Announce {
-    /// Each by its own, as if it had been created alone.
-    Each,
-    /// Nobody hears of them: for filling a site that nobody reads yet.
-    Nothing,
-}
 
 /// One call.
 pub(super) enum Call {
@@ -53,6 +45,14 @@ impl Call {
             Self::Edit(edit) => Some(edit.article_id),
             Self::Delete(delete) => Some(delete.article_id),
             Self::Create(_) | Self::CreateMany(..) | Self::CreateBoard(_) => None,
+        }
+    }
+
+    /// The article that is to go.
+    pub(super) fn deletes(&self) -> Option<ArticleId> {
+        match self {
+            Self::Delete(delete) => Some(delete.article_id),
+            Self::Create(_) | Self::CreateMany(..) | Self::Edit(_) | Self::CreateBoard(_) => None,
         }
     }
 

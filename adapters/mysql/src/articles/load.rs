@@ -1,16 +1,17 @@
 //! What a batch reads before it is decided: counters under their locks, the articles it is about, the blocks that count
-//! them.
+//! them, and the records of its idempotency keys.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::LazyLock;
 
 use madang_article::Article;
+use madang_article::blocks::{BLOCK, SUPER_BLOCK};
+use madang_article::replay::{BoardCounter, CountedBlock, Loaded};
 use madang_board::{ArticleId, BoardId};
-use madang_engine_mysql::{Many, SqlError, Tx, Values};
+use madang_engine_mysql::{Many, SqlError, Tx, Values, bytes, idempotency};
 use madang_event::BoardCount;
-use madang_kernel::Id;
+use madang_kernel::{Id, Timestamp};
 
-use super::blocks::{BLOCK, BoardTally, SUPER_BLOCK};
 use super::call::Call;
 use super::row;
 
@@ -19,15 +20,10 @@ static LOCK_COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("
 static HOLDING_BLOCKS: LazyLock<Many> =
     LazyLock::new(|| Many::parse(include_str!("../../sql/article/holding_blocks.sql")));
 static FIND_MANY: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/article/find_many.sql")));
-
-/// The boards of a batch in the order of their keys, and its articles as they are stored.
-pub(super) struct Loaded {
-    pub(super) boards: BTreeMap<BoardId, BoardTally>,
-    pub(super) articles: HashMap<ArticleId, Article>,
-}
+const SLUG_OWNER: &str = include_str!("../../sql/article/slug_owner.sql");
 
 /// Locks the counters of all boards that the calls are about, then reads what is under the locks.
-pub(super) async fn load(tx: &mut Tx<'_>, calls: &[Call]) -> Result<Loaded, SqlError> {
+pub(super) async fn load(tx: &mut Tx<'_>, calls: &[Call], now: Timestamp) -> Result<Loaded, SqlError> {
     let stored: BTreeSet<ArticleId> = calls.iter().filter_map(Call::of_stored_article).collect();
     let keys: Vec<Values> = stored.iter().map(|article| row::key(*article)).collect();
     let mut board_of: HashMap<ArticleId, BoardId> = HashMap::new();
@@ -37,54 +33,68 @@ pub(super) async fn load(tx: &mut Tx<'_>, calls: &[Call]) -> Result<Loaded, SqlE
     let created = calls.iter().flat_map(Call::creates).map(|new| new.article.board_id);
     let wanted: BTreeSet<(u8, BoardId)> =
         board_of.values().copied().chain(created).map(|board| (board.shard().number(), board)).collect();
-    let mut boards = lock(tx, wanted).await?;
+    let counters = lock(tx, wanted).await?;
     // What was there before the locks may be gone under them, and only that which is under them counts.
     let keys = stored.iter().filter(|article| board_of.contains_key(article)).map(|article| row::key(*article));
     let found = tx.read_many(&FIND_MANY, keys.collect()).await?;
-    let articles: HashMap<ArticleId, Article> = found
-        .into_iter()
-        .map(|cells| row::article(cells).map(|article| (article.article_id, article)))
-        .collect::<Result<_, _>>()?;
-    holding_blocks(tx, calls, &articles, &mut boards).await?;
-    Ok(Loaded { boards, articles })
+    let articles = found.into_iter().map(row::article).collect::<Result<Vec<Article>, _>>()?;
+    let blocks = holding_blocks(tx, calls, &articles, &counters).await?;
+    let records = idempotency::load(tx, calls.iter().filter_map(Call::idempotency), now).await?;
+    let taken_slugs = taken_slugs(tx, calls).await?;
+    Ok(Loaded { counters, blocks, articles, taken_slugs, records })
 }
 
-async fn lock(tx: &mut Tx<'_>, wanted: BTreeSet<(u8, BoardId)>) -> Result<BTreeMap<BoardId, BoardTally>, SqlError> {
+async fn lock(tx: &mut Tx<'_>, wanted: BTreeSet<(u8, BoardId)>) -> Result<Vec<BoardCounter>, SqlError> {
     let keys = wanted.into_iter().map(|(shard, board)| vec![shard.into(), board.raw().into()]).collect();
-    let mut boards = BTreeMap::new();
+    let mut counters = Vec::new();
     for mut cells in tx.read_many(&LOCK_COUNTS, keys).await? {
-        let board = BoardId::from_raw(cells.next()?);
+        let board_id = BoardId::from_raw(cells.next()?);
         let count = BoardCount { article_count: cells.next()?, version: cells.next()? };
-        boards.insert(board, BoardTally::new(board, count, cells.next()?));
+        counters.push(BoardCounter { board_id, count, greatest_id: cells.next()? });
     }
-    Ok(boards)
+    Ok(counters)
 }
 
 /// Reads, of both levels, the blocks that count the ids that come or go.
 async fn holding_blocks(
     tx: &mut Tx<'_>,
     calls: &[Call],
-    articles: &HashMap<ArticleId, Article>,
-    boards: &mut BTreeMap<BoardId, BoardTally>,
-) -> Result<(), SqlError> {
-    let deleted = calls.iter().filter_map(|call| match call {
-        Call::Delete(delete) => articles.get(&delete.article_id).map(|found| (found.board_id, found.article_id)),
-        _ => None,
-    });
-    let created = calls.iter().flat_map(Call::creates).map(|new| (new.article.board_id, new.article.article_id));
-    let counted = created.chain(deleted);
-    let places: BTreeSet<(BoardId, i64)> =
-        counted.filter_map(|(board, article)| Some((board, boards.get(&board)?.place_of(article)))).collect();
-    let keys = places.into_iter().flat_map(|(board, place)| {
+    articles: &[Article],
+    counters: &[BoardCounter],
+) -> Result<Vec<CountedBlock>, SqlError> {
+    let counters: HashMap<BoardId, &BoardCounter> =
+        counters.iter().map(|counter| (counter.board_id, counter)).collect();
+    let deleted: HashSet<ArticleId> = calls.iter().filter_map(Call::deletes).collect();
+    let deleted = articles.iter().filter(|article| deleted.contains(&article.article_id));
+    let created = calls.iter().flat_map(Call::creates).map(|new| &new.article);
+    let held: BTreeSet<(BoardId, i64)> = created
+        .chain(deleted)
+        .filter_map(|article| counters.get(&article.board_id).map(|counter| (counter, article.article_id)))
+        .map(|(counter, article)| (counter.board_id, counter.id_in_block_of(article)))
+        .collect();
+    let keys = held.into_iter().flat_map(|(board, id)| {
         [BLOCK, SUPER_BLOCK]
-            .map(|level| vec![board.shard().number().into(), board.raw().into(), level.into(), place.into()])
+            .map(|level| vec![board.shard().number().into(), board.raw().into(), level.into(), id.into()])
     });
+    let mut blocks = Vec::new();
     for mut cells in tx.read_many(&HOLDING_BLOCKS, keys.collect()).await? {
-        let board = BoardId::from_raw(cells.next()?);
-        let (level, first_id, count) = (cells.next()?, cells.next()?, cells.next()?);
-        if let Some(tally) = boards.get_mut(&board) {
-            tally.load(level, first_id, count);
+        let board_id = BoardId::from_raw(cells.next()?);
+        let (level, first_id, article_count) = (cells.next()?, cells.next()?, cells.next()?);
+        blocks.push(CountedBlock { board_id, level, first_id, article_count });
+    }
+    Ok(blocks)
+}
+
+/// Of the slugs of new boards, those that other boards have. Boards are created so seldom that each is looked up by itself;
+/// a slug that is taken between the look-up and the insert runs the calls again.
+async fn taken_slugs(tx: &mut Tx<'_>, calls: &[Call]) -> Result<BTreeSet<String>, SqlError> {
+    let mut taken = BTreeSet::new();
+    for call in calls {
+        if let Call::CreateBoard(new) = call
+            && tx.first(SLUG_OWNER, vec![bytes(new.board.slug.as_str())]).await?.is_some()
+        {
+            taken.insert(new.board.slug.clone());
         }
     }
-    Ok(())
+    Ok(taken)
 }

@@ -4,7 +4,6 @@
 //! shard: a new board gets its counter first and its place in the directory second, so that nobody knows of a board
 //! without a counter. What is left of a start that ended between the two is a counter that nobody reads.
 
-mod blocks;
 mod board;
 mod call;
 mod decide;
@@ -21,16 +20,16 @@ use madang_article::{
     EditArticle, EditOutcome, NewBoard, NewestArticles,
 };
 use madang_board::{ArticleId, BoardId, MemberId};
-use madang_engine_mysql::{IdempotencyRecords, Lanes, PART};
+use madang_engine_mysql::{Lanes, PART, idempotency};
 use madang_kernel::{Created, Id, Page, PageNumber, PageSize, Scroll, ShardId, StoreError, Timestamp};
 
 use crate::Mysql;
-pub use call::Announce;
+pub use madang_article::replay::Announce;
 
-pub(crate) use blocks::{BLOCK, SUPER_BLOCK};
 use board::LastCounts;
 use call::{Answer, Call};
 use decide::ArticleFold;
+pub(crate) use madang_article::blocks::{BLOCK, SUPER_BLOCK};
 
 /// Articles of one shard that are created together.
 const CREATE_MANY_MAX: usize = 4_096;
@@ -50,9 +49,9 @@ impl MysqlArticles {
         Self { db, lanes, last_counts: Arc::default() }
     }
 
-    /// Creates many articles, each with its counters and blocks, and with its event if `announce` says so. IdempotencyRecords in `once`
-    /// are ignored. For filling a site: articles of one shard commit some thousand at a time, those of one time together
-    /// or not at all; what was committed before an error stays. Returns how many there are.
+    /// Creates many articles, each with its counters and blocks, and with its event if `announce` says so. Their
+    /// idempotency keys are ignored. For filling a site: articles of one shard commit some thousand at a time, those of one
+    /// time together or not at all; what was committed before an error stays. Returns how many there are.
     pub async fn create_many(&self, new: Vec<CreateArticle>, announce: Announce) -> Result<u64, StoreError> {
         let mut by_shard: BTreeMap<ShardId, Vec<CreateArticle>> = BTreeMap::new();
         for new in new {
@@ -94,7 +93,7 @@ impl MysqlArticles {
 
     /// Forgets the answers to idempotency keys given before `before`, slice by slice; returns how many.
     pub async fn purge_once(&self, before: Timestamp) -> Result<u64, StoreError> {
-        IdempotencyRecords::purge(&self.db, before).await
+        idempotency::purge(&self.db, before).await
     }
 }
 

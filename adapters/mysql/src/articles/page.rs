@@ -3,13 +3,12 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use madang_article::blocks::{BLOCK_ARTICLES, Position, skip};
+use madang_article::blocks::{BLOCK, BLOCK_ARTICLES, Position, SUPER_BLOCK, skip};
 use madang_article::{Article, ArticleSummary, NewestArticles};
 use madang_board::{ArticleId, BoardId, MemberId};
 use madang_engine_mysql::{Many, SqlError, Tx, Values, snapshot};
 use madang_kernel::{Id, Page, PageNumber, PageSize, Scroll, ServerIndex, StoreError, known_count};
 
-use super::blocks::{BLOCK, SUPER_BLOCK};
 use super::{board, row};
 use crate::Mysql;
 
@@ -77,14 +76,14 @@ async fn page_in(
     if offset >= count {
         return Ok((count, Vec::new()));
     }
-    let place = place(tx, board, offset).await?;
-    let values = vec![board.raw().into(), place.below.into(), size.get().into(), place.remaining.into()];
+    let start = position(tx, board, offset).await?;
+    let values = vec![board.raw().into(), start.below.into(), size.get().into(), start.remaining.into()];
     let items = tx.read(PAGE_BELOW, values).await?.into_iter().map(row::summary).collect::<Result<_, _>>()?;
     Ok((count, items))
 }
 
 /// Where the page starts: super-blocks are skipped first, then blocks, each level read only as far as needed.
-async fn place(tx: &mut Tx<'_>, board: BoardId, offset: u64) -> Result<Position, SqlError> {
+async fn position(tx: &mut Tx<'_>, board: BoardId, offset: u64) -> Result<Position, SqlError> {
     let newest = Position::after(offset);
     if offset < BLOCK_ARTICLES {
         return Ok(newest); // The newest block is seldom skipped, so reading it would cost more than it saves.

@@ -10,7 +10,7 @@ mod orphans;
 mod report;
 mod views;
 
-use madang_engine_mysql::IdempotencyRecords;
+use madang_engine_mysql::idempotency;
 use madang_kernel::StoreError;
 
 pub use finding::CheckFinding;
@@ -70,7 +70,7 @@ impl<'d> MysqlCheck<'d> {
             outbox: engine.outbox,
             inbox: engine.inbox,
             dead_letters: engine.dead_letters,
-            idempotency: if has_records { IdempotencyRecords::count(self.db).await? } else { 0 },
+            idempotency: if has_records { idempotency::count(self.db).await? } else { 0 },
             revocations: if self.service == Service::Member { self.db.count(REVOCATIONS).await? } else { 0 },
         })
     }

@@ -1,16 +1,16 @@
-//! A batch of calls: replayed in their order in memory on what was loaded under the articles' locks, and written once.
+//! A batch of calls: decided by the replay on what was loaded under the articles' locks, and written once.
 
 use std::sync::{Arc, LazyLock};
 
 use madang_board::ArticleId;
 use madang_comment::CommentCount;
-use madang_engine_mysql::{Decided, Decision, Fold, Many, SqlError, Tx, Values};
+use madang_comment::replay::{CommentCounter, Replay, Replayed};
+use madang_engine_mysql::{Decided, Decision, Fold, Many, SqlError, Tx, Values, idempotency};
 use madang_event::Envelope;
 use madang_kernel::{Clock, Id, ShardId};
 
 use super::call::{Answer, Call};
 use super::load::load;
-use super::replay::{Article, Gone, Held, Replay};
 use super::row;
 use crate::moderation;
 
@@ -46,13 +46,14 @@ impl Fold for CommentFold {
     async fn decide(&self, tx: &mut Tx<'_>, calls: &[Call]) -> Result<Decided<Answer, Envelope>, SqlError> {
         let now = self.clock.now();
         let mut replay = Replay::new(load(tx, calls, now).await?, now);
-        let mut decisions: Vec<Decision<Answer>> = calls.iter().map(|call| decide_one(&mut replay, call)).collect();
-        let gone: Vec<ArticleId> = articles(&replay, |article| article.gone != Gone::No);
-        let uncounted = articles(&replay, is_uncounted);
-        let events = write(tx, replay).await?;
-        for (call, decision) in calls.iter().zip(&mut decisions) {
+        let mut decisions: Vec<Decision<Answer>> = calls.iter().map(|call| apply(&mut replay, call)).collect();
+        let may_go: Vec<bool> = calls.iter().map(|call| call.article().is_some_and(|id| replay.is_gone(id))).collect();
+        let mut replayed = replay.finish();
+        let uncounted = std::mem::take(&mut replayed.uncounted);
+        let events = write(tx, replayed).await?;
+        for ((call, decision), may_go) in calls.iter().zip(&mut decisions).zip(may_go) {
             match call {
-                Call::CleanUp(article, slice) if gone.contains(article) => {
+                Call::CleanUp(article, slice) if may_go => {
                     *decision = Ok(Answer::CleanedUp(clean_up(tx, *article, *slice).await?));
                 }
                 _ => {}
@@ -67,7 +68,7 @@ impl Fold for CommentFold {
 }
 
 /// Decides one call in memory. A clean-up waits until the rows are written.
-fn decide_one(replay: &mut Replay, call: &Call) -> Decision<Answer> {
+fn apply(replay: &mut Replay, call: &Call) -> Decision<Answer> {
     match call {
         Call::Create(new) => replay.create(new).map(Answer::Created),
         Call::Delete(delete) => replay.delete(delete).map(Answer::Deleted),
@@ -79,45 +80,23 @@ fn decide_one(replay: &mut Replay, call: &Call) -> Decision<Answer> {
     }
 }
 
-fn articles(replay: &Replay, is_meant: impl Fn(&Article) -> bool) -> Vec<ArticleId> {
-    replay.articles.iter().filter(|(_, article)| is_meant(article)).map(|(id, _)| *id).collect()
+/// Comments first, then what counts them, then records. Returns the events, which go with the transaction.
+async fn write(tx: &mut Tx<'_>, replayed: Replayed) -> Result<Vec<Envelope>, SqlError> {
+    let Replayed { comments, counters, gone_now, records, acts, events, .. } = replayed;
+    tx.set_many(&DELETE, comments.deletes.into_iter().map(row::key).collect()).await?;
+    tx.set_many(&MARK_DELETED, comments.updates.iter().map(|mark| row::key(mark.comment_id)).collect()).await?;
+    tx.insert_many(&INSERT, comments.inserts.iter().map(row::values).collect()).await?;
+    tx.set_many(&SET_COUNTS, counters.iter().map(counter).collect()).await?;
+    tx.set_many(&MARK_GONE, gone_now.into_iter().map(row::article_key).collect()).await?;
+    idempotency::store(tx, records).await?;
+    moderation::record(tx, &acts).await?;
+    Ok(events)
 }
 
-/// Counters of articles that are gone, and those that nobody has used yet.
-fn is_uncounted(article: &Article) -> bool {
-    article.gone != Gone::No || article.count == CommentCount::default()
-}
-
-/// Comments first, then what counts them, then keys; returns the events, which go with the transaction.
-async fn write(tx: &mut Tx<'_>, replay: Replay) -> Result<Vec<Envelope>, SqlError> {
-    let (mut inserts, mut marks, mut deletes) = (Vec::new(), Vec::new(), Vec::new());
-    for (id, held) in replay.held {
-        match held {
-            Held::New(comment) => inserts.push(comment),
-            Held::Marked(_) => marks.push(id),
-            Held::Removed => deletes.push(id),
-            Held::Stored(_) | Held::Passed => {}
-        }
-    }
-    inserts.sort_by_key(|comment| comment.comment_id);
-    marks.sort_unstable();
-    deletes.sort_unstable();
-    tx.set_many(&DELETE, deletes.into_iter().map(row::key).collect()).await?;
-    tx.set_many(&MARK_DELETED, marks.into_iter().map(row::key).collect()).await?;
-    tx.insert_many(&INSERT, inserts.iter().map(row::values).collect()).await?;
-    let counted = replay.articles.iter().filter(|(_, article)| article.changed && article.gone == Gone::No);
-    tx.set_many(&SET_COUNTS, counted.map(|(id, article)| count(*id, article)).collect()).await?;
-    let gone = replay.articles.iter().filter(|(_, article)| article.gone == Gone::Now);
-    tx.set_many(&MARK_GONE, gone.map(|(id, _)| row::article_key(*id)).collect()).await?;
-    replay.keys.write(tx).await?;
-    moderation::record(tx, &replay.acts).await?;
-    Ok(replay.events)
-}
-
-fn count(id: ArticleId, article: &Article) -> Values {
-    let CommentCount { comment_count, row_count, version } = article.count;
-    let mut values = row::article_key(id);
-    values.extend([comment_count.into(), row_count.into(), version.into(), article.greatest_id.into()]);
+fn counter(CommentCounter { article_id, count, greatest_id, .. }: &CommentCounter) -> Values {
+    let CommentCount { comment_count, row_count, version } = *count;
+    let mut values = row::article_key(*article_id);
+    values.extend([comment_count.into(), row_count.into(), version.into(), (*greatest_id).into()]);
     values
 }
 

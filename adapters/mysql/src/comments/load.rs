@@ -1,13 +1,14 @@
 //! What a batch reads before it is decided: counters under their locks, the comments it is about with the marks above them,
-//! and what tells the place of each new one.
+//! and what tells the position of each new one.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::LazyLock;
 
-use madang_board::{ArticleId, CommentId, CommentMode};
-use madang_comment::{Comment, CommentCount, CommentPath, CreateComment};
-use madang_engine_mysql::{IdempotencyRecords, Many, STATEMENT_ROWS_MAX, SqlError, Tx, Values, bytes};
-use madang_kernel::{Id, ShardId, Timestamp};
+use madang_board::{ArticleId, CommentId};
+use madang_comment::replay::{CommentCounter, Loaded, path_above};
+use madang_comment::{Comment, CommentCount, CommentPath};
+use madang_engine_mysql::{Many, STATEMENT_ROWS_MAX, SqlError, Tx, Values, bytes, idempotency};
+use madang_kernel::{Created, Id, ShardId, Timestamp};
 
 use super::call::Call;
 use super::row;
@@ -21,25 +22,6 @@ static REPLIES: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../.
 static LAST_DESCENDANTS: LazyLock<Many> =
     LazyLock::new(|| Many::parse(include_str!("../../sql/comment/last_descendants.sql")));
 
-/// An article whose counter is locked.
-pub(super) struct Tally {
-    pub(super) count: CommentCount,
-    /// The greatest comment id that the article has seen.
-    pub(super) greatest_id: i64,
-    pub(super) is_gone: bool,
-}
-
-/// Everything that the calls of a batch are decided by.
-pub(super) struct Loaded {
-    pub(super) articles: BTreeMap<ArticleId, Tally>,
-    pub(super) comments: HashMap<CommentId, Comment>,
-    /// Replies of the comments that may go: all of them, or more than the batch can remove.
-    pub(super) replies: HashMap<CommentId, HashSet<CommentId>>,
-    /// The greatest path below each path that gets a reply.
-    pub(super) last: HashMap<(ArticleId, CommentPath), CommentPath>,
-    pub(super) keys: IdempotencyRecords,
-}
-
 /// Locks the counters of all articles that the calls are about, in key order, then reads what is under the locks.
 pub(super) async fn load(tx: &mut Tx<'_>, calls: &[Call], now: Timestamp) -> Result<Loaded, SqlError> {
     let deleted: BTreeSet<CommentId> = calls.iter().filter_map(Call::deletes).collect();
@@ -48,41 +30,44 @@ pub(super) async fn load(tx: &mut Tx<'_>, calls: &[Call], now: Timestamp) -> Res
         let _: i64 = cells.next()?;
         wanted.insert(ArticleId::from_raw(cells.next()?));
     }
-    let articles = lock(tx, wanted).await?;
-    let keys = IdempotencyRecords::load(tx, calls.iter().filter_map(Call::idempotency), now).await?;
-    let mut comments = HashMap::new();
+    let counters = lock(tx, wanted).await?;
+    let records = idempotency::load(tx, calls.iter().filter_map(Call::idempotency), now).await?;
+    let mut comments = BTreeMap::new();
     let parents = calls.iter().filter_map(|call| call.creates()?.parent_id);
-    let answered = keys.answers::<Comment>().map(|comment| comment.comment_id);
+    let answered = calls.iter().filter_map(|call| match records.replay(call.creates()?.idempotency.as_ref()) {
+        Ok(Some(Created::Before(Comment { comment_id, .. }))) => Some(comment_id),
+        _ => None,
+    });
     let named: BTreeSet<CommentId> = deleted.iter().copied().chain(parents).chain(answered).collect();
     add(tx, &mut comments, named).await?;
     let may_go = add_marks_above(tx, &mut comments, &deleted).await?;
     let replies = replies(tx, &may_go, deleted.len()).await?;
-    let last = last_descendants(tx, &comments, calls).await?;
-    Ok(Loaded { articles, comments, replies, last, keys })
+    let last_descendants = last_descendants(tx, &comments, calls).await?;
+    Ok(Loaded { counters, comments: comments.into_values().collect(), replies, last_descendants, records })
 }
 
 fn keys<'i>(comments: impl IntoIterator<Item = &'i CommentId>) -> Vec<Values> {
     comments.into_iter().map(|comment| row::key(*comment)).collect()
 }
 
-async fn lock(tx: &mut Tx<'_>, wanted: BTreeSet<ArticleId>) -> Result<BTreeMap<ArticleId, Tally>, SqlError> {
-    let mut places: Vec<(u8, ArticleId)> =
+async fn lock(tx: &mut Tx<'_>, wanted: BTreeSet<ArticleId>) -> Result<Vec<CommentCounter>, SqlError> {
+    let mut keys: Vec<(u8, ArticleId)> =
         wanted.into_iter().map(|article| (ShardId::of_parts(article).number(), article)).collect();
-    places.sort_unstable();
-    let keys: Vec<Values> = places.iter().map(|(_, article)| row::article_key(*article)).collect();
+    keys.sort_unstable();
+    let keys: Vec<Values> = keys.iter().map(|(_, article)| row::article_key(*article)).collect();
     tx.touch_many(&LOCK_COUNTS, keys.clone()).await?;
-    let mut articles = BTreeMap::new();
+    let mut counters = Vec::new();
     for mut cells in tx.read_many(&LOCKED_COUNTS, keys).await? {
-        let article = ArticleId::from_raw(cells.next()?);
+        let article_id = ArticleId::from_raw(cells.next()?);
         let count = CommentCount { comment_count: cells.next()?, row_count: cells.next()?, version: cells.next()? };
-        articles.insert(article, Tally { count, greatest_id: cells.next()?, is_gone: cells.next()? });
+        counters.push(CommentCounter { article_id, count, greatest_id: cells.next()?, is_gone: cells.next()? });
     }
-    Ok(articles)
+    Ok(counters)
 }
 
 async fn add(
     tx: &mut Tx<'_>,
-    comments: &mut HashMap<CommentId, Comment>,
+    comments: &mut BTreeMap<CommentId, Comment>,
     wanted: BTreeSet<CommentId>,
 ) -> Result<(), SqlError> {
     for cells in tx.read_many(&FIND_MANY, keys(&wanted)).await? {
@@ -96,7 +81,7 @@ async fn add(
 /// tree is deep. Returns the comments that may go: those to delete, and the marks.
 async fn add_marks_above(
     tx: &mut Tx<'_>,
-    comments: &mut HashMap<CommentId, Comment>,
+    comments: &mut BTreeMap<CommentId, Comment>,
     deleted: &BTreeSet<CommentId>,
 ) -> Result<HashMap<CommentId, ArticleId>, SqlError> {
     let mut may_go = HashMap::new();
@@ -119,8 +104,8 @@ async fn replies(
     tx: &mut Tx<'_>,
     may_go: &HashMap<CommentId, ArticleId>,
     deletions: usize,
-) -> Result<HashMap<CommentId, HashSet<CommentId>>, SqlError> {
-    let mut replies: HashMap<CommentId, HashSet<CommentId>> = HashMap::new();
+) -> Result<BTreeMap<CommentId, BTreeSet<CommentId>>, SqlError> {
+    let mut replies: BTreeMap<CommentId, BTreeSet<CommentId>> = BTreeMap::new();
     let key = |(comment, article): (&CommentId, &ArticleId)| {
         vec![article.raw().into(), comment.raw().into(), comment.raw().into(), (deletions + 1).into()]
     };
@@ -133,35 +118,26 @@ async fn replies(
 
 async fn last_descendants(
     tx: &mut Tx<'_>,
-    comments: &HashMap<CommentId, Comment>,
+    comments: &BTreeMap<CommentId, Comment>,
     calls: &[Call],
-) -> Result<HashMap<(ArticleId, CommentPath), CommentPath>, SqlError> {
-    let asked = calls.iter().filter_map(Call::creates).filter_map(|new| place_above(comments, new));
-    let asked: Vec<(ArticleId, CommentPath)> = asked.collect::<HashSet<_>>().into_iter().collect();
-    let mut last = HashMap::new();
-    // The number tells who asked, so each statement's list of keys starts anew.
-    for places in asked.chunks(STATEMENT_ROWS_MAX) {
+) -> Result<BTreeMap<(ArticleId, CommentPath), CommentPath>, SqlError> {
+    let above = calls.iter().filter_map(Call::creates).filter_map(|new| {
+        let parent = new.parent_id.and_then(|parent| comments.get(&parent));
+        Some((new.article_id, path_above(new, parent)?))
+    });
+    let above: Vec<(ArticleId, CommentPath)> = above.collect::<BTreeSet<_>>().into_iter().collect();
+    let mut last = BTreeMap::new();
+    // The number tells which path is answered, so each statement's list of keys starts anew.
+    for paths in above.chunks(STATEMENT_ROWS_MAX) {
         let key = |(number, (article, above)): (usize, &(ArticleId, CommentPath))| {
             vec![number.into(), article.raw().into(), bytes(above.as_str()), bytes(above.end_of_descendants())]
         };
-        for mut cells in tx.read_many(&LAST_DESCENDANTS, places.iter().enumerate().map(key).collect()).await? {
+        for mut cells in tx.read_many(&LAST_DESCENDANTS, paths.iter().enumerate().map(key).collect()).await? {
             let number: usize = cells.next()?;
             let path = row::path(&cells.next::<String>()?)?;
-            let place = places.get(number).ok_or_else(|| SqlError::defect("an answer to nobody"))?;
-            last.insert(place.clone(), path);
+            let above = paths.get(number).ok_or_else(|| SqlError::defect("an answer to nobody"))?;
+            last.insert(above.clone(), path);
         }
     }
     Ok(last)
-}
-
-/// The path under which a tree's new comment comes; `None` where there is none, or its parent is no stored comment.
-fn place_above(comments: &HashMap<CommentId, Comment>, new: &CreateComment) -> Option<(ArticleId, CommentPath)> {
-    if new.mode != CommentMode::Tree {
-        return None;
-    }
-    let above = match new.parent_id {
-        None => CommentPath::of_article(),
-        Some(parent) => comments.get(&parent)?.path.clone()?,
-    };
-    Some((new.article_id, above))
 }

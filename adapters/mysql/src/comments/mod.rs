@@ -4,7 +4,6 @@ mod call;
 mod decide;
 mod load;
 mod read;
-mod replay;
 mod row;
 
 use async_trait::async_trait;
@@ -12,7 +11,7 @@ use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
 use madang_comment::{
     Comment, CommentCount, CommentCursor, CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome,
 };
-use madang_engine_mysql::{IdempotencyRecords, Lanes, PART};
+use madang_engine_mysql::{Lanes, PART, idempotency};
 use madang_kernel::{Id, Page, PageNumber, PageSize, Scroll, ShardId, StoreError, Timestamp};
 
 use crate::Mysql;
@@ -35,7 +34,7 @@ impl MysqlComments {
 
     /// Forgets the answers to idempotency keys given before `before`, slice by slice; returns how many.
     pub async fn purge_once(&self, before: Timestamp) -> Result<u64, StoreError> {
-        IdempotencyRecords::purge(&self.db, before).await
+        idempotency::purge(&self.db, before).await
     }
 }
 

@@ -1,4 +1,5 @@
 -- Uses: primary key of article_block.
-UPDATE article_block
-SET article_count = ?4
-WHERE board_id = ?1 AND level = ?2 AND first_id = ?3
+INSERT INTO article_block (board_id, level, first_id, article_count)
+VALUES (?1, ?2, ?3, ?4)
+ON CONFLICT (board_id, level, first_id) DO UPDATE
+SET article_count = excluded.article_count

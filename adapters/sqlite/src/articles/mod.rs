@@ -1,13 +1,13 @@
 //! Boards and articles on SQLite. Each method is one call to the writer or to a reader, and so one transaction.
 
-mod blocks;
 mod board;
-mod change;
-mod create;
+mod load;
 mod page;
 mod row;
+mod write;
 
 use async_trait::async_trait;
+use madang_article::replay::Announce;
 use madang_article::{
     Article, ArticleStore, ArticleSummary, BoardWithCount, CreateArticle, CreateBoard, DeleteArticle, DeleteOutcome,
     EditArticle, EditOutcome, NewBoard, NewestArticles,
@@ -16,7 +16,6 @@ use madang_board::{ArticleId, BoardId, MemberId};
 use madang_engine_sqlite::idempotency;
 use madang_kernel::{Created, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp};
 
-pub(crate) use blocks::{BLOCK, SUPER_BLOCK};
 pub use page::PageQuery;
 
 pub(crate) use self::row::{article, count};
@@ -43,17 +42,22 @@ impl SqliteArticles {
         Self { db, priority: Priority::Background }
     }
 
-    /// Creates many articles in one call to the writer, each with its counters, blocks and event. Keys in `once` are
+    /// Creates many articles in one call to the writer, each with its counters, blocks and event. Their idempotency keys are
     /// ignored. For seeding: all of them commit together or not at all.
     pub async fn create_many(&self, new: Vec<CreateArticle>) -> Result<u64, StoreError> {
-        let clock = self.db.clock().clone();
-        let call = move |tx: &Tx| {
-            for article in &new {
-                create::insert(tx, &article.article, article.event_id, clock.now())?;
-            }
-            Ok(new.len() as u64)
+        let call = move |tx: &Tx, now| {
+            let loaded = load::for_many(tx, &new, now)?;
+            write::decide(tx, loaded, now, |replay| replay.create_many(&new, Announce::Each))
         };
-        self.db.write(self.priority, call).await
+        self.change(call).await
+    }
+
+    async fn change<T: Send + 'static>(
+        &self,
+        call: impl FnOnce(&Tx, Timestamp) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let clock = self.db.clock().clone();
+        self.db.write(self.priority, move |tx| call(tx, clock.now())).await
     }
 
     /// Forgets the answers to idempotency keys given before `before`, slice by slice; returns how many.
@@ -104,8 +108,11 @@ impl SqliteArticles {
 #[async_trait]
 impl ArticleStore for SqliteArticles {
     async fn create_board(&self, new: NewBoard) -> Result<CreateBoard, StoreError> {
-        let clock = self.db.clock().clone();
-        self.db.write(self.priority, move |tx| board::create(tx, new, clock.now())).await
+        let call = move |tx: &Tx, now| {
+            let loaded = load::for_board(tx, &new, now)?;
+            write::decide(tx, loaded, now, |replay| replay.create_board(&new))
+        };
+        self.change(call).await
     }
 
     async fn boards(&self) -> Result<Vec<BoardWithCount>, StoreError> {
@@ -117,18 +124,27 @@ impl ArticleStore for SqliteArticles {
     }
 
     async fn create(&self, new: CreateArticle) -> Result<Created<Article>, StoreError> {
-        let clock = self.db.clock().clone();
-        self.db.write(self.priority, move |tx| create::create(tx, new, clock.now())).await
+        let call = move |tx: &Tx, now| {
+            let loaded = load::for_create(tx, &new, now)?;
+            write::decide(tx, loaded, now, |replay| replay.create(&new))
+        };
+        self.change(call).await
     }
 
     async fn edit(&self, edit: EditArticle) -> Result<EditOutcome, StoreError> {
-        let clock = self.db.clock().clone();
-        self.db.write(self.priority, move |tx| change::edit(tx, edit, clock.now())).await
+        let call = move |tx: &Tx, now| {
+            let loaded = load::for_change(tx, edit.article_id, now)?;
+            write::decide(tx, loaded, now, |replay| replay.edit(&edit))
+        };
+        self.change(call).await
     }
 
     async fn delete(&self, delete: DeleteArticle) -> Result<DeleteOutcome, StoreError> {
-        let clock = self.db.clock().clone();
-        self.db.write(self.priority, move |tx| change::delete(tx, &delete, clock.now())).await
+        let call = move |tx: &Tx, now| {
+            let loaded = load::for_change(tx, delete.article_id, now)?;
+            write::decide(tx, loaded, now, |replay| replay.delete(&delete))
+        };
+        self.change(call).await
     }
 
     async fn find(&self, article: ArticleId) -> Result<Option<Article>, StoreError> {

@@ -1,14 +1,13 @@
 //! Lists of a board's articles: numbered pages that stay cheap however deep, and steps from a cursor.
 
-use madang_article::blocks::{BLOCK_ARTICLES, Position, skip};
+use madang_article::blocks::{BLOCK, BLOCK_ARTICLES, Position, SUPER_BLOCK, skip};
 use madang_article::{ArticleSummary, NewestArticles};
 use madang_board::{ArticleId, BoardId, MemberId};
 use madang_engine_sqlite::sql_error;
 use madang_kernel::{Id, Page, PageNumber, PageSize, Scroll, StoreError, known_count};
-use rusqlite::{Connection, Params};
+use rusqlite::{Connection, Params, params};
 
-use super::blocks::{BLOCK, SUPER_BLOCK, board_count};
-use super::row;
+use super::{board, row};
 
 const BLOCKS_BELOW: &str = include_str!("../../sql/article/blocks_below.sql");
 const NEWEST: &str = include_str!("../../sql/article/newest.sql");
@@ -36,7 +35,7 @@ pub(super) fn page(
     page: PageNumber,
     size: PageSize,
 ) -> Result<Page<ArticleSummary>, StoreError> {
-    let count = board_count(reader, board)?.map_or(0, |count| count.article_count);
+    let count = board::count(reader, board)?.map_or(0, |count| count.article_count);
     let offset = page.offset(size);
     // Past the end there is nothing to look for, however far past it is.
     let items = if offset < count { items(reader, query, board, offset, size)? } else { Vec::new() };
@@ -69,7 +68,7 @@ pub(super) fn by_writer(
 
 /// The ids of the newest articles, with the count of the same snapshot.
 pub(super) fn newest(reader: &Connection, board: BoardId, limit: usize) -> Result<Option<NewestArticles>, StoreError> {
-    let Some(count) = board_count(reader, board)? else { return Ok(None) };
+    let Some(count) = board::count(reader, board)? else { return Ok(None) };
     let mut statement = reader.prepare_cached(NEWEST).map_err(sql_error)?;
     // One more than asked for tells whether there are others.
     let surplus = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
@@ -88,18 +87,18 @@ fn items(
     offset: u64,
     size: PageSize,
 ) -> Result<Vec<ArticleSummary>, StoreError> {
-    let place = match query {
-        PageQuery::Blocks => place(tx, board, offset)?,
+    let start = match query {
+        PageQuery::Blocks => position(tx, board, offset)?,
         PageQuery::CoveringSubquery => Position::after(offset),
         PageQuery::PlainOffset => {
-            return summaries(tx, PAGE_BY_PLAIN_OFFSET, [board.raw(), i64::from(size.get()), offset as i64]);
+            return summaries(tx, PAGE_BY_PLAIN_OFFSET, params![board.raw(), size.get(), offset]);
         }
     };
-    summaries(tx, PAGE_BELOW, [board.raw(), place.below, i64::from(size.get()), place.remaining as i64])
+    summaries(tx, PAGE_BELOW, params![board.raw(), start.below, size.get(), start.remaining])
 }
 
 /// Where the page starts: super-blocks are skipped first, then blocks, each level read only as far as needed.
-fn place(tx: &Connection, board: BoardId, offset: u64) -> Result<Position, StoreError> {
+fn position(tx: &Connection, board: BoardId, offset: u64) -> Result<Position, StoreError> {
     let newest = Position::after(offset);
     if offset < BLOCK_ARTICLES {
         return Ok(newest); // The newest block is seldom skipped, so reading it would cost more than it saves.
@@ -108,10 +107,10 @@ fn place(tx: &Connection, board: BoardId, offset: u64) -> Result<Position, Store
     skip_level(tx, board, BLOCK, below_super_blocks)
 }
 
-fn skip_level(tx: &Connection, board: BoardId, level: i64, from: Position) -> Result<Position, StoreError> {
+fn skip_level(tx: &Connection, board: BoardId, level: u8, from: Position) -> Result<Position, StoreError> {
     let mut statement = tx.prepare_cached(BLOCKS_BELOW).map_err(sql_error)?;
     let rows = statement
-        .query_map([board.raw(), level, from.below], |row| Ok((row.get(0)?, row::count(row, 1)?)))
+        .query_map(params![board.raw(), level, from.below], |row| Ok((row.get(0)?, row.get(1)?)))
         .map_err(sql_error)?;
     let mut failed = None;
     let blocks = rows.map_while(|block| block.map_err(|error| failed = Some(error)).ok());

@@ -1,12 +1,12 @@
 //! One board: its counter and both levels of blocks against its rows, in one walk over their ids.
 
+use madang_article::blocks::{BLOCK, SUPER_BLOCK};
 use madang_board::BoardId;
 use madang_engine_sqlite::sql_error;
 use madang_kernel::{Id, StoreError};
 use rusqlite::Connection;
 
 use super::{CheckFinding, CheckReport};
-use crate::articles::{BLOCK, SUPER_BLOCK};
 
 const BOARDS: &str = include_str!("../../sql/check/boards.sql");
 const BLOCKS: &str = include_str!("../../sql/check/blocks.sql");
@@ -48,7 +48,7 @@ pub(super) fn compare(tx: &Connection, board: BoardId, report: &mut CheckReport)
     let Some(counter) = counters(tx)?.into_iter().find(|counter| counter.board_id == board) else {
         return Ok(());
     };
-    let mut levels = [Level::read(tx, board, BLOCK)?, Level::read(tx, board, SUPER_BLOCK)?];
+    let mut levels = [Level::read(tx, board, BLOCK.into())?, Level::read(tx, board, SUPER_BLOCK.into())?];
     let (mut rows, mut greatest) = (0_i64, 0);
     let mut statement = tx.prepare_cached(ARTICLE_IDS).map_err(sql_error)?;
     let mut articles = statement.query([board.raw()]).map_err(sql_error)?;

@@ -1,13 +1,11 @@
-//! Articles that are gone: a permanent row, looked at inside every transaction, and the removal of what is left.
+//! Articles that are gone: a permanent row, and the removal of what is left.
 
 use madang_board::ArticleId;
 use madang_engine_sqlite::sql_error;
-use madang_kernel::{Id, PageSize, StoreError, Timestamp};
+use madang_kernel::{Id, PageSize, StoreError};
 use rusqlite::{Connection, params};
 
 const IS_GONE: &str = include_str!("../../sql/comment/is_gone.sql");
-const MARK: &str = include_str!("../../sql/comment/mark_gone.sql");
-const REMOVE_COUNT: &str = include_str!("../../sql/comment/remove_count.sql");
 const CLEAN_UP: &str = include_str!("../../sql/comment/clean_up.sql");
 const COUNTED_ARTICLES: &str = include_str!("../../sql/comment/counted_articles.sql");
 
@@ -17,23 +15,15 @@ pub(super) fn is_gone(tx: &Connection, article: ArticleId) -> Result<bool, Store
     statement.exists([article.raw()]).map_err(sql_error)
 }
 
-/// Marks the article; its counts go with it, so that no reader counts what is being removed.
-pub(super) fn mark(tx: &Connection, article: ArticleId, now: Timestamp) -> Result<(), StoreError> {
-    let mut mark = tx.prepare_cached(MARK).map_err(sql_error)?;
-    mark.execute([article.raw(), now.as_millis()]).map_err(sql_error)?;
-    let mut remove = tx.prepare_cached(REMOVE_COUNT).map_err(sql_error)?;
-    remove.execute([article.raw()]).map_err(sql_error)?;
-    Ok(())
-}
-
 /// Removes one slice; without the mark nothing, since the counts would no longer be true.
 pub(super) fn clean_up(tx: &Connection, article: ArticleId, slice_rows: u32) -> Result<u32, StoreError> {
     if !is_gone(tx, article)? {
         return Ok(0);
     }
     let mut clean_up = tx.prepare_cached(CLEAN_UP).map_err(sql_error)?;
-    let removed = clean_up.execute([article.raw(), i64::from(slice_rows)]).map_err(sql_error)?;
-    Ok(removed as u32)
+    let removed = clean_up.execute(params![article.raw(), slice_rows]).map_err(sql_error)?;
+    // No more than the slice.
+    Ok(u32::try_from(removed).unwrap_or(slice_rows))
 }
 
 /// Articles of which anything is stored, after `after`.

@@ -32,18 +32,15 @@ pub(super) fn page(
     size: PageSize,
 ) -> Result<Page<Comment>, StoreError> {
     // The counts of an article go in the transaction that marks it as gone.
-    let rows = count::tally(reader, article)?.count.row_count;
+    let rows = count::counter(reader, article)?.count.row_count;
     let offset = page.offset(size);
     let sql = match mode {
         CommentMode::TwoLevel => PAGE_TWO_LEVEL,
         CommentMode::Tree => PAGE_TREE,
     };
     // Past the end there is nothing to look for, however far past it is.
-    let items = if offset < rows {
-        comments(reader, sql, [article.raw(), i64::from(size.get()), offset as i64])?
-    } else {
-        Vec::new()
-    };
+    let items =
+        if offset < rows { comments(reader, sql, params![article.raw(), size.get(), offset])? } else { Vec::new() };
     Ok(Page { items, known_count: known_count(rows, page, size) })
 }
 
@@ -58,17 +55,17 @@ pub(super) fn scroll(
     if gone::is_gone(reader, article)? {
         return Ok(Scroll { items: Vec::new(), next: None });
     }
-    let limit = i64::from(size.get()) + 1;
+    let limit = size.get() as usize + 1;
     let items = match mode {
         CommentMode::TwoLevel => {
             let (parent, comment) = match after {
                 Some(CommentCursor::TwoLevel { parent_id, comment_id }) => (parent_id.raw(), comment_id.raw()),
                 _ => (0, 0),
             };
-            let mut items = comments(reader, SCROLL_GROUP, [article.raw(), parent, comment, limit])?;
-            let left = limit - items.len() as i64;
+            let mut items = comments(reader, SCROLL_GROUP, params![article.raw(), parent, comment, limit])?;
+            let left = limit.saturating_sub(items.len());
             if left > 0 {
-                items.extend(comments(reader, SCROLL_AFTER_GROUP, [article.raw(), parent, left])?);
+                items.extend(comments(reader, SCROLL_AFTER_GROUP, params![article.raw(), parent, left])?);
             }
             items
         }

@@ -1,20 +1,20 @@
 //! Comments on SQLite. Each method is one call to the writer or to a reader, and so one transaction.
 
 mod count;
-mod create;
-mod delete;
 mod gone;
 mod list;
+mod load;
 mod row;
+mod write;
 
 use async_trait::async_trait;
 use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
 use madang_comment::{
     Comment, CommentCount, CommentCursor, CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome,
 };
-use madang_kernel::{Page, PageNumber, PageSize, Scroll, StoreError};
+use madang_kernel::{Page, PageNumber, PageSize, Scroll, StoreError, Timestamp};
 
-use crate::{Priority, Sqlite};
+use crate::{Priority, Sqlite, Tx};
 
 /// Comments in one SQLite file.
 #[derive(Clone)]
@@ -27,18 +27,32 @@ impl SqliteComments {
     pub fn new(db: Sqlite) -> Self {
         Self { db }
     }
+
+    async fn change<T: Send + 'static>(
+        &self,
+        call: impl FnOnce(&Tx, Timestamp) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let clock = self.db.clock().clone();
+        self.db.write(Priority::Foreground, move |tx| call(tx, clock.now())).await
+    }
 }
 
 #[async_trait]
 impl CommentStore for SqliteComments {
     async fn create(&self, new: CreateComment) -> Result<CreateOutcome, StoreError> {
-        let clock = self.db.clock().clone();
-        self.db.write(Priority::Foreground, move |tx| create::create(tx, new, clock.now())).await
+        let call = move |tx: &Tx, now| {
+            let loaded = load::for_create(tx, &new, now)?;
+            write::decide(tx, loaded, now, |replay| replay.create(&new))
+        };
+        self.change(call).await
     }
 
     async fn delete(&self, delete: DeleteComment) -> Result<DeleteOutcome, StoreError> {
-        let clock = self.db.clock().clone();
-        self.db.write(Priority::Foreground, move |tx| delete::delete(tx, &delete, clock.now())).await
+        let call = move |tx: &Tx, now| {
+            let loaded = load::for_delete(tx, delete.comment_id, now)?;
+            write::decide(tx, loaded, now, |replay| replay.delete(&delete))
+        };
+        self.change(call).await
     }
 
     async fn find(&self, comment: CommentId) -> Result<Option<Comment>, StoreError> {
@@ -75,7 +89,7 @@ impl CommentStore for SqliteComments {
     }
 
     async fn count(&self, article: ArticleId) -> Result<CommentCount, StoreError> {
-        self.db.read(move |tx| Ok(count::tally(tx, article)?.count)).await
+        self.db.read(move |tx| Ok(count::counter(tx, article)?.count)).await
     }
 
     async fn counts(&self, articles: Vec<ArticleId>) -> Result<Vec<Option<CommentCount>>, StoreError> {
@@ -83,9 +97,15 @@ impl CommentStore for SqliteComments {
     }
 
     async fn mark_article_gone(&self, article: ArticleId) -> Result<(), StoreError> {
-        let clock = self.db.clock().clone();
         // Until the mark is there people may comment on nothing, so it does not wait for them.
-        self.db.write(Priority::Foreground, move |tx| gone::mark(tx, article, clock.now())).await
+        let call = move |tx: &Tx, now| {
+            let loaded = load::for_article(tx, article, now)?;
+            write::decide(tx, loaded, now, |replay| {
+                replay.mark_gone(article);
+                Ok(())
+            })
+        };
+        self.change(call).await
     }
 
     async fn clean_up(&self, article: ArticleId, slice_rows: u32) -> Result<u32, StoreError> {

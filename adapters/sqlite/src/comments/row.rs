@@ -43,9 +43,3 @@ pub(super) fn path(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Comm
     let unreadable = |error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error));
     text.parse().map(Some).map_err(unreadable)
 }
-
-/// A number that never lies below zero.
-pub(super) fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
-    let value: i64 = row.get(column)?;
-    u64::try_from(value).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, value))
-}

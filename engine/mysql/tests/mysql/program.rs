@@ -1,6 +1,6 @@
 //! A program of the tests' own, which knows nothing of a board.
 
-use madang_engine_mysql::{Database, IdempotencyRecords, MysqlLeases};
+use madang_engine_mysql::{Database, MysqlLeases, idempotency};
 use madang_kernel::{EventId, ShardId, Timestamp};
 use madang_messaging::{Message, ToMessage};
 use refinery::{Migration, Runner};
@@ -34,6 +34,6 @@ pub(crate) fn tallies() -> Database {
 }
 
 fn migrations() -> Runner {
-    let tables = [("V1__node_lease", MysqlLeases::TABLE), ("V2__once_answer", IdempotencyRecords::TABLE)];
+    let tables = [("V1__node_lease", MysqlLeases::TABLE), ("V2__once_answer", idempotency::TABLE)];
     Runner::new(&tables.map(|(name, sql)| Migration::unapplied(name, sql).unwrap()))
 }

@@ -1,5 +1,4 @@
-//! Where a new comment goes, or why it may not go there. Pure: a store fetches the parent and its last descendant inside
-//! its transaction, and asks here.
+//! The position of a new comment, or why it may not be there.
 
 use madang_board::{CommentId, CommentMode};
 
@@ -42,9 +41,9 @@ pub struct Parent {
     pub deleted: bool,
 }
 
-/// Where a new comment goes.
+/// The position of a comment among those of its article.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct Position {
     /// 1 for a root.
     pub depth: u32,
     /// Its path in a tree.
@@ -68,31 +67,30 @@ pub enum Refusal {
     LevelFull(#[from] LevelFull),
 }
 
-/// The place of a reply to `parent`, or of a root. `last_descendant` finds the greatest path below a given one; it is
-/// asked only for a tree, and only when nothing else forbids the reply.
-pub fn place<E: From<Refusal>>(
+/// The position of a reply to `parent`, or of a root. `last_descendant` finds the greatest path below a given one; it is
+/// asked only for a tree.
+pub(crate) fn position_of_new<'p>(
     mode: CommentMode,
     depth_max: DepthMax,
     parent: Option<&Parent>,
-    last_descendant: impl FnOnce(&CommentPath) -> Result<Option<CommentPath>, E>,
-) -> Result<Place, E> {
+    last_descendant: impl FnOnce(&CommentPath) -> Option<&'p CommentPath>,
+) -> Result<Position, Refusal> {
     if parent.is_some_and(|parent| parent.deleted) {
-        return Err(Refusal::NoParent.into());
+        return Err(Refusal::NoParent);
     }
     let depth = parent.map_or(0, |parent| parent.depth) + 1;
     match mode {
-        CommentMode::TwoLevel if depth > TWO_LEVELS => Err(Refusal::ReplyToReply.into()),
-        CommentMode::TwoLevel => Ok(Place { depth, path: None }),
-        CommentMode::Tree if depth > depth_max.get() => Err(Refusal::TooDeep(depth_max).into()),
+        CommentMode::TwoLevel if depth > TWO_LEVELS => Err(Refusal::ReplyToReply),
+        CommentMode::TwoLevel => Ok(Position { depth, path: None }),
+        CommentMode::Tree if depth > depth_max.get() => Err(Refusal::TooDeep(depth_max)),
         CommentMode::Tree => {
             let above = match parent {
                 // Without a path the parent is of no tree.
                 Some(parent) => parent.path.clone().ok_or(Refusal::NoParent)?,
                 None => CommentPath::of_article(),
             };
-            let last = last_descendant(&above)?;
-            let path = above.next_child(last.as_ref()).map_err(Refusal::from)?;
-            Ok(Place { depth, path: Some(path) })
+            let path = above.next_child(last_descendant(&above))?;
+            Ok(Position { depth, path: Some(path) })
         }
     }
 }
@@ -108,14 +106,14 @@ mod tests {
         Parent { comment_id: CommentId::from_raw(7), depth, path: Some(path), deleted: false }
     }
 
-    fn placed(mode: CommentMode, depth_max: u32, parent: Option<&Parent>) -> Result<Place, Refusal> {
-        place(mode, DepthMax::new(depth_max).unwrap(), parent, |_| Ok(None))
+    fn placed(mode: CommentMode, depth_max: u32, parent: Option<&Parent>) -> Result<Position, Refusal> {
+        position_of_new(mode, DepthMax::new(depth_max).unwrap(), parent, |_| None)
     }
 
     #[test]
     fn two_levels_are_two() {
-        assert_eq!(placed(CommentMode::TwoLevel, 5, None), Ok(Place { depth: 1, path: None }));
-        assert_eq!(placed(CommentMode::TwoLevel, 5, Some(&parent(1))), Ok(Place { depth: 2, path: None }));
+        assert_eq!(placed(CommentMode::TwoLevel, 5, None), Ok(Position { depth: 1, path: None }));
+        assert_eq!(placed(CommentMode::TwoLevel, 5, Some(&parent(1))), Ok(Position { depth: 2, path: None }));
         assert_eq!(placed(CommentMode::TwoLevel, 5, Some(&parent(2))), Err(Refusal::ReplyToReply));
     }
 
@@ -141,8 +139,8 @@ mod tests {
 
     #[test]
     fn a_full_level_is_refused() {
-        let full = |_: &CommentPath| Ok::<_, Refusal>(Some("zzzzz".parse().unwrap()));
-        let refused = place(CommentMode::Tree, DepthMax::DEFAULT, None, full);
+        let full: CommentPath = "zzzzz".parse().unwrap();
+        let refused = position_of_new(CommentMode::Tree, DepthMax::DEFAULT, None, |_| Some(&full));
         assert_eq!(refused, Err(Refusal::LevelFull(LevelFull)));
     }
 }

@@ -1,0 +1,4 @@
+-- Uses: board_slug.
+SELECT board_id
+FROM board
+WHERE slug = ?1

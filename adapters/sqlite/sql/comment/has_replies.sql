@@ -1,5 +1,0 @@
--- Reads two entries at most: a root is its own parent. Uses: comment_by_parent (covering).
-SELECT 1
-FROM comment
-WHERE article_id = ?1 AND parent_id = ?2 AND comment_id <> ?2
-LIMIT 1

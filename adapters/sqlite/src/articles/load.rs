@@ -1,0 +1,94 @@
+//! What a call reads before it is decided, in as few statements as it takes.
+
+use std::collections::BTreeSet;
+
+use madang_article::blocks::{BLOCK, SUPER_BLOCK};
+use madang_article::replay::{BoardCounter, CountedBlock, Loaded};
+use madang_article::{CreateArticle, NewBoard};
+use madang_board::{ArticleId, BoardId};
+use madang_engine_sqlite::{idempotency, sql_error};
+use madang_event::BoardCount;
+use madang_kernel::{Id, IdempotencyRecords, StoreError, Timestamp};
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use super::row;
+
+const SLUG_OWNER: &str = include_str!("../../sql/article/slug_owner.sql");
+const COUNTER: &str = include_str!("../../sql/article/counter.sql");
+const FIND_COUNTED: &str = include_str!("../../sql/article/find_counted.sql");
+
+/// Columns of an article in front of those of its counter.
+const ARTICLE_COLUMNS: usize = 10;
+
+/// What decides about a new board.
+pub(super) fn for_board(tx: &Connection, new: &NewBoard, now: Timestamp) -> Result<Loaded, StoreError> {
+    let mut loaded = Loaded::nothing(idempotency::load(tx, new.idempotency.as_ref(), now)?);
+    let mut slug_owner = tx.prepare_cached(SLUG_OWNER).map_err(sql_error)?;
+    if slug_owner.exists([&new.board.slug]).map_err(sql_error)? {
+        loaded.taken_slugs.insert(new.board.slug.clone());
+    }
+    Ok(loaded)
+}
+
+/// What decides about a new article.
+pub(super) fn for_create(tx: &Connection, new: &CreateArticle, now: Timestamp) -> Result<Loaded, StoreError> {
+    let mut loaded = Loaded::nothing(idempotency::load(tx, new.idempotency.as_ref(), now)?);
+    // The answer to a repeated request needs no counter.
+    if !loaded.records.has_answer(new.idempotency.as_ref()) {
+        add_counter(tx, &mut loaded, new.article.board_id, new.article.article_id)?;
+    }
+    Ok(loaded)
+}
+
+/// What decides about many new articles, whose keys are ignored. Ids above the greatest of their board are all counted from
+/// its newest block on, so that one read is enough for them.
+pub(super) fn for_many(tx: &Connection, new: &[CreateArticle], now: Timestamp) -> Result<Loaded, StoreError> {
+    let mut loaded = Loaded::nothing(IdempotencyRecords::new(now));
+    let mut read: BTreeSet<(BoardId, i64)> = BTreeSet::new();
+    for CreateArticle { article, .. } in new {
+        let counter = loaded.counters.iter().find(|counter| counter.board_id == article.board_id);
+        let id = counter.map(|counter| counter.id_in_block_of(article.article_id));
+        if id.is_some_and(|id| read.contains(&(article.board_id, id))) {
+            continue;
+        }
+        add_counter(tx, &mut loaded, article.board_id, article.article_id)?;
+        let counter = loaded.counters.iter().find(|counter| counter.board_id == article.board_id);
+        read.extend(counter.map(|counter| (article.board_id, counter.id_in_block_of(article.article_id))));
+    }
+    Ok(loaded)
+}
+
+/// What decides about an edit or a deletion.
+pub(super) fn for_change(tx: &Connection, article: ArticleId, now: Timestamp) -> Result<Loaded, StoreError> {
+    let mut loaded = Loaded::nothing(IdempotencyRecords::new(now));
+    let mut statement = tx.prepare_cached(FIND_COUNTED).map_err(sql_error)?;
+    let mut found = statement.query([article.raw()]).map_err(sql_error)?;
+    if let Some(found) = found.next().map_err(sql_error)? {
+        loaded.articles.push(row::article(found).map_err(sql_error)?);
+        add_counter_row(&mut loaded, found, ARTICLE_COLUMNS).map_err(sql_error)?;
+    }
+    Ok(loaded)
+}
+
+/// The counter of a board, if it exists, and the blocks that hold an article.
+fn add_counter(tx: &Connection, loaded: &mut Loaded, board: BoardId, article: ArticleId) -> Result<(), StoreError> {
+    let mut statement = tx.prepare_cached(COUNTER).map_err(sql_error)?;
+    let ids = [board.raw(), article.raw()];
+    statement.query_row(ids, |found| add_counter_row(loaded, found, 0)).optional().map_err(sql_error)?;
+    Ok(())
+}
+
+/// Columns from `first` on: board, count, version and greatest id, then first id and count of the block of each level.
+fn add_counter_row(loaded: &mut Loaded, found: &Row<'_>, first: usize) -> rusqlite::Result<()> {
+    let Some(board_id) = found.get::<_, Option<i64>>(first)?.map(BoardId::from_raw) else { return Ok(()) };
+    let count = BoardCount { article_count: found.get(first + 1)?, version: found.get(first + 2)? };
+    if loaded.counters.iter().all(|counter| counter.board_id != board_id) {
+        loaded.counters.push(BoardCounter { board_id, count, greatest_id: found.get(first + 3)? });
+    }
+    for (level, column) in [(BLOCK, first + 4), (SUPER_BLOCK, first + 6)] {
+        if let Some(first_id) = found.get(column)? {
+            loaded.blocks.push(CountedBlock { board_id, level, first_id, article_count: found.get(column + 1)? });
+        }
+    }
+    Ok(())
+}

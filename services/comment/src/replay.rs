@@ -1,0 +1,253 @@
+//! Calls that change the comments of articles, decided one after another on what was loaded: each sees what those before it
+//! have done and is answered as if it had come alone. Every adapter loads, asks here and writes.
+
+mod counted_article;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use madang_board::{Act, ArticleId, CommentId, CommentMode};
+use madang_event::Envelope;
+use madang_kernel::{
+    Created, Id, IdempotencyRecords, NewIdempotencyRecord, RowChanges, ShardId, StagedRows, StoreError, Timestamp,
+};
+
+use crate::position::position_of_new;
+use crate::{
+    Comment, CommentPath, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome, Parent, Position, Refusal, events,
+};
+pub use counted_article::CommentCounter;
+use counted_article::{CountedArticle, Gone};
+
+/// What the calls of a transaction are decided by.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// The counters of the articles that the calls are about.
+    pub counters: Vec<CommentCounter>,
+    /// The comments to delete with the marks above them, those to reply to, and those that a repeated request created.
+    pub comments: Vec<Comment>,
+    /// Replies of the comments that may go: all of them, or one more than the calls can remove.
+    pub replies: BTreeMap<CommentId, BTreeSet<CommentId>>,
+    /// The greatest path below each path that gets a reply: see [`path_above`].
+    pub last_descendants: BTreeMap<(ArticleId, CommentPath), CommentPath>,
+    /// The idempotency records of the calls.
+    pub records: IdempotencyRecords,
+}
+
+/// What the calls of a transaction come to: rows to write, each list in the order of its keys, and events to report.
+#[derive(Debug, Clone)]
+pub struct Replayed {
+    /// The comments that come or go; an update makes a mark of a comment.
+    pub comments: RowChanges<CommentId, Comment>,
+    /// The counters that changed.
+    pub counters: Vec<CommentCounter>,
+    /// Articles that are to be marked as gone. Their counters go too.
+    pub gone_now: Vec<ArticleId>,
+    /// Articles whose counter need not be stored: they are gone, or nobody has ever commented on them.
+    pub uncounted: Vec<ArticleId>,
+    /// The answers to keep.
+    pub records: Vec<NewIdempotencyRecord>,
+    /// What the log of moderation says.
+    pub acts: Vec<Act>,
+    /// In the order of the calls.
+    pub events: Vec<Envelope>,
+}
+
+/// Comments while the calls of a transaction are applied to them in memory, in their order.
+#[derive(Debug)]
+pub struct Replay {
+    articles: BTreeMap<ArticleId, CountedArticle>,
+    comments: StagedRows<CommentId, Comment>,
+    replies: BTreeMap<CommentId, BTreeSet<CommentId>>,
+    last_descendants: BTreeMap<(ArticleId, CommentPath), CommentPath>,
+    records: IdempotencyRecords,
+    acts: Vec<Act>,
+    events: Vec<Envelope>,
+    now: Timestamp,
+}
+
+/// The path below which a new comment comes, given its parent as it is stored; `None` where there are no paths.
+pub fn path_above(new: &CreateComment, parent: Option<&Comment>) -> Option<CommentPath> {
+    match (new.mode, new.parent_id) {
+        (CommentMode::TwoLevel, _) => None,
+        (CommentMode::Tree, None) => Some(CommentPath::of_article()),
+        (CommentMode::Tree, Some(_)) => parent?.path.clone(),
+    }
+}
+
+impl Loaded {
+    /// Nothing yet, for an adapter to add to.
+    pub fn nothing(records: IdempotencyRecords) -> Self {
+        let (counters, comments) = (Vec::new(), Vec::new());
+        Self { counters, comments, replies: BTreeMap::new(), last_descendants: BTreeMap::new(), records }
+    }
+}
+
+impl Replay {
+    /// Starts from what was loaded; events will have occurred at `now`.
+    pub fn new(loaded: Loaded, now: Timestamp) -> Self {
+        let Loaded { counters, comments, replies, last_descendants, records } = loaded;
+        let articles = counters.into_iter().map(|counter| (counter.article_id, CountedArticle::new(counter)));
+        let comments = StagedRows::stored(comments.into_iter().map(|comment| (comment.comment_id, comment)));
+        let (articles, acts, events) = (articles.collect(), Vec::new(), Vec::new());
+        Self { articles, comments, replies, last_descendants, records, acts, events, now }
+    }
+
+    /// Creates a comment, where it may be.
+    pub fn create(&mut self, new: &CreateComment) -> Result<CreateOutcome, StoreError> {
+        let Some(article) = self.articles.get(&new.article_id).filter(|article| article.gone == Gone::No) else {
+            return Ok(CreateOutcome::Gone);
+        };
+        match self.records.replay::<Comment>(new.idempotency.as_ref())? {
+            // The comment, which never changes, or what is left of it.
+            Some(Created::Before(mark)) => {
+                let found = self.comments.find(mark.comment_id).cloned();
+                return Ok(CreateOutcome::Created(Created::Before(found.unwrap_or(mark))));
+            }
+            Some(answered) => return Ok(CreateOutcome::Created(answered)),
+            None => {}
+        }
+        if new.mode == CommentMode::TwoLevel && new.comment_id.raw() <= article.counter.greatest_id {
+            return Ok(CreateOutcome::Late);
+        }
+        if self.comments.has_seen(new.comment_id) {
+            return Err(StoreError::broken("comment", format!("comment {} exists", new.comment_id)));
+        }
+        let comment = match self.position(new) {
+            Ok(position) => new_comment(new, position),
+            Err(refusal) => return Ok(CreateOutcome::Refused(refusal)),
+        };
+        // The text is kept in the row alone: once that is deleted, no answer of then may still tell it.
+        let mark = comment.clone().into_mark();
+        self.records.remember(ShardId::of_parts(new.article_id), new.idempotency.as_ref(), &mark)?;
+        self.add(&comment, new);
+        Ok(CreateOutcome::Created(Created::Now(comment)))
+    }
+
+    /// Deletes a comment, if it is there. One with replies becomes a mark; one without goes, and with it every mark above it
+    /// that is left without replies.
+    pub fn delete(&mut self, delete: &DeleteComment) -> Result<DeleteOutcome, StoreError> {
+        let Some(comment) = self.comments.find(delete.comment_id).cloned() else {
+            return Ok(DeleteOutcome::Absent);
+        };
+        let going = self.going_with(&comment);
+        let Some(article) = self.articles.get_mut(&comment.article_id).filter(|article| article.gone == Gone::No)
+        else {
+            return Ok(DeleteOutcome::Gone);
+        };
+        if comment.deleted {
+            return Ok(DeleteOutcome::Absent);
+        }
+        let count = article.count_out(going.len() as u64)?;
+        self.events.push(events::deleted(&comment, delete.event_id, self.now, count));
+        self.acts.extend(delete.act.clone());
+        if going.is_empty() {
+            self.comments.update(comment.comment_id, comment.into_mark());
+        } else {
+            going.into_iter().for_each(|comment| self.remove(comment));
+        }
+        Ok(DeleteOutcome::Deleted(count))
+    }
+
+    /// Marks an article as gone; nothing of it is counted any more. Doing it again changes nothing.
+    pub fn mark_gone(&mut self, article: ArticleId) {
+        if let Some(article) = self.articles.get_mut(&article).filter(|article| article.gone == Gone::No) {
+            article.gone = Gone::Now;
+        }
+    }
+
+    /// Whether an article is gone, so that its comments may be cleaned up.
+    pub fn is_gone(&self, article: ArticleId) -> bool {
+        self.articles.get(&article).is_some_and(|article| article.gone != Gone::No)
+    }
+
+    /// What all calls come to.
+    pub fn finish(self) -> Replayed {
+        let ids = |is_meant: fn(&CountedArticle) -> bool| {
+            self.articles.iter().filter(|(_, article)| is_meant(article)).map(|(id, _)| *id).collect()
+        };
+        Replayed {
+            counters: self.articles.values().filter_map(CountedArticle::changed_counter).collect(),
+            gone_now: ids(|article| article.gone == Gone::Now),
+            uncounted: ids(CountedArticle::is_uncounted),
+            comments: self.comments.into_changes(),
+            records: self.records.into_new(),
+            acts: self.acts,
+            events: self.events,
+        }
+    }
+
+    fn position(&self, new: &CreateComment) -> Result<Position, Refusal> {
+        let parent = match new.parent_id {
+            None => None,
+            Some(parent) => match self.comments.find(parent) {
+                // A comment of another article is no parent here.
+                Some(found) if found.article_id == new.article_id => Some(Parent {
+                    comment_id: parent,
+                    depth: found.depth,
+                    path: found.path.clone(),
+                    deleted: found.deleted,
+                }),
+                _ => return Err(Refusal::NoParent),
+            },
+        };
+        position_of_new(new.mode, new.depth_max, parent.as_ref(), |above| {
+            self.last_descendants.get(&(new.article_id, above.clone()))
+        })
+    }
+
+    fn add(&mut self, comment: &Comment, new: &CreateComment) {
+        if let Some(article) = self.articles.get_mut(&comment.article_id) {
+            let count = article.count_in(comment.comment_id);
+            self.events.push(events::created(comment, new.event_id, self.now, count));
+        }
+        let parent = comment.parent_id.and_then(|parent| self.comments.find(parent));
+        if let Some((above, path)) = path_above(new, parent).zip(comment.path.clone()) {
+            self.last_descendants.insert((comment.article_id, above), path);
+        }
+        if let Some(parent) = comment.parent_id {
+            self.replies.entry(parent).or_default().insert(comment.comment_id);
+        }
+        self.comments.insert(comment.comment_id, comment.clone());
+    }
+
+    /// What goes with a comment: itself and every mark above it that is left without replies; nothing when it has replies.
+    fn going_with(&self, leaf: &Comment) -> Vec<CommentId> {
+        let replies = |comment: CommentId| self.replies.get(&comment).map_or(0, BTreeSet::len);
+        if replies(leaf.comment_id) > 0 {
+            return Vec::new();
+        }
+        let mut going = vec![leaf.comment_id];
+        let mut above = leaf.parent_id;
+        while let Some(mark) = above.and_then(|id| self.comments.find(id)).filter(|comment| comment.deleted) {
+            // The one that goes below it is still among its replies.
+            if replies(mark.comment_id) > 1 {
+                break;
+            }
+            going.push(mark.comment_id);
+            above = mark.parent_id;
+        }
+        going
+    }
+
+    fn remove(&mut self, comment: CommentId) {
+        let parent = self.comments.find(comment).and_then(|found| found.parent_id);
+        if let Some(replies) = parent.and_then(|parent| self.replies.get_mut(&parent)) {
+            replies.remove(&comment);
+        }
+        self.comments.delete(comment);
+    }
+}
+
+fn new_comment(new: &CreateComment, Position { depth, path }: Position) -> Comment {
+    Comment {
+        comment_id: new.comment_id,
+        article_id: new.article_id,
+        parent_id: new.parent_id,
+        depth,
+        path,
+        content: Some(new.content.clone()),
+        deleted: false,
+        writer: Some(new.writer.clone()),
+        created_at: new.created_at,
+    }
+}

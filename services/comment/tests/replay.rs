@@ -1,0 +1,284 @@
+//! The replay against a plain model: random calls in random batches leave what a list of nodes would hold, with counts that
+//! agree with it.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(dead_code, reason = "the store in memory is for the use cases")]
+
+mod memory;
+
+use std::collections::BTreeMap;
+
+use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
+use madang_comment::{
+    Comment, CommentCount, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome, DepthMax, Refusal,
+};
+use madang_event::Writer;
+use madang_kernel::{Created, EventId, Id, Idempotency, Timestamp};
+use memory::Rows;
+use proptest::prelude::*;
+
+const NOW: Timestamp = Timestamp::from_millis(1_704_067_200_000);
+const LEVELS_MAX: u32 = 3;
+
+fn article() -> ArticleId {
+    ArticleId::from_raw(77)
+}
+
+fn create(mode: CommentMode, id: i64, parent: Option<i64>, key: Option<(u8, u8)>) -> CreateComment {
+    CreateComment {
+        comment_id: CommentId::from_raw(id),
+        article_id: article(),
+        parent_id: parent.map(CommentId::from_raw),
+        mode,
+        depth_max: DepthMax::new(LEVELS_MAX).unwrap(),
+        content: format!("comment {id}"),
+        writer: Writer { member_id: MemberId::from_raw(3), name: "마당".into() },
+        created_at: NOW,
+        event_id: EventId::from_raw(1),
+        idempotency: key.map(|(key, body)| Idempotency {
+            caller: 3,
+            scope: "POST /v1/articles/77/comments".into(),
+            key: key.to_string(),
+            fingerprint: [body; 32],
+        }),
+    }
+}
+
+fn delete(id: i64) -> DeleteComment {
+    DeleteComment { comment_id: CommentId::from_raw(id), event_id: EventId::from_raw(1), act: None }
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Root,
+    /// To one of the comments there ever were.
+    Reply(usize),
+    /// With an idempotency key and a body.
+    Keyed(u8, u8),
+    /// With an id below one that the article has seen.
+    Late(i64),
+    Delete(usize),
+    Gone,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        20 => Just(Step::Root),
+        60 => any::<usize>().prop_map(Step::Reply),
+        12 => (0..6u8, 0..2u8).prop_map(|(key, body)| Step::Keyed(key, body)),
+        8 => (1..900i64).prop_map(Step::Late),
+        60 => any::<usize>().prop_map(Step::Delete),
+        1 => Just(Step::Gone),
+    ]
+}
+
+/// Nodes in the order in which they were written; list order is depth first.
+struct Model {
+    mode: CommentMode,
+    nodes: Vec<Node>,
+    answered: BTreeMap<u8, (u8, i64)>,
+    /// Every id there ever was.
+    seen: Vec<i64>,
+    next_id: i64,
+    greatest: i64,
+    changes: u64,
+    gone: bool,
+}
+
+#[derive(Clone)]
+struct Node {
+    id: i64,
+    parent: Option<i64>,
+    depth: u32,
+    deleted: bool,
+}
+
+enum Call {
+    Create(CreateComment, Option<(u8, u8)>),
+    Delete(DeleteComment),
+    Gone,
+}
+
+/// What a creation comes to, in ids; with whether only the mark is left of what was there before.
+#[derive(Debug, PartialEq)]
+enum Outcome {
+    Now(i64, u32),
+    Before(i64, bool),
+    KeyReused,
+    Refused(Refusal),
+    Late,
+    Gone,
+}
+
+impl Model {
+    fn new(mode: CommentMode) -> Self {
+        let (nodes, answered, seen) = (Vec::new(), BTreeMap::new(), Vec::new());
+        Self { mode, nodes, answered, seen, next_id: 1_000, greatest: 0, changes: 0, gone: false }
+    }
+
+    fn call(&mut self, step: &Step) -> Option<Call> {
+        self.next_id += 1;
+        let (mode, id) = (self.mode, self.next_id);
+        let pick = |at: usize| self.seen.get(at % self.seen.len().max(1)).copied();
+        match *step {
+            Step::Root => Some(Call::Create(create(mode, id, None, None), None)),
+            Step::Reply(at) => Some(Call::Create(create(mode, id, Some(pick(at)?), None), None)),
+            Step::Keyed(key, body) => Some(Call::Create(create(mode, id, None, Some((key, body))), Some((key, body)))),
+            Step::Late(id) if self.seen.contains(&id) => None,
+            Step::Late(id) => Some(Call::Create(create(mode, id, None, None), None)),
+            Step::Delete(at) => Some(Call::Delete(delete(pick(at)?))),
+            Step::Gone => Some(Call::Gone),
+        }
+    }
+
+    fn node(&self, id: i64) -> Option<&Node> {
+        self.nodes.iter().find(|node| node.id == id)
+    }
+
+    fn create(&mut self, new: &CreateComment, key: Option<(u8, u8)>) -> Outcome {
+        if self.gone {
+            return Outcome::Gone;
+        }
+        if let Some((key, body)) = key {
+            match self.answered.get(&key) {
+                Some((known, _)) if *known != body => return Outcome::KeyReused,
+                Some((_, id)) => return Outcome::Before(*id, self.node(*id).is_none_or(|node| node.deleted)),
+                None => {}
+            }
+        }
+        let (id, parent) = (new.comment_id.raw(), new.parent_id.map(Id::raw));
+        if self.mode == CommentMode::TwoLevel && id <= self.greatest {
+            return Outcome::Late;
+        }
+        let depth = match parent {
+            None => 1,
+            Some(parent) => match self.node(parent).filter(|node| !node.deleted) {
+                None => return Outcome::Refused(Refusal::NoParent),
+                Some(node) if self.mode == CommentMode::TwoLevel && node.depth == 2 => {
+                    return Outcome::Refused(Refusal::ReplyToReply);
+                }
+                Some(node) if node.depth == LEVELS_MAX => return Outcome::Refused(Refusal::TooDeep(new.depth_max)),
+                Some(node) => node.depth + 1,
+            },
+        };
+        if let Some((key, body)) = key {
+            self.answered.insert(key, (body, id));
+        }
+        self.nodes.push(Node { id, parent, depth, deleted: false });
+        self.seen.push(id);
+        self.greatest = self.greatest.max(id);
+        self.changes += 1;
+        Outcome::Now(id, depth)
+    }
+
+    fn delete(&mut self, id: i64) -> DeleteOutcome {
+        let Some(node) = self.nodes.iter_mut().find(|node| node.id == id) else { return DeleteOutcome::Absent };
+        if self.gone {
+            return DeleteOutcome::Gone;
+        }
+        if node.deleted {
+            return DeleteOutcome::Absent;
+        }
+        node.deleted = true;
+        // Whatever is marked and has no child goes, until nothing does.
+        loop {
+            let (before, nodes) = (self.nodes.len(), self.nodes.clone());
+            let has_child = |id: i64| nodes.iter().any(|node| node.parent == Some(id));
+            self.nodes.retain(|node| !node.deleted || has_child(node.id));
+            if self.nodes.len() == before {
+                break;
+            }
+        }
+        self.changes += 1;
+        DeleteOutcome::Deleted(self.count())
+    }
+
+    fn count(&self) -> CommentCount {
+        let comment_count = self.nodes.iter().filter(|node| !node.deleted).count() as u64;
+        CommentCount { comment_count, row_count: self.nodes.len() as u64, version: self.changes }
+    }
+
+    fn list_below(&self, parent: Option<i64>, into: &mut Vec<(i64, bool)>) {
+        for node in self.nodes.iter().filter(|node| node.parent == parent) {
+            into.push((node.id, node.deleted));
+            self.list_below(Some(node.id), into);
+        }
+    }
+}
+
+fn outcome(created: CreateOutcome) -> Outcome {
+    match created {
+        CreateOutcome::Created(Created::Now(comment)) => Outcome::Now(comment.comment_id.raw(), comment.depth),
+        CreateOutcome::Created(Created::Before(comment)) => Outcome::Before(comment.comment_id.raw(), comment.deleted),
+        CreateOutcome::Created(Created::KeyReused) => Outcome::KeyReused,
+        CreateOutcome::Refused(refusal) => Outcome::Refused(refusal),
+        CreateOutcome::Late => Outcome::Late,
+        CreateOutcome::Gone => Outcome::Gone,
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_batches_agree_with_a_plain_tree(
+        is_tree in any::<bool>(),
+        batches in prop::collection::vec(prop::collection::vec(step(), 1..12), 0..25),
+    ) {
+        let mode = if is_tree { CommentMode::Tree } else { CommentMode::TwoLevel };
+        let (mut rows, mut model) = (Rows::default(), Model::new(mode));
+        for batch in batches {
+            // Calls are made before any of them is decided, as callers do.
+            let mut ids = std::collections::BTreeSet::new();
+            let calls = batch.iter().filter_map(|step| model.call(step));
+            let calls = calls.collect::<Vec<_>>().into_iter();
+            let calls: Vec<Call> =
+                calls.filter(|call| !matches!(call, Call::Create(new, _) if !ids.insert(new.comment_id))).collect();
+            rows.transact(article(), NOW, |replay| {
+                for call in &calls {
+                    match call {
+                        Call::Create(new, key) => {
+                            let expected = model.create(new, *key);
+                            assert_eq!(outcome(replay.create(new).unwrap()), expected);
+                        }
+                        Call::Delete(delete) => {
+                            let expected = model.delete(delete.comment_id.raw());
+                            assert_eq!(replay.delete(delete).unwrap(), expected);
+                        }
+                        Call::Gone => {
+                            model.gone = true;
+                            replay.mark_gone(article());
+                            assert!(replay.is_gone(article()));
+                        }
+                    }
+                }
+            });
+            agrees(&rows, &model)?;
+        }
+    }
+}
+
+/// Rows in their order and the counter hold what the model holds.
+fn agrees(rows: &Rows, model: &Model) -> Result<(), TestCaseError> {
+    let mut stored: Vec<&Comment> = rows.of(article()).collect();
+    stored.sort_by_key(|c| (c.path.clone(), c.parent_id.unwrap_or(c.comment_id), c.comment_id));
+    let stored: Vec<(i64, bool)> = stored.iter().map(|comment| (comment.comment_id.raw(), comment.deleted)).collect();
+    let mut listed = Vec::new();
+    model.list_below(None, &mut listed);
+    prop_assert_eq!(stored, listed);
+    let expected = if model.gone { CommentCount::default() } else { model.count() };
+    prop_assert_eq!(rows.counter(article()).count, expected);
+    prop_assert_eq!(rows.events.len() as u64, model.changes);
+    let told = rows.comments.values().filter(|comment| comment.deleted);
+    prop_assert!(told.into_iter().all(|mark| mark.content.is_none() && mark.writer.is_none()));
+    Ok(())
+}
+
+#[test]
+fn what_was_never_counted_is_not_counted_out() {
+    let mut rows = Rows::default();
+    rows.transact(article(), NOW, |replay| {
+        replay.create(&create(CommentMode::Tree, 5, None, None)).unwrap();
+    });
+    rows.counters.clear();
+    rows.transact(article(), NOW, |replay| assert!(replay.delete(&delete(5)).is_err()));
+    assert_eq!((rows.comments.len(), rows.events.len()), (1, 1));
+}
