@@ -161,6 +161,7 @@ impl Cells {
     }
 
     /// The next column.
+    #[expect(clippy::should_implement_trait, reason = "columns differ in type, so this is no iterator")]
     pub fn next<T: FromValue>(&mut self) -> Result<T, SqlError> {
         let column = self.next;
         self.next += 1;

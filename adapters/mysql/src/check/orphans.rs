@@ -36,7 +36,7 @@ fn statements(service: Service) -> Option<(&'static str, Many, &'static str)> {
 
 impl MysqlCheck<'_> {
     /// Counters of this service whose article is neither in `articles` nor marked here as deleted. What the service has not
-    /// heard of yet is told too, so it means something only once its consumer group has caught up. Nothing of services
+    /// heard of yet is reported too, so it means something only once its consumer group has caught up. Nothing of services
     /// that keep no parts of articles.
     pub async fn without_article(&self, articles: &Mysql) -> Result<Vec<CheckFinding>, StoreError> {
         let Some((counted, gone, part)) = statements(self.service) else { return Ok(Vec::new()) };

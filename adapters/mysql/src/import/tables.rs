@@ -35,7 +35,7 @@ pub struct ImportTable {
 type Place = (Service, ShardId);
 
 /// A row with all of its columns, where it belongs.
-pub(super) struct Placed {
+pub(super) struct PlacedRow {
     pub(super) service: Service,
     pub(super) shard: ShardId,
     pub(super) values: Values,
@@ -119,7 +119,7 @@ impl ImportTable {
     }
 
     /// A row as it is kept here. Columns come in the order of the statement, the key first, without the shard.
-    pub(super) fn place(self, row: Vec<ImportCell>) -> Result<Placed, StoreError> {
+    pub(super) fn place(self, row: Vec<ImportCell>) -> Result<PlacedRow, StoreError> {
         let (service, shard) = (self.place)(&row)?;
         let mut values: Values = vec![shard.number().into()];
         values.extend(row.into_iter().map(value));
@@ -129,7 +129,7 @@ impl ImportTable {
             // Kept below zero, so that the ranking is an index in its own order.
             *score = -*score;
         }
-        Ok(Placed { service, shard, values })
+        Ok(PlacedRow { service, shard, values })
     }
 
     /// The days that rows of scores belong to: whoever changes a day locks its row, so each has one.

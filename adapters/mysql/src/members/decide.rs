@@ -150,7 +150,7 @@ impl Revoking {
         }
     }
 
-    /// The newest state of a member is the one that is told.
+    /// The newest state of a member is the one that counts.
     fn change_member(&mut self, record: MemberRecord) {
         let member = record.member.member_id;
         self.sessions.retain(|earlier| !matches!(earlier, Revoked::Member(other) if other.member.member_id == member));

@@ -6,7 +6,6 @@
 #[path = "../../../../engine/mysql/tests/mysql/support.rs"]
 mod support;
 
-mod after_commit;
 mod article_store;
 mod check;
 mod comment_store;
@@ -14,12 +13,10 @@ mod differences;
 mod folded_comments;
 mod hot_store;
 mod import;
-mod lanes;
 mod like_store;
 mod many_articles;
 mod member_store;
 mod moderation_store;
-mod open;
 mod plans;
 mod program {
     //! The program whose databases are tested.
@@ -27,6 +24,5 @@ mod program {
 }
 #[path = "../../../../engine/mysql/tests/mysql/proxy.rs"]
 mod proxy;
-mod silent_server;
 mod two_processes;
 mod view_store;

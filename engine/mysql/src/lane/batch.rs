@@ -45,7 +45,7 @@ struct LaneDb<E> {
 enum BatchError {
     /// For certain: nothing was changed.
     RolledBack(SqlError),
-    /// The connection was lost at COMMIT, and the server could not be asked in time.
+    /// The connection was lost at COMMIT, and the server was unreachable for too long.
     Unknown,
 }
 

@@ -19,12 +19,12 @@ const COMMITTED: &str = include_str!("../../sql/backbone/committed_batch.sql");
 const END_CONNECTION: &str = include_str!("../../sql/backbone/end_connection.sql");
 const FORGET: &str = include_str!("../../sql/backbone/forget_batches.sql");
 
-/// How long a lane asks for the outcome of a COMMIT before it says that it does not know.
+/// How long a lane looks up the outcome of a COMMIT before it reports it as unknown.
 const LOOK_UP_MAX_MS: u64 = 60_000;
-/// Between two questions.
+/// Between two queries.
 const LOOK_UP_PAUSE_MS: u64 = 100;
-/// How long one question may take; the server's lock wait ends before.
-const QUESTION_MAX_MS: u64 = 10_000;
+/// How long one query may take; the server's lock wait ends before.
+const QUERY_MAX_MS: u64 = 10_000;
 /// Rows of lanes that have been silent for so long are removed.
 const SILENT_LANE_MS: i64 = 7 * 24 * 60 * 60 * 1_000;
 /// Such rows removed when a lane connects.
@@ -72,7 +72,7 @@ pub(super) enum CommitOutcome {
     Committed,
     /// It did not, and will not.
     RolledBack,
-    /// The server could not be asked for too long.
+    /// The server was unreachable for too long.
     Unknown,
 }
 
@@ -80,9 +80,8 @@ pub(super) enum CommitOutcome {
 pub(super) async fn look_up(server: &Server, lane_id: u64, number: u64, connection_id: u32) -> CommitOutcome {
     let deadline = Instant::now() + Duration::from_millis(LOOK_UP_MAX_MS);
     loop {
-        let asked = server.health().guard(ask(server, lane_id));
-        let question = timeout(Duration::from_millis(QUESTION_MAX_MS), asked);
-        match question.await {
+        let query = server.health().guard(committed_number(server, lane_id));
+        match timeout(Duration::from_millis(QUERY_MAX_MS), query).await {
             Ok(Ok(committed)) if committed == Some(number) => return CommitOutcome::Committed,
             Ok(Ok(_)) => return CommitOutcome::RolledBack,
             Ok(Err(error)) if error.is_conflict() => end(server, connection_id).await,
@@ -95,7 +94,7 @@ pub(super) async fn look_up(server: &Server, lane_id: u64, number: u64, connecti
     }
 }
 
-async fn ask(server: &Server, lane_id: u64) -> Result<Option<u64>, SqlError> {
+async fn committed_number(server: &Server, lane_id: u64) -> Result<Option<u64>, SqlError> {
     let mut conn = server.connect().await?;
     let committed: Option<u64> = conn.exec_first(COMMITTED, (lane_id,)).await?;
     // The answer is here; a connection that does not close nicely closes by itself.
@@ -111,7 +110,7 @@ async fn end(server: &Server, connection_id: u32) {
         conn.exec_drop(END_CONNECTION, (connection_id,)).await?;
         Ok::<_, SqlError>(())
     };
-    if let Ok(Err(error)) = timeout(Duration::from_millis(QUESTION_MAX_MS), ended).await {
+    if let Ok(Err(error)) = timeout(Duration::from_millis(QUERY_MAX_MS), ended).await {
         tracing::debug!(connection_id, "could not end a lost connection: {error}");
     }
 }

@@ -5,8 +5,13 @@
 #[macro_use]
 mod support;
 
+mod after_commit;
 mod inbox;
+mod lanes;
 mod node_leases;
+mod open;
 mod outbox;
 mod program;
+mod proxy;
+mod silent_server;
 mod tls;

@@ -3,24 +3,15 @@
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use madang_board::{ArticleId, MemberId};
-use madang_event::{Envelope, Writer};
-use madang_kernel::{EventId, Id, Timestamp};
-use madang_like::{Like, LikeOutcome, LikeStore};
 use madang_messaging::AfterCommit;
-use madang_mysql::{MysqlLikes, Service};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
+use crate::program::{Changed, Mark, Tallies, tallies};
 use crate::support::{OneServer, TestDb, eventually};
 
-fn like(member: i64) -> Like {
-    Like {
-        article_id: ArticleId::from_raw(77 << 22),
-        member: Writer { member_id: MemberId::from_raw(member), name: "m".into() },
-        created_at: Timestamp::from_millis(1_750_000_000_000),
-        event_id: EventId::from_raw(member),
-    }
+fn mark(member: i64) -> Mark {
+    Mark { tally: 77, member, name: "m".into(), set: true, event: member }
 }
 
 /// Notes the versions that are committed, and once more before their answers, each time once it is let through.
@@ -41,12 +32,12 @@ impl Gate {
 }
 
 #[async_trait]
-impl AfterCommit<Envelope> for Gate {
-    fn committed(&self, events: &[Envelope]) {
+impl AfterCommit<Changed> for Gate {
+    fn committed(&self, events: &[Changed]) {
         self.committed.lock().unwrap().extend(events.iter().map(|event| event.version));
     }
 
-    async fn before_answers(&self, events: &[Envelope]) {
+    async fn before_answers(&self, events: &[Changed]) {
         self.permits.acquire().await.unwrap().forget();
         self.heard.lock().unwrap().extend(events.iter().map(|event| event.version));
     }
@@ -54,17 +45,17 @@ impl AfterCommit<Envelope> for Gate {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn callers_are_answered_after_the_hook_of_their_batch_in_commit_order() {
-    let test = TestDb::fresh::<OneServer>(Service::Like).await;
+    let test = TestDb::fresh::<OneServer>(tallies()).await;
     let gate = Gate::closed();
     gate.permits.add_permits(1_000);
     test.db.after_commit(gate.clone());
-    let likes = MysqlLikes::new(test.db.clone());
+    let store = Tallies::new(test.db.clone());
     let mut tasks = JoinSet::new();
     for member in 1..=50 {
-        let (likes, gate) = (likes.clone(), Arc::clone(&gate));
+        let (store, gate) = (store.clone(), Arc::clone(&gate));
         tasks.spawn(async move {
-            let LikeOutcome::Done(answer) = likes.like(like(member)).await.unwrap() else { panic!("gone") };
-            assert!(gate.heard().contains(&answer.committed.version), "heard of before it was answered");
+            let answer = store.mark(mark(member)).await.unwrap();
+            assert!(gate.heard().contains(&answer.version), "heard of before it was answered");
         });
     }
     tasks.join_all().await;
@@ -74,17 +65,17 @@ async fn callers_are_answered_after_the_hook_of_their_batch_in_commit_order() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_lane_commits_on_while_a_hook_is_under_way() {
-    let test = TestDb::fresh::<OneServer>(Service::Like).await;
+    let test = TestDb::fresh::<OneServer>(tallies()).await;
     let gate = Gate::closed();
     test.db.after_commit(gate.clone());
-    let likes = MysqlLikes::new(test.db.clone());
+    let store = Tallies::new(test.db.clone());
     let mut calls = JoinSet::new();
     for member in 1..=3 {
-        let likes = likes.clone();
-        calls.spawn(async move { likes.like(like(member)).await });
+        let store = store.clone();
+        calls.spawn(async move { store.mark(mark(member)).await });
         // Each in a batch of its own: the next call comes once this one is committed.
         eventually("committed though the first hook has not ended", async || {
-            test.rows::<i64>("SELECT COUNT(*) FROM article_like").await == [member]
+            test.rows::<i64>("SELECT COUNT(*) FROM mark").await == [member]
         })
         .await;
     }
@@ -101,23 +92,23 @@ async fn the_lane_commits_on_while_a_hook_is_under_way() {
 struct Falls;
 
 #[async_trait]
-impl AfterCommit<Envelope> for Falls {
-    fn committed(&self, _events: &[Envelope]) {
+impl AfterCommit<Changed> for Falls {
+    fn committed(&self, _events: &[Changed]) {
         panic!("as the test wants");
     }
 
-    async fn before_answers(&self, _events: &[Envelope]) {
+    async fn before_answers(&self, _events: &[Changed]) {
         panic!("as the test wants");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hook_that_panics_takes_no_answer_with_it() {
-    let test = TestDb::fresh::<OneServer>(Service::Like).await;
+    let test = TestDb::fresh::<OneServer>(tallies()).await;
     test.db.after_commit(Arc::new(Falls));
-    let likes = MysqlLikes::new(test.db.clone());
+    let store = Tallies::new(test.db.clone());
     for member in 1..=3 {
-        let LikeOutcome::Done(answer) = likes.like(like(member)).await.unwrap() else { panic!("gone") };
-        assert_eq!(answer.state.like_count, member.cast_unsigned());
+        let answer = store.mark(mark(member)).await.unwrap();
+        assert_eq!(answer.marks, member.cast_unsigned());
     }
 }
