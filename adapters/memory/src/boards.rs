@@ -1,4 +1,4 @@
-//! How lists of boards are kept: rules of filling and merging for one part, under its lock.
+//! How lists of boards are cached: rules of filling and merging for one part, under its lock.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use madang_article_read::{
 use madang_board::{ArticleId, BoardId};
 use madang_kernel::Timestamp;
 
-use crate::kept::{Known, Part, Weigh};
+use crate::part::{Cached, Part, Weigh};
 
 /// Boards that share a lock.
 pub(crate) type BoardPart = Part<BoardId, Arc<BoardList>, ListChanges>;
@@ -22,38 +22,38 @@ impl Weigh for Arc<BoardList> {
 }
 
 /// What a reader gets.
-pub(crate) fn look(part: &BoardPart, board: BoardId, window: Window, now: Timestamp) -> ListLookup {
-    match part.look(board, now) {
-        Known::Nothing => ListLookup::Miss,
-        Known::Absent => ListLookup::Absent,
-        Known::Value { value, is_stale } => {
+pub(crate) fn find(part: &BoardPart, board: BoardId, window: Window, now: Timestamp) -> ListLookup {
+    match part.get(board, now) {
+        Cached::Miss => ListLookup::Miss,
+        Cached::Absent => ListLookup::Absent,
+        Cached::Value { value, is_stale } => {
             ListLookup::Found { step: value.look(window), is_stale: is_stale || value.is_thin() }
         }
     }
 }
 
-/// Joins what the owner told with what was merged since the placeholder stands; it takes the place of an older list.
+/// Joins what was loaded from the owner with what was merged since the placeholder stands; it takes the place of an older list.
 pub(crate) fn fill(
     part: &mut BoardPart,
     reservation: Reservation,
     board: BoardId,
-    told: Option<Newest>,
+    loaded: Option<Newest>,
     now: Timestamp,
 ) -> FilledList {
     let Some(changes) = part.take_placeholder(board, reservation) else { return Filled::Retry };
-    match told {
+    match loaded {
         Some(newest) => {
             let mut list = BoardList::of(newest);
             if !list.merge_all(&changes) {
                 return Filled::Retry;
             }
             let list = Arc::new(list);
-            part.keep(board, Some(Arc::clone(&list)), now);
+            part.insert(board, Some(Arc::clone(&list)), now);
             Filled::Stored(Some(list))
         }
         None if changes.tell_of_the_board() => Filled::Retry,
         None => {
-            part.keep(board, None, now);
+            part.insert(board, None, now);
             Filled::Stored(None)
         }
     }
@@ -68,7 +68,7 @@ pub(crate) fn merge(part: &mut BoardPart, change: &BoardChange) {
         None => {}
         // A reader may hold the list for a moment; then it is copied.
         Some(true) => part.change(change.board_id, |list| Arc::make_mut(list).merge(change)),
-        Some(false) => part.forget(change.board_id),
+        Some(false) => part.remove(change.board_id),
     }
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn drop_candidates(part: &mut BoardPart, board: BoardId, gone: &[Arti
 
 /// Whether a report that this article is on the board tells nothing new.
 pub(crate) fn is_settled(part: &BoardPart, board: BoardId, article: ArticleId) -> bool {
-    if part.is_expected(board) {
+    if part.is_reserved(board) {
         return false;
     }
     match part.peek(board) {

@@ -17,15 +17,15 @@ impl Writer {
 
     pub(crate) fn number(&mut self, mut number: u64) {
         while number >= u64::from(MORE) {
-            self.0.push(number as u8 | MORE);
+            self.0.push(lowest_byte(number) | MORE);
             number >>= 7;
         }
-        self.0.push(number as u8);
+        self.0.push(lowest_byte(number));
     }
 
     /// A number that may be negative: the sign comes last, so that small ones stay short.
     pub(crate) fn signed(&mut self, number: i64) {
-        self.number((number << 1 ^ number >> 63) as u64);
+        self.number((number << 1 ^ number >> 63).cast_unsigned());
     }
 
     pub(crate) fn as_slice(&self) -> &[u8] {
@@ -69,13 +69,18 @@ impl<'a> Reader<'a> {
 
     pub(crate) fn signed(&mut self) -> Option<i64> {
         let number = self.number()?;
-        Some((number >> 1) as i64 ^ -((number & 1) as i64))
+        Some((number >> 1).cast_signed() ^ -(number & 1).cast_signed())
     }
 
     /// What has not been read yet.
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.bytes.get(self.at..).unwrap_or_default()
     }
+}
+
+fn lowest_byte(number: u64) -> u8 {
+    let [lowest, ..] = number.to_le_bytes();
+    lowest
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
-//! How articles are kept: rules of filling and merging for one part, under its lock. What costs more than a few hundred
+//! How articles are cached: rules of filling and merging for one part, under its lock. What costs more than a few hundred
 //! nanoseconds, packing and unpacking, happens before or after it wherever that can be.
 
 use madang_article_read::{Change, Entry, Filled, Lookup, Reservation};
 use madang_board::ArticleId;
 use madang_kernel::Timestamp;
 
-use crate::kept::{Known, Part};
 use crate::packed::Packed;
+use crate::part::{Cached, Part};
 
 /// Articles that share a lock.
 pub(crate) type EntryPart = Part<ArticleId, Packed, Entry>;
@@ -20,7 +20,7 @@ pub(crate) enum Found {
 
 impl Found {
     /// Unpacks it, without the lock.
-    pub(crate) fn look(self, article: ArticleId) -> Lookup {
+    pub(crate) fn unpack(self, article: ArticleId) -> Lookup {
         match self {
             Self::Miss => Lookup::Miss,
             Self::Absent => Lookup::Absent,
@@ -31,51 +31,51 @@ impl Found {
     }
 }
 
-/// What is known of an article.
+/// What is cached of an article.
 pub(crate) fn find(part: &EntryPart, article: ArticleId, now: Timestamp) -> Found {
-    match part.look(article, now) {
-        Known::Nothing => Found::Miss,
-        Known::Absent => Found::Absent,
-        Known::Value { value, is_stale } => Found::Packed { packed: value.clone(), is_stale },
+    match part.get(article, now) {
+        Cached::Miss => Found::Miss,
+        Cached::Absent => Found::Absent,
+        Cached::Value { value, is_stale } => Found::Packed { packed: value.clone(), is_stale },
     }
 }
 
-/// What the owners told, packed beforehand.
-pub(crate) struct Told {
+/// What was loaded from the owners, packed beforehand.
+pub(crate) struct Loaded {
     entry: Entry,
     packed: Packed,
 }
 
-impl Told {
+impl Loaded {
     pub(crate) fn of(entry: Entry) -> Self {
         let packed = Packed::of(&entry);
         Self { entry, packed }
     }
 }
 
-/// Joins what the owners told with what was merged since the placeholder stands.
+/// Joins what was loaded from the owners with what was merged since the placeholder stands.
 pub(crate) fn fill(
     part: &mut EntryPart,
     reservation: Reservation,
     article: ArticleId,
-    told: Option<Told>,
+    loaded: Option<Loaded>,
     now: Timestamp,
 ) -> Filled<Entry> {
     let Some(merged) = part.take_placeholder(article, reservation) else { return Filled::Retry };
-    match told {
-        Some(Told { mut entry, mut packed }) => {
-            let known = part.peek(article).and_then(|item| item.value.as_ref()?.entry(article));
-            for other in [Some(merged), known].into_iter().flatten().filter(|other| *other != Entry::default()) {
+    match loaded {
+        Some(Loaded { mut entry, mut packed }) => {
+            let cached = part.peek(article).and_then(|item| item.value.as_ref()?.entry(article));
+            for other in [Some(merged), cached].into_iter().flatten().filter(|other| *other != Entry::default()) {
                 packed.merge(article, &other);
                 entry.merge(other);
             }
-            part.keep(article, Some(packed), now);
+            part.insert(article, Some(packed), now);
             Filled::Stored(Some(entry))
         }
         // Created after the owner looked, or deleted before and reported late: only the owner can tell.
         None if merged.live().is_some() => Filled::Retry,
         None => {
-            part.keep(article, None, now);
+            part.insert(article, None, now);
             Filled::Stored(None)
         }
     }
@@ -90,7 +90,7 @@ pub(crate) fn merge(part: &mut EntryPart, article: ArticleId, change: &Entry) {
         None => {}
         Some(true) => part.change(article, |packed| packed.merge(article, change)),
         // It exists after all, or the event is late: unknown.
-        Some(false) if change.live().is_some() => part.forget(article),
+        Some(false) if change.live().is_some() => part.remove(article),
         Some(false) => {}
     }
 }
@@ -100,6 +100,6 @@ pub(crate) fn merge(part: &mut EntryPart, article: ArticleId, change: &Entry) {
 pub(crate) fn merge_committed(part: &mut EntryPart, change: &Change, created: Option<Packed>, now: Timestamp) {
     merge(part, change.article_id, &change.entry);
     if created.is_some() && part.peek(change.article_id).is_none() {
-        part.keep(change.article_id, created, now);
+        part.insert(change.article_id, created, now);
     }
 }

@@ -3,9 +3,9 @@
 mod boards;
 mod bytes;
 mod entries;
-mod kept;
 mod owners;
 mod packed;
+mod part;
 mod read_model;
 
 pub use owners::{LocalArticles, LocalComments, LocalLikes, LocalOwners, LocalViews};

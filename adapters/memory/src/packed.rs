@@ -1,4 +1,4 @@
-//! An entry as the model keeps it: one run of bytes, because a model is as good as the number of articles that fit into its
+//! An entry as the model caches it: one run of bytes, because a model is as good as the number of articles that fit into its
 //! budget. Numbers take as many bytes as they need, and the texts are compressed together: the HTML of an article repeats
 //! nearly all of what was written.
 
@@ -10,7 +10,7 @@ use madang_event::Writer;
 use madang_kernel::{Id, Timestamp};
 
 use crate::bytes::{Reader, Writer as Bytes};
-use crate::kept::Weigh;
+use crate::part::Weigh;
 
 /// Texts that are shorter together gain nothing by being compressed.
 const COMPRESS_FROM_BYTES: usize = 64;
@@ -33,8 +33,8 @@ pub(crate) struct Packed(Arc<[u8]>);
 
 /// The article in an entry, as far as the front tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Known {
-    Nothing,
+pub(crate) enum ArticleVersion {
+    Unknown,
     Live { version: u64, board_id: BoardId },
     Deleted,
 }
@@ -76,28 +76,28 @@ impl Packed {
     }
 
     /// What the front tells of the article.
-    pub(crate) fn known(&self) -> Known {
+    pub(crate) fn article_version(&self) -> ArticleVersion {
         let read = || {
             let front = self.front()?;
             let mut article = Reader::new(self.0.get(front.article_at..)?);
             Some(match front.flags & (LIVE | DELETED) {
                 LIVE => {
                     let version = article.number()?;
-                    Known::Live { version, board_id: BoardId::from_raw(article.signed()?) }
+                    ArticleVersion::Live { version, board_id: BoardId::from_raw(article.signed()?) }
                 }
-                DELETED => Known::Deleted,
-                _ => Known::Nothing,
+                DELETED => ArticleVersion::Deleted,
+                _ => ArticleVersion::Unknown,
             })
         };
-        read().unwrap_or(Known::Nothing)
+        read().unwrap_or(ArticleVersion::Unknown)
     }
 
     /// Takes the newer of each group, as [`Entry::merge`] does. Only a new text costs the packing of one.
     pub(crate) fn merge(&mut self, article_id: ArticleId, change: &Entry) {
         let Some(front) = self.front() else { return };
-        let is_text_settled = match (&change.article, self.known()) {
-            (None, _) | (Some(ArticleGroup::Live(_)), Known::Deleted) => true,
-            (Some(ArticleGroup::Live(text)), Known::Live { version, .. }) => text.head.version <= version,
+        let is_text_settled = match (&change.article, self.article_version()) {
+            (None, _) | (Some(ArticleGroup::Live(_)), ArticleVersion::Deleted) => true,
+            (Some(ArticleGroup::Live(text)), ArticleVersion::Live { version, .. }) => text.head.version <= version,
             (Some(_), _) => false,
         };
         if !is_text_settled && let Some(mut entry) = self.entry(article_id) {

@@ -12,8 +12,8 @@ use madang_event::Envelope;
 use madang_kernel::{Clock, Id, SHARDS, ShardId, StoreError};
 
 use crate::boards::{self, BoardPart};
-use crate::entries::{self, EntryPart, Told};
-use crate::packed::{Known, Packed};
+use crate::entries::{self, EntryPart, Loaded};
+use crate::packed::{ArticleVersion, Packed};
 
 /// What the model may take when nobody says otherwise.
 pub const DEFAULT_BUDGET_BYTES: u64 = 256 * 1024 * 1024;
@@ -30,7 +30,7 @@ pub struct MemoryReadModel {
     /// By the board's shard, which its articles' ids carry too.
     boards: Vec<Mutex<BoardPart>>,
     clock: Arc<dyn Clock>,
-    tickets: AtomicU64,
+    reservations: AtomicU64,
     /// Grows after each change. A fill is none: what it brings was told here when it happened.
     generation: AtomicU64,
 }
@@ -46,7 +46,7 @@ impl MemoryReadModel {
             entries: entries.collect(),
             boards: boards.collect(),
             clock,
-            tickets: AtomicU64::new(1),
+            reservations: AtomicU64::new(1),
             generation: AtomicU64::new(0),
         }
     }
@@ -91,15 +91,15 @@ impl MemoryReadModel {
     pub fn size_now(&self) -> ModelSize {
         let mut size = ModelSize::default();
         for part in &self.entries {
-            let (entries, expected, bytes) = lock(part).size();
+            let (entries, placeholders, bytes) = lock(part).size();
             size.entries += entries;
-            size.placeholders += expected;
+            size.placeholders += placeholders;
             size.bytes += bytes;
         }
         for part in &self.boards {
-            let (lists, expected, bytes) = lock(part).size();
+            let (lists, placeholders, bytes) = lock(part).size();
             size.lists += lists;
-            size.placeholders += expected;
+            size.placeholders += placeholders;
             size.bytes += bytes;
         }
         size
@@ -112,21 +112,21 @@ impl MemoryReadModel {
     }
 
     fn is_settled(&self, article: ArticleId, version: u64) -> bool {
-        let known = {
+        let cached = {
             let part = self.entry_part(article);
-            if part.is_expected(article) {
+            if part.is_reserved(article) {
                 return false;
             }
-            part.peek(article).map(|item| item.value.as_ref().map(Packed::known))
+            part.peek(article).map(|item| item.value.as_ref().map(Packed::article_version))
         };
-        match known {
+        match cached {
             // Nobody has the article: then only a list of its board could want to hear of it.
             None => self.board_part(article.shard()).is_empty(),
-            Some(Some(Known::Live { version: known, board_id })) if known >= version => {
+            Some(Some(ArticleVersion::Live { version: cached, board_id })) if cached >= version => {
                 boards::is_settled(&self.board_part(board_id.shard()), board_id, article)
             }
             // What is deleted stays so, and its deletion told the board's list more.
-            Some(Some(Known::Deleted)) => true,
+            Some(Some(ArticleVersion::Deleted)) => true,
             Some(_) => false,
         }
     }
@@ -137,7 +137,7 @@ impl MemoryReadModel {
     }
 
     fn reservation(&self) -> Reservation {
-        Reservation(self.tickets.fetch_add(1, Ordering::Relaxed))
+        Reservation(self.reservations.fetch_add(1, Ordering::Relaxed))
     }
 
     fn entry_part(&self, article: ArticleId) -> MutexGuard<'_, EntryPart> {
@@ -158,11 +158,11 @@ fn lock<T>(part: &Mutex<T>) -> MutexGuard<'_, T> {
 impl ReadModel for MemoryReadModel {
     async fn find(&self, articles: &[ArticleId]) -> Result<Vec<Lookup>, StoreError> {
         let now = self.clock.now();
-        let look = |article: &ArticleId| {
+        let find = |article: &ArticleId| {
             let found = entries::find(&self.entry_part(*article), *article, now);
-            found.look(*article)
+            found.unpack(*article)
         };
-        Ok(articles.iter().map(look).collect())
+        Ok(articles.iter().map(find).collect())
     }
 
     async fn reserve(&self, articles: &[ArticleId]) -> Result<Reservation, StoreError> {
@@ -176,14 +176,14 @@ impl ReadModel for MemoryReadModel {
     async fn fill(
         &self,
         reservation: Reservation,
-        told: Vec<(ArticleId, Option<Entry>)>,
+        loaded: Vec<(ArticleId, Option<Entry>)>,
     ) -> Result<Vec<Filled<Entry>>, StoreError> {
         let now = self.clock.now();
-        let fill = |(article, told): (ArticleId, Option<Entry>)| {
-            let told = told.map(Told::of);
-            entries::fill(&mut self.entry_part(article), reservation, article, told, now)
+        let fill = |(article, loaded): (ArticleId, Option<Entry>)| {
+            let loaded = loaded.map(Loaded::of);
+            entries::fill(&mut self.entry_part(article), reservation, article, loaded, now)
         };
-        Ok(told.into_iter().map(fill).collect())
+        Ok(loaded.into_iter().map(fill).collect())
     }
 
     async fn abandon(&self, reservation: Reservation, articles: &[ArticleId]) -> Result<(), StoreError> {
@@ -204,7 +204,7 @@ impl ReadModel for MemoryReadModel {
 
     async fn list(&self, board: BoardId, window: Window) -> Result<ListLookup, StoreError> {
         let now = self.clock.now();
-        Ok(boards::look(&self.board_part(board.shard()), board, window, now))
+        Ok(boards::find(&self.board_part(board.shard()), board, window, now))
     }
 
     async fn reserve_list(&self, board: BoardId) -> Result<Reservation, StoreError> {
@@ -217,10 +217,10 @@ impl ReadModel for MemoryReadModel {
         &self,
         reservation: Reservation,
         board: BoardId,
-        told: Option<Newest>,
+        loaded: Option<Newest>,
     ) -> Result<FilledList, StoreError> {
         let now = self.clock.now();
-        Ok(boards::fill(&mut self.board_part(board.shard()), reservation, board, told, now))
+        Ok(boards::fill(&mut self.board_part(board.shard()), reservation, board, loaded, now))
     }
 
     async fn abandon_list(&self, reservation: Reservation, board: BoardId) -> Result<(), StoreError> {

@@ -123,22 +123,22 @@ impl RedisLiveViews {
 
     async fn insert_all(&self, stored: &[(ArticleId, u64)]) -> Result<Vec<Option<u64>>, Failure> {
         let groups = by_shard(stored.iter().map(|(article, _)| *article));
-        let commands = groups.iter().map(|places| {
-            let keys = self.keys_of(stored[places[0]].0);
+        let commands = groups.iter().map(|indexes| {
+            let keys = self.keys_of(stored[indexes[0]].0);
             let mut touched = vec![keys.unwritten()];
-            touched.extend(places.iter().map(|place| keys.count(stored[*place].0)));
+            touched.extend(indexes.iter().map(|index| keys.count(stored[*index].0)));
             let mut command = Command::script(keys.tag, &INSERT, &touched).arg(COUNT_TTL_MS);
-            for place in places {
-                command.push(stored[*place].0.raw());
-                command.push(stored[*place].1);
+            for index in indexes {
+                command.push(stored[*index].0.raw());
+                command.push(stored[*index].1);
             }
             command
         });
         let answers = self.redis.run(commands.collect()).await?;
         let mut counts = vec![None; stored.len()];
-        for (places, answer) in groups.iter().zip(&answers) {
-            for (place, count) in places.iter().zip(reply::items(answer)?) {
-                counts[*place] = Some(reply::count(count)?);
+        for (indexes, answer) in groups.iter().zip(&answers) {
+            for (index, count) in indexes.iter().zip(reply::items(answer)?) {
+                counts[*index] = Some(reply::count(count)?);
             }
         }
         Ok(counts)
@@ -170,18 +170,18 @@ impl RedisLiveViews {
 
     async fn note_all(&self, answers: &[WrittenBack], taken_at: Timestamp) -> Result<(), Failure> {
         let groups = by_shard(answers.iter().map(|answer| answer.article_id));
-        let commands = groups.iter().map(|places| {
-            let keys = self.keys_of(answers[places[0]].article_id);
+        let commands = groups.iter().map(|indexes| {
+            let keys = self.keys_of(answers[indexes[0]].article_id);
             let mut touched = vec![keys.unwritten(), keys.many()];
-            touched.extend(places.iter().map(|place| keys.count(answers[*place].article_id)));
+            touched.extend(indexes.iter().map(|index| keys.count(answers[*index].article_id)));
             let mut command = Command::script(keys.tag, &NOTE, &touched)
                 .arg(taken_at.as_millis())
                 .arg(COUNT_TTL_MS)
                 .arg(INDEX_TTL_MS)
                 .arg(self.many_views());
-            for place in places {
-                command.push(answers[*place].article_id.raw());
-                match answers[*place].stored {
+            for index in indexes {
+                command.push(answers[*index].article_id.raw());
+                match answers[*index].stored {
                     StoredViews::Count(stored) => command.push(stored),
                     StoredViews::Gone => command.push(""),
                 }
@@ -195,12 +195,12 @@ impl RedisLiveViews {
 /// Places of articles that one script can take.
 fn by_shard(articles: impl Iterator<Item = ArticleId>) -> Vec<Vec<usize>> {
     let mut shards: BTreeMap<u8, Vec<usize>> = BTreeMap::new();
-    for (place, article) in articles.enumerate() {
-        shards.entry(ShardId::of_parts(article).number()).or_default().push(place);
+    for (index, article) in articles.enumerate() {
+        shards.entry(ShardId::of_parts(article).number()).or_default().push(index);
     }
     shards
         .into_values()
-        .flat_map(|places| places.chunks(SCRIPT_ARTICLES_MAX).map(<[_]>::to_vec).collect::<Vec<_>>())
+        .flat_map(|indexes| indexes.chunks(SCRIPT_ARTICLES_MAX).map(<[_]>::to_vec).collect::<Vec<_>>())
         .collect()
 }
 

@@ -75,7 +75,7 @@ struct TokenKey {
 impl TokenKey {
     fn new(key: &[u8; 32]) -> Self {
         let digest = Sha256::new().chain_update(b"madang token key id").chain_update(key).finalize();
-        let key_id: String = digest[..4].iter().map(|byte| format!("{byte:02x}")).collect();
+        let key_id = hex::encode(&digest[..4]);
         Self { mac: keyed(key), prefix: format!("v2_{key_id}") }
     }
 }

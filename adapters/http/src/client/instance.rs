@@ -21,7 +21,7 @@ use crate::metric;
 use crate::wire::{ANSWER_BYTES_MAX, FailureBody};
 
 /// How long a call waits for others to the same instance to end.
-const PLACE_WAIT_MS: u64 = 250;
+const PERMIT_WAIT_MS: u64 = 250;
 /// A connection is let go before the other end lets it go (10 s), so that few calls meet one that is being closed.
 const IDLE_MS: u64 = 5_000;
 /// Answers other than a success are short.
@@ -44,7 +44,7 @@ pub(super) fn connections(connect_timeout: Duration, idle_max: usize) -> Connect
 }
 
 /// What instances share.
-pub(super) struct Manner {
+pub(super) struct Transport {
     pub(super) connections: Connections,
     pub(super) authorization: HeaderValue,
     pub(super) answer_timeout: Duration,
@@ -54,15 +54,15 @@ pub(super) struct Manner {
 /// A process that can be asked.
 pub(super) struct Instance {
     address: PeerAddress,
-    manner: Arc<Manner>,
-    places: Semaphore,
+    transport: Arc<Transport>,
+    permits: Semaphore,
     breaker: Mutex<Breaker>,
 }
 
 impl Instance {
-    pub(super) fn new(address: PeerAddress, manner: Arc<Manner>, in_flight_max: usize, breaker: Breaker) -> Self {
+    pub(super) fn new(address: PeerAddress, transport: Arc<Transport>, in_flight_max: usize, breaker: Breaker) -> Self {
         metrics::gauge!(metric::OPEN, "peer" => address.to_string()).set(0.0);
-        Self { address, manner, places: Semaphore::new(in_flight_max.max(1)), breaker: Mutex::new(breaker) }
+        Self { address, transport, permits: Semaphore::new(in_flight_max.max(1)), breaker: Mutex::new(breaker) }
     }
 
     pub(super) fn address(&self) -> &PeerAddress {
@@ -77,17 +77,17 @@ impl Instance {
 
     /// Whether a call may be made now; an open circuit lets one try from time to time.
     pub(super) fn admits(&self) -> bool {
-        let now = self.manner.clock.now();
+        let now = self.transport.clock.now();
         self.breaker().admits(now)
     }
 
     /// Makes one attempt, within `left` of its call's time.
     pub(super) async fn ask(&self, path: &'static str, question: Bytes, left: Duration) -> Result<Bytes, Failure> {
-        let wait = left.min(Duration::from_millis(PLACE_WAIT_MS));
-        let Ok(Ok(_place)) = tokio::time::timeout(wait, self.places.acquire()).await else {
+        let wait = left.min(Duration::from_millis(PERMIT_WAIT_MS));
+        let Ok(Ok(_permit)) = tokio::time::timeout(wait, self.permits.acquire()).await else {
             return Err(Failure::Full);
         };
-        let limit = left.min(self.manner.answer_timeout);
+        let limit = left.min(self.transport.answer_timeout);
         let outcome = match tokio::time::timeout(limit, self.attempt(path, question)).await {
             Ok(outcome) => outcome,
             Err(_) => Err(Failure::Away(format!("no answer within {} ms", limit.as_millis()))),
@@ -99,16 +99,17 @@ impl Instance {
     async fn attempt(&self, path: &'static str, question: Bytes) -> Result<Bytes, Failure> {
         let uri = self.address.uri(path).map_err(|error| Failure::Defect(error.to_string()))?;
         let request = Request::post(uri)
-            .header(header::AUTHORIZATION, self.manner.authorization.clone())
+            .header(header::AUTHORIZATION, self.transport.authorization.clone())
             .header(header::CONTENT_TYPE, "application/json")
             .body(Full::new(question))
             .map_err(|error| Failure::Defect(error.to_string()))?;
-        let response = self.manner.connections.request(request).await.map_err(|error| Failure::Away(chain(&error)))?;
+        let response =
+            self.transport.connections.request(request).await.map_err(|error| Failure::Away(chain(&error)))?;
         read(response).await
     }
 
     fn note(&self, outcome: &Result<Bytes, Failure>) {
-        let now = self.manner.clock.now();
+        let now = self.transport.clock.now();
         let turned = match outcome {
             Err(failure) if failure.counts_against_instance() => self.breaker().failed(now),
             // Whatever it says, it answered.
@@ -138,14 +139,14 @@ async fn read(response: Response<Incoming>) -> Result<Bytes, Failure> {
     if head.status == StatusCode::OK {
         return whole(body, ANSWER_BYTES_MAX).await;
     }
-    let told = whole(body, FAILURE_BYTES_MAX).await?;
-    let told: Option<FailureBody> = serde_json::from_slice(&told).ok();
-    let reason = told.as_ref().map_or_else(|| format!("answered {}", head.status), |told| told.error.clone());
+    let body = whole(body, FAILURE_BYTES_MAX).await?;
+    let failure: Option<FailureBody> = serde_json::from_slice(&body).ok();
+    let reason = failure.as_ref().map_or_else(|| format!("answered {}", head.status), |failure| failure.error.clone());
     Err(match head.status {
         StatusCode::UNAUTHORIZED => Failure::Refused,
         StatusCode::NOT_FOUND => Failure::NotServed,
         StatusCode::SERVICE_UNAVAILABLE => {
-            let after = told.and_then(|told| told.retry_after_ms).unwrap_or(1_000);
+            let after = failure.and_then(|failure| failure.retry_after_ms).unwrap_or(1_000);
             Failure::Busy { reason, retry_after: Duration::from_millis(after) }
         }
         status => Failure::Defect(format!("{status}: {reason}")),

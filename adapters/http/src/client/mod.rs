@@ -2,7 +2,7 @@
 
 mod address;
 mod breaker;
-mod facts;
+mod facts_cache;
 mod failure;
 mod group;
 mod instance;
@@ -17,19 +17,19 @@ use std::time::Duration;
 use madang_kernel::Clock;
 
 use breaker::Breaker;
-use facts::Facts;
+use facts_cache::FactsCache;
 use group::Group;
-use instance::{Instance, Manner};
+use instance::{Instance, Transport};
 
 pub use address::{PeerAddress, PeerAddressError};
-pub use facts::FACTS_KEPT_MS;
+pub use facts_cache::FACTS_TTL_MS;
 pub use moderation::PeerActs;
 pub use options::PeerOptions;
 
 /// The other processes of the site. Implements every port whose owner may be elsewhere; a role without peers answers
 /// `Unavailable`.
 pub struct HttpPeers {
-    facts: Facts,
+    facts: FactsCache,
     articles: Arc<Group>,
     comments: Arc<Group>,
     likes: Group,
@@ -61,7 +61,7 @@ impl HttpPeers {
         };
         let articles = Arc::new(group("articles", &options.articles));
         Self {
-            facts: Facts::new(Arc::clone(&articles), clock),
+            facts: FactsCache::new(Arc::clone(&articles), clock),
             articles,
             comments: Arc::new(group("comments", &options.comments)),
             likes: group("likes", &options.likes),
@@ -92,27 +92,27 @@ impl HttpPeers {
 /// Makes instances, one for each address: a process with two roles has one circuit.
 struct Instances<'a> {
     options: &'a PeerOptions,
-    manner: Arc<Manner>,
+    transport: Arc<Transport>,
     made: HashMap<PeerAddress, Arc<Instance>>,
 }
 
 impl<'a> Instances<'a> {
     fn new(options: &'a PeerOptions, clock: Arc<dyn Clock>) -> Self {
         let connect_timeout = Duration::from_millis(options.connect_timeout_ms);
-        let manner = Arc::new(Manner {
+        let transport = Arc::new(Transport {
             connections: instance::connections(connect_timeout, options.in_flight_max),
             authorization: options.secret.header(),
             answer_timeout: Duration::from_millis(options.answer_timeout_ms),
             clock,
         });
-        Self { options, manner, made: HashMap::new() }
+        Self { options, transport, made: HashMap::new() }
     }
 
     fn at(&mut self, address: &PeerAddress) -> Arc<Instance> {
-        let (options, manner) = (self.options, &self.manner);
+        let (options, transport) = (self.options, &self.transport);
         let made = self.made.entry(address.clone()).or_insert_with(|| {
             let breaker = Breaker::new(options.circuit_failures, Duration::from_millis(options.circuit_open_ms));
-            Arc::new(Instance::new(address.clone(), Arc::clone(manner), options.in_flight_max, breaker))
+            Arc::new(Instance::new(address.clone(), Arc::clone(transport), options.in_flight_max, breaker))
         });
         Arc::clone(made)
     }

@@ -27,9 +27,9 @@ impl ArticleOwner for HttpPeers {
         // An answer may hold fewer than asked, where they are large.
         while texts.len() < articles.len() {
             let left = &articles[texts.len()..];
-            let asked = &left[..left.len().min(TEXTS_MAX)];
-            let answer = self.articles.ask(&TextsOf { articles: asked.to_vec() }).await?.articles;
-            if answer.is_empty() || answer.len() > asked.len() {
+            let wanted = &left[..left.len().min(TEXTS_MAX)];
+            let answer = self.articles.ask(&TextsOf { articles: wanted.to_vec() }).await?.articles;
+            if answer.is_empty() || answer.len() > wanted.len() {
                 return Err(miscounted(&self.articles));
             }
             texts.extend(answer.into_iter().map(|text| text.map(ArticleText::from)));
@@ -49,8 +49,8 @@ impl ArticleOwner for HttpPeers {
         page: PageNumber,
         size: PageSize,
     ) -> Result<Option<Page<ArticleHead>>, StoreError> {
-        let asked = PageOf { board_id: board, page: page.get(), page_size: size.get() };
-        Ok(self.articles.ask(&asked).await?.page.map(Page::from))
+        let question = PageOf { board_id: board, page: page.get(), page_size: size.get() };
+        Ok(self.articles.ask(&question).await?.page.map(Page::from))
     }
 
     async fn scroll(
@@ -59,8 +59,8 @@ impl ArticleOwner for HttpPeers {
         before: Option<ArticleId>,
         size: PageSize,
     ) -> Result<Option<Scroll<ArticleHead, ArticleId>>, StoreError> {
-        let asked = ScrollOf { board_id: board, before, limit: size.get() };
-        Ok(self.articles.ask(&asked).await?.step.map(Scroll::from))
+        let question = ScrollOf { board_id: board, before, limit: size.get() };
+        Ok(self.articles.ask(&question).await?.step.map(Scroll::from))
     }
 }
 
@@ -82,9 +82,9 @@ impl LikeOwner for HttpPeers {
 impl ViewOwner for HttpPeers {
     async fn view_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<u64>>, StoreError> {
         let mut counts = Vec::with_capacity(articles.len());
-        for asked in articles.chunks(COUNTS_MAX) {
-            let answer = self.views.ask(&ViewCountsOf { articles: asked.to_vec() }).await?.counts;
-            if answer.len() != asked.len() {
+        for chunk in articles.chunks(COUNTS_MAX) {
+            let answer = self.views.ask(&ViewCountsOf { articles: chunk.to_vec() }).await?.counts;
+            if answer.len() != chunk.len() {
                 return Err(miscounted(&self.views));
             }
             counts.extend(answer);
@@ -113,9 +113,9 @@ async fn counts<Q: Question<Answer = CountsAnswer>>(
     question: impl Fn(Vec<ArticleId>) -> Q + Send,
 ) -> Result<Vec<Option<Count>>, StoreError> {
     let mut counts = Vec::with_capacity(articles.len());
-    for asked in articles.chunks(COUNTS_MAX) {
-        let answer = group.ask(&question(asked.to_vec())).await?.counts;
-        if answer.len() != asked.len() {
+    for chunk in articles.chunks(COUNTS_MAX) {
+        let answer = group.ask(&question(chunk.to_vec())).await?.counts;
+        if answer.len() != chunk.len() {
             return Err(miscounted(group));
         }
         counts.extend(answer.into_iter().map(|count| count.map(Count::from)));

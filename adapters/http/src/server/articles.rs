@@ -15,9 +15,9 @@ use crate::wire::{
 
 pub(super) fn routes(router: Router, articles: InternalArticles) -> Router {
     let InternalArticles { lookup, owner } = articles;
-    let router = on(router, move |asked: FactsOf| {
+    let router = on(router, move |question: FactsOf| {
         let lookup = Arc::clone(&lookup);
-        async move { Ok(FactsAnswer { facts: lookup.facts(asked.article_id).await?.map(Into::into) }) }
+        async move { Ok(FactsAnswer { facts: lookup.facts(question.article_id).await?.map(Into::into) }) }
     });
     let router = with_owner(router, &owner, texts);
     let router = with_owner(router, &owner, newest);
@@ -38,9 +38,9 @@ where
     on(router, move |question: Q| answer(Arc::clone(&owner), question))
 }
 
-async fn texts(owner: Arc<dyn ArticleOwner>, asked: TextsOf) -> Result<TextsAnswer, Refusal> {
-    at_most("articles", asked.articles.len(), TEXTS_MAX)?;
-    let mut found = owner.articles(&asked.articles).await?;
+async fn texts(owner: Arc<dyn ArticleOwner>, question: TextsOf) -> Result<TextsAnswer, Refusal> {
+    at_most("articles", question.articles.len(), TEXTS_MAX)?;
+    let mut found = owner.articles(&question.articles).await?;
     found.truncate(fitting(&found));
     Ok(TextsAnswer { articles: found.into_iter().map(|text| text.map(Into::into)).collect() })
 }
@@ -55,19 +55,19 @@ fn fitting(found: &[Option<ArticleText>]) -> usize {
     full.map_or(found.len(), |last| last + 1)
 }
 
-async fn newest(owner: Arc<dyn ArticleOwner>, asked: NewestOf) -> Result<NewestAnswer, Refusal> {
-    let limit = asked.limit as usize;
+async fn newest(owner: Arc<dyn ArticleOwner>, question: NewestOf) -> Result<NewestAnswer, Refusal> {
+    let limit = usize::try_from(question.limit).unwrap_or(usize::MAX);
     at_most("limit", limit, LIST_MAX)?;
-    Ok(NewestAnswer { newest: owner.newest(asked.board_id, limit).await?.map(Into::into) })
+    Ok(NewestAnswer { newest: owner.newest(question.board_id, limit).await?.map(Into::into) })
 }
 
-async fn page(owner: Arc<dyn ArticleOwner>, asked: PageOf) -> Result<PageAnswer, Refusal> {
-    let page = PageNumber::new("page", asked.page.into())?;
-    let size = PageSize::new("page_size", asked.page_size.into())?;
-    Ok(PageAnswer { page: owner.page(asked.board_id, page, size).await?.map(Into::into) })
+async fn page(owner: Arc<dyn ArticleOwner>, question: PageOf) -> Result<PageAnswer, Refusal> {
+    let page = PageNumber::new("page", question.page.into())?;
+    let size = PageSize::new("page_size", question.page_size.into())?;
+    Ok(PageAnswer { page: owner.page(question.board_id, page, size).await?.map(Into::into) })
 }
 
-async fn scroll(owner: Arc<dyn ArticleOwner>, asked: ScrollOf) -> Result<ScrollAnswer, Refusal> {
-    let size = PageSize::new("limit", asked.limit.into())?;
-    Ok(ScrollAnswer { step: owner.scroll(asked.board_id, asked.before, size).await?.map(Into::into) })
+async fn scroll(owner: Arc<dyn ArticleOwner>, question: ScrollOf) -> Result<ScrollAnswer, Refusal> {
+    let size = PageSize::new("limit", question.limit.into())?;
+    Ok(ScrollAnswer { step: owner.scroll(question.board_id, question.before, size).await?.map(Into::into) })
 }

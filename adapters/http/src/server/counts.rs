@@ -9,31 +9,31 @@ use super::reply::{at_most, on};
 use crate::wire::{COUNTS_MAX, CommentCountsOf, CountsAnswer, LikeCountsOf, ViewCountsAnswer, ViewCountsOf};
 
 pub(super) fn comments(router: Router, owner: Arc<dyn CommentOwner>) -> Router {
-    on(router, move |asked: CommentCountsOf| {
+    on(router, move |question: CommentCountsOf| {
         let owner = Arc::clone(&owner);
         async move {
-            at_most("articles", asked.articles.len(), COUNTS_MAX)?;
-            Ok(told(owner.comment_counts(&asked.articles).await?))
+            at_most("articles", question.articles.len(), COUNTS_MAX)?;
+            Ok(told(owner.comment_counts(&question.articles).await?))
         }
     })
 }
 
 pub(super) fn likes(router: Router, owner: Arc<dyn LikeOwner>) -> Router {
-    on(router, move |asked: LikeCountsOf| {
+    on(router, move |question: LikeCountsOf| {
         let owner = Arc::clone(&owner);
         async move {
-            at_most("articles", asked.articles.len(), COUNTS_MAX)?;
-            Ok(told(owner.like_counts(&asked.articles).await?))
+            at_most("articles", question.articles.len(), COUNTS_MAX)?;
+            Ok(told(owner.like_counts(&question.articles).await?))
         }
     })
 }
 
 pub(super) fn views(router: Router, owner: Arc<dyn ViewOwner>) -> Router {
-    on(router, move |asked: ViewCountsOf| {
+    on(router, move |question: ViewCountsOf| {
         let owner = Arc::clone(&owner);
         async move {
-            at_most("articles", asked.articles.len(), COUNTS_MAX)?;
-            Ok(ViewCountsAnswer { counts: owner.view_counts(&asked.articles).await? })
+            at_most("articles", question.articles.len(), COUNTS_MAX)?;
+            Ok(ViewCountsAnswer { counts: owner.view_counts(&question.articles).await? })
         }
     })
 }

@@ -20,12 +20,12 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 /// What stands before every internal call.
 pub(super) struct Guard {
     secret: InternalSecret,
-    places: Semaphore,
+    permits: Semaphore,
 }
 
 impl Guard {
     pub(super) fn new(secret: InternalSecret) -> Self {
-        Self { secret, places: Semaphore::new(IN_FLIGHT_MAX) }
+        Self { secret, permits: Semaphore::new(IN_FLIGHT_MAX) }
     }
 }
 
@@ -36,7 +36,7 @@ pub(super) async fn admit(State(guard): State<Arc<Guard>>, request: Request, nex
         tracing::debug!("refused an internal call without the secret");
         return Refusal::NoSecret.into_response();
     }
-    let Ok(_place) = guard.places.try_acquire() else {
+    let Ok(_permit) = guard.permits.try_acquire() else {
         return Refusal::busy("too many internal calls").into_response();
     };
     match tokio::time::timeout(ANSWER_TIMEOUT, next.run(request)).await {

@@ -9,12 +9,12 @@ use super::reply::{at_most, on};
 use crate::wire::{RevocationsAfter, RevocationsAnswer};
 
 pub(super) fn routes(router: Router, source: Arc<dyn RevocationSource>) -> Router {
-    on(router, move |asked: RevocationsAfter| {
+    on(router, move |question: RevocationsAfter| {
         let source = Arc::clone(&source);
         async move {
-            let limit = asked.limit as usize;
+            let limit = usize::try_from(question.limit).unwrap_or(usize::MAX);
             at_most("limit", limit, REVOCATIONS_PAGE)?;
-            let (revocations, next) = source.revocations_after(RevocationCursor(asked.after), limit).await?;
+            let (revocations, next) = source.revocations_after(RevocationCursor(question.after), limit).await?;
             Ok(RevocationsAnswer { revocations: revocations.into_iter().map(Into::into).collect(), next: next.0 })
         }
     })

@@ -31,24 +31,24 @@ pub struct InternalComments {
 
 pub(super) fn boards(router: Router, parts: InternalBoards) -> Router {
     let InternalBoards { boards, acts } = parts;
-    let router = on(router, move |asked: BoardKnown| {
+    let router = on(router, move |question: BoardKnown| {
         let boards = Arc::clone(&boards);
-        async move { Ok(BoardKnownAnswer { is_known: boards.has_board(asked.board_id).await? }) }
+        async move { Ok(BoardKnownAnswer { is_known: boards.has_board(question.board_id).await? }) }
     });
-    on(router, move |asked: ArticleActsOf| step(Arc::clone(&acts), asked.0))
+    on(router, move |question: ArticleActsOf| step(Arc::clone(&acts), question.0))
 }
 
 pub(super) fn comments(router: Router, parts: InternalComments) -> Router {
     let InternalComments { comments, acts } = parts;
-    let router = on(router, move |asked: ArticleOfComment| {
+    let router = on(router, move |question: ArticleOfComment| {
         let comments = Arc::clone(&comments);
-        async move { Ok(ArticleOfCommentAnswer { article_id: comments.article_of(asked.comment_id).await? }) }
+        async move { Ok(ArticleOfCommentAnswer { article_id: comments.article_of(question.comment_id).await? }) }
     });
-    on(router, move |asked: CommentActsOf| step(Arc::clone(&acts), asked.0))
+    on(router, move |question: CommentActsOf| step(Arc::clone(&acts), question.0))
 }
 
-async fn step(acts: Arc<dyn ActSource>, asked: ActsStep) -> Result<ActsAnswer, Refusal> {
-    let size = PageSize::new("limit", asked.limit.into())?;
-    let found = acts.acts(asked.board_id, asked.before, size).await?;
+async fn step(acts: Arc<dyn ActSource>, question: ActsStep) -> Result<ActsAnswer, Refusal> {
+    let size = PageSize::new("limit", question.limit.into())?;
+    let found = acts.acts(question.board_id, question.before, size).await?;
     Ok(ActsAnswer { items: found.items.into_iter().map(Into::into).collect(), next: found.next })
 }

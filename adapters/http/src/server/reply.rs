@@ -128,6 +128,6 @@ where
 }
 
 /// Refuses a question that asks for too many at once.
-pub(super) fn at_most(what: &'static str, asked: usize, max: usize) -> Result<(), Refusal> {
-    if asked <= max { Ok(()) } else { Err(Invalid::field(what, format!("must be at most {max}")).into()) }
+pub(super) fn at_most(what: &'static str, count: usize, max: usize) -> Result<(), Refusal> {
+    if count <= max { Ok(()) } else { Err(Invalid::field(what, format!("must be at most {max}")).into()) }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::support::{Peer, Site, article, asking, eventually, options, secret};
 use madang_board::ArticleLookup;
-use madang_http::{FACTS_KEPT_MS, HttpPeers};
+use madang_http::{FACTS_TTL_MS, HttpPeers};
 use madang_kernel::{Clock, ManualClock, StoreError, Timestamp};
 use tokio::task::JoinSet;
 
@@ -34,7 +34,7 @@ async fn an_answer_is_remembered_for_less_than_half_a_second() {
     // One that exists, and one that does not.
     for (calls, raw) in [(0, 1), (2, 10)] {
         assert_eq!(peers.facts(article(raw)).await.unwrap().is_some(), raw <= 9);
-        later(&clock, FACTS_KEPT_MS - 1);
+        later(&clock, FACTS_TTL_MS - 1);
         assert_eq!(peers.facts(article(raw)).await.unwrap().is_some(), raw <= 9);
         assert_eq!(site.asked(), calls + 1);
         later(&clock, 1);

@@ -60,19 +60,19 @@ proptest! {
     #[test]
     fn the_front_tells_what_the_article_is(entry in entries()) {
         let expected = match &entry.article {
-            None => Known::Nothing,
-            Some(ArticleGroup::Deleted { .. }) => Known::Deleted,
+            None => ArticleVersion::Unknown,
+            Some(ArticleGroup::Deleted { .. }) => ArticleVersion::Deleted,
             Some(ArticleGroup::Live(text)) => {
-                Known::Live { version: text.head.version, board_id: text.head.board_id }
+                ArticleVersion::Live { version: text.head.version, board_id: text.head.board_id }
             }
         };
-        prop_assert_eq!(Packed::of(&entry).known(), expected);
+        prop_assert_eq!(Packed::of(&entry).article_version(), expected);
     }
 
     #[test]
     fn damaged_bytes_are_no_entry_and_no_panic(bytes in proptest::collection::vec(any::<u8>(), 0..80)) {
         let packed = Packed(bytes.into());
-        let _ = (packed.entry(article()), packed.known(), packed.weight_bytes());
+        let _ = (packed.entry(article()), packed.article_version(), packed.weight_bytes());
     }
 }
 

@@ -42,7 +42,7 @@ fn keys(redis: &Redis, day: Day) -> Keys {
     Keys { mark: key(":whole"), rows: key(":rows"), rank: key(":rank"), builder: key(":builder"), tag: tag.clone() }
 }
 
-/// Puts articles at their places; tells whether the day is whole.
+/// Puts articles at their ranks; tells whether the day is whole.
 pub(super) async fn push(redis: &Redis, day: Day, tallies: &[(ArticleId, Tally)]) -> Result<bool, Failure> {
     let commands = tallies.chunks(SCRIPT_ARTICLES_MAX).map(|slice| {
         let Keys { tag, mark, rows, rank, .. } = keys(redis, day);
@@ -96,7 +96,7 @@ fn items(answer: &Value) -> Result<Vec<HotItem>, Failure> {
     };
     let item = |[id, row]: &[Value; 2]| {
         let id = i64::from_str_radix(reply::text(id)?.unwrap_or_default(), 16).ok();
-        // Version and place come first.
+        // Version and rank come first.
         let numbers = reply::text(row)?.unwrap_or_default().split(' ').skip(2).map(str::parse);
         let numbers: Vec<u64> = numbers.collect::<Result<_, _>>().map_err(|_| Failure::reply("a row of no numbers"))?;
         match (id, &numbers[..]) {

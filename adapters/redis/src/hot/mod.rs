@@ -6,7 +6,7 @@
 //! made anew by the next changes of it. Days whose lists are final, and Redis away, are the store's.
 
 mod day;
-mod stored;
+mod list_cache;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,7 +21,7 @@ use madang_hot_article::{
 use madang_kernel::StoreError;
 use tracing::{debug, warn};
 
-use self::stored::StoredLists;
+use self::list_cache::ListCache;
 
 /// Articles read from the store at once when a day is made anew.
 const REBUILD_SLICE: usize = 500;
@@ -29,7 +29,7 @@ const REBUILD_SLICE: usize = 500;
 /// A store whose rankings are read from Redis.
 pub struct RankedHot {
     inner: Arc<dyn HotStore>,
-    stored: StoredLists,
+    cache: ListCache,
     redis: Redis,
     days: Mutex<Days>,
 }
@@ -66,7 +66,7 @@ impl From<StoreError> for Behind {
 impl RankedHot {
     /// Rankings of `inner` under the prefix of `redis`. `inner` must tell tallies, or everything is read from it.
     pub fn new(inner: Arc<dyn HotStore>, redis: Redis) -> Self {
-        Self { stored: StoredLists::new(Arc::clone(&inner)), inner, redis, days: Mutex::new(Days::default()) }
+        Self { cache: ListCache::new(Arc::clone(&inner)), inner, redis, days: Mutex::new(Days::default()) }
     }
 
     /// Makes the ranking of a day anew from the store. Nothing happens when another process is at it, or the day is final.
@@ -145,20 +145,20 @@ impl RankedHot {
         Ok(())
     }
 
-    async fn told_final(&self, day: Day) {
+    async fn note_final(&self, day: Day) {
         if !self.days().is_final.contains(&day) && self.leave(day).await.is_err() {
             self.days().behind.insert(day);
         }
     }
 
-    /// The best of days as Redis has them; `None` for those that the store must be asked for.
-    async fn ranked(&self, asked: &[Day], limit: usize) -> Vec<Option<Vec<HotItem>>> {
-        let there: Vec<Day> = {
+    /// The best of days as Redis has them; `None` for those that the store must be wanted for.
+    async fn ranked(&self, wanted: &[Day], limit: usize) -> Vec<Option<Vec<HotItem>>> {
+        let ranked: Vec<Day> = {
             let days = self.days();
-            let is_there = |day: &&Day| !days.behind.contains(*day) && !days.is_final.contains(*day);
-            asked.iter().filter(is_there).copied().collect()
+            let is_ranked = |day: &&Day| !days.behind.contains(*day) && !days.is_final.contains(*day);
+            wanted.iter().filter(is_ranked).copied().collect()
         };
-        let found = match day::top(&self.redis, &there, limit).await {
+        let found = match day::top(&self.redis, &ranked, limit).await {
             Ok(found) => found,
             Err(Failure::Away(_)) => Vec::new(),
             Err(defect @ Failure::Defect(_)) => {
@@ -167,8 +167,8 @@ impl RankedHot {
             }
         };
         let mut found: BTreeMap<Day, Vec<HotItem>> =
-            there.into_iter().zip(found).filter_map(|(day, items)| Some((day, items?))).collect();
-        asked.iter().map(|day| found.remove(day)).collect()
+            ranked.into_iter().zip(found).filter_map(|(day, items)| Some((day, items?))).collect();
+        wanted.iter().map(|day| found.remove(day)).collect()
     }
 }
 
@@ -182,7 +182,7 @@ impl HotStore for RankedHot {
         let applied = self.inner.apply(changes, done).await?;
         // Also what changed nothing is put in: it may have been delivered before, to a process that died after its commit.
         for (day, articles) in days {
-            self.stored.changed(day);
+            self.cache.changed(day);
             self.follow(day, articles.into_iter().collect()).await;
         }
         Ok(applied)
@@ -200,7 +200,7 @@ impl HotStore for RankedHot {
         let ranked = self.ranked(&days, LISTED_MAX).await;
         let missing = days.iter().zip(&ranked).filter(|(_, items)| items.is_none()).map(|(day, _)| *day);
         let missing: Vec<Day> = missing.collect();
-        let mut stored = if missing.is_empty() { Vec::new() } else { self.stored.of(&missing).await? }.into_iter();
+        let mut stored = if missing.is_empty() { Vec::new() } else { self.cache.of(&missing).await? }.into_iter();
         let mut lists = Vec::with_capacity(days.len());
         for (date, items) in days.into_iter().zip(ranked) {
             match items {
@@ -213,15 +213,15 @@ impl HotStore for RankedHot {
 
     async fn finalise(&self, day: Day) -> Result<bool, StoreError> {
         let was_not = self.inner.finalise(day).await?;
-        self.stored.changed(day);
-        self.told_final(day).await;
+        self.cache.changed(day);
+        self.note_final(day).await;
         Ok(was_not)
     }
 
     async fn is_final(&self, day: Day) -> Result<bool, StoreError> {
         let is_final = self.inner.is_final(day).await?;
         if is_final {
-            self.told_final(day).await;
+            self.note_final(day).await;
         }
         Ok(is_final)
     }
@@ -241,7 +241,7 @@ impl HotStore for RankedHot {
 
     async fn forget_before(&self, day: Day, slice: usize) -> Result<Forgotten, StoreError> {
         let forgotten = self.inner.forget_before(day, slice).await?;
-        self.stored.all_changed();
+        self.cache.all_changed();
         let old: Vec<Day> = {
             let days = self.days();
             [&days.followed, &days.behind, &days.is_final]
@@ -256,8 +256,8 @@ impl HotStore for RankedHot {
             let _ = day::remove(&self.redis, old).await;
             let mut days = self.days();
             let Days { followed, behind, is_final } = &mut *days;
-            for known in [followed, behind, is_final] {
-                known.remove(&old);
+            for days in [followed, behind, is_final] {
+                days.remove(&old);
             }
         }
         Ok(forgotten)
@@ -265,7 +265,7 @@ impl HotStore for RankedHot {
 
     async fn rebuild_ranking(&self, after: Option<(Day, ArticleId)>, slice: usize) -> Result<RankingSlice, StoreError> {
         let rebuilt = self.inner.rebuild_ranking(after, slice).await?;
-        self.stored.all_changed();
+        self.cache.all_changed();
         if rebuilt.next.is_none() {
             // The store's scores were in doubt, so Redis is too: the next changes of each day make it anew.
             let mut days = self.days();

@@ -12,9 +12,9 @@ use madang_kernel::{Id, ShardId, Timestamp};
 
 use super::entry;
 use super::keys::{Keys, Kind};
-use super::{ABANDON, EXPECT};
+use super::{ABANDON, RESERVE};
 
-/// Keys stay a little longer than anybody believes them: the moment inside decides, the expiry only cleans up.
+/// Keys stay a little longer than their values are fresh: the moment inside decides, the expiry only cleans up.
 pub(super) const ENTRY_KEY_TTL_MS: i64 = ENTRY_TTL_MS + STALE_MAX_MS + 60_000;
 /// The same for absences.
 pub(super) const ABSENT_KEY_TTL_MS: i64 = ABSENT_TTL_MS + 60_000;
@@ -47,34 +47,34 @@ static MERGE: LazyLock<Script> = LazyLock::new(|| {
 /// Places of articles in a question, by shard.
 fn by_shard(articles: impl Iterator<Item = ArticleId>) -> BTreeMap<u8, Vec<usize>> {
     let mut shards: BTreeMap<u8, Vec<usize>> = BTreeMap::new();
-    for (place, article) in articles.enumerate() {
-        shards.entry(ShardId::of_parts(article).number()).or_default().push(place);
+    for (index, article) in articles.enumerate() {
+        shards.entry(ShardId::of_parts(article).number()).or_default().push(index);
     }
     shards
 }
 
 /// Looks at many articles in one round trip to each node.
 pub(super) async fn find(redis: &Redis, articles: &[ArticleId], now: Timestamp) -> Result<Vec<Lookup>, Failure> {
-    let mut looks = vec![Lookup::Miss; articles.len()];
+    let mut found = vec![Lookup::Miss; articles.len()];
     let shards = by_shard(articles.iter().copied());
     let mut commands = Vec::with_capacity(articles.len() + shards.len());
-    for places in shards.values() {
-        let keys = Keys::of_article(redis, articles[places[0]]);
+    for indexes in shards.values() {
+        let keys = Keys::of_article(redis, articles[indexes[0]]);
         commands.push(Command::new(keys.tag.clone(), "GET").arg(keys.epoch()));
-        commands.extend(places.iter().map(|place| held(&keys, articles[*place])));
+        commands.extend(indexes.iter().map(|index| held(&keys, articles[*index])));
     }
     let mut answers = redis.run(commands).await?.into_iter();
-    for places in shards.values() {
+    for indexes in shards.values() {
         let epoch = answers.next().ok_or_else(|| Failure::reply("too little"))?;
-        for place in places {
+        for index in indexes {
             let answer = answers.next().ok_or_else(|| Failure::reply("too little"))?;
-            looks[*place] = look(&epoch, &answer, now)?;
+            found[*index] = lookup(&epoch, &answer, now)?;
         }
     }
-    Ok(looks)
+    Ok(found)
 }
 
-/// Everything that is known of the articles of a shard, whatever its time; absences left out.
+/// Everything that is stored of the articles of a shard, whatever its time; absences left out.
 pub(super) async fn all(
     redis: &Redis,
     keys: &Keys,
@@ -108,7 +108,7 @@ fn is_there(epoch: &Value, fields: &[Value]) -> Result<bool, Failure> {
     })
 }
 
-fn look(epoch: &Value, answer: &Value, now: Timestamp) -> Result<Lookup, Failure> {
+fn lookup(epoch: &Value, answer: &Value, now: Timestamp) -> Result<Lookup, Failure> {
     let fields = reply::items(answer)?;
     if !is_there(epoch, fields)? {
         return Ok(Lookup::Miss);
@@ -130,13 +130,13 @@ fn look(epoch: &Value, answer: &Value, now: Timestamp) -> Result<Lookup, Failure
 
 /// Places placeholders.
 pub(super) async fn reserve(redis: &Redis, reservation: Reservation, articles: &[ArticleId]) -> Result<(), Failure> {
-    let commands = by_shard(articles.iter().copied()).into_values().map(|places| {
-        let keys = Keys::of_article(redis, articles[places[0]]);
-        let placeholder = |place: &usize| keys.one(Kind::ArticlePlaceholder, articles[*place]);
+    let commands = by_shard(articles.iter().copied()).into_values().map(|indexes| {
+        let keys = Keys::of_article(redis, articles[indexes[0]]);
+        let placeholder = |index: &usize| keys.one(Kind::ArticlePlaceholder, articles[*index]);
         let mut touched = vec![keys.epoch(), keys.index(Kind::ArticlePlaceholder)];
-        touched.extend(places.iter().map(placeholder));
-        let mut command = Command::script(keys.tag, &EXPECT, &touched).arg(reservation.0).arg(PLACEHOLDER_TTL_MS);
-        places.iter().for_each(|place| command.push(articles[*place].raw()));
+        touched.extend(indexes.iter().map(placeholder));
+        let mut command = Command::script(keys.tag, &RESERVE, &touched).arg(reservation.0).arg(PLACEHOLDER_TTL_MS);
+        indexes.iter().for_each(|index| command.push(articles[*index].raw()));
         command
     });
     redis.run(commands.collect()).await.map(drop)
@@ -144,13 +144,13 @@ pub(super) async fn reserve(redis: &Redis, reservation: Reservation, articles: &
 
 /// Takes placeholders away.
 pub(super) async fn abandon(redis: &Redis, reservation: Reservation, articles: &[ArticleId]) -> Result<(), Failure> {
-    let commands = by_shard(articles.iter().copied()).into_values().map(|places| {
-        let keys = Keys::of_article(redis, articles[places[0]]);
-        let placeholder = |place: &usize| keys.one(Kind::ArticlePlaceholder, articles[*place]);
+    let commands = by_shard(articles.iter().copied()).into_values().map(|indexes| {
+        let keys = Keys::of_article(redis, articles[indexes[0]]);
+        let placeholder = |index: &usize| keys.one(Kind::ArticlePlaceholder, articles[*index]);
         let mut touched = vec![keys.index(Kind::ArticlePlaceholder)];
-        touched.extend(places.iter().map(placeholder));
+        touched.extend(indexes.iter().map(placeholder));
         let mut command = Command::script(keys.tag, &ABANDON, &touched).arg(reservation.0);
-        places.iter().for_each(|place| command.push(articles[*place].raw()));
+        indexes.iter().for_each(|index| command.push(articles[*index].raw()));
         command
     });
     redis.run(commands.collect()).await.map(drop)
@@ -160,27 +160,29 @@ pub(super) async fn abandon(redis: &Redis, reservation: Reservation, articles: &
 pub(super) async fn fill(
     redis: &Redis,
     reservation: Reservation,
-    told: &[(ArticleId, Option<Entry>)],
+    loaded: &[(ArticleId, Option<Entry>)],
     now: Timestamp,
 ) -> Result<Vec<Filled<Entry>>, Failure> {
-    let shards = by_shard(told.iter().map(|(article, _)| *article));
+    let shards = by_shard(loaded.iter().map(|(article, _)| *article));
     let mut groups = Vec::with_capacity(shards.len());
-    for places in shards.into_values() {
-        let weight = |place: &usize| told[*place].1.as_ref().map_or(0, entry::weight_bytes);
-        groups.extend(slices(places, weight));
+    for indexes in shards.into_values() {
+        let weight = |index: &usize| loaded[*index].1.as_ref().map_or(0, entry::weight_bytes);
+        groups.extend(slices(indexes, weight));
     }
-    let commands =
-        groups.iter().map(|places| fill_command(redis, reservation, told, places, now)).collect::<Result<_, _>>()?;
+    let commands = groups
+        .iter()
+        .map(|indexes| fill_command(redis, reservation, loaded, indexes, now))
+        .collect::<Result<_, _>>()?;
     let answers = redis.run(commands).await?;
-    let mut filled = vec![Filled::Retry; told.len()];
-    for (places, answer) in groups.iter().zip(&answers) {
-        for (place, answer) in places.iter().zip(reply::items(answer)?) {
-            filled[*place] = match answer {
+    let mut filled = vec![Filled::Retry; loaded.len()];
+    for (indexes, answer) in groups.iter().zip(&answers) {
+        for (index, answer) in indexes.iter().zip(reply::items(answer)?) {
+            filled[*index] = match answer {
                 Value::Int(0) => Filled::Retry,
                 Value::Int(_) => Filled::Stored(None),
-                kept => {
-                    let text = told[*place].1.as_ref().and_then(Entry::live);
-                    Filled::Stored(Some(entry::entry(reply::items(kept)?, text)?))
+                stored => {
+                    let text = loaded[*index].1.as_ref().and_then(Entry::live);
+                    Filled::Stored(Some(entry::entry(reply::items(stored)?, text)?))
                 }
             };
         }
@@ -191,14 +193,14 @@ pub(super) async fn fill(
 fn fill_command(
     redis: &Redis,
     reservation: Reservation,
-    told: &[(ArticleId, Option<Entry>)],
-    places: &[usize],
+    loaded: &[(ArticleId, Option<Entry>)],
+    indexes: &[usize],
     now: Timestamp,
 ) -> Result<Command, Failure> {
-    let keys = Keys::of_article(redis, told[places[0]].0);
+    let keys = Keys::of_article(redis, loaded[indexes[0]].0);
     let mut touched = vec![keys.epoch(), keys.index(Kind::Article), keys.index(Kind::ArticlePlaceholder)];
-    for place in places {
-        let article = told[*place].0;
+    for index in indexes {
+        let article = loaded[*index].0;
         touched.extend([keys.one(Kind::ArticlePlaceholder, article), keys.one(Kind::Article, article)]);
     }
     let mut command = Command::script(keys.tag, &FILL, &touched)
@@ -208,8 +210,8 @@ fn fill_command(
         .arg(until(now, ABSENT_TTL_MS))
         .arg(ABSENT_KEY_TTL_MS);
     let nothing = Entry::default();
-    for place in places {
-        let (article, entry) = &told[*place];
+    for index in indexes {
+        let (article, entry) = &loaded[*index];
         command.push(article.raw());
         command.push(u8::from(entry.is_some()));
         entry::push(&mut command, entry.as_ref().unwrap_or(&nothing))?;
@@ -231,8 +233,8 @@ pub(super) enum Otherwise {
 /// Merges changes.
 pub(super) async fn merge(redis: &Redis, changes: &[(&Change, Otherwise)], now: Timestamp) -> Result<(), Failure> {
     let mut commands = Vec::new();
-    for places in by_shard(changes.iter().map(|(change, _)| change.article_id)).into_values() {
-        for slice in slices(places, |place| entry::weight_bytes(&changes[*place].0.entry)) {
+    for indexes in by_shard(changes.iter().map(|(change, _)| change.article_id)).into_values() {
+        for slice in slices(indexes, |index| entry::weight_bytes(&changes[*index].0.entry)) {
             commands.push(merge_command(redis, changes, &slice, now)?);
         }
     }
@@ -242,21 +244,21 @@ pub(super) async fn merge(redis: &Redis, changes: &[(&Change, Otherwise)], now: 
 fn merge_command(
     redis: &Redis,
     changes: &[(&Change, Otherwise)],
-    places: &[usize],
+    indexes: &[usize],
     now: Timestamp,
 ) -> Result<Command, Failure> {
-    let keys = Keys::of_article(redis, changes[places[0]].0.article_id);
+    let keys = Keys::of_article(redis, changes[indexes[0]].0.article_id);
     let mut touched = vec![keys.epoch(), keys.index(Kind::Article)];
-    for place in places {
-        let article = changes[*place].0.article_id;
+    for index in indexes {
+        let article = changes[*index].0.article_id;
         touched.extend([Kind::ArticlePlaceholder, Kind::Article, Kind::Mark].map(|kind| keys.one(kind, article)));
     }
     let mut command = Command::script(keys.tag, &MERGE, &touched)
         .arg(until(now, ENTRY_TTL_MS))
         .arg(ENTRY_KEY_TTL_MS)
         .arg(MARK_TTL_MS);
-    for place in places {
-        let (change, otherwise) = &changes[*place];
+    for index in indexes {
+        let (change, otherwise) = &changes[*index];
         command.push(change.article_id.raw());
         command.push(match otherwise {
             Otherwise::LetGo => "",
@@ -268,19 +270,19 @@ fn merge_command(
     Ok(command)
 }
 
-/// Cuts places into what one script takes.
-fn slices(places: Vec<usize>, weight_bytes: impl Fn(&usize) -> usize) -> Vec<Vec<usize>> {
+/// Cuts indexes into what one script takes.
+fn slices(indexes: Vec<usize>, weight_bytes: impl Fn(&usize) -> usize) -> Vec<Vec<usize>> {
     let mut slices = vec![Vec::new()];
     let mut bytes = 0;
-    for place in places {
-        let weight = weight_bytes(&place);
+    for index in indexes {
+        let weight = weight_bytes(&index);
         if let Some(last) = slices.last_mut() {
             let is_full = last.len() >= SCRIPT_CHANGES_MAX || bytes + weight > SCRIPT_BYTES_MAX;
             if is_full && !last.is_empty() {
-                slices.push(vec![place]);
+                slices.push(vec![index]);
                 bytes = weight;
             } else {
-                last.push(place);
+                last.push(index);
                 bytes += weight;
             }
         }
@@ -288,7 +290,7 @@ fn slices(places: Vec<usize>, weight_bytes: impl Fn(&usize) -> usize) -> Vec<Vec
     slices
 }
 
-/// The end of something kept from now on, in milliseconds.
-pub(super) fn until(now: Timestamp, kept_ms: i64) -> i64 {
-    now.as_millis().saturating_add(kept_ms)
+/// When a TTL that starts now ends, in milliseconds.
+pub(super) fn until(now: Timestamp, ttl_ms: i64) -> i64 {
+    now.as_millis().saturating_add(ttl_ms)
 }

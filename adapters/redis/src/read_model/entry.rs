@@ -37,7 +37,7 @@ struct Read {
     h: String,
 }
 
-/// Adds the fields of an entry to a command; groups that nobody told are empty.
+/// Adds the fields of an entry to a command; groups that are unknown are empty.
 pub(super) fn push(command: &mut Command, entry: &Entry) -> Result<(), Failure> {
     match &entry.article {
         None => ["", "", ""].iter().for_each(|empty| command.push(empty)),
@@ -69,8 +69,8 @@ pub(super) fn weight_bytes(entry: &Entry) -> usize {
     64 + entry.live().map_or(0, |text| text.weight_bytes())
 }
 
-/// Reads the fields; `told` is the text where the server left it out because it is the same.
-pub(super) fn entry(fields: &[Value], told: Option<&Arc<ArticleText>>) -> Result<Entry, Failure> {
+/// Reads the fields; `loaded` is the text where the server left it out because it is the same.
+pub(super) fn entry(fields: &[Value], loaded: Option<&Arc<ArticleText>>) -> Result<Entry, Failure> {
     let [deleted, version, text, comments, comment_version, likes, like_version] = fields else {
         return Err(Failure::reply("an article with other fields"));
     };
@@ -79,7 +79,7 @@ pub(super) fn entry(fields: &[Value], told: Option<&Arc<ArticleText>>) -> Result
         (Some("1"), Some(version), _) => Some(ArticleGroup::Deleted { version }),
         (Some(_), Some(version), Value::BulkString(bytes)) => Some(ArticleGroup::Live(Arc::new(read(bytes, version)?))),
         (Some(_), Some(_), Value::Nil) => {
-            Some(ArticleGroup::Live(Arc::clone(told.ok_or_else(|| Failure::reply("an article without its text"))?)))
+            Some(ArticleGroup::Live(Arc::clone(loaded.ok_or_else(|| Failure::reply("an article without its text"))?)))
         }
         _ => return Err(Failure::reply("an article without its version")),
     };

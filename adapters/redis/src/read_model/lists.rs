@@ -15,7 +15,7 @@ use madang_kernel::{Id, Timestamp};
 
 use super::articles::{ABSENT_KEY_TTL_MS, ENTRY_KEY_TTL_MS, PLACEHOLDER_TTL_MS, until};
 use super::keys::{Keys, Kind};
-use super::{ABANDON, EXPECT};
+use super::{ABANDON, RESERVE};
 
 /// Changes that may come while a list is rebuilt; past it, the rebuild starts anew.
 const CHANGES_MAX: usize = 4_000;
@@ -49,7 +49,7 @@ static WINDOW: LazyLock<Script> = LazyLock::new(|| {
 });
 
 /// Looks at a window.
-pub(super) async fn look(redis: &Redis, board: BoardId, window: Window, now: Timestamp) -> Result<ListLookup, Failure> {
+pub(super) async fn find(redis: &Redis, board: BoardId, window: Window, now: Timestamp) -> Result<ListLookup, Failure> {
     let keys = Keys::of_board(redis, board);
     let touched = [keys.epoch(), keys.one(Kind::List, board)];
     let command = Command::script(keys.tag, &WINDOW, &touched);
@@ -114,7 +114,7 @@ pub(super) async fn reserve(redis: &Redis, reservation: Reservation, board: Boar
     let keys = Keys::of_board(redis, board);
     let touched = [keys.epoch(), keys.index(Kind::ListPlaceholder), keys.one(Kind::ListPlaceholder, board)];
     let command =
-        Command::script(keys.tag, &EXPECT, &touched).arg(reservation.0).arg(PLACEHOLDER_TTL_MS).arg(board.raw());
+        Command::script(keys.tag, &RESERVE, &touched).arg(reservation.0).arg(PLACEHOLDER_TTL_MS).arg(board.raw());
     redis.ask(command).await.map(drop)
 }
 
@@ -130,7 +130,7 @@ pub(super) async fn fill(
     redis: &Redis,
     reservation: Reservation,
     board: BoardId,
-    told: Option<Newest>,
+    loaded: Option<Newest>,
     now: Timestamp,
 ) -> Result<FilledList, Failure> {
     let keys = Keys::of_board(redis, board);
@@ -141,17 +141,17 @@ pub(super) async fn fill(
         keys.one(Kind::List, board),
         keys.one(Kind::ListPlaceholder, board),
     ];
-    let (kept_ms, ttl_ms) =
-        if told.is_some() { (ENTRY_TTL_MS, ENTRY_KEY_TTL_MS) } else { (ABSENT_TTL_MS, ABSENT_KEY_TTL_MS) };
+    let (ttl_ms, key_ttl_ms) =
+        if loaded.is_some() { (ENTRY_TTL_MS, ENTRY_KEY_TTL_MS) } else { (ABSENT_TTL_MS, ABSENT_KEY_TTL_MS) };
     let mut command = Command::script(keys.tag, &FILL, &touched)
         .arg(reservation.0)
         .arg(board.raw())
-        .arg(u8::from(told.is_some()))
-        .arg(until(now, kept_ms))
+        .arg(u8::from(loaded.is_some()))
+        .arg(until(now, ttl_ms))
         .arg(ttl_ms)
         .arg(ENTRY_KEY_TTL_MS)
         .arg(LIST_MAX);
-    if let Some(newest) = told {
+    if let Some(newest) = loaded {
         let (ids, floor) = written(&newest);
         command = command.arg(ids).arg(floor).arg(newest.count.article_count).arg(newest.count.version);
     }
@@ -170,7 +170,7 @@ pub(super) async fn fill(
     }
 }
 
-/// The ids and the floor of a list that the owner told.
+/// The ids and the floor of a list that was loaded.
 fn written(newest: &Newest) -> (String, String) {
     let mut ids = newest.ids.clone();
     ids.sort_unstable_by(|a, b| b.cmp(a));

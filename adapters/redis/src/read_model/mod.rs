@@ -2,7 +2,7 @@
 //!
 //! One hash for each article and for each list, merged by scripts that take the newer of each group; the same for the
 //! placeholders of rebuilds under way, which expire, so that a process that died leaves none behind. Redis away is a model
-//! that holds nothing: readers are answered from the owners, and only who has to be heard (events, a check) is told.
+//! that holds nothing: readers are answered from the owners, and only who has to be heard (events, a check) is loaded.
 
 mod articles;
 mod entry;
@@ -27,10 +27,10 @@ use articles::Otherwise;
 use keys::{Keys, Kind};
 use lists::ListChange;
 
-/// How long a writer waits for its own write to show, unless told otherwise; past it, the log brings it.
+/// How long a writer waits for its own write to show, unless loaded otherwise; past it, the log brings it.
 pub const COMMITTED_WAIT_MS: u64 = 100;
 /// After a writer waited in vain, the next ones do not wait for so long: a Redis that hangs must not slow every write.
-const COMMITTED_REST_MS: u64 = 1_000;
+const COMMITTED_BACKOFF_MS: u64 = 1_000;
 /// A creation older than this is not put in any more: too much may have followed on it.
 const PUT_IN_MAX_MS: i64 = 10_000;
 /// Articles looked at in one command of a check.
@@ -38,10 +38,10 @@ const HELD_SLICE: usize = 256;
 
 const _: () = assert!(PUT_IN_MAX_MS * 3 < articles::MARK_TTL_MS, "a mark outlives every creation on its way");
 
-static EXPECT: LazyLock<Script> = LazyLock::new(|| {
+static RESERVE: LazyLock<Script> = LazyLock::new(|| {
     Script::new(concat!(
         include_str!("../../lua/read_model/common.lua"),
-        include_str!("../../lua/read_model/expect.lua")
+        include_str!("../../lua/read_model/reserve.lua")
     ))
 });
 static ABANDON: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("../../lua/read_model/abandon.lua")));
@@ -55,14 +55,14 @@ pub struct RedisReadModel {
     clock: Arc<dyn Clock>,
     committed_wait: Duration,
     /// Until when writers do not wait.
-    rests_until: Arc<Mutex<Option<Instant>>>,
+    backoff_until: Arc<Mutex<Option<Instant>>>,
 }
 
 impl RedisReadModel {
     /// The model under the prefix of `redis`.
     pub fn new(redis: Redis, clock: Arc<dyn Clock>) -> Self {
         let committed_wait = Duration::from_millis(COMMITTED_WAIT_MS);
-        Self { redis, clock, committed_wait, rests_until: Arc::default() }
+        Self { redis, clock, committed_wait, backoff_until: Arc::default() }
     }
 
     /// The same with another bound on what a writer waits for.
@@ -75,7 +75,7 @@ impl RedisReadModel {
     /// writes. New articles are put in, unless something that follows on them came by first. Waits for at most
     /// [`COMMITTED_WAIT_MS`]; what fails comes by the event log, so a failure is worth a line and nothing more.
     pub async fn merge_committed(&self, events: &[Envelope]) -> Result<(), StoreError> {
-        if self.rest().is_some_and(|until| Instant::now() < until) {
+        if self.backoff().is_some_and(|until| Instant::now() < until) {
             return Err(StoreError::unavailable(PART, "did not answer in time a moment ago"));
         }
         let now = self.clock.now();
@@ -90,7 +90,7 @@ impl RedisReadModel {
         match tokio::time::timeout(self.committed_wait, Box::pin(merge)).await {
             Ok(merged) => Ok(merged?),
             Err(_) => {
-                *self.rest() = Some(Instant::now() + Duration::from_millis(COMMITTED_REST_MS));
+                *self.backoff() = Some(Instant::now() + Duration::from_millis(COMMITTED_BACKOFF_MS));
                 Err(StoreError::unavailable(PART, format!("no answer within {:?}", self.committed_wait)))
             }
         }
@@ -103,8 +103,8 @@ impl RedisReadModel {
         lists::merge(&self.redis, boards.map(ListChange::from).collect()).await
     }
 
-    fn rest(&self) -> MutexGuard<'_, Option<Instant>> {
-        self.rests_until.lock().unwrap_or_else(PoisonError::into_inner)
+    fn backoff(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.backoff_until.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn keys(&self) -> impl Iterator<Item = Keys> {
@@ -151,10 +151,10 @@ impl ReadModel for RedisReadModel {
     async fn fill(
         &self,
         reservation: Reservation,
-        told: Vec<(ArticleId, Option<Entry>)>,
+        loaded: Vec<(ArticleId, Option<Entry>)>,
     ) -> Result<Vec<Filled<Entry>>, StoreError> {
-        let filled = articles::fill(&self.redis, reservation, &told, self.clock.now()).await;
-        or_nothing(filled, || told.into_iter().map(|(_, entry)| Filled::Stored(entry)).collect())
+        let filled = articles::fill(&self.redis, reservation, &loaded, self.clock.now()).await;
+        or_nothing(filled, || loaded.into_iter().map(|(_, entry)| Filled::Stored(entry)).collect())
     }
 
     async fn abandon(&self, reservation: Reservation, articles: &[ArticleId]) -> Result<(), StoreError> {
@@ -168,7 +168,7 @@ impl ReadModel for RedisReadModel {
     }
 
     async fn list(&self, board: BoardId, window: Window) -> Result<ListLookup, StoreError> {
-        or_nothing(lists::look(&self.redis, board, window, self.clock.now()).await, || ListLookup::Miss)
+        or_nothing(lists::find(&self.redis, board, window, self.clock.now()).await, || ListLookup::Miss)
     }
 
     async fn reserve_list(&self, board: BoardId) -> Result<Reservation, StoreError> {
@@ -181,10 +181,10 @@ impl ReadModel for RedisReadModel {
         &self,
         reservation: Reservation,
         board: BoardId,
-        told: Option<Newest>,
+        loaded: Option<Newest>,
     ) -> Result<FilledList, StoreError> {
-        let filled = lists::fill(&self.redis, reservation, board, told.clone(), self.clock.now()).await;
-        or_nothing(filled, || Filled::Stored(told.map(|newest| Arc::new(BoardList::of(newest)))))
+        let filled = lists::fill(&self.redis, reservation, board, loaded.clone(), self.clock.now()).await;
+        or_nothing(filled, || Filled::Stored(loaded.map(|newest| Arc::new(BoardList::of(newest)))))
     }
 
     async fn abandon_list(&self, reservation: Reservation, board: BoardId) -> Result<(), StoreError> {

@@ -30,10 +30,6 @@ pub(crate) fn mysql_options(cluster: &ClusterSettings) -> madang_mysql::MysqlOpt
     cluster::mysql_options(cluster)
 }
 
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 fn member_options(settings: &Settings) -> MemberOptions {
     MemberOptions {
         session_ttl: Duration::from_secs(settings.session_ttl_s),

@@ -93,7 +93,7 @@ fn no_secret_is_printed_answered_or_shown() {
     for file in std::fs::read_dir(data.join("keys")).unwrap().filter_map(Result::ok) {
         let key = std::fs::read(file.path()).unwrap();
         assert!(key.len() >= 16, "{} is no key", file.path().display());
-        secrets.push(("a key", key.iter().map(|byte| format!("{byte:02x}")).collect()));
+        secrets.push(("a key", hex::encode(&key)));
         secrets.push(("a key, as numbers", key[..8].iter().map(u8::to_string).collect::<Vec<_>>().join(", ")));
     }
     let process = |name: &str| {

@@ -10,7 +10,7 @@ use madang_sqlite::{ExportRow, ExportState, Sqlite, SqliteOptions};
 use rusqlite::types::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::composition::{self, hex};
+use crate::composition;
 use crate::config::ClusterSettings;
 use crate::config::data_directory::DataDirectory;
 use crate::config::keys;
@@ -30,7 +30,7 @@ impl Source {
         let key = keys::guest_key(data.path())?;
         let mut mac = Hmac::<Sha256>::new_from_slice(&key).context("a key that signs nothing")?;
         mac.update(b"madang site");
-        let site = hex(&mac.finalize().into_bytes()[..16]);
+        let site = hex::encode(&mac.finalize().into_bytes()[..16]);
         let database = madang_sqlite::open(SqliteOptions::in_directory(data.path()), Arc::new(SystemClock))?;
         Ok(Self { database, site })
     }
@@ -60,7 +60,7 @@ impl Target {
 /// What the site holds, in so few bytes that two states are as good as never the same. The end of its ids is left out: it
 /// moves whenever somebody looks.
 pub(super) fn digest(state: &ExportState) -> String {
-    hex(&Sha256::digest(format!("{:?}{:?}", state.counts, state.marks))[..16])
+    hex::encode(&Sha256::digest(format!("{:?}{:?}", state.counts, state.marks))[..16])
 }
 
 /// A row as the cluster takes it.

@@ -60,6 +60,8 @@ impl ClusterKeys {
         self.derive("madang set-up token")
     }
 
+    /// The HMAC of a label. HKDF would give other bytes for the same secret, which ends every session and divides a cluster
+    /// while its processes are replaced; with one key a label it would be no stronger.
     fn derive(&self, label: &str) -> [u8; 32] {
         // HMAC takes a key of any length.
         let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.secret) else { return [0; 32] };

@@ -46,7 +46,6 @@ use self::servers::Servers;
 pub(super) use self::servers::mysql_options;
 use self::stores::ClusterStores;
 use super::base::{Base, NodeNumber};
-use super::hex;
 use super::site::{Services, Site, Stores};
 use crate::config::roles::Roles;
 use crate::config::{ClusterSettings, Settings};
@@ -166,7 +165,7 @@ impl<'a> Opening<'a> {
             days: base.days,
             groups: RunningGroups::default(),
             guests: base.guests,
-            setup_token: hex(&keys.setup()).into(),
+            setup_token: hex::encode(keys.setup()).into(),
             log: Arc::new(servers.log.clone()),
             dead_letters: Arc::new(AllDeadLetters::of(&servers)),
             ids: base.ids,

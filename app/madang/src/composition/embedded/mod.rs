@@ -23,7 +23,6 @@ use madang_web::LiveHub;
 use self::backing::Embedded;
 use self::stores::EmbeddedStores;
 use super::base::{Base, NodeNumber};
-use super::hex;
 use super::site::{Services, Site, Stores};
 use crate::config::data_directory::DataDirectory;
 use crate::config::roles::Roles;
@@ -146,7 +145,7 @@ impl<'a> Opening<'a> {
             days: base.days,
             groups: RunningGroups::default(),
             guests: base.guests,
-            setup_token: hex(&rand::random::<[u8; 32]>()).into(),
+            setup_token: hex::encode(rand::random::<[u8; 32]>()).into(),
             log: Arc::new(log.clone()),
             dead_letters: Arc::new(SqliteDeadLetters::new(database.clone())),
             ids: base.ids,

@@ -1,5 +1,5 @@
 //! What one part of the model holds: values until a moment, weighed in bytes, beside the placeholders of rebuilds under
-//! way, which nothing pushes out.
+//! way, which are never evicted.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -10,7 +10,7 @@ use quick_cache::Weighter;
 use quick_cache::unsync::Cache;
 
 /// A placeholder older than this belongs to a rebuild that never ended, and is swept away.
-const PLACEHOLDER_KEPT_MS: i64 = 60_000;
+const PLACEHOLDER_TTL_MS: i64 = 60_000;
 /// Placeholders in one part from which on sweeping is worth it.
 const SWEEP_FROM: usize = 64;
 /// What the cache itself needs for an item, beside the item: key, links and marks, its place in the table, traces of what
@@ -59,9 +59,9 @@ pub(crate) struct Part<K, V: Weigh, P> {
 
 type Items<K, V> = Cache<K, Item<V>, ByBytes>;
 
-/// What is known of a key.
-pub(crate) enum Known<'a, V> {
-    Nothing,
+/// What is cached of a key.
+pub(crate) enum Cached<'a, V> {
+    Miss,
     Absent,
     Value { value: &'a V, is_stale: bool },
 }
@@ -73,18 +73,18 @@ impl<K: Copy + Eq + Hash, V: Weigh + Clone, P: Default> Part<K, V, P> {
         Self { budget_bytes, typical_bytes, items, placeholders: HashMap::new() }
     }
 
-    /// What is known, for a reader: makes it less likely to be pushed out.
-    pub(crate) fn look(&self, key: K, now: Timestamp) -> Known<'_, V> {
-        let Some(Item { value, until }) = self.items.get(&key) else { return Known::Nothing };
+    /// What is cached, for a reader: makes it less likely to be evicted.
+    pub(crate) fn get(&self, key: K, now: Timestamp) -> Cached<'_, V> {
+        let Some(Item { value, until }) = self.items.get(&key) else { return Cached::Miss };
         match value {
             None => match freshness(*until, ABSENT_TTL_MS, now) {
-                Freshness::Fresh => Known::Absent,
-                Freshness::Stale | Freshness::Expired => Known::Nothing,
+                Freshness::Fresh => Cached::Absent,
+                Freshness::Stale | Freshness::Expired => Cached::Miss,
             },
             Some(value) => match freshness(*until, ENTRY_TTL_MS, now) {
-                Freshness::Fresh => Known::Value { value, is_stale: false },
-                Freshness::Stale => Known::Value { value, is_stale: true },
-                Freshness::Expired => Known::Nothing,
+                Freshness::Fresh => Cached::Value { value, is_stale: false },
+                Freshness::Stale => Cached::Value { value, is_stale: true },
+                Freshness::Expired => Cached::Miss,
             },
         }
     }
@@ -99,14 +99,14 @@ impl<K: Copy + Eq + Hash, V: Weigh + Clone, P: Default> Part<K, V, P> {
         self.items.iter().filter_map(|(key, item)| Some((*key, item.value.as_ref()?)))
     }
 
-    /// Keeps a value anew for its whole time.
-    pub(crate) fn keep(&mut self, key: K, value: Option<V>, now: Timestamp) {
-        let kept_ms = if value.is_some() { ENTRY_TTL_MS } else { ABSENT_TTL_MS };
-        let until = Timestamp::from_millis(now.as_millis().saturating_add(kept_ms));
+    /// Caches a value for its whole TTL.
+    pub(crate) fn insert(&mut self, key: K, value: Option<V>, now: Timestamp) {
+        let ttl_ms = if value.is_some() { ENTRY_TTL_MS } else { ABSENT_TTL_MS };
+        let until = Timestamp::from_millis(now.as_millis().saturating_add(ttl_ms));
         self.items.insert(key, Item { value, until });
     }
 
-    /// Changes a value that is there. Its time stays as it is, and the budget is kept when it grows.
+    /// Changes a value that is there. Its time stays as it is, and the budget holds when it grows.
     pub(crate) fn change(&mut self, key: K, change: impl FnOnce(&mut V)) {
         if let Some(mut item) = self.items.peek_mut(&key)
             && let Some(value) = &mut item.value
@@ -116,13 +116,13 @@ impl<K: Copy + Eq + Hash, V: Weigh + Clone, P: Default> Part<K, V, P> {
         if self.items.weight() > self.budget_bytes
             && let Some(item) = self.items.peek(&key).cloned()
         {
-            // Only putting something in pushes others out. One that fits no more by itself is removed by this.
+            // Only an insertion evicts others. One that fits no more by itself is removed by this.
             let _ = self.items.replace(key, item, true);
         }
     }
 
-    /// Forgets what is known of a key.
-    pub(crate) fn forget(&mut self, key: K) {
+    /// Drops what is cached of a key.
+    pub(crate) fn remove(&mut self, key: K) {
         self.items.remove(&key);
     }
 
@@ -130,7 +130,7 @@ impl<K: Copy + Eq + Hash, V: Weigh + Clone, P: Default> Part<K, V, P> {
     pub(crate) fn reserve(&mut self, key: K, reservation: Reservation, now: Timestamp) {
         if self.placeholders.len() >= SWEEP_FROM {
             let age_ms = |since: Timestamp| now.as_millis().saturating_sub(since.as_millis());
-            self.placeholders.retain(|_, placeholder| age_ms(placeholder.since) < PLACEHOLDER_KEPT_MS);
+            self.placeholders.retain(|_, placeholder| age_ms(placeholder.since) < PLACEHOLDER_TTL_MS);
         }
         self.placeholders.insert(key, Placeholder { reservation, since: now, merged: P::default() });
     }
@@ -148,8 +148,8 @@ impl<K: Copy + Eq + Hash, V: Weigh + Clone, P: Default> Part<K, V, P> {
         self.placeholders.get_mut(&key).map(|placeholder| &mut placeholder.merged)
     }
 
-    /// Whether an event about this key can matter.
-    pub(crate) fn is_expected(&self, key: K) -> bool {
+    /// Whether a load of this key is in flight.
+    pub(crate) fn is_reserved(&self, key: K) -> bool {
         self.placeholders.contains_key(&key)
     }
 
