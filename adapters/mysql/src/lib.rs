@@ -17,7 +17,7 @@ pub use madang_engine_mysql::{
 };
 
 pub use articles::{Announce, MysqlArticles};
-pub use check::{CheckFinding, CheckProgress, CheckReport, MysqlCheck, Sizes};
+pub use check::MysqlCheck;
 pub use comments::MysqlComments;
 pub use hot::MysqlHot;
 pub use import::{Begun, ImportCell, ImportError, ImportTable, MysqlImport, Progress};

@@ -18,10 +18,7 @@ use madang_event::Envelope;
 use madang_kernel::Clock;
 
 pub use articles::{PageQuery, SqliteArticles};
-pub use check::{
-    CheckDerived, CheckFinding, CheckOptions, CheckProgress, CheckReport, HotFinding, Part, Sizes, ViewFinding, check,
-    sizes,
-};
+pub use check::{CheckDerived, CheckOptions, check, sizes};
 pub use comments::SqliteComments;
 pub use export::{ExportRow, ExportState, ExportTable, Fate, TABLES, TableFate, export, export_state, schema_tables};
 pub use hot::{SqliteHot, SqliteProgress};

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use madang_board::BoardId;
+use madang_board::check::CheckFinding;
 use madang_engine_mysql::{Server, SqlError, Tx, snapshot};
 use madang_kernel::{Id, StoreError};
 
-use super::{CheckFinding, Run};
+use super::Run;
 use crate::articles::{BLOCK, SUPER_BLOCK};
 
 const COUNTERS: &str = include_str!("../../sql/article/check_boards.sql");
@@ -68,7 +69,7 @@ async fn stray_articles(run: &mut Run<'_>, server: &Server, counted: &BTreeSet<B
         after = cells.next()?;
         let board_id = BoardId::from_raw(after);
         if !counted.contains(&board_id) {
-            run.found(CheckFinding::StrayArticles { board_id });
+            run.found(CheckFinding::ArticlesWithoutCounter { board_id });
         }
     }
     Ok(())
@@ -82,8 +83,8 @@ struct Compared {
 /// The blocks of one level by where they start: what they say, and the rows found in each.
 #[derive(Default)]
 struct Level {
-    blocks: BTreeMap<i64, (u64, u64)>,
-    before_first: u64,
+    blocks: BTreeMap<i64, (i64, i64)>,
+    before_first: i64,
 }
 
 async fn compare_board(tx: &mut Tx<'_>, board: BoardId) -> Result<Compared, SqlError> {
@@ -93,7 +94,7 @@ async fn compare_board(tx: &mut Tx<'_>, board: BoardId) -> Result<Compared, SqlE
         (id == board.raw()).then_some(cells)
     });
     let Some(mut counter) = counter else { return Ok(compared) };
-    let (counted, version, known): (u64, u64, i64) = (counter.next()?, counter.next()?, counter.next()?);
+    let (counted, version, known): (i64, i64, i64) = (counter.next()?, counter.next()?, counter.next()?);
     let mut levels = levels(tx, board).await?;
     let mut greatest = 0;
     loop {
@@ -108,7 +109,7 @@ async fn compare_board(tx: &mut Tx<'_>, board: BoardId) -> Result<Compared, SqlE
             break;
         }
     }
-    let rows = compared.articles;
+    let rows = compared.articles.cast_signed();
     let board_id = board;
     if counted != rows {
         compared.findings.push(CheckFinding::BoardCount { board_id, counted, rows });
@@ -126,7 +127,7 @@ async fn compare_board(tx: &mut Tx<'_>, board: BoardId) -> Result<Compared, SqlE
 async fn levels(tx: &mut Tx<'_>, board: BoardId) -> Result<BTreeMap<u8, Level>, SqlError> {
     let mut levels = BTreeMap::from([(BLOCK, Level::default()), (SUPER_BLOCK, Level::default())]);
     for mut cells in tx.read(BLOCKS, vec![board.shard().number().into(), board.raw().into()]).await? {
-        let (level, first_id, counted): (u8, i64, u64) = (cells.next()?, cells.next()?, cells.next()?);
+        let (level, first_id, counted): (u8, i64, i64) = (cells.next()?, cells.next()?, cells.next()?);
         levels.entry(level).or_default().blocks.insert(first_id, (counted, 0));
     }
     Ok(levels)
@@ -134,13 +135,13 @@ async fn levels(tx: &mut Tx<'_>, board: BoardId) -> Result<BTreeMap<u8, Level>, 
 
 fn compare_levels(board_id: BoardId, levels: &BTreeMap<u8, Level>, findings: &mut Vec<CheckFinding>) {
     for (level, Level { blocks, before_first }) in levels {
-        let level = *level;
+        let number = i64::from(*level);
         if *before_first > 0 {
-            findings.push(CheckFinding::Uncounted { board_id, level, rows: *before_first });
+            findings.push(CheckFinding::Uncounted { board_id, level: number, rows: *before_first });
         }
         for (first_id, (counted, rows)) in blocks.iter().filter(|(_, (counted, rows))| counted != rows) {
             let (first_id, counted, rows) = (*first_id, *counted, *rows);
-            findings.push(CheckFinding::Block { board_id, level, first_id, counted, rows });
+            findings.push(CheckFinding::Block { board_id, level: number, first_id, counted, rows });
         }
     }
     let starts = |level: u8| levels.get(&level).map(|level| &level.blocks);

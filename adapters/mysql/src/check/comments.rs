@@ -4,12 +4,13 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
 
+use madang_board::check::{CheckFinding, FINDINGS_MAX};
 use madang_board::{ArticleId, CommentId};
 use madang_comment::CommentCount;
 use madang_engine_mysql::{Many, SqlError, Tx, Values, snapshot};
 use madang_kernel::{Id, StoreError};
 
-use super::{CheckFinding, FINDINGS_MAX, Run, SLICE};
+use super::{Run, SLICE};
 
 static GONE: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/gone.sql")));
 const COUNTS: &str = include_str!("../../sql/comment/check_counts.sql");
@@ -93,10 +94,11 @@ fn compare_slice(run: &mut Run<'_>, slice: &Slice) {
         let Found { visible, rows, greatest } = slice.found.get(article).unwrap_or(&nothing);
         let (counted, rows) = ([count.comment_count, count.row_count], [*visible, *rows]);
         if counted != rows {
+            let (counted, rows) = (counted.map(u64::cast_signed), rows.map(u64::cast_signed));
             run.found(CheckFinding::CommentCount { article_id, counted, rows });
         }
         if count.version < count.row_count || known < greatest {
-            let (version, known, greatest) = (count.version, *known, *greatest);
+            let (version, known, greatest) = (count.version.cast_signed(), *known, *greatest);
             run.found(CheckFinding::CommentCountVersion { article_id, version, known, greatest });
         }
         if *is_gone {
@@ -108,7 +110,8 @@ fn compare_slice(run: &mut Run<'_>, slice: &Slice) {
         if slice.gone.contains(article) {
             run.report.awaiting_clean_up += found.rows;
         } else if !slice.counted.contains_key(article) {
-            let (article_id, rows) = (ArticleId::from_raw(*article), [found.visible, found.rows]);
+            let rows = [found.visible, found.rows].map(u64::cast_signed);
+            let article_id = ArticleId::from_raw(*article);
             run.found(CheckFinding::CommentCount { article_id, counted: [0, 0], rows });
         }
     }

@@ -1,11 +1,12 @@
 //! Hot articles: each score as its counts have it, and each kept list marked as final and in the order of the scores, which
 //! no longer change.
 
+use madang_board::check::{DayNumber, HotFinding};
 use madang_engine_mysql::{SqlError, Tx, snapshot};
 use madang_hot_article::{Day, HotItem, LISTED_MAX};
 use madang_kernel::{Id, ShardId, StoreError};
 
-use super::{CheckFinding, Run, SLICE};
+use super::{Run, SLICE};
 use crate::hot::{days, falling_score, key, lists, shard_of, tally, top};
 
 const AFTER: &str = include_str!("../../sql/hot/after.sql");
@@ -25,7 +26,7 @@ pub(super) async fn compare(run: &mut Run<'_>) -> Result<(), StoreError> {
             slice.findings.into_iter().for_each(|finding| run.found(finding));
             after = slice.next;
         }
-        let finding: Result<Option<CheckFinding>, SqlError> = snapshot!(server, |tx| list(&mut tx, *day));
+        let finding: Result<Option<HotFinding>, SqlError> = snapshot!(server, |tx| list(&mut tx, *day));
         if let Some(finding) = finding? {
             run.found(finding);
         }
@@ -36,7 +37,7 @@ pub(super) async fn compare(run: &mut Run<'_>) -> Result<(), StoreError> {
 
 struct Slice {
     scores: u64,
-    findings: Vec<CheckFinding>,
+    findings: Vec<HotFinding>,
     next: Option<i64>,
 }
 
@@ -47,7 +48,7 @@ async fn scores(tx: &mut Tx<'_>, day: Day, from: i64) -> Result<Slice, SqlError>
         let (article_id, tally) = tally(&mut cells)?;
         let (stored, counted): (i64, i64) = (-cells.next::<i64>()?, -falling_score(tally));
         if stored != counted {
-            slice.findings.push(CheckFinding::HotScore { day, article_id, stored, counted });
+            slice.findings.push(HotFinding::Score { day: DayNumber(day.number()), article_id, stored, counted });
         }
         slice.scores += 1;
         last = article_id.raw();
@@ -57,13 +58,13 @@ async fn scores(tx: &mut Tx<'_>, day: Day, from: i64) -> Result<Slice, SqlError>
 }
 
 /// Deletions leave list and ranking alike, so a kept list is always how the ranking begins.
-async fn list(tx: &mut Tx<'_>, day: Day) -> Result<Option<CheckFinding>, SqlError> {
+async fn list(tx: &mut Tx<'_>, day: Day) -> Result<Option<HotFinding>, SqlError> {
     let Some(kept) = lists(tx, &[day]).await?.pop().filter(|list| list.is_final) else { return Ok(None) };
     let scored = top(tx, day, LISTED_MAX).await?;
     let differs = |(place, item): &(usize, &HotItem)| scored.get(*place) != Some(*item);
     let different = kept.items.iter().enumerate().find(differs);
-    Ok(different.map(|(place, item)| CheckFinding::HotListDiffers {
-        day,
+    Ok(different.map(|(place, item)| HotFinding::ListDiffers {
+        day: DayNumber(day.number()),
         place: place + 1,
         listed: item.article_id,
         scored: scored.get(place).map(|item| item.article_id),
@@ -81,7 +82,7 @@ async fn lists_without_mark(run: &mut Run<'_>) -> Result<(), StoreError> {
                 Some(day) => snapshot!(server, |tx| crate::hot::is_final(&mut tx, day)),
             };
             if !is_final? {
-                run.found(CheckFinding::HotListWithoutMark { day: number });
+                run.found(HotFinding::ListWithoutMark { day: DayNumber(number) });
             }
         }
     }

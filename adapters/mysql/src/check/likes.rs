@@ -3,18 +3,19 @@
 use std::collections::BTreeMap;
 
 use madang_board::ArticleId;
+use madang_board::check::CheckFinding;
 use madang_engine_mysql::{SqlError, Tx, snapshot};
 use madang_kernel::{Id, ShardId, StoreError};
 
-use super::{CheckFinding, Run, SLICE};
+use super::{Run, SLICE};
 
 const COUNTS: &str = include_str!("../../sql/like/check_counts.sql");
 const ROWS: &str = include_str!("../../sql/like/check_rows.sql");
 
 /// Counters and rows of the articles of one slice.
 struct Slice {
-    counted: BTreeMap<i64, u64>,
-    rows: BTreeMap<i64, u64>,
+    counted: BTreeMap<i64, i64>,
+    rows: BTreeMap<i64, i64>,
     next: Option<i64>,
 }
 
@@ -49,7 +50,7 @@ async fn slice(tx: &mut Tx<'_>, shard: ShardId, from: i64) -> Result<Slice, SqlE
 }
 
 fn compare_slice(run: &mut Run<'_>, slice: &Slice) {
-    run.report.likes += slice.rows.values().sum::<u64>();
+    run.report.likes += slice.rows.values().sum::<i64>().cast_unsigned();
     for (article, counted) in &slice.counted {
         let (counted, rows) = (*counted, slice.rows.get(article).copied().unwrap_or(0));
         if counted != rows {

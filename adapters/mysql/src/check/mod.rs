@@ -3,25 +3,18 @@
 
 mod boards;
 mod comments;
-mod finding;
 mod hot;
 mod likes;
-mod orphans;
-mod report;
 mod views;
 
+use madang_board::check::{CheckFinding, CheckProgress, CheckReport, TableSizes};
 use madang_engine_mysql::idempotency;
 use madang_kernel::StoreError;
-
-pub use finding::CheckFinding;
-pub use report::{CheckProgress, CheckReport, Sizes};
 
 use crate::{Mysql, Service};
 
 const REVOCATIONS: &str = include_str!("../../sql/member/revocations_size.sql");
 
-/// Findings reported of one check; more of them would tell nothing new.
-const FINDINGS_MAX: usize = 1_000;
 /// Counters compared in one snapshot.
 const SLICE: u64 = 500;
 
@@ -63,24 +56,24 @@ impl<'d> MysqlCheck<'d> {
     }
 
     /// Rows of the tables that must stay bounded. Counts them, so ask every few minutes, not every second.
-    pub async fn sizes(&self) -> Result<Sizes, StoreError> {
+    pub async fn sizes(&self) -> Result<TableSizes, StoreError> {
         let engine = self.db.sizes().await?;
         let has_records = matches!(self.service, Service::Article | Service::Comment);
-        Ok(Sizes {
-            outbox: engine.outbox,
-            inbox: engine.inbox,
-            dead_letters: engine.dead_letters,
-            idempotency: if has_records { idempotency::count(self.db).await? } else { 0 },
-            revocations: if self.service == Service::Member { self.db.count(REVOCATIONS).await? } else { 0 },
-        })
+        let records = if has_records { idempotency::count(self.db).await? } else { 0 };
+        let revocations = if self.service == Service::Member { self.db.count(REVOCATIONS).await? } else { 0 };
+        Ok(TableSizes::from([
+            (TableSizes::OUTBOX, engine.outbox),
+            (TableSizes::INBOX, engine.inbox),
+            (TableSizes::RELAY_DEAD_LETTERS, engine.dead_letters),
+            (TableSizes::IDEMPOTENCY, records),
+            (TableSizes::REVOCATIONS, revocations),
+        ]))
     }
 }
 
 impl Run<'_> {
-    fn found(&mut self, finding: CheckFinding) {
-        if self.report.findings.len() < FINDINGS_MAX {
-            self.report.findings.push(finding);
-        }
+    fn found(&mut self, finding: impl Into<CheckFinding>) {
+        self.report.found(finding);
     }
 
     fn parts(&mut self, parts: usize) {
@@ -89,6 +82,6 @@ impl Run<'_> {
 
     fn part_done(&mut self) {
         self.done += 1;
-        (self.progress)(CheckProgress { parts_done: self.done, parts: self.parts, rows: self.report.rows() });
+        (self.progress)(CheckProgress { done: self.done, total: self.parts });
     }
 }

@@ -1,9 +1,10 @@
 //! View counts: none of an article that is gone, none that changed more often than it counts.
 
 use madang_board::ArticleId;
+use madang_board::check::ViewFinding;
 use madang_kernel::{Id, ShardId, StoreError};
 
-use super::{CheckFinding, Run, SLICE};
+use super::{Run, SLICE};
 
 const COUNTS: &str = include_str!("../../sql/view/check_counts.sql");
 
@@ -19,13 +20,13 @@ pub(super) async fn compare(run: &mut Run<'_>) -> Result<(), StoreError> {
             for mut cells in slice {
                 after = cells.next()?;
                 let article_id = ArticleId::from_raw(after);
-                let (counted, version, is_gone): (u64, u64, bool) = (cells.next()?, cells.next()?, cells.next()?);
+                let (counted, version, is_gone): (i64, i64, bool) = (cells.next()?, cells.next()?, cells.next()?);
                 run.report.view_counts += 1;
                 if is_gone {
-                    run.found(CheckFinding::ViewCountOfGone { article_id, counted });
+                    run.found(ViewFinding::CountOfGone { article_id, counted });
                 }
                 if version > counted {
-                    run.found(CheckFinding::ViewCountVersion { article_id, counted, version });
+                    run.found(ViewFinding::CountVersion { article_id, counted, version });
                 }
             }
             if is_last {

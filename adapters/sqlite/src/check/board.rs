@@ -2,11 +2,10 @@
 
 use madang_article::blocks::{BLOCK, SUPER_BLOCK};
 use madang_board::BoardId;
+use madang_board::check::{CheckFinding, CheckReport};
 use madang_engine_sqlite::sql_error;
 use madang_kernel::{Id, StoreError};
 use rusqlite::Connection;
-
-use super::{CheckFinding, CheckReport};
 
 const BOARDS: &str = include_str!("../../sql/check/boards.sql");
 const BLOCKS: &str = include_str!("../../sql/check/blocks.sql");
@@ -71,20 +70,20 @@ pub(super) fn compare(tx: &Connection, board: BoardId, report: &mut CheckReport)
 fn compare_counter(counter: &Counter, rows: i64, greatest: i64, report: &mut CheckReport) {
     let Counter { board_id, counted, version, greatest: known } = *counter;
     if counted != rows {
-        report.findings.push(CheckFinding::BoardCount { board_id, counted, rows });
+        report.found(CheckFinding::BoardCount { board_id, counted, rows });
     }
     if version < counted {
-        report.findings.push(CheckFinding::CountVersion { board_id, counted, version });
+        report.found(CheckFinding::CountVersion { board_id, counted, version });
     }
     if known < greatest {
-        report.findings.push(CheckFinding::GreatestId { board_id, known, greatest });
+        report.found(CheckFinding::GreatestId { board_id, known, greatest });
     }
 }
 
 fn compare_boundaries(board_id: BoardId, [blocks, super_blocks]: &[Level; 2], report: &mut CheckReport) {
     for Block { first_id, .. } in &super_blocks.blocks {
         if blocks.blocks.binary_search_by_key(first_id, |block| block.first_id).is_err() {
-            report.findings.push(CheckFinding::Boundary { board_id, first_id: *first_id });
+            report.found(CheckFinding::Boundary { board_id, first_id: *first_id });
         }
     }
 }
@@ -113,10 +112,10 @@ impl Level {
     fn compare(&self, board_id: BoardId, report: &mut CheckReport) {
         let level = self.level;
         if self.before_first > 0 {
-            report.findings.push(CheckFinding::Uncounted { board_id, level, rows: self.before_first });
+            report.found(CheckFinding::Uncounted { board_id, level, rows: self.before_first });
         }
         for &Block { first_id, counted, rows } in self.blocks.iter().filter(|block| block.counted != block.rows) {
-            report.findings.push(CheckFinding::Block { board_id, level, first_id, counted, rows });
+            report.found(CheckFinding::Block { board_id, level, first_id, counted, rows });
         }
     }
 }

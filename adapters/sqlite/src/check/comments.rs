@@ -1,11 +1,10 @@
 //! Comments: every counter against its rows, rows without a counter, replies without what they reply to.
 
+use madang_board::check::{CheckFinding, CheckReport};
 use madang_board::{ArticleId, CommentId};
 use madang_engine_sqlite::sql_error;
 use madang_kernel::{Id, StoreError};
 use rusqlite::Connection;
-
-use super::{CheckFinding, CheckReport};
 
 const COUNTS: &str = include_str!("../../sql/check/comment_counts.sql");
 const UNCOUNTED: &str = include_str!("../../sql/check/comments_uncounted.sql");
@@ -20,13 +19,13 @@ pub(super) fn compare(tx: &Connection, report: &mut CheckReport) -> Result<(), S
     for entry in uncounted {
         let (article, rows) = entry.map_err(sql_error)?;
         let article_id = ArticleId::from_raw(article);
-        report.findings.push(CheckFinding::CommentCount { article_id, counted: [0, 0], rows: [rows, rows] });
+        report.found(CheckFinding::CommentCount { article_id, counted: [0, 0], rows: [rows, rows] });
     }
     let mut statement = tx.prepare(ORPHANS).map_err(sql_error)?;
     let orphans = statement.query_map([], |row| row.get(0)).map_err(sql_error)?;
     for comment in orphans {
         let comment_id = CommentId::from_raw(comment.map_err(sql_error)?);
-        report.findings.push(CheckFinding::CommentOrphan { comment_id });
+        report.found(CheckFinding::CommentOrphan { comment_id });
     }
     Ok(())
 }
@@ -41,13 +40,13 @@ fn compare_counters(tx: &Connection, report: &mut CheckReport) -> Result<(), Sto
         // A mark has no text, so the texts are the visible comments.
         let (rows, greatest) = ([number(6)?, number(5)?], number(7)?);
         if counted != rows {
-            report.findings.push(CheckFinding::CommentCount { article_id, counted, rows });
+            report.found(CheckFinding::CommentCount { article_id, counted, rows });
         }
         if version < counted[1] || known < greatest {
-            report.findings.push(CheckFinding::CommentCountVersion { article_id, version, known, greatest });
+            report.found(CheckFinding::CommentCountVersion { article_id, version, known, greatest });
         }
         if number(8)? != 0 {
-            report.findings.push(CheckFinding::CommentCountOfGone { article_id });
+            report.found(CheckFinding::CommentCountOfGone { article_id });
         }
     }
     Ok(())

@@ -4,12 +4,11 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 use madang_board::ArticleId;
+use madang_board::check::{CheckFinding, CheckReport};
 use madang_engine_sqlite::sql_error;
 use madang_event::{Envelope, Event, Topic};
 use madang_kernel::{Id, StoreError};
 use rusqlite::{Connection, OptionalExtension, params};
-
-use super::{CheckFinding, CheckReport};
 
 /// What the log says last of a topic.
 pub(super) const NEWEST_EVENTS: &str = include_str!("../../sql/check/newest_events.sql");
@@ -33,14 +32,14 @@ pub(super) fn compare(tx: &Connection, articles: i64, report: &mut CheckReport) 
             Ok(envelope) => envelope,
             Err(error) => {
                 let reason = error.to_string();
-                report.findings.push(CheckFinding::UnreadableEvent { position: oldest, reason });
+                report.found(CheckFinding::UnreadableEvent { position: oldest, reason });
                 continue;
             }
         };
         let is_creation = matches!(envelope.event, Event::ArticleCreated(_));
         match created.get_mut(&envelope.key) {
             Some(true) if is_creation => {
-                report.findings.push(CheckFinding::CreatedTwice { article_id: envelope.key });
+                report.found(CheckFinding::CreatedTwice { article_id: envelope.key });
             }
             Some(seen) => *seen |= is_creation,
             None => {
@@ -51,7 +50,7 @@ pub(super) fn compare(tx: &Connection, articles: i64, report: &mut CheckReport) 
     }
     // Position 1 still being there means that nothing was ever trimmed.
     if oldest == 1 && alive < articles {
-        report.findings.push(CheckFinding::Unreported { articles: articles - alive });
+        report.found(CheckFinding::Unreported { articles: articles - alive });
     }
     Ok(())
 }
@@ -71,7 +70,7 @@ fn compare_newest(tx: &Connection, envelope: &Envelope, report: &mut CheckReport
         | Event::ArticleViewed(_) => return Ok(stored.is_some()),
     };
     if stored != reported {
-        report.findings.push(CheckFinding::EventDiffers { article_id: envelope.key, reported, stored });
+        report.found(CheckFinding::EventDiffers { article_id: envelope.key, reported, stored });
     }
     Ok(stored.is_some())
 }

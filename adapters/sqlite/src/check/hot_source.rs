@@ -7,15 +7,15 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use madang_board::ArticleId;
+use madang_board::check::{ArticlePart, CheckReport, HotFinding};
 use madang_engine_sqlite::sql_error;
 use madang_event::Topic;
 use madang_hot_article::Day;
 use madang_kernel::{Clock, ID_EPOCH_MS, Id, NODE_BITS, SEQUENCE_BITS, SHARD_BITS, StoreError, Timestamp};
 use rusqlite::{Connection, Row, params};
 
+use super::CheckDerived;
 use super::backlog::backlog;
-use super::hot::{HotFinding, found};
-use super::{CheckDerived, CheckReport, FINDINGS_MAX, Part};
 
 const LIKES: &str = include_str!("../../sql/check/like_counts_of_day.sql");
 const COMMENTS: &str = include_str!("../../sql/check/comment_counts_of_day.sql");
@@ -58,7 +58,7 @@ pub(super) fn compare(
     let end = derived.days.end_of(day);
     let beside = [day.minus(1), derived.days.day_of(end)];
     let today = Today { day, beside, first: first_id(first), end: first_id(end), backlog };
-    for (sql, part) in [(LIKES, Part::Likes), (COMMENTS, Part::Comments), (VIEWS, Part::Views)] {
+    for (sql, part) in [(LIKES, ArticlePart::Likes), (COMMENTS, ArticlePart::Comments), (VIEWS, ArticlePart::Views)] {
         compare_counters(tx, sql, part, &today, report)?;
     }
     compare_scores(tx, &today, report)?;
@@ -74,7 +74,7 @@ fn first_id(moment: Timestamp) -> i64 {
 fn compare_counters(
     tx: &Connection,
     sql: &str,
-    part: Part,
+    part: ArticlePart,
     today: &Today,
     report: &mut CheckReport,
 ) -> Result<(), StoreError> {
@@ -89,9 +89,9 @@ fn compare_counters(
         report.hot_sources += 1;
         let differs = scored != Some(counted) && !today.backlog.contains(&article_id);
         if differs && (scored.is_some() || !is_of_another_day(tx, today.beside, article_id)?) {
-            found(report, HotFinding::Source { article_id, part, scored, counted: Some(counted) });
+            report.found(HotFinding::Source { article_id, part, scored, counted: Some(counted) });
         }
-        if report.findings.len() >= FINDINGS_MAX {
+        if report.is_full() {
             break;
         }
     }
@@ -116,14 +116,14 @@ fn compare_scores(tx: &Connection, today: &Today, report: &mut CheckReport) -> R
     while let Some(row) = scores.next().map_err(sql_error)? {
         let number = |column| row.get::<_, i64>(column).map_err(sql_error);
         let article_id = ArticleId::from_raw(number(0)?);
-        for (place, part) in [Part::Likes, Part::Comments, Part::Views].into_iter().enumerate() {
+        for (place, part) in [ArticlePart::Likes, ArticlePart::Comments, ArticlePart::Views].into_iter().enumerate() {
             let scored = (number(1 + 2 * place)?, number(2 + 2 * place)?);
             let is_counted = number(7 + place)? != 0;
             if scored != (0, 0) && !is_counted && !today.backlog.contains(&article_id) {
-                found(report, HotFinding::Source { article_id, part, scored: Some(scored), counted: None });
+                report.found(HotFinding::Source { article_id, part, scored: Some(scored), counted: None });
             }
         }
-        if report.findings.len() >= FINDINGS_MAX {
+        if report.is_full() {
             break;
         }
     }
@@ -138,9 +138,9 @@ fn compare_presence(tx: &Connection, today: &Today, report: &mut CheckReport) ->
     for row in rows {
         let (article_id, is_there) = row.map_err(sql_error)?;
         if !today.backlog.contains(&article_id) {
-            found(report, HotFinding::Presence { article_id, is_there });
+            report.found(HotFinding::Presence { article_id, is_there });
         }
-        if report.findings.len() >= FINDINGS_MAX {
+        if report.is_full() {
             break;
         }
     }

@@ -4,13 +4,13 @@ use std::collections::HashSet;
 
 use bytes::Bytes;
 use madang_board::ArticleId;
+use madang_board::check::{CheckFinding, CheckReport, FINDINGS_MAX};
 use madang_engine_sqlite::{limit, sql_error};
 use madang_event::{Envelope, Event, Topic};
 use madang_kernel::{Id, StoreError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::events::{EVENTS_MAX, NEWEST_EVENTS};
-use super::{CheckFinding, CheckReport, FINDINGS_MAX};
 
 const LIKE_COUNTS: &str = include_str!("../../sql/check/like_counts.sql");
 const LIKES_WITHOUT_COUNT: &str = include_str!("../../sql/check/likes_without_count.sql");
@@ -40,7 +40,7 @@ fn collect(
     let mut statement = tx.prepare(sql).map_err(sql_error)?;
     let findings = statement.query_map([limit(FINDINGS_MAX)], finding).map_err(sql_error)?;
     for finding in findings {
-        report.findings.push(finding.map_err(sql_error)?);
+        report.found(finding.map_err(sql_error)?);
     }
     Ok(())
 }
@@ -57,7 +57,7 @@ fn compare_events(tx: &Connection, report: &mut CheckReport) -> Result<(), Store
             Ok(_) => {}
             Err(error) => {
                 let position = row.get(0).map_err(sql_error)?;
-                report.findings.push(CheckFinding::UnreadableEvent { position, reason: error.to_string() });
+                report.found(CheckFinding::UnreadableEvent { position, reason: error.to_string() });
             }
         }
     }
@@ -77,7 +77,7 @@ fn compare_newest(tx: &Connection, envelope: &Envelope, report: &mut CheckReport
     let stored = stored.map(|(count, version)| (count.cast_unsigned(), version.cast_unsigned()));
     let reported = (likes.like_count, envelope.version);
     if stored != Some(reported) {
-        report.findings.push(CheckFinding::LikeEventDiffers { article_id, reported, stored });
+        report.found(CheckFinding::LikeEventDiffers { article_id, reported, stored });
     }
     Ok(())
 }

@@ -7,23 +7,20 @@ mod backlog;
 mod board;
 mod comments;
 mod events;
-mod finding;
 mod hot;
 mod hot_source;
 mod likes;
+mod options;
 mod orphans;
-mod report;
 mod views;
 
 use madang_board::BoardId;
+use madang_board::check::{CheckFinding, CheckProgress, CheckReport, TableSizes};
 use madang_engine_sqlite::{PART, sql_error};
 use madang_kernel::{Clock, Id, StoreError};
 use rusqlite::{Connection, OpenFlags, Row};
 
-pub use finding::{CheckFinding, Part};
-pub use hot::HotFinding;
-pub use report::{CheckDerived, CheckOptions, CheckProgress, CheckReport, Sizes};
-pub use views::ViewFinding;
+pub use options::{CheckDerived, CheckOptions};
 
 use crate::Sqlite;
 
@@ -32,9 +29,6 @@ const ARTICLES_TOTAL: &str = include_str!("../../sql/check/articles_total.sql");
 const OFFSETS_PAST_HEAD: &str = include_str!("../../sql/check/offsets_past_head.sql");
 const SIZES: &str = include_str!("../../sql/check/sizes.sql");
 const PARTS_TOTAL: &str = include_str!("../../sql/check/parts_total.sql");
-
-/// Findings reported of one check; more of them would tell nothing new.
-const FINDINGS_MAX: usize = 1_000;
 
 /// Compares counters, blocks and events with the rows; tells how far it is after each board.
 pub async fn check(
@@ -49,7 +43,7 @@ pub async fn check(
 }
 
 /// Rows of the tables that must stay bounded. Counts them, so ask every few minutes, not every second.
-pub async fn sizes(db: &Sqlite) -> Result<Sizes, StoreError> {
+pub async fn sizes(db: &Sqlite) -> Result<TableSizes, StoreError> {
     db.read(count_bounded).await
 }
 
@@ -66,8 +60,7 @@ fn run(
     for board in &boards {
         in_snapshot(&reader, |tx| board::compare(tx, *board, &mut report))?;
         report.boards += 1;
-        let done = CheckProgress { boards_done: report.boards, boards: boards.len() as u64, articles: report.articles };
-        progress(done);
+        progress(CheckProgress { done: report.boards, total: boards.len() as u64 });
     }
     in_snapshot(&reader, |tx| compare_whole(tx, &mut report))?;
     in_snapshot(&reader, |tx| comments::compare(tx, &mut report))?;
@@ -81,7 +74,6 @@ fn run(
     if options.integrity {
         integrity(&reader, &mut report)?;
     }
-    report.findings.truncate(FINDINGS_MAX);
     Ok(report)
 }
 
@@ -91,12 +83,12 @@ fn compare_whole(tx: &Connection, report: &mut CheckReport) -> Result<(), StoreE
     let boards = without.query_map([], |row| row.get(0)).map_err(sql_error)?;
     for board in boards {
         let board_id = BoardId::from_raw(board.map_err(sql_error)?);
-        report.findings.push(CheckFinding::NoCounter { board_id });
+        report.found(CheckFinding::NoCounter { board_id });
     }
     let total: i64 = tx.query_row(ARTICLES_TOTAL, [], |row| row.get(0)).map_err(sql_error)?;
     let counted = board::counted_total(tx)?;
     if total != counted {
-        report.findings.push(CheckFinding::StrayArticles { rows: total, counted });
+        report.found(CheckFinding::StrayArticles { rows: total, counted });
     }
     let mut past = tx.prepare(OFFSETS_PAST_HEAD).map_err(sql_error)?;
     let offsets = past
@@ -110,7 +102,7 @@ fn compare_whole(tx: &Connection, report: &mut CheckReport) -> Result<(), StoreE
         })
         .map_err(sql_error)?;
     for finding in offsets {
-        report.findings.push(finding.map_err(sql_error)?);
+        report.found(finding.map_err(sql_error)?);
     }
     events::compare(tx, total, report)?;
     report.sizes = count_bounded(tx)?;
@@ -131,18 +123,23 @@ fn integrity(reader: &Connection, report: &mut CheckReport) -> Result<(), StoreE
     for line in lines {
         match line.map_err(sql_error)? {
             fine if fine == "ok" => {}
-            message => report.findings.push(CheckFinding::Corrupt { message }),
+            message => report.found(CheckFinding::Corrupt { message }),
         }
     }
     Ok(())
 }
 
-fn count_bounded(tx: &Connection) -> Result<Sizes, StoreError> {
+fn count_bounded(tx: &Connection) -> Result<TableSizes, StoreError> {
     let mut statement = tx.prepare_cached(SIZES).map_err(sql_error)?;
     let rows: [i64; 4] =
         statement.query_row([], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?])).map_err(sql_error)?;
     let [log, idempotency, dead_letters, revocations] = rows.map(i64::cast_unsigned);
-    Ok(Sizes { log, idempotency, dead_letters, revocations })
+    Ok(TableSizes::from([
+        (TableSizes::EVENT_LOG, log),
+        (TableSizes::IDEMPOTENCY, idempotency),
+        (TableSizes::DEAD_LETTERS, dead_letters),
+        (TableSizes::REVOCATIONS, revocations),
+    ]))
 }
 
 fn in_snapshot(

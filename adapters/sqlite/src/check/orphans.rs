@@ -2,14 +2,15 @@
 //! them, unless the deletion is still in its backlog.
 
 use madang_board::ArticleId;
+use madang_board::check::{ArticlePart, CheckFinding, CheckReport};
 use madang_engine_sqlite::sql_error;
 use madang_event::Topic;
 use madang_kernel::{Id, StoreError};
 use madang_messaging::GroupId;
 use rusqlite::Connection;
 
+use super::CheckDerived;
 use super::backlog::backlog;
-use super::{CheckDerived, CheckFinding, CheckReport, FINDINGS_MAX, Part};
 
 const COMMENTS: &str = include_str!("../../sql/check/comment_counts_without_article.sql");
 const LIKES: &str = include_str!("../../sql/check/like_counts_without_article.sql");
@@ -17,12 +18,18 @@ const VIEWS: &str = include_str!("../../sql/check/view_counts_without_article.sq
 
 /// Looks for what nobody will clean up; the caller holds one snapshot. Rows without a counter are found elsewhere.
 pub(super) fn compare(tx: &Connection, derived: &CheckDerived, report: &mut CheckReport) -> Result<(), StoreError> {
-    look(tx, COMMENTS, Part::Comments, &derived.comment_group, report)?;
-    look(tx, LIKES, Part::Likes, &derived.like_group, report)?;
-    look(tx, VIEWS, Part::Views, &derived.view_group, report)
+    look(tx, COMMENTS, ArticlePart::Comments, &derived.comment_group, report)?;
+    look(tx, LIKES, ArticlePart::Likes, &derived.like_group, report)?;
+    look(tx, VIEWS, ArticlePart::Views, &derived.view_group, report)
 }
 
-fn look(tx: &Connection, sql: &str, part: Part, group: &GroupId, report: &mut CheckReport) -> Result<(), StoreError> {
+fn look(
+    tx: &Connection,
+    sql: &str,
+    part: ArticlePart,
+    group: &GroupId,
+    report: &mut CheckReport,
+) -> Result<(), StoreError> {
     let backlog = match backlog(tx, group, &[Topic::Article])? {
         Ok(articles) => articles,
         Err(reason) => {
@@ -34,9 +41,9 @@ fn look(tx: &Connection, sql: &str, part: Part, group: &GroupId, report: &mut Ch
     for article in statement.query_map([], |row| row.get(0)).map_err(sql_error)? {
         let article_id = ArticleId::from_raw(article.map_err(sql_error)?);
         if !backlog.contains(&article_id) {
-            report.findings.push(CheckFinding::WithoutArticle { article_id, part });
+            report.found(CheckFinding::WithoutArticle { article_id, part });
         }
-        if report.findings.len() >= FINDINGS_MAX {
+        if report.is_full() {
             break;
         }
     }

@@ -2,16 +2,14 @@
 //! reports it.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use bytes::Bytes;
 use madang_board::ArticleId;
+use madang_board::check::{CheckFinding, CheckReport, ViewFinding};
 use madang_engine_sqlite::sql_error;
 use madang_event::{Envelope, Event, Topic};
 use madang_kernel::{Id, StoreError};
 use rusqlite::{Connection, Row, params};
-
-use super::{CheckFinding, CheckReport};
 
 const VIEW_COUNTS: &str = include_str!("../../sql/check/view_counts.sql");
 const VIEW_STATE: &str = include_str!("../../sql/view/find.sql");
@@ -20,56 +18,6 @@ const NEWEST_EVENTS: &str = include_str!("../../sql/check/newest_events.sql");
 /// Events read at most: bounds the memory of a check on a large log.
 const EVENTS_MAX: i64 = 200_000;
 
-/// One thing wrong with a view count.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ViewFinding {
-    /// A count of an article whose views are gone.
-    CountOfGone {
-        /// The article.
-        article_id: ArticleId,
-        /// What the counter says.
-        counted: i64,
-    },
-    /// A counter that has changed more often than it counts, although each change adds a view.
-    CountVersion {
-        /// The article.
-        article_id: ArticleId,
-        /// What the counter says.
-        counted: i64,
-        /// How often it has changed.
-        version: i64,
-    },
-    /// The newest event reports another version or count than is stored.
-    EventDiffers {
-        /// The article.
-        article_id: ArticleId,
-        /// Version and count of the event.
-        reported: (i64, i64),
-        /// Version and count of the row, if there is one.
-        stored: Option<(i64, i64)>,
-    },
-}
-
-impl fmt::Display for ViewFinding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::CountOfGone { article_id, counted } => {
-                write!(f, "article {article_id} is gone and still counts {counted} views")
-            }
-            Self::CountVersion { article_id, counted, version } => {
-                write!(f, "article {article_id} counts {counted} views after {version} changes of one view or more")
-            }
-            Self::EventDiffers { article_id, reported: (version, count), stored } => {
-                write!(f, "article {article_id} was last reported with {count} views (version {version})")?;
-                match stored {
-                    Some((version, count)) => write!(f, " and has {count} (version {version})"),
-                    None => f.write_str(" and has no count"),
-                }
-            }
-        }
-    }
-}
-
 /// Compares every count, then the newest events; the caller holds one snapshot.
 pub(super) fn compare(tx: &Connection, report: &mut CheckReport) -> Result<(), StoreError> {
     compare_rows(tx, report)?;
@@ -77,7 +25,7 @@ pub(super) fn compare(tx: &Connection, report: &mut CheckReport) -> Result<(), S
         let (stored, is_gone) = state(tx, article_id)?;
         if !is_gone && stored != Some((version, count)) {
             let finding = ViewFinding::EventDiffers { article_id, reported: (version, count), stored };
-            report.findings.push(CheckFinding::View(finding));
+            report.found(finding);
         }
     }
     Ok(())
@@ -89,10 +37,10 @@ fn compare_rows(tx: &Connection, report: &mut CheckReport) -> Result<(), StoreEr
     for row in statement.query_map([], read).map_err(sql_error)? {
         let (article_id, counted, version, is_gone): (_, i64, i64, bool) = row.map_err(sql_error)?;
         if is_gone {
-            report.findings.push(CheckFinding::View(ViewFinding::CountOfGone { article_id, counted }));
+            report.found(ViewFinding::CountOfGone { article_id, counted });
         }
         if version > counted {
-            report.findings.push(CheckFinding::View(ViewFinding::CountVersion { article_id, counted, version }));
+            report.found(ViewFinding::CountVersion { article_id, counted, version });
         }
     }
     Ok(())
@@ -113,7 +61,7 @@ fn newest_events(tx: &Connection, report: &mut CheckReport) -> Result<BTreeMap<A
             Ok(_) => {}
             Err(error) => {
                 let (position, reason) = (row.get(0).map_err(sql_error)?, error.to_string());
-                report.findings.push(CheckFinding::UnreadableEvent { position, reason });
+                report.found(CheckFinding::UnreadableEvent { position, reason });
             }
         }
     }

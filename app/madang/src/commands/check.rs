@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use madang_board::check::CheckReport;
+
 use super::output::Output;
 use crate::composition::site::Site;
 
@@ -10,7 +12,11 @@ const SECOND_LOOK: Duration = Duration::from_millis(500);
 
 /// Compares counters with rows, and derived data with its source; 1 when anything differs.
 pub(super) async fn check(site: &Site, full: bool, output: &Output) -> anyhow::Result<u8> {
-    let differences = site.backing.check(site, full, output).await? + query_model(site, output).await?;
+    output.text("comparing boards, events, comments, likes and views with their counters,").await?;
+    output.text("hot scores and the query model with their sources").await?;
+    let report = site.backing.check(site, full, output).await?;
+    print(&report, output).await?;
+    let differences = report.findings.len() + query_model(site, output).await?;
     if differences == 0 {
         output.text("no difference").await?;
         Ok(0)
@@ -18,6 +24,36 @@ pub(super) async fn check(site: &Site, full: bool, output: &Output) -> anyhow::R
         output.text(format!("{differences} differences")).await?;
         Ok(1)
     }
+}
+
+/// Prints what the stores found, the same whichever they are.
+async fn print(report: &CheckReport, output: &Output) -> anyhow::Result<()> {
+    let compared = [
+        (report.boards, "boards"),
+        (report.articles, "articles"),
+        (report.events, "events"),
+        (report.comments, "comments"),
+        (report.likes, "likes"),
+        (report.view_counts, "view counts"),
+        (report.hot_scores, "hot scores"),
+        (report.hot_sources, "counters with the hot scores of today"),
+    ];
+    let compared = compared.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
+    let compared: Vec<String> = compared.collect();
+    if !compared.is_empty() {
+        output.text(format!("compared {}", compared.join(", "))).await?;
+    }
+    if report.awaiting_clean_up > 0 {
+        output.text(format!("{} rows of deleted articles wait to be cleaned up", report.awaiting_clean_up)).await?;
+    }
+    for left_out in &report.left_out {
+        output.text(format!("not compared: {left_out}")).await?;
+    }
+    output.text(format!("sizes: {}", report.sizes)).await?;
+    for finding in &report.findings {
+        output.finding(finding.to_string()).await?;
+    }
+    Ok(())
 }
 
 /// Compares the query model with its owners; tells how many differences stay.

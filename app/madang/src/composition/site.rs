@@ -9,6 +9,7 @@ use axum::Router;
 use madang_article::{ArticleService, ArticleStore, CreateArticle};
 use madang_article_read::{ReadModel, ReadService};
 use madang_board::ArticleLookup;
+use madang_board::check::CheckReport;
 use madang_comment::{CommentService, CommentStore};
 use madang_hot_article::{HotService, HotStore, SiteDays};
 use madang_kernel::{Clock, IdGenerator, NodeLeases, StoreError};
@@ -163,8 +164,8 @@ pub(crate) trait Backing: Send + Sync {
     async fn forget_old(&self, site: &Site, settings: &Settings);
     /// Whether the query model can be asked by this process, or is in the memory of one that does not run.
     fn holds_query_model(&self, site: &Site) -> bool;
-    /// Compares counters with rows and derived data with its source, names each difference, and returns how many.
-    async fn check(&self, site: &Site, full: bool, output: &Output) -> anyhow::Result<usize>;
+    /// Compares counters with rows and derived data with its source.
+    async fn check(&self, site: &Site, full: bool, output: &Output) -> anyhow::Result<CheckReport>;
     /// Where seeding puts its articles; in the background it gives way to requests.
     fn seed_store(&self, in_background: bool) -> anyhow::Result<SeedStore>;
 

@@ -57,6 +57,11 @@ impl CheckReport {
         self.findings.len() >= FINDINGS_MAX
     }
 
+    /// Rows compared.
+    pub fn rows(&self) -> u64 {
+        self.articles + self.comments + self.likes + self.view_counts + self.hot_scores
+    }
+
     /// Keeps a finding, unless there are enough.
     pub fn found(&mut self, finding: impl Into<CheckFinding>) {
         if !self.is_full() {

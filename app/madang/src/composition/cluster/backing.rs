@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use async_trait::async_trait;
 use madang_article::CreateArticle;
+use madang_board::check::CheckReport;
 use madang_engine_redis::{RedisBroadcast, RedisPauses};
 use madang_http::HttpPeers;
 use madang_kernel::{IDEMPOTENCY_KEPT_MS, StoreError, Timestamp};
@@ -121,7 +122,7 @@ impl Backing for Cluster {
         true
     }
 
-    async fn check(&self, site: &Site, full: bool, output: &Output) -> anyhow::Result<usize> {
+    async fn check(&self, site: &Site, full: bool, output: &Output) -> anyhow::Result<CheckReport> {
         check::check(self, site, full, output).await
     }
 

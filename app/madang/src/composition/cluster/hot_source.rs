@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use anyhow::Context as _;
+use madang_board::check::HotFinding;
 use madang_board::{ArticleId, BoardId};
 use madang_hot_article::{HotItem, HotStore as _, TOP_MAX};
 use madang_kernel::{Id as _, PageSize};
@@ -21,14 +22,14 @@ const ID_AHEAD_MAX_MS: i64 = 10_000;
 
 /// What was compared.
 pub(super) struct Compared {
-    /// How many articles.
-    pub(super) articles: usize,
-    /// Each difference in a sentence.
-    pub(super) differences: Vec<String>,
+    /// How many counters: three of each article.
+    pub(super) counters: u64,
+    /// What differs.
+    pub(super) findings: Vec<HotFinding>,
 }
 
 /// Likes, comments and views of an article.
-type Counts = (u64, u64, u64);
+type Counts = [u64; 3];
 
 /// Compares every article of today with its score, and every score of today with its article.
 pub(super) async fn compare(cluster: &Cluster, site: &Site) -> anyhow::Result<Compared> {
@@ -44,17 +45,15 @@ pub(super) async fn compare(cluster: &Cluster, site: &Site) -> anyhow::Result<Co
         scored.into_iter().map(|item| (item.article_id, counts_of(&item))).collect();
     let articles = articles_of_today(site).await?;
     let present: HashSet<ArticleId> = articles.iter().copied().collect();
-    let differing =
-        |place: usize| format!("today's ranking is not that of the stored scores from place {} on", place + 1);
-    let mut differences: Vec<String> = first_differing.map(differing).into_iter().collect();
+    let ranking = first_differing.map(|index| HotFinding::Ranking { place: index + 1 });
+    let mut findings: Vec<HotFinding> = ranking.into_iter().collect();
     for slice in articles.chunks(SLICE) {
         for (article, counted) in slice.iter().zip(counted(cluster, site, slice).await?) {
             let score = scored.get(article).copied();
             // Past the end of a cut ranking nothing is known.
             let differs = score.unwrap_or_default() != counted && (score.is_some() || is_whole);
             if differs {
-                let (score, counted) = (in_words(score.unwrap_or_default()), in_words(counted));
-                differences.push(format!("article {article} of today is scored with {score} and has {counted}"));
+                findings.push(HotFinding::Counts { article_id: *article, scored: score.unwrap_or_default(), counted });
             }
         }
     }
@@ -62,18 +61,13 @@ pub(super) async fn compare(cluster: &Cluster, site: &Site) -> anyhow::Result<Co
         let first = first_compared_ms(site);
         let gone =
             scored.keys().filter(|article| !present.contains(article) && article.issued_at().as_millis() >= first);
-        differences
-            .extend(gone.map(|article| format!("article {article} is scored today, and there is no such article")));
+        findings.extend(gone.map(|article| HotFinding::Presence { article_id: *article, is_there: false }));
     }
-    Ok(Compared { articles: articles.len(), differences })
+    Ok(Compared { counters: 3 * articles.len() as u64, findings })
 }
 
 fn counts_of(item: &HotItem) -> Counts {
-    (item.like_count, item.comment_count, item.view_count)
-}
-
-fn in_words((likes, comments, views): Counts) -> String {
-    format!("{likes} likes, {comments} comments and {views} views")
+    [item.like_count, item.comment_count, item.view_count]
 }
 
 fn first_compared_ms(site: &Site) -> i64 {
@@ -93,7 +87,7 @@ async fn counted(cluster: &Cluster, site: &Site, articles: &[ArticleId]) -> anyh
         let views = if let StoredViews::Count(views) = views { views } else { 0 };
         let (likes, comments) =
             (likes.map_or(0, |count| count.like_count), comments.map_or(0, |count| count.comment_count));
-        (likes, comments, views)
+        [likes, comments, views]
     });
     Ok(counts.collect())
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use madang_article_read::ReadService;
+use madang_board::check::CheckReport;
 use madang_event::Envelope;
 use madang_kernel::{IDEMPOTENCY_KEPT_MS, Timestamp};
 use madang_member::MemberStore as _;
@@ -105,7 +106,7 @@ impl Backing for Embedded {
         !site.groups.names().is_empty()
     }
 
-    async fn check(&self, site: &Site, full: bool, output: &Output) -> anyhow::Result<usize> {
+    async fn check(&self, site: &Site, full: bool, output: &Output) -> anyhow::Result<CheckReport> {
         check::check(&self.database, site, full, output).await
     }
 
