@@ -1,0 +1,58 @@
+//! A file of the version before opens with everything in it, and without the tables that nothing uses any more.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::sync::Arc;
+
+use madang_kernel::SystemClock;
+use madang_sqlite::{DATABASE_FILE, SqliteLog, SqliteOptions};
+use rusqlite::Connection;
+use support::broken;
+
+mod embedded {
+    refinery::embed_migrations!("migrations");
+}
+
+/// The last version that had an outbox, an inbox and instances.
+const BEFORE: i32 = 7;
+
+const ROWS: &str = "
+INSERT INTO event_log VALUES (41, 1, 'madang.article.v1', '7', 0, 5, '[]', x'7b7d');
+INSERT INTO log_group VALUES ('readers', 'madang.article.v1', 40, 0);
+INSERT INTO node_lease VALUES (0, 1, 2);
+INSERT INTO once_answer VALUES (1, 'POST /', 'key', x'00', x'00', 3);
+INSERT INTO processed_event VALUES ('readers', 1, 1);
+INSERT INTO instance VALUES ('relay', 'a', 1);";
+
+fn history(file: &Connection) -> Vec<(i32, String)> {
+    let mut all = file.prepare("SELECT version, checksum FROM refinery_schema_history ORDER BY version").unwrap();
+    let rows = all.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    rows.collect::<Result<_, _>>().unwrap()
+}
+
+#[tokio::test]
+async fn a_file_of_the_version_before_keeps_what_is_in_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut file = Connection::open(directory.path().join(DATABASE_FILE)).unwrap();
+    let mut migrations = embedded::migrations::runner().get_migrations().clone();
+    migrations.retain(|step| i64::from(step.version()) <= i64::from(BEFORE));
+    refinery::Runner::new(&migrations).run(&mut file).unwrap();
+    file.execute_batch(ROWS).unwrap();
+    let before = history(&file);
+    assert_eq!(before.len(), BEFORE.unsigned_abs() as usize);
+
+    let db = madang_sqlite::open(SqliteOptions::in_directory(directory.path()), Arc::new(SystemClock)).unwrap();
+    let lag = SqliteLog::new(db.clone()).lag().await.unwrap();
+    assert_eq!((lag.len(), lag[0].topics.entries), (1, 1));
+    assert_eq!(madang_sqlite::sizes(&db).await.unwrap().idempotency, 1);
+    let left = db.read(|reader| {
+        let sql = "SELECT count(*) FROM sqlite_master
+                   WHERE name IN ('outbox', 'outbox_parked_key', 'processed_event', 'instance')";
+        reader.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(broken)
+    });
+    assert_eq!(left.await.unwrap(), 0);
+    db.close().await;
+    assert_eq!(history(&file)[..before.len()], before, "the history of the version before is as it was");
+}
