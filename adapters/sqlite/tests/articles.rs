@@ -7,6 +7,7 @@ mod support;
 use std::time::Duration;
 
 use madang_article::{Article, ArticleStore, Board, CommentMode, CreateArticle, NewBoard};
+use madang_board::check::TableSizes;
 use madang_board::{ArticleId, BoardId, MemberId};
 use madang_event::Writer;
 use madang_kernel::{Clock, Created, EventId, Id, Idempotency, PageNumber, PageSize, Timestamp};
@@ -21,7 +22,7 @@ async fn articles_made_in_bulk_are_counted_and_reported_like_others() {
     assert_eq!(store.create_many((1..=2_300).map(article).collect()).await.unwrap(), 2_300);
     assert_eq!(store.find_board(board()).await.unwrap().unwrap().article_count, 2_300);
     let report = madang_sqlite::check(&test.db, CheckOptions::default(), |_| {}).await.unwrap();
-    assert_eq!((report.findings.len(), report.sizes.log), (0, 2_300));
+    assert_eq!((report.findings.len(), report.sizes.of(TableSizes::EVENT_LOG)), (0, 2_300));
 }
 
 #[tokio::test]
@@ -31,7 +32,7 @@ async fn a_bulk_that_fails_leaves_nothing() {
     assert!(store.create_many(twice).await.is_err());
     assert_eq!(store.find(ArticleId::from_raw(1)).await.unwrap(), None);
     let report = madang_sqlite::check(&test.db, CheckOptions::default(), |_| {}).await.unwrap();
-    assert_eq!((report.findings.len(), report.articles, report.sizes.log), (0, 0, 0));
+    assert_eq!((report.findings.len(), report.articles, report.sizes.of(TableSizes::EVENT_LOG)), (0, 0, 0));
 }
 
 #[tokio::test]
@@ -56,7 +57,7 @@ async fn only_answers_older_than_asked_are_purged() {
     test.clock.advance(Duration::from_secs(60));
     store.create(keyed(601)).await.unwrap();
     assert_eq!(store.purge_once(test.clock.now()).await.unwrap(), 600);
-    assert_eq!(madang_sqlite::sizes(&test.db).await.unwrap().idempotency, 1);
+    assert_eq!(madang_sqlite::sizes(&test.db).await.unwrap().of(TableSizes::IDEMPOTENCY), 1);
     assert_eq!(store.create(keyed(10_601)).await.unwrap(), Created::Before(article(601).article));
     assert!(matches!(store.create(keyed(10_600)).await.unwrap(), Created::Now(_)));
 }

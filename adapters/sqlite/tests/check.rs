@@ -5,10 +5,11 @@
 mod support;
 
 use madang_article::{Article, ArticleStore, Board, CommentMode, CreateArticle, DeleteArticle, EditArticle, NewBoard};
+use madang_board::check::{CheckFinding, CheckReport, TableSizes};
 use madang_board::{ArticleId, BoardId, MemberId};
 use madang_event::Writer;
 use madang_kernel::{EventId, Id, StoreError, Timestamp};
-use madang_sqlite::{CheckFinding, CheckOptions, CheckReport, Priority, SqliteArticles, Tx};
+use madang_sqlite::{CheckOptions, Priority, SqliteArticles, Tx};
 use support::TestDb;
 
 /// More than one block.
@@ -21,7 +22,7 @@ async fn a_sound_site_has_no_findings_and_tells_its_sizes() {
     assert_eq!(report.findings, []);
     assert!(report.is_sound());
     assert_eq!((report.boards, report.articles), (2, ARTICLES as u64 - 1));
-    assert_eq!((report.sizes.log, report.events), (ARTICLES as u64 + 2, ARTICLES as u64 + 2));
+    assert_eq!((report.sizes.of(TableSizes::EVENT_LOG), report.events), (ARTICLES as u64 + 2, ARTICLES as u64 + 2));
     assert_eq!(report.sizes, madang_sqlite::sizes(&site.test.db).await.unwrap());
 }
 
@@ -92,7 +93,7 @@ async fn progress_is_told_after_each_board() {
     let (told, heard) = std::sync::mpsc::channel();
     let tell = move |progress| told.send(progress).unwrap();
     madang_sqlite::check(&site.test.db, CheckOptions::default(), tell).await.unwrap();
-    let heard: Vec<_> = heard.iter().map(|progress| (progress.boards_done, progress.boards)).collect();
+    let heard: Vec<_> = heard.iter().map(|progress| (progress.done, progress.total)).collect();
     assert_eq!(heard, [(1, 2), (2, 2)]);
 }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use madang_article::{Article, ArticleStore, Board, CommentMode, CreateArticle, DeleteArticle, NewBoard};
+use madang_board::check::{ArticlePart, CheckFinding, CheckReport, HotFinding};
 use madang_board::{ArticleId, BoardId, CommentId, MemberId};
 use madang_comment::{CommentStore, CreateComment, CreateOutcome, DepthMax};
 use madang_event::{Topic, Writer};
@@ -17,8 +18,8 @@ use madang_kernel::{EventId, ID_EPOCH_MS, Id, SystemClock, Timestamp};
 use madang_like::{Like, LikeOutcome, LikeStore};
 use madang_messaging::{Consumer, ConsumerConfig, GroupId, OnError, Supervisor};
 use madang_sqlite::{
-    CheckDerived, CheckFinding, CheckOptions, CheckReport, HotFinding, Part, Priority, SqliteArticles, SqliteComments,
-    SqliteHot, SqliteLikes, SqliteLog, SqliteProgress, SqliteViews, Tx,
+    CheckDerived, CheckOptions, Priority, SqliteArticles, SqliteComments, SqliteHot, SqliteLikes, SqliteLog,
+    SqliteProgress, SqliteViews, Tx,
 };
 use madang_view::{ViewStore, WriteBack};
 use support::{TestDb, broken};
@@ -43,9 +44,9 @@ async fn a_site_whose_groups_have_heard_everything_is_sound() {
 async fn parts_of_an_article_that_nobody_knows_are_found() {
     let without = |part| CheckFinding::WithoutArticle { article_id: article(9), part };
     for (damage, part) in [
-        ("INSERT INTO article_comment_count VALUES (?1, 0, 0, 2, 0)", Part::Comments),
-        ("INSERT INTO article_like_count VALUES (?1, 0, 2)", Part::Likes),
-        ("INSERT INTO article_view_count VALUES (?1, 5, 2)", Part::Views),
+        ("INSERT INTO article_comment_count VALUES (?1, 0, 0, 2, 0)", ArticlePart::Comments),
+        ("INSERT INTO article_like_count VALUES (?1, 0, 2)", ArticlePart::Likes),
+        ("INSERT INTO article_view_count VALUES (?1, 5, 2)", ArticlePart::Views),
     ] {
         let site = Site::heard().await;
         site.damage(damage, 9).await;
@@ -61,7 +62,7 @@ async fn parts_that_wait_for_a_group_are_no_difference() {
     assert_eq!(site.check().await.findings, [], "nobody has heard of the deletion");
     site.at_head("like").await;
     let found = site.check().await.findings;
-    assert_eq!(found, [CheckFinding::WithoutArticle { article_id: article(1), part: Part::Likes }]);
+    assert_eq!(found, [CheckFinding::WithoutArticle { article_id: article(1), part: ArticlePart::Likes }]);
     site.damage("INSERT INTO like_article_gone VALUES (?1)", 1).await;
     assert_eq!(site.check().await.findings, [], "it is marked, so its likes wait to be cleaned up");
 }
@@ -90,22 +91,22 @@ async fn scores_that_differ_from_their_counters_are_found() {
     for (damage, expected) in [
         (
             "UPDATE hot_score SET like_version = 0 WHERE article_id = ?1",
-            vec![source(Part::Likes, Some((1, 0)), Some((1, 1)))],
+            vec![source(ArticlePart::Likes, Some((1, 0)), Some((1, 1)))],
         ),
         (
             "UPDATE hot_score SET comment_count = 7, score = score + 12 WHERE article_id = ?1",
-            vec![source(Part::Comments, Some((7, 1)), Some((1, 1)))],
+            vec![source(ArticlePart::Comments, Some((7, 1)), Some((1, 1)))],
         ),
         (
             "UPDATE hot_score SET view_version = 9 WHERE article_id = ?1",
-            vec![source(Part::Views, Some((6, 9)), Some((6, 1)))],
+            vec![source(ArticlePart::Views, Some((6, 9)), Some((6, 1)))],
         ),
         (
             "DELETE FROM hot_score WHERE article_id = ?1",
             vec![
-                source(Part::Likes, None, Some((1, 1))),
-                source(Part::Comments, None, Some((1, 1))),
-                source(Part::Views, None, Some((6, 1))),
+                source(ArticlePart::Likes, None, Some((1, 1))),
+                source(ArticlePart::Comments, None, Some((1, 1))),
+                source(ArticlePart::Views, None, Some((6, 1))),
             ],
         ),
         (
@@ -120,7 +121,7 @@ async fn scores_that_differ_from_their_counters_are_found() {
     let site = Site::heard().await;
     site.damage("DELETE FROM article_view_count WHERE article_id = ?1", 1).await;
     let found = site.check().await.findings;
-    assert!(found.contains(&source(Part::Views, Some((6, 1)), None)), "{found:?}");
+    assert!(found.contains(&source(ArticlePart::Views, Some((6, 1)), None)), "{found:?}");
     let site = Site::heard().await;
     site.damage("DELETE FROM article WHERE article_id = ?1", 1).await;
     let found = site.check().await.findings;
@@ -136,7 +137,7 @@ async fn scores_are_compared_only_where_their_group_has_heard_everything() {
     site.damage("UPDATE hot_score SET view_count = view_count - 1, score = score - 1 WHERE article_id = ?1", 2).await;
     let found = site.check().await.findings;
     assert!(
-        matches!(found[..], [CheckFinding::Hot(HotFinding::Source { article_id, part: Part::Views, .. })]
+        matches!(found[..], [CheckFinding::Hot(HotFinding::Source { article_id, part: ArticlePart::Views, .. })]
             if article_id == article(2)),
         "another article's events do not hide it: {found:?}"
     );

@@ -7,11 +7,12 @@ mod support;
 use std::sync::Arc;
 
 use madang_board::ArticleId;
+use madang_board::check::{CheckFinding, DayNumber, HotFinding};
 use madang_conformance::hot_store::HotStoreHarness;
 use madang_hot_article::{Counts, Day, HotChange, HotStore, Offsets, Reading, Tally};
 use madang_kernel::Id;
 use madang_messaging::GroupId;
-use madang_sqlite::{CheckFinding, CheckOptions, HotFinding, Priority, SqliteHot, SqliteLog};
+use madang_sqlite::{CheckOptions, Priority, SqliteHot, SqliteLog};
 use support::{TestDb, broken};
 
 struct Harness(TestDb);
@@ -54,16 +55,21 @@ madang_conformance::hot_store_suite!(Harness);
 
 #[tokio::test]
 async fn a_check_finds_every_kind_of_damage() {
-    let (day, first, second) = (day(), ArticleId::from_raw(1), ArticleId::from_raw(2));
+    let (first, second) = (ArticleId::from_raw(1), ArticleId::from_raw(2));
     assert_eq!(findings(&filled().await).await, []);
-    let differs = |place, listed, scored| HotFinding::ListDiffers { day, place, listed, scored };
+    let differs = |place, listed, scored| HotFinding::ListDiffers { day: DayNumber(20_260_301), place, listed, scored };
     for (damage, expected) in [
         (
             "UPDATE hot_score SET score = 7 WHERE article_id = 3",
-            vec![HotFinding::Score { day: 20_260_301, article_id: ArticleId::from_raw(3), stored: 7, counted: 0 }],
+            vec![HotFinding::Score {
+                day: DayNumber(20_260_301),
+                article_id: ArticleId::from_raw(3),
+                stored: 7,
+                counted: 0,
+            }],
         ),
         ("UPDATE hot_score SET day = 20260230 WHERE article_id = 3", vec![HotFinding::NoDay { day: 20_260_230 }]),
-        ("DELETE FROM hot_day", vec![HotFinding::ListWithoutMark { day }]),
+        ("DELETE FROM hot_day", vec![HotFinding::ListWithoutMark { day: DayNumber(20_260_301) }]),
         ("DELETE FROM hot_final WHERE article_id = 1", vec![differs(1, second, Some(first))]),
         ("UPDATE hot_final SET like_count = 1 WHERE article_id = 2", vec![differs(2, second, Some(second))]),
         ("DELETE FROM hot_score WHERE article_id = 2", vec![differs(2, second, None)]),

@@ -10,11 +10,12 @@ use std::sync::mpsc;
 use std::task::Poll;
 use std::time::Duration;
 
+use madang_board::check::CheckFinding;
 use madang_board::{ArticleId, MemberId};
 use madang_event::Writer;
 use madang_kernel::{EventId, Id, StoreError, Timestamp};
 use madang_like::{Like, LikeCount, LikeOutcome, LikeStore, Unlike};
-use madang_sqlite::{CheckFinding, CheckOptions, Priority, SqliteLikes, Tx};
+use madang_sqlite::{CheckOptions, Priority, SqliteLikes, Tx};
 use support::{TestDb, broken};
 
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -8,10 +8,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use madang_board::ArticleId;
+use madang_board::check::{CheckFinding, ViewFinding};
 use madang_conformance::view_store::ViewStoreHarness;
 use madang_kernel::{EventId, Id, ManualClock, ShardId, Timestamp};
 use madang_messaging::Message;
-use madang_sqlite::{CheckFinding, CheckOptions, Priority, SqliteViews, ViewFinding};
+use madang_sqlite::{CheckOptions, Priority, SqliteViews};
 use madang_view::{ViewStore, WriteBack};
 use support::{TestDb, broken};
 

@@ -3,12 +3,13 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use madang_board::check::CheckFinding;
 use madang_conformance::hot_store::HotStoreHarness;
 use madang_hot_article::HotStore;
 use madang_kernel::{ManualClock, StoreError, Timestamp};
 use madang_messaging::GroupId;
 use madang_redis::RankedHot;
-use madang_sqlite::{CheckFinding, CheckOptions, Priority, Sqlite, SqliteHot, SqliteLog, SqliteOptions};
+use madang_sqlite::{CheckOptions, Priority, Sqlite, SqliteHot, SqliteLog, SqliteOptions};
 
 use crate::support::{TestRedis, Topology};
 
