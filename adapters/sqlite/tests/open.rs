@@ -6,6 +6,7 @@ mod support;
 
 use std::sync::Arc;
 
+use madang_board::check::TableSizes;
 use madang_kernel::SystemClock;
 use madang_sqlite::{DATABASE_FILE, SqliteLog, SqliteOptions};
 use rusqlite::Connection;
@@ -46,7 +47,7 @@ async fn a_file_of_the_version_before_keeps_what_is_in_it() {
     let db = madang_sqlite::open(SqliteOptions::in_directory(directory.path()), Arc::new(SystemClock)).unwrap();
     let lag = SqliteLog::new(db.clone()).lag().await.unwrap();
     assert_eq!((lag.len(), lag[0].topics.entries), (1, 1));
-    assert_eq!(madang_sqlite::sizes(&db).await.unwrap().idempotency, 1);
+    assert_eq!(madang_sqlite::sizes(&db).await.unwrap().of(TableSizes::IDEMPOTENCY), 1);
     let left = db.read(|reader| {
         let sql = "SELECT count(*) FROM sqlite_master
                    WHERE name IN ('outbox', 'outbox_parked_key', 'processed_event', 'instance')";

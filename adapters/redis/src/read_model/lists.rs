@@ -148,7 +148,7 @@ pub(super) async fn fill(
         .arg(board.raw())
         .arg(u8::from(loaded.is_some()))
         .arg(until(now, ttl_ms))
-        .arg(ttl_ms)
+        .arg(key_ttl_ms)
         .arg(ENTRY_KEY_TTL_MS)
         .arg(LIST_MAX);
     if let Some(newest) = loaded {
