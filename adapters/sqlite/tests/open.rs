@@ -2,15 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
-
 use std::sync::Arc;
 
 use madang_board::check::TableSizes;
-use madang_kernel::SystemClock;
+use madang_kernel::{StoreError, SystemClock};
 use madang_sqlite::{DATABASE_FILE, SqliteLog, SqliteOptions};
 use rusqlite::Connection;
-use support::broken;
 
 mod embedded {
     refinery::embed_migrations!("migrations");
@@ -51,7 +48,7 @@ async fn a_file_of_the_version_before_keeps_what_is_in_it() {
     let left = db.read(|reader| {
         let sql = "SELECT count(*) FROM sqlite_master
                    WHERE name IN ('outbox', 'outbox_parked_key', 'processed_event', 'instance')";
-        reader.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(broken)
+        reader.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(|error| StoreError::broken("test", error))
     });
     assert_eq!(left.await.unwrap(), 0);
     db.close().await;

@@ -22,6 +22,7 @@ mod program {
     //! The program whose databases are tested.
     pub(crate) use madang_mysql::Mysql;
 }
+#[allow(dead_code, reason = "the engine's tests cut connections in more ways")]
 #[path = "../../../../engine/mysql/tests/mysql/proxy.rs"]
 mod proxy;
 mod two_processes;

@@ -41,7 +41,7 @@ fn calls(site: &Site, settings: &Settings, metrics: PrometheusHandle) -> anyhow:
             .zip(read())
             .filter(|_| of(Role::Article))
             .map(|(articles, read)| ArticleCalls { articles, read }),
-        read: read().filter(|_| of(Role::ArticleRead)).map(|read| ReadCalls::new(read)),
+        read: read().filter(|_| of(Role::ArticleRead)).map(ReadCalls::new),
         comments: services.comments.clone().filter(|_| of(Role::Comment)).map(|comments| CommentCalls { comments }),
         likes: services.likes.clone().filter(|_| of(Role::Like)).map(|likes| LikeCalls { likes }),
         views: services

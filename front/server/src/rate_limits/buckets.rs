@@ -28,7 +28,6 @@ impl Bucket {
         Self::every(3_600_000_000, tokens, burst)
     }
 
-    #[expect(clippy::cast_lossless, reason = "`u64::from` is not const")]
     const fn every(span_us: u64, tokens: u32, burst: u32) -> Self {
         let tokens = if tokens == 0 { 1 } else { tokens };
         let burst = if burst == 0 { 1 } else { burst };

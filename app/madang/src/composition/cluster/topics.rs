@@ -41,7 +41,7 @@ pub(super) async fn make(log: KafkaLog, groups: Vec<ConsumerConfig>, stop: Stop)
         if said != words {
             match reason {
                 ConnectError::Outage(_) => {
-                    warn!("kafka: topics cannot be created yet, retrying; events wait in the outbox: {words}")
+                    warn!("kafka: topics cannot be created yet, retrying; events wait in the outbox: {words}");
                 }
                 _ => error!(
                     "kafka: topics cannot be created, retrying until somebody mends it; events wait in the outbox: {words}"
