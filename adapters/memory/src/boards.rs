@@ -32,7 +32,7 @@ pub(crate) fn find(part: &BoardPart, board: BoardId, window: Window, now: Timest
     }
 }
 
-/// Joins what was loaded from the owner with what was merged since the placeholder stands; it takes the place of an older list.
+/// Joins what was loaded from the owner with what was merged since the placeholder stands; replaces an older list.
 pub(crate) fn fill(
     part: &mut BoardPart,
     reservation: Reservation,

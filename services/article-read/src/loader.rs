@@ -33,7 +33,7 @@ pub trait Source<K, V>: Send + Sync {
     /// been loaded meanwhile need not be loaded again.
     async fn load(&self, keys: &[K]) -> Result<Vec<V>, StoreError>;
 
-    /// Where the value of a key is kept: when a part is away, keys of one place fail together, and others need not.
+    /// Where the value of a key is stored: when a part is down, keys of one domain fail together, and others need not.
     fn failure_domain(&self, _key: &K) -> u32 {
         0
     }
@@ -49,7 +49,7 @@ struct Shared<K, V> {
     what: &'static str,
     source: Arc<dyn Source<K, V>>,
     in_flight: Mutex<InFlight<K, V>>,
-    /// Tells the loop that there is something for it in the in_flight.
+    /// Tells the loop that there is something for it to do.
     wake: Notify,
 }
 
@@ -194,7 +194,7 @@ where
         }
     }
 
-    /// Keys of several domains that failed together, once more and each place by itself: what is away may be one of them.
+    /// Keys of several domains that failed together, once more and each domain by itself: one of them may be down.
     async fn load_by_domain(&self, keys: Vec<K>, error: StoreError) -> Loaded<K, V> {
         let mut domains: BTreeMap<u32, Vec<K>> = BTreeMap::new();
         for key in keys {

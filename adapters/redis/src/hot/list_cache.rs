@@ -1,5 +1,5 @@
-//! Lists that only the store can tell, cached for a moment: days that are over hardly change, and whoever opens the front page
-//! asks for six of them. What this process changes is asked for anew at once.
+//! Lists that only the store can tell, cached for a moment: days that are over hardly change, and whoever opens the front
+//! page asks for six of them. What this process changes is asked for anew at once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -151,7 +151,7 @@ impl RankedHot {
         }
     }
 
-    /// The best of days as Redis has them; `None` for those that the store must be wanted for.
+    /// The best of days as Redis has them; `None` for those that the store must be asked for.
     async fn ranked(&self, wanted: &[Day], limit: usize) -> Vec<Option<Vec<HotItem>>> {
         let ranked: Vec<Day> = {
             let days = self.days();

@@ -270,7 +270,7 @@ fn merge_command(
     Ok(command)
 }
 
-/// Cuts indexes into what one script takes.
+/// Cuts the indexes of articles into what one script takes.
 fn slices(indexes: Vec<usize>, weight_bytes: impl Fn(&usize) -> usize) -> Vec<Vec<usize>> {
     let mut slices = vec![Vec::new()];
     let mut bytes = 0;

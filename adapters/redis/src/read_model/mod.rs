@@ -2,7 +2,7 @@
 //!
 //! One hash for each article and for each list, merged by scripts that take the newer of each group; the same for the
 //! placeholders of rebuilds under way, which expire, so that a process that died leaves none behind. Redis away is a model
-//! that holds nothing: readers are answered from the owners, and only who has to be heard (events, a check) is loaded.
+//! that holds nothing: readers are answered from the owners, and only who has to be heard (events, a check) is told.
 
 mod articles;
 mod entry;
@@ -27,7 +27,7 @@ use articles::Otherwise;
 use keys::{Keys, Kind};
 use lists::ListChange;
 
-/// How long a writer waits for its own write to show, unless loaded otherwise; past it, the log brings it.
+/// How long a writer waits for its own write to show, unless told otherwise; past it, the log brings it.
 pub const COMMITTED_WAIT_MS: u64 = 100;
 /// After a writer waited in vain, the next ones do not wait for so long: a Redis that hangs must not slow every write.
 const COMMITTED_BACKOFF_MS: u64 = 1_000;
