@@ -9,12 +9,10 @@ use madang_kernel::Timestamp;
 
 /// Between two snapshots that are kept.
 const SNAPSHOT_INTERVAL_MS: i64 = 5 * 60_000;
-/// Ranks are compared with the oldest snapshot within this time.
-const COMPARED_MS: i64 = 60 * 60_000;
-/// Snapshots that are kept.
-const SNAPSHOTS_MAX: usize = 13;
-
-const _: () = assert!(SNAPSHOTS_MAX as i64 == COMPARED_MS / SNAPSHOT_INTERVAL_MS + 1);
+/// Ranks are compared with the oldest snapshot within this time: an hour.
+const COMPARED_MS: i64 = 12 * SNAPSHOT_INTERVAL_MS;
+/// Snapshots that are kept: those of twelve intervals, and the one they began with.
+const SNAPSHOTS_MAX: usize = 12 + 1;
 
 /// Where an article was an hour ago, seen from where it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
