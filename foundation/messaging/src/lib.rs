@@ -3,7 +3,7 @@
 //!
 //! Ports ([`Outbox`], [`EventLog`], [`Inbox`], [`Membership`], [`DeadLetters`]) are what a store or a broker must offer.
 //! Machines ([`relay`], [`coordinator`], [`consumer`]) are pure step functions from inputs to effects; the loops beside
-//! them perform the effects against the ports under a [`Supervisor`].
+//! them perform the effects against the ports under a [`Supervisor`]. `engine/examples` has a small program that uses them.
 
 mod after_commit;
 mod backoff;
