@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use madang_article_read::{
-    ArticleGroup, ArticleText, Change, Count, Entry, Filled, ListLookup, Lookup, Newest, ReadModel, Window,
+    ArticleGroup, ArticleText, Change, Count, ENTRY_TTL_MS, Entry, Filled, ListLookup, Lookup, Newest, ReadModel,
+    STALE_MAX_MS, Window,
 };
 use madang_board::{ArticleId, BoardId, MemberId};
 use madang_engine_redis::Redis;
@@ -207,6 +208,11 @@ async fn every_key_expires_but_the_epochs() {
     let keys = site.test.keys().await;
     assert!(keys.len() > 10, "{keys:?}");
     assert!(keys.iter().all(|(_, ttl)| (1..day_ms).contains(ttl)), "{keys:?}");
+    // Entry and list outlive the time for which they may be served stale.
+    let stale_until_ms = ENTRY_TTL_MS + STALE_MAX_MS;
+    let entry = format!(":a:{}", article(1));
+    let served = keys.iter().filter(|(key, _)| key.ends_with(&entry) || key.ends_with(":b:1"));
+    assert_eq!(served.filter(|(_, ttl)| *ttl > stale_until_ms).count(), 2, "{keys:?}");
     site.model.clear().await.unwrap();
     let left = site.test.keys().await;
     // A mark says only that something was let go, and goes by itself.
