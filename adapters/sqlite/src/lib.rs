@@ -6,10 +6,10 @@ mod check;
 mod comments;
 mod export;
 mod hot;
+mod joined_article;
 mod likes;
 mod members;
 mod moderation;
-mod together;
 mod views;
 
 use std::sync::Arc;
@@ -22,13 +22,13 @@ pub use check::{CheckDerived, CheckOptions, check, sizes};
 pub use comments::SqliteComments;
 pub use export::{ExportRow, ExportState, ExportTable, Fate, TABLES, TableFate, export, export_state, schema_tables};
 pub use hot::{SqliteHot, SqliteProgress};
+pub use joined_article::SqliteJoinedArticles;
 pub use likes::SqliteLikes;
 pub use madang_engine_sqlite::{
     Backlog, DATABASE_FILE, GroupLag, GroupState, OpenError, Priority, RetentionOptions, SqliteOptions, Trimmed,
 };
 pub use members::SqliteMembers;
 pub use moderation::SqliteModeration;
-pub use together::SqliteTogether;
 pub use views::SqliteViews;
 
 /// The database of a board.

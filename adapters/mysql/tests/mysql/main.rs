@@ -26,4 +26,5 @@ mod program {
 #[path = "../../../../engine/mysql/tests/mysql/proxy.rs"]
 mod proxy;
 mod two_processes;
+mod version_before;
 mod view_store;

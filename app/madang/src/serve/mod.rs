@@ -1,7 +1,7 @@
 //! `madang serve`: starts everything in order, runs until a signal, and stops in the reverse order.
 
 mod bootstrap;
-mod door;
+mod connections;
 mod pages;
 mod public;
 pub(crate) mod readiness;
@@ -21,7 +21,7 @@ use tokio::net::{TcpListener, UnixListener};
 use tracing::{info, warn};
 
 use self::bootstrap::Administrator;
-use self::door::Entrance;
+use self::connections::PublicConnections;
 use self::signals::{Signal, Signals};
 use crate::commands::control::{self, ControlServer, Ending};
 use crate::commands::operations::Operations;
@@ -54,10 +54,10 @@ pub(crate) async fn serve(config: &Config) -> anyhow::Result<()> {
         .await
         .with_context(|| format!("cannot listen on {} (setting `listen`)", settings.listen))?;
     let internal = internal_listener(settings).await?;
-    let entrance = Entrance::prepare(settings)?;
+    let connections = PublicConnections::prepare(settings)?;
     let metrics = telemetry::start_metrics()?;
     let site = composition::open(settings, roles, data.as_ref()).await?;
-    let listeners = Listeners { public: listener, internal, entrance };
+    let listeners = Listeners { public: listener, internal, connections };
     let running = Running::start(site, listeners, settings, data.as_ref(), metrics).await?;
     let signal = running.until_signal(&mut signals).await;
     let limit = Duration::from_millis(settings.drain_timeout_ms);
@@ -77,7 +77,7 @@ struct Listeners {
     public: TcpListener,
     internal: Option<TcpListener>,
     /// How people get in at the first of them.
-    entrance: Entrance,
+    connections: PublicConnections,
 }
 
 async fn internal_listener(settings: &Settings) -> anyhow::Result<Option<TcpListener>> {
@@ -144,9 +144,9 @@ impl Running {
         let router = public::router(&site, settings, metrics)?;
         let http = Supervisor::new("http");
         pages::end_streams(&http, site.live.clone());
-        listeners.entrance.renew_on_hangup(&background)?;
-        serve_http(&http, listeners.entrance.server(listeners.public), router, http_share(settings));
-        let address = format!("{}://{address}", listeners.entrance.scheme());
+        listeners.connections.renew_on_hangup(&background)?;
+        serve_http(&http, listeners.connections.server(listeners.public), router, http_share(settings));
+        let address = format!("{}://{address}", listeners.connections.scheme());
         announce(&address, administrator, &site, data);
         Ok(Self { site, http, internal, commands, consumers, coordinators, relays, background })
     }

@@ -1,13 +1,19 @@
 //! What follows a commit: callers wait for it, the lane does not, and it comes in commit order.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use async_trait::async_trait;
-use madang_messaging::AfterCommit;
-use tokio::sync::Semaphore;
+use madang_engine_mysql::MysqlOutbox;
+use madang_kernel::SystemClock;
+use madang_messaging::{
+    AfterCommit, Assignment, EventLog, GroupId, Message, OnError, Outage, PublishOutcome, Relay, RelayConfig,
+    Subscription, Supervisor,
+};
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
-use crate::program::{Changed, Mark, Tallies, tallies};
+use crate::program::{Changed, Mark, Tallies, tallies, version_of};
 use crate::support::{OneServer, TestDb, eventually};
 
 fn mark(member: i64) -> Mark {
@@ -86,6 +92,43 @@ async fn the_lane_commits_on_while_a_hook_is_under_way() {
         call.unwrap();
     }
     assert_eq!(gate.heard(), [1, 2, 3]);
+}
+
+/// A log that takes everything, and says which versions it was handed.
+#[derive(Default)]
+struct Published(Mutex<Vec<u64>>);
+
+#[async_trait]
+impl EventLog for Published {
+    async fn publish(&self, messages: &[Message]) -> Result<Vec<PublishOutcome>, Outage> {
+        self.0.lock().unwrap().extend(messages.iter().map(version_of));
+        Ok(vec![PublishOutcome::Published; messages.len()])
+    }
+
+    async fn subscribe(&self, _group: &GroupId, _topics: &[String]) -> Result<Box<dyn Subscription>, Outage> {
+        Err(Outage::new("log", "nobody reads it"))
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_relay_publishes_while_a_hook_is_under_way() {
+    let test = TestDb::fresh::<OneServer>(tallies()).await;
+    let (gate, log, tasks) = (Gate::closed(), Arc::new(Published::default()), Supervisor::new("test"));
+    test.db.after_commit(gate.clone());
+    // Leaves rows to polling so late that only what is handed over after the commit is published in time.
+    let config = RelayConfig { min_age_ms: 3_600_000, ..RelayConfig::default() };
+    let (_, all_shards) = watch::channel(Assignment::ALL);
+    let outbox = Arc::new(MysqlOutbox::new(&test.db));
+    let (relay, hand_over) = Relay::new(config, outbox, log.clone(), all_shards, Arc::new(SystemClock));
+    test.db.hand_over_to(hand_over);
+    tasks.spawn("relay", OnError::Restart, move |stop| relay.clone().run(stop));
+    let store = Tallies::new(test.db.clone());
+    let call = tokio::spawn(async move { store.mark(mark(1)).await });
+    eventually("published though the hook has not ended", async || *log.0.lock().unwrap() == [1]).await;
+    assert!(!call.is_finished() && gate.heard().is_empty(), "the hook was still under way");
+    gate.permits.add_permits(1);
+    call.await.unwrap().unwrap();
+    tasks.shutdown(Duration::from_secs(10)).await;
 }
 
 /// Falls over at the first thing it hears.

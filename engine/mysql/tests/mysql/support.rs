@@ -41,15 +41,19 @@ pub(crate) struct TestDb {
 
 impl TestDb {
     pub(crate) async fn fresh<T: Topology>(database: impl Into<Database>) -> Self {
-        let database = database.into();
-        let urls = servers();
-        let servers = urls
-            .iter()
-            .zip(T::SHARDS)
-            .map(|(url, shards)| ServerOptions { url: url.clone(), shards: (*shards).to_owned() });
-        let mut options = MysqlOptions::new(servers.collect());
-        options.database_prefix = format!("t{:016x}", rand::random::<u64>());
-        options.ages_by = AgesBy::Clock;
+        Self::open(database.into(), options::<T>()).await
+    }
+
+    /// A database as `mariadb-dump` wrote it, opened.
+    pub(crate) async fn restored(database: impl Into<Database>, dump: &str) -> Self {
+        let (database, options) = (database.into(), options::<OneServer>());
+        let (url, name) = (&options.servers[0].url, database.under(&options.database_prefix));
+        connect(url, None).await.query_drop(format!("CREATE DATABASE `{name}`")).await.unwrap();
+        connect(url, Some(&name)).await.query_drop(dump).await.unwrap();
+        Self::open(database, options).await
+    }
+
+    async fn open(database: Database, options: MysqlOptions) -> Self {
         let clock = Arc::new(ManualClock::at(Timestamp::from_millis(1_800_000_000_000)));
         let db = Mysql::open(&options, database.clone(), clock.clone()).await.unwrap();
         Self { database, db, clock, options }
@@ -100,6 +104,18 @@ impl TestDb {
         }
         rows
     }
+}
+
+fn options<T: Topology>() -> MysqlOptions {
+    let urls = servers();
+    let servers = urls
+        .iter()
+        .zip(T::SHARDS)
+        .map(|(url, shards)| ServerOptions { url: url.clone(), shards: (*shards).to_owned() });
+    let mut options = MysqlOptions::new(servers.collect());
+    options.database_prefix = format!("t{:016x}", rand::random::<u64>());
+    options.ages_by = AgesBy::Clock;
+    options
 }
 
 pub(crate) async fn connect(url: &str, database: Option<&str>) -> Conn {

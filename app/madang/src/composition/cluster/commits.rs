@@ -29,7 +29,7 @@ pub(super) struct ClusterCommits {
 impl AfterCommit<Envelope> for ClusterCommits {
     fn committed(&self, events: &[Envelope]) {
         self.live.publish(events);
-        live::say(&self.broadcast, events);
+        live::publish(&self.broadcast, events);
         if let Some(read) = &self.read {
             read.note_committed(events);
         }

@@ -1,6 +1,6 @@
-//! Open pages in one process, changes in another: every process says what it committed, and one with pages listens for the
-//! articles that somebody has open there. Words may be lost, so what is open is also looked at now and then; more often
-//! while nothing can be heard.
+//! Open pages in one process, changes in another: every process broadcasts what it committed, and one with pages subscribes to
+//! the articles that somebody has open there. A broadcast may be lost, so what is open is also refreshed from its owners now
+//! and then; more often while the process is disconnected.
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
@@ -19,12 +19,12 @@ use tokio::time::Instant;
 
 use crate::composition::site::Services;
 
-/// Between two looks at what is open, while changes are heard.
-const LOOK_EVERY: Duration = Duration::from_secs(15);
+/// Between two refreshes of what is open, while changes are received.
+const REFRESH_EVERY: Duration = Duration::from_secs(15);
 /// The same while they are not.
-const LOOK_EVERY_DEAF: Duration = Duration::from_secs(2);
-/// Articles looked at by one question to each of their owners.
-const LOOK_MAX: usize = 64;
+const REFRESH_EVERY_DISCONNECTED: Duration = Duration::from_secs(2);
+/// Articles refreshed by one query to each of their owners.
+const REFRESH_MAX: usize = 64;
 
 /// The broadcast of changes, as its channels are named.
 pub(super) const BROADCAST: &str = "live";
@@ -42,8 +42,8 @@ impl LiveInterest for Subscriptions {
     }
 }
 
-/// Tells other processes what was committed here.
-pub(super) fn say(broadcast: &RedisBroadcast, events: &[Envelope]) {
+/// Broadcasts what was committed here to the other processes.
+pub(super) fn publish(broadcast: &RedisBroadcast, events: &[Envelope]) {
     for envelope in events {
         if let Some(change) = Change::of(envelope) {
             broadcast.publish(topic(envelope.key), change.encode());
@@ -51,7 +51,7 @@ pub(super) fn say(broadcast: &RedisBroadcast, events: &[Envelope]) {
     }
 }
 
-/// Starts what carries words out and, where the process has pages, what hears those of others.
+/// Starts what sends broadcasts and, where the process has pages, what receives those of others.
 pub(super) fn start(
     background: &Supervisor,
     broadcast: &RedisBroadcast,
@@ -59,43 +59,43 @@ pub(super) fn start(
     services: &Services,
     is_web: bool,
 ) {
-    let carrying = broadcast.clone();
-    background.spawn("live-words", OnError::Restart, move |stop| {
-        let carrying = carrying.clone();
-        async move { carrying.send(stop).await }
+    let sender = broadcast.clone();
+    background.spawn("live-send", OnError::Restart, move |stop| {
+        let sender = sender.clone();
+        async move { sender.send(stop).await }
     });
     if !is_web {
         return;
     }
-    let ear = Arc::new(Ear {
+    let updates = Arc::new(LiveUpdates {
         hub: hub.clone(),
         services: services.clone(),
-        is_deaf: AtomicBool::new(true),
-        anew: Mutex::default(),
-        has_anew: Notify::new(),
+        is_disconnected: AtomicBool::new(true),
+        subscribed: Mutex::default(),
+        has_subscribed: Notify::new(),
     });
-    let (broadcast, hearing) = (broadcast.clone(), ear.clone());
-    background.spawn("live-hearing", OnError::Restart, move |stop| {
-        let (broadcast, hearing) = (broadcast.clone(), hearing.clone());
-        async move { broadcast.receive(hearing.as_ref(), stop).await }
+    let (broadcast, receiver) = (broadcast.clone(), updates.clone());
+    background.spawn("live-receive", OnError::Restart, move |stop| {
+        let (broadcast, receiver) = (broadcast.clone(), receiver.clone());
+        async move { broadcast.receive(receiver.as_ref(), stop).await }
     });
-    background.spawn("live-looks", OnError::Restart, move |stop| {
-        let ear = ear.clone();
-        async move { ear.look_after(stop).await }
+    background.spawn("live-refresh", OnError::Restart, move |stop| {
+        let updates = updates.clone();
+        async move { updates.keep_fresh(stop).await }
     });
 }
 
-/// Hears other processes.
-struct Ear {
+/// Receives the changes of other processes.
+struct LiveUpdates {
     hub: LiveHub,
     services: Services,
-    is_deaf: AtomicBool,
-    /// Articles that are heard of from now on, and were not a moment ago.
-    anew: Mutex<BTreeSet<ArticleId>>,
-    has_anew: Notify,
+    is_disconnected: AtomicBool,
+    /// Articles subscribed to since the last refresh: what happened before is not received.
+    subscribed: Mutex<BTreeSet<ArticleId>>,
+    has_subscribed: Notify,
 }
 
-impl Subscriber for Ear {
+impl Subscriber for LiveUpdates {
     fn received(&self, topic: u64, message: &[u8]) {
         if let (Some(article), Some(change)) = (article(topic), Change::decode(message)) {
             self.hub.hear(article, &change);
@@ -103,44 +103,45 @@ impl Subscriber for Ear {
     }
 
     fn subscribed(&self, topics: &[u64]) {
-        self.is_deaf.store(false, Ordering::Release);
-        self.anew
+        self.is_disconnected.store(false, Ordering::Release);
+        self.subscribed
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .extend(topics.iter().filter_map(|topic| article(*topic)));
-        self.has_anew.notify_one();
+        self.has_subscribed.notify_one();
     }
 
     fn disconnected(&self) {
-        self.is_deaf.store(true, Ordering::Release);
-        self.has_anew.notify_one();
+        self.is_disconnected.store(true, Ordering::Release);
+        self.has_subscribed.notify_one();
     }
 }
 
-impl Ear {
-    /// Looks at what is heard of anew at once, and at everything that is open now and then.
-    async fn look_after(&self, stop: Stop) -> Result<(), Infallible> {
-        let mut looked = Instant::now();
+impl LiveUpdates {
+    /// Refreshes what was just subscribed to at once, and everything that is open now and then.
+    async fn keep_fresh(&self, stop: Stop) -> Result<(), Infallible> {
+        let mut refreshed = Instant::now();
         loop {
-            let every = if self.is_deaf.load(Ordering::Acquire) { LOOK_EVERY_DEAF } else { LOOK_EVERY };
+            let every =
+                if self.is_disconnected.load(Ordering::Acquire) { REFRESH_EVERY_DISCONNECTED } else { REFRESH_EVERY };
             tokio::select! {
                 () = stop.cancelled() => return Ok(()),
-                () = self.has_anew.notified() => {
-                    let anew = std::mem::take(&mut *self.anew.lock().unwrap_or_else(PoisonError::into_inner));
-                    self.look(&anew.into_iter().collect::<Vec<_>>(), true).await;
+                () = self.has_subscribed.notified() => {
+                    let subscribed = std::mem::take(&mut *self.subscribed.lock().unwrap_or_else(PoisonError::into_inner));
+                    self.refresh(&subscribed.into_iter().collect::<Vec<_>>(), true).await;
                 }
-                () = tokio::time::sleep_until(looked + every) => {
-                    self.look(&self.hub.open_articles(), false).await;
-                    looked = Instant::now();
+                () = tokio::time::sleep_until(refreshed + every) => {
+                    self.refresh(&self.hub.open_articles(), false).await;
+                    refreshed = Instant::now();
                 }
             }
         }
     }
 
-    async fn look(&self, articles: &[ArticleId], at_once: bool) {
-        // While nothing is heard nothing is under way either.
-        let at_once = at_once || self.is_deaf.load(Ordering::Acquire);
-        for articles in articles.chunks(LOOK_MAX) {
+    async fn refresh(&self, articles: &[ArticleId], at_once: bool) {
+        // While disconnected nothing is under way either.
+        let at_once = at_once || self.is_disconnected.load(Ordering::Acquire);
+        for articles in articles.chunks(REFRESH_MAX) {
             match self.states(articles).await {
                 Ok(states) => {
                     for (article, state) in articles.iter().zip(states) {
@@ -150,13 +151,13 @@ impl Ear {
                         }
                     }
                 }
-                // The next look asks again.
-                Err(error) => tracing::debug!("open articles could not be looked at: {error:#}"),
+                // The next refresh tries again.
+                Err(error) => tracing::debug!("open articles could not be refreshed: {error:#}"),
             }
         }
     }
 
-    /// The articles as their owners tell; `None` for one that is gone.
+    /// The articles as their owners have them; `None` for one that is gone.
     async fn states(&self, articles: &[ArticleId]) -> anyhow::Result<Vec<Option<LiveState>>> {
         let (likes, comments) = (self.services.likes()?, self.services.comments()?);
         let (texts, likes, comments) = tokio::join!(

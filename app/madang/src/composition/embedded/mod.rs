@@ -15,7 +15,8 @@ use madang_member::{MemberService, Moderated, Moderation, SigningKeys};
 use madang_memory::{LocalOwners, MemoryReadModel};
 use madang_messaging::GroupId;
 use madang_sqlite::{
-    Sqlite, SqliteDeadLetters, SqliteLeases, SqliteLog, SqliteModeration, SqliteOptions, SqliteProgress, SqliteTogether,
+    Sqlite, SqliteDeadLetters, SqliteJoinedArticles, SqliteLeases, SqliteLog, SqliteModeration, SqliteOptions,
+    SqliteProgress,
 };
 use madang_view::{GuestKey, MemoryLiveViews, ViewConfig, ViewService};
 use madang_web::LiveHub;
@@ -85,7 +86,7 @@ impl<'a> Opening<'a> {
             comments: comments.clone(),
             likes: likes.clone(),
             views: views.clone(),
-            together: Some(Arc::new(SqliteTogether::new(self.database.clone()))),
+            together: Some(Arc::new(SqliteJoinedArticles::new(self.database.clone()))),
         };
         Services {
             sessions: members.sessions(),

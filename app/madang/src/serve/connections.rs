@@ -1,4 +1,4 @@
-//! How people get in: what a connection may cost, how many the system lets us have, and the certificate, renewed on SIGHUP.
+//! Public connections: what one may cost, how many the system lets us have, and the certificate, renewed on SIGHUP.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,12 +18,12 @@ const OTHER_FILES: u64 = 256;
 
 /// What the settings say about connections.
 #[derive(Clone)]
-pub(crate) struct Entrance {
+pub(crate) struct PublicConnections {
     limits: ConnectionLimits,
     tls: Option<Arc<Tls>>,
 }
 
-impl Entrance {
+impl PublicConnections {
     /// Reads the certificate, if there is to be one, and finds out how many connections there can be.
     pub(crate) fn prepare(settings: &Settings) -> anyhow::Result<Self> {
         let tls = match settings.speaks_tls() {

@@ -11,18 +11,18 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use crate::Sqlite;
 use crate::articles::{article, count};
 
-const TOGETHER: &str = include_str!("../sql/article_read/together.sql");
+const READ: &str = include_str!("../sql/article_read/joined_article.sql");
 
 /// Articles that are read on the thread of the caller; more would keep it from its other work.
 const INLINE_MAX: usize = 4;
 
 /// Reads articles with their counts.
 #[derive(Clone)]
-pub struct SqliteTogether {
+pub struct SqliteJoinedArticles {
     db: Sqlite,
 }
 
-impl SqliteTogether {
+impl SqliteJoinedArticles {
     /// Reads from this database.
     pub fn new(db: Sqlite) -> Self {
         Self { db }
@@ -30,7 +30,7 @@ impl SqliteTogether {
 }
 
 #[async_trait]
-impl ReadJoined for SqliteTogether {
+impl ReadJoined for SqliteJoinedArticles {
     async fn read_joined(&self, articles: &[ArticleId]) -> Result<Vec<JoinedArticle>, StoreError> {
         if articles.len() <= INLINE_MAX
             && let Some(found) = self.db.read_inline(|tx| find_all(tx, articles))
@@ -47,13 +47,13 @@ fn find_all(tx: &Connection, articles: &[ArticleId]) -> Result<Vec<JoinedArticle
 }
 
 fn find(tx: &Connection, article: ArticleId) -> Result<JoinedArticle, StoreError> {
-    let mut statement = tx.prepare_cached(TOGETHER).map_err(sql_error)?;
-    let found = statement.query_row([article.raw()], together).optional().map_err(sql_error)?;
+    let mut statement = tx.prepare_cached(READ).map_err(sql_error)?;
+    let found = statement.query_row([article.raw()], joined).optional().map_err(sql_error)?;
     Ok(found.unwrap_or_default())
 }
 
 /// Columns: the article's, then the counts with their versions.
-fn together(row: &Row<'_>) -> rusqlite::Result<JoinedArticle> {
+fn joined(row: &Row<'_>) -> rusqlite::Result<JoinedArticle> {
     let article = article(row)?;
     let head = ArticleHead {
         article_id: article.article_id,

@@ -10,7 +10,7 @@ use madang_board::ArticleId;
 use madang_comment::CommentStore as _;
 use madang_kernel::{Id, StoreError};
 use madang_like::LikeStore as _;
-use madang_sqlite::{SqliteArticles, SqliteComments, SqliteLikes, SqliteTogether, SqliteViews, Tx};
+use madang_sqlite::{SqliteArticles, SqliteComments, SqliteJoinedArticles, SqliteLikes, SqliteViews, Tx};
 use madang_view::{StoredViews, ViewStore as _};
 use support::{TestDb, broken};
 
@@ -36,16 +36,16 @@ async fn one_read_tells_what_the_owners_tell() {
     let test = TestDb::fresh();
     test.db.write(madang_sqlite::Priority::Foreground, |tx| tx.execute_batch(ROWS).map_err(broken)).await.unwrap();
     let articles: Vec<_> = [5, 2, 1, 6, 3, 4, 2].map(ArticleId::from_raw).to_vec();
-    let told = SqliteTogether::new(test.db.clone()).read_joined(&articles).await.unwrap();
-    assert_eq!(told.len(), articles.len());
+    let found = SqliteJoinedArticles::new(test.db.clone()).read_joined(&articles).await.unwrap();
+    assert_eq!(found.len(), articles.len());
     let mut live = Vec::new();
-    for (article, told) in articles.iter().zip(told) {
+    for (article, found) in articles.iter().zip(found) {
         let (entry, views) = from_the_owners(&test, *article).await.unwrap();
         // Whoever knows of the deletion is right, and nothing is shown of the views then.
         let entry = entry.filter(|_| views.is_some());
-        assert_eq!(told.entry, entry, "{article}");
-        if let Some(ArticleGroup::Live(text)) = told.entry.and_then(|entry| entry.article) {
-            assert_eq!(Some(told.views), views, "{article}");
+        assert_eq!(found.entry, entry, "{article}");
+        if let Some(ArticleGroup::Live(text)) = found.entry.and_then(|entry| entry.article) {
+            assert_eq!(Some(found.views), views, "{article}");
             live.push(text.head.article_id.raw());
         }
     }
@@ -55,15 +55,15 @@ async fn one_read_tells_what_the_owners_tell() {
 #[tokio::test]
 async fn what_is_read_on_the_spot_is_as_new_as_what_readers_read() {
     let test = TestDb::fresh();
-    let together = SqliteTogether::new(test.db.clone());
+    let joined = SqliteJoinedArticles::new(test.db.clone());
     let article = ArticleId::from_raw(2);
-    assert_eq!(together.read_joined(&[article]).await.unwrap(), [JoinedArticle::default()]);
+    assert_eq!(joined.read_joined(&[article]).await.unwrap(), [JoinedArticle::default()]);
     test.db.write(madang_sqlite::Priority::Foreground, |tx| tx.execute_batch(ROWS).map_err(broken)).await.unwrap();
     for likes in 43..200_u64 {
-        let told = together.read_joined(&[article]).await.unwrap().remove(0);
+        let found = joined.read_joined(&[article]).await.unwrap().remove(0);
         // Asked for together with many, it is left to the readers.
-        assert_eq!(together.read_joined(&[article; 16]).await.unwrap(), vec![told.clone(); 16]);
-        assert_eq!(told.entry.unwrap().likes, Some(Count { count: likes - 1, version: 52 }));
+        assert_eq!(joined.read_joined(&[article; 16]).await.unwrap(), vec![found.clone(); 16]);
+        assert_eq!(found.entry.unwrap().likes, Some(Count { count: likes - 1, version: 52 }));
         let change = move |tx: &Tx| {
             let changed =
                 tx.execute("UPDATE article_like_count SET like_count = ?1 WHERE article_id = 2", [likes as i64]);
@@ -76,10 +76,10 @@ async fn what_is_read_on_the_spot_is_as_new_as_what_readers_read() {
 #[tokio::test]
 async fn nothing_is_left_open_that_read_on_the_spot() {
     let test = TestDb::fresh();
-    let together = SqliteTogether::new(test.db.clone());
-    together.read_joined(&[ArticleId::from_raw(2)]).await.unwrap();
+    let joined = SqliteJoinedArticles::new(test.db.clone());
+    joined.read_joined(&[ArticleId::from_raw(2)]).await.unwrap();
     test.db.close().await;
-    assert!(together.read_joined(&[ArticleId::from_raw(2)]).await.is_err());
+    assert!(joined.read_joined(&[ArticleId::from_raw(2)]).await.is_err());
     let left =
         std::fs::read_dir(test.directory.path()).unwrap().map(|file| file.unwrap().file_name()).collect::<Vec<_>>();
     assert!(left.iter().all(|name| !name.to_string_lossy().ends_with("-wal")), "{left:?}");

@@ -1,0 +1,43 @@
+//! A cluster of the version before opens unchanged. `tests/version_before` holds its six databases, as `mariadb-dump` wrote them
+//! after that version had served a small site: a board with articles, comments, likes and views.
+
+use madang_mysql::{MysqlCheck, Service};
+
+use crate::support::TestDb;
+
+const DUMPS: [(Service, &str, u64); 6] = [
+    (Service::Member, include_str!("../version_before/member.sql"), 0),
+    (Service::Article, include_str!("../version_before/article.sql"), 1),
+    (Service::Comment, include_str!("../version_before/comment.sql"), 1),
+    (Service::Like, include_str!("../version_before/like.sql"), 1),
+    (Service::View, include_str!("../version_before/view.sql"), 1),
+    (Service::HotArticle, include_str!("../version_before/hot_article.sql"), 0),
+];
+
+/// The rows that the dump inserts into a table, counted by their parentheses at the start of a line.
+fn dumped_rows(dump: &str, table: &str) -> usize {
+    let values = dump.split(&format!("INSERT INTO `{table}` VALUES")).nth(1).unwrap_or_default();
+    values.split(";\n").next().unwrap_or_default().lines().filter(|line| line.starts_with('(')).count()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_of_the_version_before_keeps_what_is_in_it() {
+    for (service, dump, rows_at_least) in DUMPS {
+        let test = TestDb::restored(service, dump).await;
+        let report = MysqlCheck::new(service, &test.db).run(|_| {}).await.unwrap();
+        assert!(report.is_sound() && report.rows() >= rows_at_least, "{service:?}: {:?}", report.findings);
+        for history in ["schema_backbone", "schema_history"] {
+            let applied = test.rows::<i64>(&format!("SELECT version FROM {history} ORDER BY version")).await;
+            assert!(applied.len() >= dumped_rows(dump, history) && !applied.is_empty(), "{service:?}: {history}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_people_wrote_is_there_after_the_upgrade() {
+    let [_, (article, dump, _), (comment, comments, _), ..] = DUMPS;
+    let articles = TestDb::restored(article, dump).await;
+    assert_eq!(articles.rows::<String>("SELECT title FROM article ORDER BY article_id").await, ["First", "Second"]);
+    let comments = TestDb::restored(comment, comments).await;
+    assert_eq!(comments.rows::<String>("SELECT content FROM comment ORDER BY comment_id").await, ["Hello", "Welcome"]);
+}
