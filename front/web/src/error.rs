@@ -9,9 +9,8 @@ use madang_like::LikeError;
 use madang_member::MemberError;
 use maud::html;
 
-use crate::layout::{Page, whole};
+use crate::layout::unlisted;
 use crate::posted::FormSessionError;
-use crate::reply;
 use crate::state::Web;
 use crate::visit::Visit;
 
@@ -50,6 +49,18 @@ pub(crate) struct Refused(Response);
 impl IntoResponse for Refused {
     fn into_response(self) -> Response {
         self.0
+    }
+}
+
+/// Makes of whatever stands in the way of a page the page that says so.
+pub(crate) trait OrRefuse<T> {
+    /// The value, or the refusal to whoever asked.
+    fn or_refuse(self, web: &Web, visit: &Visit) -> Result<T, Refused>;
+}
+
+impl<T, E: Into<WebError>> OrRefuse<T> for Result<T, E> {
+    fn or_refuse(self, web: &Web, visit: &Visit) -> Result<T, Refused> {
+        self.map_err(|error| error.into().refuse(web, visit))
     }
 }
 
@@ -110,8 +121,7 @@ impl WebError {
                 a href="/" { (t.to_front_page) }
             }
         };
-        let page = Page { title, main, is_listed: false, ..Page::default() };
-        self.marked(reply::page(visit, status, whole(web, visit, &page)))
+        self.marked(unlisted(web, visit, status, title, main))
     }
 
     fn marked(&self, mut response: Response) -> Response {
