@@ -39,7 +39,7 @@ pub(super) async fn insert(tx: &mut Tx<'_>, boards: &[Board]) -> Result<(), SqlE
             board.board_id.raw().into(),
             bytes(board.slug.as_str()),
             bytes(board.title.as_str()),
-            bytes(row::comment_mode_name(board.comment_mode)),
+            bytes(board.comment_mode.name()),
             board.created_at.as_millis().into(),
         ];
         tx.write(INSERT, values).await?;
