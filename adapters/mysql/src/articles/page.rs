@@ -11,7 +11,7 @@ use madang_kernel::{Id, Page, PageNumber, PageSize, Scroll, ServerIndex, StoreEr
 
 use super::{board, row};
 use crate::Mysql;
-use crate::several_servers::{from_each, newest_of_all};
+use crate::several_servers::{article_id, from_each, newest_of_all};
 
 static FIND_MANY: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/article/find_many.sql")));
 const BLOCKS_BELOW: &str = include_str!("../../sql/article/blocks_below.sql");
@@ -119,10 +119,8 @@ async fn newest_in(tx: &mut Tx<'_>, board: BoardId, limit: usize) -> Result<Opti
     let Some(count) = board::count(tx, board).await? else { return Ok(None) };
     // One more than asked for tells whether there are others.
     let surplus = limit.saturating_add(1);
-    let mut ids = Vec::new();
-    for mut cells in tx.read(NEWEST, vec![board.raw().into(), surplus.into()]).await? {
-        ids.push(ArticleId::from_raw(cells.next()?));
-    }
+    let found = tx.read(NEWEST, vec![board.raw().into(), surplus.into()]).await?;
+    let mut ids = found.into_iter().map(article_id).collect::<Result<Vec<_>, _>>()?;
     let is_all = ids.len() <= limit;
     ids.truncate(limit);
     Ok(Some(NewestArticles { ids, is_all, count }))

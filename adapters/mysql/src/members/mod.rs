@@ -90,14 +90,10 @@ impl MemberStore for MysqlMembers {
         limit: usize,
     ) -> Result<(Vec<Revocation>, RevocationCursor), StoreError> {
         let values = vec![after.0.into(), limit.into()];
-        let mut cursor = after;
-        let mut revocations = Vec::new();
-        for cells in self.db.read(self.db.server_of(ShardId::HOME), REVOCATIONS, values).await? {
-            let (position, revocation) = row::revocation(cells).map_err(StoreError::from)?;
-            cursor = RevocationCursor(position);
-            revocations.push(revocation);
-        }
-        Ok((revocations, cursor))
+        let rows = self.db.read(self.db.server_of(ShardId::HOME), REVOCATIONS, values).await?;
+        let rows = rows.into_iter().map(row::revocation).collect::<Result<Vec<_>, _>>()?;
+        let cursor = rows.last().map_or(after, |(position, _)| RevocationCursor(*position));
+        Ok((rows.into_iter().map(|(_, revocation)| revocation).collect(), cursor))
     }
 
     async fn forget_expired(&self, now: Timestamp) -> Result<u64, StoreError> {

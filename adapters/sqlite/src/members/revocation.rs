@@ -1,7 +1,7 @@
 //! What signed tokens do not know: ended sessions and changed members, in commit order because there is one writer.
 
 use madang_board::{MemberId, Role, SessionId};
-use madang_engine_sqlite::{Statements as _, sql_error};
+use madang_engine_sqlite::Statements as _;
 use madang_kernel::{Id, StoreError, Timestamp};
 use madang_member::{MemberRecord, Revocation, RevocationCursor};
 use rusqlite::{Connection, Row, params};
@@ -32,17 +32,9 @@ pub(super) fn after(
     after: RevocationCursor,
     limit: usize,
 ) -> Result<(Vec<Revocation>, RevocationCursor), StoreError> {
-    let limit = madang_engine_sqlite::limit(limit);
-    let mut statement = tx.prepare_cached(AFTER).map_err(sql_error)?;
-    let rows = statement.query_map([after.0, limit], positioned).map_err(sql_error)?;
-    let mut cursor = after;
-    let mut revocations = Vec::new();
-    for row in rows {
-        let (position, revocation) = row.map_err(sql_error)?;
-        cursor = RevocationCursor(position);
-        revocations.push(revocation);
-    }
-    Ok((revocations, cursor))
+    let rows: Vec<(i64, Revocation)> = tx.list(AFTER, [after.0, madang_engine_sqlite::limit(limit)], positioned)?;
+    let cursor = rows.last().map_or(after, |(position, _)| RevocationCursor(*position));
+    Ok((rows.into_iter().map(|(_, revocation)| revocation).collect(), cursor))
 }
 
 /// Removes up to `limit` ended sessions whose tokens have expired; returns how many.

@@ -61,9 +61,8 @@ impl<E: ToMessage> SqliteLog<E> {
         let (group, topics) = (group.clone(), topics.to_vec());
         let register = self.db.write(Priority::Foreground, move |tx| {
             let done = start(tx).map_err(sql_error)?;
-            let mut register = tx.prepare_cached(REGISTER).map_err(sql_error)?;
             for topic in &topics {
-                register.execute(params![group.as_str(), topic, done]).map_err(sql_error)?;
+                tx.run(REGISTER, params![group.as_str(), topic, done])?;
             }
             Ok(())
         });
