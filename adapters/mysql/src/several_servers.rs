@@ -70,7 +70,7 @@ pub(crate) async fn counts<C: Copy + Default>(
 ) -> Result<Vec<Option<C>>, StoreError> {
     let (mut found, mut ended) = (HashMap::with_capacity(articles.len()), HashSet::new());
     for (server, keys) in parts_by_server(db, articles) {
-        let told: Result<(Vec<(ArticleId, C)>, Vec<ArticleId>), SqlError> =
+        let told: Result<Told<C>, SqlError> =
             snapshot!(db.server(server), |tx| counts_in(&mut tx, &keys, [counts, gone], read));
         let (counted, gone) = told?;
         found.extend(counted);
@@ -80,12 +80,15 @@ pub(crate) async fn counts<C: Copy + Default>(
     Ok(articles.iter().map(one).collect())
 }
 
+/// Counters, and the articles that are gone.
+type Told<C> = (Vec<(ArticleId, C)>, Vec<ArticleId>);
+
 async fn counts_in<C>(
     tx: &mut Tx<'_>,
     keys: &[Values],
     [counts, gone]: [&Many; 2],
     read: fn(Cells) -> Result<(ArticleId, C), SqlError>,
-) -> Result<(Vec<(ArticleId, C)>, Vec<ArticleId>), SqlError> {
+) -> Result<Told<C>, SqlError> {
     let counted = tx.read_many(counts, keys.to_vec()).await?.into_iter().map(read).collect::<Result<_, _>>()?;
     let ended = tx.read_many(gone, keys.to_vec()).await?.into_iter().map(article_id).collect::<Result<_, _>>()?;
     Ok((counted, ended))

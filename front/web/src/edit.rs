@@ -61,10 +61,7 @@ pub(crate) async fn delete(
     let visit = &posted.visit;
     let session = posted.session().or_refuse(&web, visit)?;
     let found = changeable(&web, visit, &id).await.or_refuse(&web, visit)?;
-    let reason = match deletion(visit, &found).reason(&web, &posted) {
-        Ok(reason) => reason,
-        Err(page) => return Ok(page),
-    };
+    let reason = deletion(visit, &found).reason(&web, &posted)?;
     web.site.articles.delete(&session.actor, found.article_id, reason).await.or_refuse(&web, visit)?;
     let board = web.boards.by_id(found.board_id).await.ok().flatten();
     Ok(reply::see_other(&board.map_or("/".to_owned(), |board| format!("/b/{}", board.board.slug))))
@@ -172,7 +169,7 @@ impl Deletion<'_> {
     }
 
     /// The reason that a moderator gives, or the page again; people need none for what is theirs.
-    pub(crate) fn reason(&self, web: &Web, posted: &Posted) -> Result<Reason, Response> {
+    pub(crate) fn reason(&self, web: &Web, posted: &Posted) -> Result<Reason, Refused> {
         let (visit, typed) = (&posted.visit, posted.fields.text("reason"));
         let given = if !self.is_own && typed.trim().is_empty() {
             Err(Problems::field("reason", visit.texts().reason_missing))
@@ -180,6 +177,6 @@ impl Deletion<'_> {
             let reason = Reason::optional(Some(typed.trim()));
             reason.map_err(|invalid| Problems::invalid(visit.preferences.lang, &invalid))
         };
-        given.map_err(|problems| self.ask(web, visit, StatusCode::UNPROCESSABLE_ENTITY, typed, &problems))
+        given.map_err(|problems| self.ask(web, visit, StatusCode::UNPROCESSABLE_ENTITY, typed, &problems).into())
     }
 }

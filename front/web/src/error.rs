@@ -44,11 +44,17 @@ pub(crate) enum WebError {
 }
 
 /// A refusal that is a page already.
-pub(crate) struct Refused(Response);
+pub(crate) struct Refused(Box<Response>);
 
 impl IntoResponse for Refused {
     fn into_response(self) -> Response {
-        self.0
+        *self.0
+    }
+}
+
+impl From<Response> for Refused {
+    fn from(page: Response) -> Self {
+        Self(Box::new(page))
     }
 }
 
@@ -89,7 +95,7 @@ impl WebError {
     pub(crate) fn refuse(self, web: &Web, visit: &Visit) -> Refused {
         // Services say no more than that it is not allowed; who is suspended is told that that is why.
         let reason = if matches!(self, Self::Forbidden) { Self::forbidden(visit) } else { self };
-        Refused(reason.page(web, visit))
+        reason.page(web, visit).into()
     }
 
     /// The page.

@@ -105,10 +105,7 @@ pub(crate) async fn delete(
     let visit = &posted.visit;
     let session = posted.session().or_refuse(&web, visit)?;
     let found = deletable(&web, visit, &id).await.or_refuse(&web, visit)?;
-    let reason = match deletion(visit, &found).reason(&web, &posted) {
-        Ok(reason) => reason,
-        Err(page) => return Ok(page),
-    };
+    let reason = deletion(visit, &found).reason(&web, &posted)?;
     web.site.comments.delete(&session.actor, found.comment_id, reason).await.or_refuse(&web, visit)?;
     Ok(reply::see_other(&format!("/articles/{}#comments", found.article_id)))
 }
