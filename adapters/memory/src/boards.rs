@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use madang_article_read::{
-    BoardChange, BoardList, Filled, FilledList, ListChanges, ListLookup, Newest, Reservation, Window,
+    BoardChange, BoardList, Filled, FilledList, ListChanges, ListLookup, NewestArticles, Reservation, Window,
 };
 use madang_board::{ArticleId, BoardId};
 use madang_kernel::Timestamp;
@@ -37,7 +37,7 @@ pub(crate) fn fill(
     part: &mut BoardPart,
     reservation: Reservation,
     board: BoardId,
-    loaded: Option<Newest>,
+    loaded: Option<NewestArticles>,
     now: Timestamp,
 ) -> FilledList {
     let Some(changes) = part.take_placeholder(board, reservation) else { return Filled::Retry };

@@ -8,5 +8,5 @@ mod packed;
 mod part;
 mod read_model;
 
-pub use owners::{LocalArticles, LocalComments, LocalLikes, LocalOwners, LocalViews};
+pub use owners::{LocalArticles, LocalComments, LocalLikes, LocalViews, local_owners};
 pub use read_model::{DEFAULT_BUDGET_BYTES, MemoryReadModel};

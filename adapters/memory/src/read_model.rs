@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use madang_article_read::{
-    Change, Entry, Filled, FilledList, ListLookup, Lookup, ModelSize, Newest, ReadModel, Reservation, Window,
+    Change, Entry, Filled, FilledList, ListLookup, Lookup, ModelSize, NewestArticles, ReadModel, Reservation, Window,
 };
 use madang_board::{ArticleId, BoardId};
 use madang_event::Envelope;
@@ -217,7 +217,7 @@ impl ReadModel for MemoryReadModel {
         &self,
         reservation: Reservation,
         board: BoardId,
-        loaded: Option<Newest>,
+        loaded: Option<NewestArticles>,
     ) -> Result<FilledList, StoreError> {
         let now = self.clock.now();
         Ok(boards::fill(&mut self.board_part(board.shard()), reservation, board, loaded, now))

@@ -6,7 +6,7 @@ mod support;
 
 use std::sync::Arc;
 
-use madang_article_read::{Filled, Lookup, Newest, ReadModel};
+use madang_article_read::{Filled, Lookup, NewestArticles, ReadModel};
 use madang_board::{ArticleId, BoardId};
 use madang_event::{BoardCount, Envelope};
 use madang_kernel::{Id, ManualClock, Timestamp};
@@ -43,7 +43,7 @@ fn board(number: i64) -> BoardId {
 async fn load_list(model: &MemoryReadModel, board: BoardId, ids: Vec<ArticleId>) {
     let reservation = model.reserve_list(board).await.unwrap();
     let count = BoardCount { article_count: ids.len() as u64, version: 0 };
-    let filled = model.fill_list(reservation, board, Some(Newest { ids, is_all: true, count })).await.unwrap();
+    let filled = model.fill_list(reservation, board, Some(NewestArticles { ids, is_all: true, count })).await.unwrap();
     assert!(matches!(filled, Filled::Stored(Some(_))));
 }
 

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use madang_article_read::{
-    ArticleGroup, ArticleHead, ArticleText, Change, Count, Difference, Entry, Filled, Group, Newest, Owners, ReadModel,
-    ReadService, State,
+    ArticleGroup, ArticleHead, ArticleOwner, ArticleText, Change, CommentOwner, Count, Difference, Entry, Filled,
+    Group, LikeOwner, NewestArticles, Owners, ReadModel, ReadService, State, ViewOwner,
 };
 use madang_board::{ArticleId, BoardId, MemberId};
 use madang_event::{ArticleLikes, Envelope, Event, Writer};
@@ -29,24 +29,12 @@ impl Owned {
 }
 
 #[async_trait]
-impl Owners for Owned {
+impl ArticleOwner for Owned {
     async fn articles(&self, articles: &[ArticleId]) -> Result<Vec<Option<ArticleText>>, StoreError> {
         Ok(self.each(articles, |owned| owned.0.clone()))
     }
 
-    async fn comment_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError> {
-        Ok(self.each(articles, |owned| owned.1))
-    }
-
-    async fn like_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError> {
-        Ok(self.each(articles, |owned| owned.2))
-    }
-
-    async fn view_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<u64>>, StoreError> {
-        Ok(self.each(articles, |_| 0))
-    }
-
-    async fn newest(&self, _: BoardId, _: usize) -> Result<Option<Newest>, StoreError> {
+    async fn newest(&self, _: BoardId, _: usize) -> Result<Option<NewestArticles>, StoreError> {
         Ok(None)
     }
 
@@ -64,6 +52,27 @@ impl Owners for Owned {
     }
 }
 
+#[async_trait]
+impl CommentOwner for Owned {
+    async fn comment_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError> {
+        Ok(self.each(articles, |owned| owned.1))
+    }
+}
+
+#[async_trait]
+impl LikeOwner for Owned {
+    async fn like_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError> {
+        Ok(self.each(articles, |owned| owned.2))
+    }
+}
+
+#[async_trait]
+impl ViewOwner for Owned {
+    async fn view_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<u64>>, StoreError> {
+        Ok(self.each(articles, |_| 0))
+    }
+}
+
 struct Site {
     owned: Arc<Owned>,
     model: Arc<MemoryReadModel>,
@@ -76,7 +85,14 @@ impl Site {
         let clock = Arc::new(ManualClock::at(Timestamp::from_millis(1_750_000_000_000)));
         let model = Arc::new(MemoryReadModel::new(64 << 20, clock.clone()));
         let owned = Arc::new(Owned::default());
-        let service = ReadService::new(model.clone(), owned.clone(), clock);
+        let owners = Owners {
+            articles: owned.clone(),
+            comments: owned.clone(),
+            likes: owned.clone(),
+            views: owned.clone(),
+            joined: None,
+        };
+        let service = ReadService::new(model.clone(), owners, clock);
         let site = Self { owned, model, service };
         for raw in 1..=ARTICLES {
             site.owned.0.lock().unwrap().insert(article(raw), (text(raw, 1), count(1, 1), count(2, 2)));

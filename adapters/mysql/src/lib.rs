@@ -6,10 +6,12 @@ mod check;
 mod comments;
 mod hot;
 mod import;
+mod lane_call;
 mod likes;
 mod members;
 mod moderation;
 mod service;
+mod several_servers;
 mod views;
 
 pub use madang_engine_mysql::{
@@ -29,3 +31,8 @@ pub use views::MysqlViews;
 
 /// The databases of one service, whose events are the board's.
 pub type Mysql = madang_engine_mysql::Mysql<madang_event::Envelope>;
+
+/// What a column names; a name that nobody knows is a defect.
+fn named<T>(what: &str, name: &str, named: impl FnOnce(&str) -> Option<T>) -> Result<T, madang_engine_mysql::SqlError> {
+    named(name).ok_or_else(|| madang_engine_mysql::SqlError::defect(format!("unknown {what} \"{name}\"")))
+}

@@ -5,14 +5,13 @@
 use std::sync::LazyLock;
 
 use async_trait::async_trait;
-use madang_board::{
-    Act, ActId, ActKind, ArticleId, BoardId, CommentId, MemberId, Report, ReportId, Reported, Resolution,
-};
+use madang_board::{Act, ActId, ActKind, ArticleId, BoardId, MemberId, Report, ReportId, Reported, Resolution};
 use madang_engine_mysql::{Cells, Many, SqlError, Tx, Values, bytes, transact};
 use madang_kernel::{Id, PageSize, Scroll, ShardId, StoreError, Timestamp};
 use madang_member::{ActSource, ModerationStore, NewReport, ResolveReport};
 
-use crate::Mysql;
+use crate::several_servers::{from_each, newest_of_all};
+use crate::{Mysql, named};
 
 static INSERT_ACT: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../sql/moderation/insert_act.sql")));
 const ACTS: &str = include_str!("../sql/moderation/acts.sql");
@@ -108,19 +107,10 @@ impl ActSource for MysqlActs {
         before: Option<ActId>,
         size: PageSize,
     ) -> Result<Scroll<Act, ActId>, StoreError> {
-        let (below, surplus) = (before.map_or(i64::MAX, Id::raw), size.get() + 1);
         let mut values: Values = board.map(|board| board.raw().into()).into_iter().collect();
-        values.extend([below.into(), surplus.into()]);
+        values.extend([before.map_or(i64::MAX, Id::raw).into(), (size.get() + 1).into()]);
         let statement = if board.is_some() { ACTS_ON_BOARD } else { ACTS };
-        let mut acts = Vec::new();
-        for server in self.db.servers() {
-            for cells in self.db.read(server, statement, values.clone()).await? {
-                acts.push(act_row(cells).map_err(StoreError::from)?);
-            }
-        }
-        acts.sort_by_key(|act| std::cmp::Reverse(act.act_id));
-        acts.truncate(surplus as usize);
-        Ok(Scroll::from_surplus(acts, size, |act| act.act_id))
+        Ok(newest_of_all(from_each(&self.db, statement, values, act_row).await?, size, |act| act.act_id))
     }
 }
 
@@ -145,7 +135,7 @@ pub(crate) async fn record(tx: &mut Tx<'_>, acts: impl IntoIterator<Item = &Act>
 }
 
 async fn insert_report(tx: &mut Tx<'_>, report: Report) -> Result<Report, SqlError> {
-    let (kind, subject) = subject(report.reported);
+    let (kind, subject) = report.reported.columns();
     let values = vec![
         report.report_id.raw().into(),
         bytes(kind),
@@ -175,22 +165,11 @@ async fn resolve_report(tx: &mut Tx<'_>, resolve: &ResolveReport) -> Result<Opti
     tx.first(FIND_REPORT, vec![report.into()]).await?.map(report_row).transpose()
 }
 
-fn subject(reported: Reported) -> (&'static str, i64) {
-    match reported {
-        Reported::Article(article) => ("article", article.raw()),
-        Reported::Comment(comment) => ("comment", comment.raw()),
-    }
-}
-
 /// Columns: id, kind, subject, article, board, reporter, their name, reported, reason, resolved by, resolved, note.
 fn report_row(mut cells: Cells) -> Result<Report, SqlError> {
     let report_id = ReportId::from_raw(cells.next()?);
     let (kind, subject): (String, i64) = (cells.next()?, cells.next()?);
-    let reported = match kind.as_str() {
-        "article" => Reported::Article(ArticleId::from_raw(subject)),
-        "comment" => Reported::Comment(CommentId::from_raw(subject)),
-        other => return Err(SqlError::defect(format!("unknown kind of report \"{other}\""))),
-    };
+    let reported = named("kind of report", &kind, |kind| Reported::of_columns(kind, subject))?;
     let mut report = Report {
         report_id,
         reported,
@@ -214,10 +193,9 @@ fn report_row(mut cells: Cells) -> Result<Report, SqlError> {
 /// Columns: id, kind, moderator, their name, subject, board, acted, detail, reason.
 fn act_row(mut cells: Cells) -> Result<Act, SqlError> {
     let act_id = ActId::from_raw(cells.next()?);
-    let name: String = cells.next()?;
     Ok(Act {
         act_id,
-        kind: ActKind::named(&name).ok_or_else(|| SqlError::defect(format!("unknown kind of act \"{name}\"")))?,
+        kind: named("kind of act", &cells.next::<String>()?, ActKind::named)?,
         moderator_id: MemberId::from_raw(cells.next()?),
         moderator_name: cells.next()?,
         subject: cells.next()?,

@@ -5,26 +5,23 @@ use madang_engine_mysql::Database;
 /// The table that remembers which migrations of a service's own have run.
 const OWN: &str = "schema_history";
 
-mod member {
-    refinery::embed_migrations!("migrations/member");
+/// The migrations of each folder.
+macro_rules! migrations {
+    ($($name:ident: $folder:tt;)*) => {$(
+        mod $name {
+            refinery::embed_migrations!($folder);
+        }
+    )*};
 }
-mod copy {
-    refinery::embed_migrations!("migrations/copy");
-}
-mod article {
-    refinery::embed_migrations!("migrations/article");
-}
-mod comment {
-    refinery::embed_migrations!("migrations/comment");
-}
-mod like {
-    refinery::embed_migrations!("migrations/like");
-}
-mod hot_article {
-    refinery::embed_migrations!("migrations/hot_article");
-}
-mod view {
-    refinery::embed_migrations!("migrations/view");
+
+migrations! {
+    member: "migrations/member";
+    copy: "migrations/copy";
+    article: "migrations/article";
+    comment: "migrations/comment";
+    like: "migrations/like";
+    hot_article: "migrations/hot_article";
+    view: "migrations/view";
 }
 
 /// A service with a database of its own.

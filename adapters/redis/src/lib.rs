@@ -3,6 +3,13 @@
 //! *Invariants:* nothing here is the only copy of what people wrote. Every key expires, but the 64 epoch numbers of the query
 //! model: set `maxmemory-policy volatile-lru`, which leaves those alone.
 
+/// A script out of files under `lua/`, one after the other.
+macro_rules! script {
+    ($($file:literal),+) => {
+        LazyLock::new(|| Script::new(concat!($(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/lua/", $file, ".lua"))),+)))
+    };
+}
+
 mod hot;
 mod live_views;
 mod read_model;

@@ -29,10 +29,10 @@ const DUE_ALL_MAX: usize = 10_000;
 /// Articles in one script.
 const SCRIPT_ARTICLES_MAX: usize = 200;
 
-static VIEW: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("../lua/views/view.lua")));
-static INSERT: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("../lua/views/insert.lua")));
-static DUE: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("../lua/views/due.lua")));
-static NOTE: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("../lua/views/note.lua")));
+static VIEW: LazyLock<Script> = script!("views/view");
+static INSERT: LazyLock<Script> = script!("views/insert");
+static DUE: LazyLock<Script> = script!("views/due");
+static NOTE: LazyLock<Script> = script!("views/note");
 
 /// Live counts in Redis.
 #[derive(Clone)]

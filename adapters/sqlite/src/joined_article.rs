@@ -4,9 +4,9 @@
 use async_trait::async_trait;
 use madang_article_read::{ArticleHead, ArticleText, Count, Entry, JoinedArticle, ReadJoined};
 use madang_board::ArticleId;
-use madang_engine_sqlite::sql_error;
+use madang_engine_sqlite::Statements as _;
 use madang_kernel::{Id, StoreError};
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, Row};
 
 use crate::Sqlite;
 use crate::articles::{article, count};
@@ -47,8 +47,7 @@ fn find_all(tx: &Connection, articles: &[ArticleId]) -> Result<Vec<JoinedArticle
 }
 
 fn find(tx: &Connection, article: ArticleId) -> Result<JoinedArticle, StoreError> {
-    let mut statement = tx.prepare_cached(READ).map_err(sql_error)?;
-    let found = statement.query_row([article.raw()], joined).optional().map_err(sql_error)?;
+    let found = tx.find(READ, [article.raw()], joined)?;
     Ok(found.unwrap_or_default())
 }
 

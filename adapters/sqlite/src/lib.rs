@@ -50,3 +50,15 @@ mod embedded {
 pub fn open(options: SqliteOptions, clock: Arc<dyn Clock>) -> Result<Sqlite, OpenError> {
     Sqlite::open(options, &embedded::migrations::runner(), clock)
 }
+
+/// What a column names; a name that nobody knows is a defect.
+fn named<T>(
+    row: &rusqlite::Row<'_>,
+    column: usize,
+    what: &str,
+    named: impl FnOnce(&str) -> Option<T>,
+) -> rusqlite::Result<T> {
+    let name = row.get_ref(column)?.as_str()?;
+    let unknown = || format!("unknown {what} \"{name}\"").into();
+    named(name).ok_or_else(|| rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, unknown()))
+}

@@ -2,16 +2,13 @@
 //! same transaction; no statement changes or removes one, and triggers keep everybody else from it.
 
 use async_trait::async_trait;
-use madang_board::{
-    Act, ActId, ActKind, ArticleId, BoardId, CommentId, MemberId, Report, ReportId, Reported, Resolution,
-};
-use madang_engine_sqlite::sql_error;
+use madang_board::{Act, ActId, ActKind, ArticleId, BoardId, MemberId, Report, ReportId, Reported, Resolution};
+use madang_engine_sqlite::Statements as _;
 use madang_kernel::{Id, PageSize, Scroll, StoreError, Timestamp};
 use madang_member::{ActSource, ModerationStore, NewReport, ResolveReport};
-use rusqlite::types::Type;
-use rusqlite::{Connection, OptionalExtension, Params, Row, params};
+use rusqlite::{Connection, Row, params};
 
-use crate::{Priority, Sqlite};
+use crate::{Priority, Sqlite, named};
 
 const INSERT_ACT: &str = include_str!("../sql/moderation/insert_act.sql");
 const ACTS: &str = include_str!("../sql/moderation/acts.sql");
@@ -55,8 +52,8 @@ impl ModerationStore for SqliteModeration {
     ) -> Result<Scroll<Report, ReportId>, StoreError> {
         let (open, below, surplus) = (i64::from(open), before.map_or(i64::MAX, Id::raw), surplus(size));
         let found = self.db.read(move |tx| match board {
-            Some(board) => many(tx, REPORTS_ON_BOARD, [board.raw(), open, below, surplus], report_row),
-            None => many(tx, REPORTS, [open, below, surplus], report_row),
+            Some(board) => tx.list(REPORTS_ON_BOARD, [board.raw(), open, below, surplus], report_row),
+            None => tx.list(REPORTS, [open, below, surplus], report_row),
         });
         let found = found.await?;
         Ok(Scroll::from_surplus(found, size, |report| report.report_id))
@@ -77,20 +74,18 @@ impl ActSource for SqliteModeration {
     ) -> Result<Scroll<Act, ActId>, StoreError> {
         let (below, surplus) = (before.map_or(i64::MAX, Id::raw), surplus(size));
         let found = self.db.read(move |tx| match board {
-            Some(board) => many(tx, ACTS_ON_BOARD, [board.raw(), below, surplus], act_row),
-            None => many(tx, ACTS, [below, surplus], act_row),
+            Some(board) => tx.list(ACTS_ON_BOARD, [board.raw(), below, surplus], act_row),
+            None => tx.list(ACTS, [below, surplus], act_row),
         });
         let found = found.await?;
         Ok(Scroll::from_surplus(found, size, |act| act.act_id))
     }
 }
 
-/// Writes an act, if there is one, in the transaction of what it tells of.
-pub(crate) fn record(tx: &Connection, act: Option<&Act>) -> Result<(), StoreError> {
-    let Some(act) = act else { return Ok(()) };
-    let mut insert = tx.prepare_cached(INSERT_ACT).map_err(sql_error)?;
-    insert
-        .execute(params![
+/// Writes acts in the transaction of what they tell of.
+pub(crate) fn record<'a>(tx: &Connection, acts: impl IntoIterator<Item = &'a Act>) -> Result<(), StoreError> {
+    for act in acts {
+        let row = params![
             act.act_id.raw(),
             act.kind.name(),
             act.moderator_id.raw(),
@@ -100,8 +95,9 @@ pub(crate) fn record(tx: &Connection, act: Option<&Act>) -> Result<(), StoreErro
             act.acted_at.as_millis(),
             act.detail,
             act.reason,
-        ])
-        .map_err(sql_error)?;
+        ];
+        tx.run(INSERT_ACT, row)?;
+    }
     Ok(())
 }
 
@@ -109,22 +105,11 @@ fn surplus(size: PageSize) -> i64 {
     i64::from(size.get()) + 1
 }
 
-fn many<T>(
-    tx: &Connection,
-    sql: &str,
-    values: impl Params,
-    row: fn(&Row<'_>) -> rusqlite::Result<T>,
-) -> Result<Vec<T>, StoreError> {
-    let mut statement = tx.prepare_cached(sql).map_err(sql_error)?;
-    let rows = statement.query_map(values, row).map_err(sql_error)?;
-    rows.collect::<Result<_, _>>().map_err(sql_error)
-}
-
 fn report(tx: &Connection, report: Report) -> Result<Report, StoreError> {
-    let (kind, subject) = subject(report.reported);
-    let mut insert = tx.prepare_cached(INSERT_REPORT).map_err(sql_error)?;
-    let inserted = insert
-        .execute(params![
+    let (kind, subject) = report.reported.columns();
+    let inserted = tx.run(
+        INSERT_REPORT,
+        params![
             report.report_id.raw(),
             kind,
             subject,
@@ -134,45 +119,31 @@ fn report(tx: &Connection, report: Report) -> Result<Report, StoreError> {
             report.reporter_name,
             report.reported_at.as_millis(),
             report.reason,
-        ])
-        .map_err(sql_error)?;
+        ],
+    )?;
     if inserted == 1 {
         return Ok(report);
     }
-    let mut find = tx.prepare_cached(FIND_REPORT_OF).map_err(sql_error)?;
-    find.query_row(params![kind, subject, report.reporter_id.raw()], report_row).map_err(sql_error)
+    tx.one(FIND_REPORT_OF, params![kind, subject, report.reporter_id.raw()], report_row)
 }
 
 fn find_report(tx: &Connection, report: ReportId) -> Result<Option<Report>, StoreError> {
-    let mut find = tx.prepare_cached(FIND_REPORT).map_err(sql_error)?;
-    find.query_row([report.raw()], report_row).optional().map_err(sql_error)
+    tx.find(FIND_REPORT, [report.raw()], report_row)
 }
 
 fn resolve_report(tx: &Connection, resolve: &ResolveReport) -> Result<Option<Report>, StoreError> {
     let Resolution { moderator_id, note, resolved_at } = &resolve.resolution;
-    let mut update = tx.prepare_cached(RESOLVE).map_err(sql_error)?;
     let values = params![resolve.report_id.raw(), moderator_id.raw(), resolved_at.as_millis(), note];
-    if update.execute(values).map_err(sql_error)? == 1 {
-        record(tx, Some(&resolve.act))?;
+    if tx.run(RESOLVE, values)? == 1 {
+        record(tx, [&resolve.act])?;
     }
     find_report(tx, resolve.report_id)
-}
-
-fn subject(reported: Reported) -> (&'static str, i64) {
-    match reported {
-        Reported::Article(article) => ("article", article.raw()),
-        Reported::Comment(comment) => ("comment", comment.raw()),
-    }
 }
 
 /// Columns: id, kind, subject, article, board, reporter, their name, reported, reason, resolved by, resolved, note.
 fn report_row(row: &Row<'_>) -> rusqlite::Result<Report> {
     let subject = row.get(2)?;
-    let reported = match row.get_ref(1)?.as_str()? {
-        "article" => Reported::Article(ArticleId::from_raw(subject)),
-        "comment" => Reported::Comment(CommentId::from_raw(subject)),
-        other => return Err(unknown(1, "kind of report", other)),
-    };
+    let reported = named(row, 1, "kind of report", |kind| Reported::of_columns(kind, subject))?;
     let resolution = match row.get::<_, Option<i64>>(9)? {
         Some(moderator) => Some(Resolution {
             moderator_id: MemberId::from_raw(moderator),
@@ -196,10 +167,9 @@ fn report_row(row: &Row<'_>) -> rusqlite::Result<Report> {
 
 /// Columns: id, kind, moderator, their name, subject, board, acted, detail, reason.
 fn act_row(row: &Row<'_>) -> rusqlite::Result<Act> {
-    let name = row.get_ref(1)?.as_str()?;
     Ok(Act {
         act_id: ActId::from_raw(row.get(0)?),
-        kind: ActKind::named(name).ok_or_else(|| unknown(1, "kind of act", name))?,
+        kind: named(row, 1, "kind of act", ActKind::named)?,
         moderator_id: MemberId::from_raw(row.get(2)?),
         moderator_name: row.get(3)?,
         subject: row.get(4)?,
@@ -208,8 +178,4 @@ fn act_row(row: &Row<'_>) -> rusqlite::Result<Act> {
         detail: row.get(7)?,
         reason: row.get(8)?,
     })
-}
-
-fn unknown(column: usize, what: &str, found: &str) -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(column, Type::Text, format!("unknown {what} \"{found}\"").into())
 }

@@ -11,7 +11,7 @@ use madang_board::check::TableSizes;
 use madang_board::{ArticleId, BoardId, MemberId};
 use madang_event::Writer;
 use madang_kernel::{Clock, Created, EventId, Id, Idempotency, PageNumber, PageSize, Timestamp};
-use madang_sqlite::{CheckOptions, SqliteArticles};
+use madang_sqlite::{CheckOptions, PageQuery, SqliteArticles};
 use support::TestDb;
 
 const BOARD: i64 = 1;
@@ -70,8 +70,16 @@ async fn the_three_ways_to_a_page_agree() {
     for number in [1, 2, 33, 34, 35, 67, 111, 112, 1_000_000_000] {
         let page = PageNumber::new("page", number).unwrap();
         let by_blocks = store.page(board(), page, size).await.unwrap();
-        assert_eq!(by_blocks, store.page_by_covering_subquery(board(), page, size).await.unwrap(), "page {number}");
-        assert_eq!(by_blocks, store.page_by_plain_offset(board(), page, size).await.unwrap(), "page {number}");
+        assert_eq!(
+            by_blocks,
+            store.page_by(PageQuery::CoveringSubquery, board(), page, size).await.unwrap(),
+            "page {number}"
+        );
+        assert_eq!(
+            by_blocks,
+            store.page_by(PageQuery::PlainOffset, board(), page, size).await.unwrap(),
+            "page {number}"
+        );
     }
 }
 

@@ -26,7 +26,6 @@ const PARK: &str = include_str!("../sql/outbox/park.sql");
 const FREE_KEY: &str = include_str!("../sql/outbox/free_key.sql");
 const FREE_DUE_KEYS: &str = include_str!("../sql/outbox/free_due_keys.sql");
 const BACKLOG: &str = include_str!("../sql/outbox/backlog.sql");
-const UNSENT_BEFORE: &str = include_str!("../sql/outbox/unsent_before.sql");
 const PARKED: &str = include_str!("../sql/outbox/parked.sql");
 
 /// One claim brings no more rows than this, whatever is asked.
@@ -67,18 +66,6 @@ impl MysqlOutbox {
             inserted.map_err(outage)?;
         }
         Ok(())
-    }
-
-    /// Whether anything that occurred before a moment has not reached the log yet: whoever asks how far the log tells must
-    /// ask this first.
-    pub async fn has_unsent_before(&self, moment: Timestamp) -> Result<bool, Outage> {
-        for server in self.db.servers() {
-            let found = self.db.read(server, UNSENT_BEFORE, vec![moment.as_millis().into()]).await.map_err(outage)?;
-            if !found.is_empty() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 
     fn holds(&self, server: usize, shard: ShardId) -> bool {

@@ -116,11 +116,6 @@ impl<'c> Tx<'c> {
         Ok(())
     }
 
-    /// Lets everything that was written so far be rolled back in the end, as if there had been nothing to write.
-    pub fn undo(&mut self) {
-        self.wrote = false;
-    }
-
     /// Whether anything was written.
     pub fn wrote(&self) -> bool {
         self.wrote

@@ -3,9 +3,10 @@
 use async_trait::async_trait;
 use madang_kernel::{Id, Timestamp};
 use madang_messaging::{DeadLetter, DeadLetterId, DeadLetters, Message, Outage, ToMessage};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, Row, params};
 
-use crate::errors::{outage, sql_error};
+use crate::Statements as _;
+use crate::errors::outage;
 use crate::{Priority, Sqlite, rows};
 
 const INSERT: &str = include_str!("../sql/dead_letter/insert.sql");
@@ -52,36 +53,24 @@ impl<E: ToMessage> DeadLetters for SqliteDeadLetters<E> {
             None => 0,
         };
         let limit = rows::limit(limit.min(LIST_MAX));
-        let list = self.db.read(move |snapshot| {
-            let mut list = snapshot.prepare_cached(LIST).map_err(sql_error)?;
-            let letters = list.query_map([after, limit], letter).map_err(sql_error)?;
-            letters.collect::<Result<_, _>>().map_err(sql_error)
-        });
+        let list = self.db.read(move |snapshot| snapshot.list(LIST, [after, limit], letter));
         list.await.map_err(outage)
     }
 
     async fn find(&self, id: &DeadLetterId) -> Result<Option<DeadLetter>, Outage> {
         let Some(id) = number(id) else { return Ok(None) };
-        let find = self.db.read(move |snapshot| {
-            let mut find = snapshot.prepare_cached(FIND).map_err(sql_error)?;
-            find.query_row([id], letter).optional().map_err(sql_error)
-        });
+        let find = self.db.read(move |snapshot| snapshot.find(FIND, [id], letter));
         find.await.map_err(outage)
     }
 
     async fn remove(&self, id: &DeadLetterId) -> Result<bool, Outage> {
         let Some(id) = number(id) else { return Ok(false) };
-        let remove = self.db.write(Priority::Foreground, move |tx| {
-            tx.prepare_cached(REMOVE).and_then(|mut remove| remove.execute([id])).map_err(sql_error)
-        });
+        let remove = self.db.write(Priority::Foreground, move |tx| tx.run(REMOVE, [id]));
         remove.await.map(|removed| removed == 1).map_err(outage)
     }
 
     async fn count(&self) -> Result<u64, Outage> {
-        let count = self.db.read(|snapshot| {
-            let count = snapshot.prepare_cached(COUNT).and_then(|mut count| count.query_row([], |row| row.get(0)));
-            count.map_err(sql_error)
-        });
+        let count = self.db.read(|snapshot| snapshot.one(COUNT, [], |row| row.get(0)));
         count.await.map(|count: i64| count.unsigned_abs()).map_err(outage)
     }
 }

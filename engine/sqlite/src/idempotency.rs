@@ -4,9 +4,9 @@
 use madang_kernel::{
     Idempotency, IdempotencyKey, IdempotencyRecord, IdempotencyRecords, NewIdempotencyRecord, StoreError, Timestamp,
 };
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, Row, params};
 
-use crate::errors::sql_error;
+use crate::Statements as _;
 use crate::rows;
 
 const FIND: &str = include_str!("../sql/idempotency/find.sql");
@@ -25,8 +25,7 @@ pub fn load(
         let answered_at = Timestamp::from_millis(row.get(2)?);
         Ok(IdempotencyRecord { fingerprint: row.get(0)?, answer: row.get(1)?, answered_at })
     };
-    let mut find = tx.prepare_cached(FIND).map_err(sql_error)?;
-    if let Some(record) = find.query_row(params![caller, scope, key], read).optional().map_err(sql_error)? {
+    if let Some(record) = tx.find(FIND, params![caller, scope, key], read)? {
         records.load(IdempotencyKey { caller: *caller, scope: scope.clone(), key: key.clone() }, record);
     }
     Ok(records)
@@ -36,13 +35,12 @@ pub fn load(
 pub fn store(tx: &Connection, records: &[NewIdempotencyRecord]) -> Result<(), StoreError> {
     for NewIdempotencyRecord { key: IdempotencyKey { caller, scope, key }, record, .. } in records {
         let row = params![caller, scope, key, record.fingerprint, record.answer, record.answered_at.as_millis()];
-        tx.prepare_cached(STORE).and_then(|mut store| store.execute(row)).map_err(sql_error)?;
+        tx.run(STORE, row)?;
     }
     Ok(())
 }
 
 /// Removes up to `limit` records made before `before`; returns how many.
 pub fn purge(tx: &Connection, before: Timestamp, limit: usize) -> Result<usize, StoreError> {
-    let mut purge = tx.prepare_cached(PURGE).map_err(sql_error)?;
-    purge.execute([before.as_millis(), rows::limit(limit)]).map_err(sql_error)
+    tx.run(PURGE, [before.as_millis(), rows::limit(limit)])
 }

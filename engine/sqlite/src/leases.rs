@@ -6,9 +6,9 @@
 use async_trait::async_trait;
 use madang_kernel::{NodeId, NodeLease, NodeLeases, StoreError};
 use madang_messaging::ToMessage;
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 
-use crate::errors::sql_error;
+use crate::Statements as _;
 use crate::{Priority, Sqlite};
 
 const FIND: &str = include_str!("../sql/lease/find.sql");
@@ -37,15 +37,10 @@ impl<E: ToMessage> NodeLeases for SqliteLeases<E> {
         let clock = self.db.clock().clone();
         self.db
             .write(Priority::Foreground, move |tx| {
-                let ended = tx
-                    .prepare_cached(FIND)
-                    .and_then(|mut find| find.query_row([NODE.0], |row| row.get::<_, i64>(1)).optional())
-                    .map_err(sql_error)?;
+                let ended = tx.find(FIND, [NODE.0], |row| row.get::<_, i64>(1))?;
                 let from_ms = clock.now().as_millis().max(ended.unwrap_or(i64::MIN));
                 let lease = NodeLease { node: NODE, from_ms, until_ms: from_ms.saturating_add(ttl_ms.max(0)) };
-                tx.prepare_cached(STORE)
-                    .and_then(|mut store| store.execute(params![NODE.0, lease.from_ms, lease.until_ms]))
-                    .map_err(sql_error)?;
+                tx.run(STORE, params![NODE.0, lease.from_ms, lease.until_ms])?;
                 Ok(lease)
             })
             .await
@@ -57,10 +52,7 @@ impl<E: ToMessage> NodeLeases for SqliteLeases<E> {
             .write(Priority::Foreground, move |tx| {
                 // Ids up to the old end may be out already: an end never comes closer.
                 let until_ms = clock.now().as_millis().saturating_add(ttl_ms.max(0)).max(lease.until_ms);
-                let renewed = tx
-                    .prepare_cached(RENEW)
-                    .and_then(|mut renew| renew.execute(params![lease.node.0, lease.from_ms, lease.until_ms, until_ms]))
-                    .map_err(sql_error)?;
+                let renewed = tx.run(RENEW, params![lease.node.0, lease.from_ms, lease.until_ms, until_ms])?;
                 Ok((renewed == 1).then_some(NodeLease { until_ms, ..lease }))
             })
             .await
@@ -70,12 +62,7 @@ impl<E: ToMessage> NodeLeases for SqliteLeases<E> {
         let unused_from_ms = unused_from_ms.clamp(lease.from_ms, lease.until_ms);
         self.db
             .write(Priority::Foreground, move |tx| {
-                tx.prepare_cached(RELEASE)
-                    .and_then(|mut release| {
-                        release.execute(params![lease.node.0, lease.from_ms, lease.until_ms, unused_from_ms])
-                    })
-                    .map(|_| ())
-                    .map_err(sql_error)
+                tx.run(RELEASE, params![lease.node.0, lease.from_ms, lease.until_ms, unused_from_ms]).map(drop)
             })
             .await
     }

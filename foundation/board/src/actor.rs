@@ -16,6 +16,8 @@ pub enum Role {
     Admin,
 }
 
+names!(Role { Member = "member", Moderator = "moderator", Admin = "admin" });
+
 /// A signed-in member, as established from their token and from what is known beyond it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Actor {

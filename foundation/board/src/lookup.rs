@@ -18,8 +18,10 @@ pub enum CommentMode {
     Tree,
 }
 
+names!(CommentMode { TwoLevel = "two_level", Tree = "tree" });
+
 /// What is known of an article that exists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArticleFacts {
     /// The board it is on.
     pub board_id: BoardId,

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::text::{is_blank, longer_than};
-use madang_kernel::{Invalid, Timestamp};
+use madang_kernel::{Id as _, Invalid, Timestamp, millis};
 
 use crate::{ActId, Actor, ArticleId, BoardId, CommentId, MemberId, ReportId};
 
@@ -66,43 +66,20 @@ pub enum ActKind {
     ReportResolved,
 }
 
-impl ActKind {
-    /// Every kind there is.
-    pub const ALL: [Self; 9] = [
-        Self::ArticleEdited,
-        Self::ArticleDeleted,
-        Self::CommentDeleted,
-        Self::MemberSuspended,
-        Self::SuspensionLifted,
-        Self::RoleGiven,
-        Self::ModeratorAppointed,
-        Self::ModeratorDismissed,
-        Self::ReportResolved,
-    ];
-
-    /// How the kind is written in a column.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ArticleEdited => "article_edited",
-            Self::ArticleDeleted => "article_deleted",
-            Self::CommentDeleted => "comment_deleted",
-            Self::MemberSuspended => "member_suspended",
-            Self::SuspensionLifted => "suspension_lifted",
-            Self::RoleGiven => "role_given",
-            Self::ModeratorAppointed => "moderator_appointed",
-            Self::ModeratorDismissed => "moderator_dismissed",
-            Self::ReportResolved => "report_resolved",
-        }
-    }
-
-    /// The kind of that name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-}
+names!(ActKind {
+    ArticleEdited = "article_edited",
+    ArticleDeleted = "article_deleted",
+    CommentDeleted = "comment_deleted",
+    MemberSuspended = "member_suspended",
+    SuspensionLifted = "suspension_lifted",
+    RoleGiven = "role_given",
+    ModeratorAppointed = "moderator_appointed",
+    ModeratorDismissed = "moderator_dismissed",
+    ReportResolved = "report_resolved",
+});
 
 /// One act of a moderator, as the log keeps it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Act {
     /// Names the act; later acts have greater ids.
     pub act_id: ActId,
@@ -121,6 +98,7 @@ pub struct Act {
     /// Why, in the moderator's words; may be empty.
     pub reason: String,
     /// When.
+    #[serde(rename = "acted_at_ms", with = "millis")]
     pub acted_at: Timestamp,
 }
 
@@ -148,6 +126,25 @@ pub enum Reported {
     Article(ArticleId),
     /// A comment.
     Comment(CommentId),
+}
+
+impl Reported {
+    /// The kind as it is written in a column, and the id's number.
+    pub fn columns(self) -> (&'static str, i64) {
+        match self {
+            Self::Article(article) => ("article", article.raw()),
+            Self::Comment(comment) => ("comment", comment.raw()),
+        }
+    }
+
+    /// What these columns name, if it is of a kind that is known.
+    pub fn of_columns(kind: &str, subject: i64) -> Option<Self> {
+        match kind {
+            "article" => Some(Self::Article(ArticleId::from_raw(subject))),
+            "comment" => Some(Self::Comment(CommentId::from_raw(subject))),
+            _ => None,
+        }
+    }
 }
 
 /// A member's report of an article or a comment.
@@ -191,7 +188,7 @@ mod tests {
     #[test]
     fn every_kind_is_read_back_from_its_name() {
         for kind in ActKind::ALL {
-            assert_eq!(ActKind::named(kind.name()), Some(kind));
+            assert_eq!(ActKind::named(kind.name()), Some(*kind));
         }
         assert_eq!(ActKind::named("nothing"), None);
     }

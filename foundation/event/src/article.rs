@@ -1,7 +1,7 @@
 //! What happens to articles. Every event carries the whole state, so a consumer that missed one is put right by the next.
 
 use madang_board::{ArticleId, BoardId, MemberId};
-use madang_kernel::Timestamp;
+use madang_kernel::{Timestamp, millis};
 use serde::{Deserialize, Serialize};
 
 /// Who wrote something, with the name they had at that moment.
@@ -20,6 +20,50 @@ pub struct BoardCount {
     pub article_count: u64,
     /// Grows by one with each change of the count: the newer one wins.
     pub version: u64,
+}
+
+/// An article as a list shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArticleHead {
+    /// Names the article.
+    pub article_id: ArticleId,
+    /// Its board.
+    pub board_id: BoardId,
+    /// The headline.
+    pub title: String,
+    /// Who wrote it, with the name they had then.
+    #[serde(flatten, with = "BesideTheRest")]
+    pub writer: Writer,
+    /// When it was created.
+    #[serde(rename = "created_at_ms", with = "millis")]
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    #[serde(rename = "modified_at_ms", with = "millis")]
+    pub modified_at: Timestamp,
+    /// 1 when created, and one more with each edit: the newer text wins.
+    pub version: u64,
+}
+
+/// A writer in a message between processes, whose fields stand beside those of the article.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Writer")]
+struct BesideTheRest {
+    #[serde(rename = "writer_id")]
+    member_id: MemberId,
+    #[serde(rename = "writer_name")]
+    name: String,
+}
+
+/// The newest articles of a board, with its count, of one moment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewestArticles {
+    /// Newest first.
+    pub ids: Vec<ArticleId>,
+    /// Whether the board holds no others.
+    pub is_all: bool,
+    /// How many articles the board holds.
+    #[serde(flatten)]
+    pub count: BoardCount,
 }
 
 /// An article as it stands after it was created or edited; the envelope's version is the article's.

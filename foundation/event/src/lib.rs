@@ -7,7 +7,7 @@ mod peek;
 mod reaction;
 mod topic;
 
-pub use article::{ArticleDeleted, ArticleState, BoardCount, Writer};
+pub use article::{ArticleDeleted, ArticleHead, ArticleState, BoardCount, NewestArticles, Writer};
 pub use deletions::{ArticleDeletions, ArticleParts};
 pub use envelope::{DecodeError, DecodeReason, Envelope, Event, type_name};
 pub use peek::Peeked;

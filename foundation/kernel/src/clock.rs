@@ -55,6 +55,23 @@ impl<'de> Deserialize<'de> for Timestamp {
     }
 }
 
+/// A moment in JSON as Unix milliseconds, for messages between processes: `#[serde(with = "millis")]`.
+pub mod millis {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::Timestamp;
+
+    /// Writes the milliseconds.
+    pub fn serialize<S: Serializer>(moment: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
+        moment.as_millis().serialize(serializer)
+    }
+
+    /// Reads the milliseconds.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
+        i64::deserialize(deserializer).map(Timestamp::from_millis)
+    }
+}
+
 /// Where time comes from.
 pub trait Clock: Send + Sync + 'static {
     /// The present moment.

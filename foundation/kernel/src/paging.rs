@@ -1,5 +1,7 @@
 //! Pages and cursors: values that cannot be out of range, and the count that tells which page buttons to enable.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Invalid;
 
 /// How many items a page or a scroll step holds: 1 to 100.
@@ -56,7 +58,7 @@ impl PageNumber {
 }
 
 /// One page of a numbered list.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Page<T> {
     /// What the page holds; empty past the end.
     pub items: Vec<T>,
@@ -65,7 +67,7 @@ pub struct Page<T> {
 }
 
 /// One step of a cursor list.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scroll<T, C> {
     /// What the step holds.
     pub items: Vec<T>,

@@ -151,11 +151,6 @@ impl ShardMap {
     pub fn servers(&self) -> usize {
         self.servers
     }
-
-    /// The shards of one server.
-    pub fn shards_of(&self, server: ServerIndex) -> impl Iterator<Item = ShardId> {
-        ShardId::all().filter(move |shard| self.server(*shard) == server)
-    }
 }
 
 fn parse_range(text: &str) -> Option<RangeInclusive<u8>> {
@@ -176,7 +171,7 @@ mod tests {
         assert_eq!(map.servers(), 3);
         assert_eq!(map.server(ShardId(31)), ServerIndex(0));
         assert_eq!(map.server(ShardId(63)), ServerIndex(2));
-        assert_eq!(map.shards_of(ServerIndex(1)).count(), 31);
+        assert_eq!(ShardId::all().filter(|shard| map.server(*shard) == ServerIndex(1)).count(), 31);
     }
 
     #[test]

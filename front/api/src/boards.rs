@@ -15,32 +15,14 @@ use crate::state::{ArticleCalls, Shared};
 use crate::{ApiError, reply};
 
 /// How the comments of a board's articles are arranged.
-#[derive(Clone, Copy, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[schema(as = CommentMode)]
+#[derive(ToSchema)]
+#[schema(as = CommentMode, rename_all = "snake_case")]
+#[expect(dead_code, reason = "the description of a value that is written and read elsewhere")]
 pub(crate) enum CommentModeName {
     /// Comments and replies to them, no deeper.
     TwoLevel,
     /// Replies to replies.
     Tree,
-}
-
-impl From<CommentMode> for CommentModeName {
-    fn from(mode: CommentMode) -> Self {
-        match mode {
-            CommentMode::TwoLevel => Self::TwoLevel,
-            CommentMode::Tree => Self::Tree,
-        }
-    }
-}
-
-impl From<CommentModeName> for CommentMode {
-    fn from(mode: CommentModeName) -> Self {
-        match mode {
-            CommentModeName::TwoLevel => Self::TwoLevel,
-            CommentModeName::Tree => Self::Tree,
-        }
-    }
 }
 
 /// A board to create.
@@ -56,7 +38,8 @@ pub(crate) struct NewBoard {
         pattern = r"^\s*[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*[^\s\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0][^\u0000-\u001f\u007f-\u009f\u2028\u2029]*\s*$"
     )]
     title: String,
-    comment_mode: CommentModeName,
+    #[schema(value_type = CommentModeName)]
+    comment_mode: CommentMode,
 }
 
 /// A board.
@@ -67,7 +50,8 @@ pub(crate) struct BoardBody {
     board_id: BoardId,
     slug: String,
     title: String,
-    comment_mode: CommentModeName,
+    #[schema(value_type = CommentModeName)]
+    comment_mode: CommentMode,
     /// Articles on it now.
     article_count: u64,
     #[schema(value_type = String, format = DateTime)]
@@ -80,7 +64,7 @@ impl From<BoardWithCount> for BoardBody {
             board_id: board.board_id,
             slug: board.slug,
             title: board.title,
-            comment_mode: board.comment_mode.into(),
+            comment_mode: board.comment_mode,
             article_count,
             created_at: board.created_at,
         }
@@ -133,7 +117,7 @@ pub(crate) async fn create(
 ) -> Result<Response, ApiError> {
     let idempotency = key.idempotency(&session.actor, || "POST /api/v1/boards".to_owned(), &body.bytes);
     let NewBoard { slug, title, comment_mode } = body.value;
-    let draft = BoardDraft { slug, title, comment_mode: comment_mode.into() };
+    let draft = BoardDraft { slug, title, comment_mode };
     let board = BoardBody::from(api.articles.create_board(&session.actor, draft, idempotency).await?);
     reply::created(&format!("/api/v1/boards/{}", board.board_id), Some(reply::digest_tag(&board)?), &board)
 }

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use madang_article::ArticleError;
+use madang_board::rules::Refused;
 use madang_comment::CommentError;
 use madang_kernel::{Invalid, StoreError};
 use madang_like::LikeError;
@@ -145,7 +146,7 @@ impl From<ArticleError> for ApiError {
     fn from(error: ArticleError) -> Self {
         match error {
             ArticleError::NotFound(what) => Self::NotFound(what),
-            ArticleError::Forbidden(why) => Self::Forbidden(why),
+            ArticleError::Forbidden(Refused(why)) => Self::Forbidden(why),
             ArticleError::Invalid(invalid) => invalid.into(),
             ArticleError::Changed => Self::Changed,
             ArticleError::SlugTaken => Self::Conflict("another board has this slug"),
@@ -159,7 +160,7 @@ impl From<CommentError> for ApiError {
     fn from(error: CommentError) -> Self {
         match error {
             CommentError::NotFound(what) => Self::NotFound(what),
-            CommentError::Forbidden(why) => Self::Forbidden(why),
+            CommentError::Forbidden(Refused(why)) => Self::Forbidden(why),
             CommentError::Invalid(invalid) => invalid.into(),
             CommentError::TooDeep(refusal) => Self::invalid("parent_id", refusal.to_string()),
             CommentError::LevelFull(_) => Self::Conflict("there is no room for another reply to this parent"),
@@ -174,7 +175,7 @@ impl From<LikeError> for ApiError {
     fn from(error: LikeError) -> Self {
         match error {
             LikeError::NotFound => Self::NotFound("article"),
-            LikeError::Forbidden(why) => Self::Forbidden(why),
+            LikeError::Forbidden(Refused(why)) => Self::Forbidden(why),
             LikeError::Invalid(invalid) => invalid.into(),
             LikeError::Store(store) => store.into(),
         }
@@ -196,7 +197,7 @@ impl From<MemberError> for ApiError {
             MemberError::NotFound => Self::NotFound("member"),
             MemberError::NotSignedIn(what_to_do) => Self::NotSignedIn(what_to_do),
             MemberError::WrongPassword => Self::NotSignedIn("name or password is wrong"),
-            MemberError::Forbidden(why) => Self::Forbidden(why),
+            MemberError::Forbidden(Refused(why)) => Self::Forbidden(why),
             MemberError::NameTaken => Self::Conflict("this name is taken"),
             MemberError::LastAdmin => Self::Conflict("this is the last administrator: make another one first"),
             MemberError::Suspended => Self::Conflict("this member is suspended: lift the suspension first"),

@@ -27,6 +27,4 @@ mod views;
 
 pub use error::ApiError;
 pub use router::{router, router_with_pages};
-pub use state::{
-    ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, ModerationCalls, ReadCalls, ViewCalls,
-};
+pub use state::{ApiState, ArticleCalls, HotCalls, ReadCalls, ViewCalls};

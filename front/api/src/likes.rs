@@ -70,7 +70,7 @@ pub(crate) async fn like(
     PathId(article): PathId<ArticleId>,
     Signed(session): Signed,
 ) -> Result<Response, ApiError> {
-    let answer = api.likes.like(&session.actor, article).await?;
+    let answer = api.like(&session.actor, article).await?;
     reply::json(StatusCode::OK, &LikeBody::from(answer.state))
 }
 
@@ -88,7 +88,7 @@ pub(crate) async fn unlike(
     PathId(article): PathId<ArticleId>,
     Signed(session): Signed,
 ) -> Result<Response, ApiError> {
-    let answer = api.likes.unlike(&session.actor, article).await?;
+    let answer = api.unlike(&session.actor, article).await?;
     reply::json(StatusCode::OK, &LikeBody::from(answer.state))
 }
 
@@ -107,7 +107,7 @@ pub(crate) async fn state(
     Visitor(session): Visitor,
 ) -> Result<Response, ApiError> {
     let member = session.map(|session| session.actor.member_id);
-    let state = api.likes.state(article, member).await?;
+    let state = api.state(article, member).await?;
     reply::json(StatusCode::OK, &LikeBody::from(state))
 }
 
@@ -128,7 +128,7 @@ pub(crate) async fn likers(
     PathId(article): PathId<ArticleId>,
     ScrollQuery(after, size): ScrollQuery<MemberId>,
 ) -> Result<Response, ApiError> {
-    let found = api.likes.likers(article, after, size).await?;
+    let found = api.likers(article, after, size).await?;
     let items = found.items.into_iter().map(LikerBody::from).collect();
     reply::json(StatusCode::OK, &LikerScroll { items, next: found.next })
 }

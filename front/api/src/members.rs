@@ -40,7 +40,8 @@ pub(crate) struct MemberBody {
     #[schema(value_type = IdText)]
     member_id: MemberId,
     name: String,
-    role: RoleName,
+    #[schema(value_type = RoleName)]
+    role: Role,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
 }
@@ -48,44 +49,25 @@ pub(crate) struct MemberBody {
 impl From<Member> for MemberBody {
     fn from(member: Member) -> Self {
         let Member { member_id, name, role, created_at } = member;
-        Self { member_id, name, role: role.into(), created_at }
+        Self { member_id, name, role, created_at }
     }
 }
 
 /// What a member may do; each role includes the ones before it.
-#[derive(Clone, Copy, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[schema(as = Role)]
+#[derive(ToSchema)]
+#[schema(as = Role, rename_all = "snake_case")]
+#[expect(dead_code, reason = "the description of a value that is written and read elsewhere")]
 pub(crate) enum RoleName {
     Member,
     Moderator,
     Admin,
 }
 
-impl From<Role> for RoleName {
-    fn from(role: Role) -> Self {
-        match role {
-            Role::Member => Self::Member,
-            Role::Moderator => Self::Moderator,
-            Role::Admin => Self::Admin,
-        }
-    }
-}
-
-impl From<RoleName> for Role {
-    fn from(role: RoleName) -> Self {
-        match role {
-            RoleName::Member => Self::Member,
-            RoleName::Moderator => Self::Moderator,
-            RoleName::Admin => Self::Admin,
-        }
-    }
-}
-
 /// The role to give.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct RoleChange {
-    role: RoleName,
+    #[schema(value_type = RoleName)]
+    role: Role,
 }
 
 /// Register.
@@ -100,7 +82,7 @@ pub(crate) async fn register(
     State(api): State<Shared<MemberCalls>>,
     body: Json<NameAndPassword>,
 ) -> Result<Response, ApiError> {
-    let Member { member_id, name, .. } = api.members.register(&body.value.name, &body.value.password).await?;
+    let Member { member_id, name, .. } = api.register(&body.value.name, &body.value.password).await?;
     reply::created(&format!("/api/v1/members/{member_id}"), None, &Registered { member_id, name })
 }
 
@@ -119,7 +101,7 @@ pub(crate) async fn me(
     Signed(session): Signed,
     seen: IfNoneMatch,
 ) -> Result<Response, ApiError> {
-    let member = api.members.get(session.actor.member_id).await?;
+    let member = api.get(session.actor.member_id).await?;
     reply::digested(&seen, &MemberBody::from(member))
 }
 
@@ -140,7 +122,7 @@ pub(crate) async fn member(
     PathId(member): PathId<MemberId>,
     seen: IfNoneMatch,
 ) -> Result<Response, ApiError> {
-    let member = api.members.get(member).await?;
+    let member = api.get(member).await?;
     reply::digested(&seen, &MemberBody::from(member))
 }
 
@@ -160,6 +142,6 @@ pub(crate) async fn set_role(
     Signed(session): Signed,
     body: Json<RoleChange>,
 ) -> Result<Response, ApiError> {
-    let member = api.members.set_role(&session.actor, member, body.value.role.into()).await?;
+    let member = api.set_role(&session.actor, member, body.value.role).await?;
     reply::json(StatusCode::OK, &MemberBody::from(member))
 }

@@ -28,7 +28,7 @@ pub(crate) async fn report_article(
     Signed(session): Signed,
     body: Json<NewReport>,
 ) -> Result<Response, ApiError> {
-    let report = api.moderation.report(&session.actor, Reported::Article(article), &body.value.reason).await?;
+    let report = api.report(&session.actor, Reported::Article(article), &body.value.reason).await?;
     created(report.ok_or(ApiError::NotFound("article"))?)
 }
 
@@ -47,7 +47,7 @@ pub(crate) async fn report_comment(
     Signed(session): Signed,
     body: Json<NewReport>,
 ) -> Result<Response, ApiError> {
-    let report = api.moderation.report(&session.actor, Reported::Comment(comment), &body.value.reason).await?;
+    let report = api.report(&session.actor, Reported::Comment(comment), &body.value.reason).await?;
     created(report.ok_or(ApiError::NotFound("comment"))?)
 }
 
@@ -75,7 +75,7 @@ pub(crate) async fn reports(
     Signed(session): Signed,
     ReportQuery { open, board, before, size }: ReportQuery,
 ) -> Result<Response, ApiError> {
-    let found = api.moderation.reports(&session.actor, open, board, before, size).await?;
+    let found = api.reports(&session.actor, open, board, before, size).await?;
     let items = found.items.into_iter().map(ReportBody::from).collect();
     reply::json(StatusCode::OK, &ReportList { items, next: found.next })
 }
@@ -96,7 +96,7 @@ pub(crate) async fn resolve(
     OptionalJson(settlement): OptionalJson<Settlement>,
 ) -> Result<Response, ApiError> {
     let note = settlement.and_then(|settlement| settlement.note);
-    let settled = api.moderation.resolve(&session.actor, report, note.as_deref()).await?;
+    let settled = api.resolve(&session.actor, report, note.as_deref()).await?;
     reply::json(StatusCode::OK, &ReportBody::from(settled.ok_or(ApiError::NotFound("report"))?))
 }
 
@@ -119,7 +119,7 @@ pub(crate) async fn log(
     Signed(session): Signed,
     ActQuery { board, before, size }: ActQuery,
 ) -> Result<Response, ApiError> {
-    let found = api.moderation.log(&session.actor, board, before, size).await?;
+    let found = api.log(&session.actor, board, before, size).await?;
     let items = found.items.into_iter().map(ActBody::from).collect();
     reply::json(StatusCode::OK, &Log { items, next: found.next })
 }
@@ -139,7 +139,7 @@ pub(crate) async fn appoint(
     ModeratorPath(board, member): ModeratorPath,
     Signed(session): Signed,
 ) -> Result<Response, ApiError> {
-    api.moderation.appoint(&session.actor, board, member).await?.ok_or(ApiError::NotFound("board"))?;
+    api.appoint(&session.actor, board, member).await?.ok_or(ApiError::NotFound("board"))?;
     Ok(reply::no_content())
 }
 
@@ -157,6 +157,6 @@ pub(crate) async fn dismiss(
     ModeratorPath(board, member): ModeratorPath,
     Signed(session): Signed,
 ) -> Result<Response, ApiError> {
-    api.moderation.dismiss(&session.actor, board, member).await?.ok_or(ApiError::NotFound("board"))?;
+    api.dismiss(&session.actor, board, member).await?.ok_or(ApiError::NotFound("board"))?;
     Ok(reply::no_content())
 }

@@ -19,11 +19,10 @@ use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use crate::completed::completed;
 use crate::openapi::ApiDoc;
-use crate::state::{Operators, Served, Shared};
+use crate::state::{CommentCalls, LikeCalls, MemberCalls, ModerationCalls, Operators, Served, Shared};
 use crate::{
-    ApiError, ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, ModerationCalls, ReadCalls,
-    ViewCalls, articles, boards, comments, hot_articles, likes, members, moderation, operations, sessions, supervision,
-    views,
+    ApiError, ApiState, ArticleCalls, HotCalls, ReadCalls, ViewCalls, articles, boards, comments, hot_articles, likes,
+    members, moderation, operations, sessions, supervision, views,
 };
 
 /// `/readyz` asks every part; a part that does not answer is not ready.

@@ -44,7 +44,7 @@ pub(crate) async fn sign_in(
     if let Some(limiter) = &api.policy.limiter {
         limiter.admit_sign_in(&body.value.name).await?;
     }
-    let SignedIn { token, expires_at, member } = api.members.sign_in(&body.value.name, &body.value.password).await?;
+    let SignedIn { token, expires_at, member } = api.sign_in(&body.value.name, &body.value.password).await?;
     let cookie = store_session(&token, expires_at, api.policy.cookies_secure).ok_or(Rejection::Internal)?;
     let body = SessionBody { token, expires_at, member: member.into() };
     let mut response = reply::created("/api/v1/sessions/current", None, &body)?;
@@ -64,7 +64,7 @@ pub(crate) async fn sign_out(
     State(api): State<Shared<MemberCalls>>,
     Signed(session): Signed,
 ) -> Result<Response, ApiError> {
-    api.members.sign_out(&session).await?;
+    api.sign_out(&session).await?;
     let mut response = reply::no_content();
     let forget = forget_session(api.policy.cookies_secure).ok_or(Rejection::Internal)?;
     response.headers_mut().insert(header::SET_COOKIE, forget);

@@ -23,21 +23,21 @@ pub struct ApiState {
     /// Knows whose a token is; every process does.
     pub sessions: Arc<Sessions>,
     /// Members and sessions.
-    pub members: Option<MemberCalls>,
+    pub members: Option<Arc<MemberService>>,
     /// Boards, and writing articles.
     pub articles: Option<ArticleCalls>,
     /// Reading articles and their lists.
     pub read: Option<ReadCalls>,
     /// Comments.
-    pub comments: Option<CommentCalls>,
+    pub comments: Option<Arc<CommentService>>,
     /// Likes.
-    pub likes: Option<LikeCalls>,
+    pub likes: Option<Arc<LikeService>>,
     /// Views.
     pub views: Option<ViewCalls>,
     /// Hot articles.
     pub hot: Option<HotCalls>,
-    /// Reports, the log of moderation, moderators of boards.
-    pub moderation: Option<ModerationCalls>,
+    /// Reports, the log of moderation, moderators of boards; served where members are.
+    pub moderation: Option<Arc<Moderation>>,
     /// What `/readyz` reports.
     pub readiness: Arc<dyn Readiness>,
     /// Renders `/metrics` in Prometheus' text format.
@@ -46,17 +46,15 @@ pub struct ApiState {
     pub policy: RequestPolicy,
 }
 
-/// What calls about members work with.
-pub struct MemberCalls {
-    /// Members and sessions.
-    pub members: Arc<MemberService>,
-}
-
-/// What calls about moderation work with; they are served where members are.
-pub struct ModerationCalls {
-    /// Reports, moderators of boards, and the log.
-    pub moderation: Arc<Moderation>,
-}
+// What calls about one service work with: the service.
+/// Members and sessions.
+pub(crate) type MemberCalls = Arc<MemberService>;
+/// Moderation, which is served where members are.
+pub(crate) type ModerationCalls = Arc<Moderation>;
+/// Comments.
+pub(crate) type CommentCalls = Arc<CommentService>;
+/// Likes.
+pub(crate) type LikeCalls = Arc<LikeService>;
 
 /// What calls about boards and calls that write articles work with.
 pub struct ArticleCalls {
@@ -94,18 +92,6 @@ impl ReadCalls {
     ) -> Arc<CachedBody> {
         self.cache.insert(miss, json.into(), reply::JSON, tag)
     }
-}
-
-/// What calls about comments work with.
-pub struct CommentCalls {
-    /// Comments.
-    pub comments: Arc<CommentService>,
-}
-
-/// What calls about likes work with.
-pub struct LikeCalls {
-    /// Likes.
-    pub likes: Arc<LikeService>,
 }
 
 /// What calls about views work with.

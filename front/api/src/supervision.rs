@@ -63,7 +63,7 @@ pub(crate) async fn change_password(
     Signed(session): Signed,
     body: Json<PasswordChange>,
 ) -> Result<Response, ApiError> {
-    api.members.change_password(&session, &body.value.current, &body.value.new).await?;
+    api.change_password(&session, &body.value.current, &body.value.new).await?;
     Ok(reply::no_content())
 }
 
@@ -83,7 +83,7 @@ pub(crate) async fn suspend(
     body: Json<NewSuspension>,
 ) -> Result<Response, ApiError> {
     let NewSuspension { until, reason } = body.value;
-    api.members.suspend(&session.actor, member, until, &reason).await?;
+    api.suspend(&session.actor, member, until, &reason).await?;
     reply::json(StatusCode::OK, &SuspensionBody { member_id: member, until, reason })
 }
 
@@ -101,6 +101,6 @@ pub(crate) async fn lift(
     PathId(member): PathId<MemberId>,
     Signed(session): Signed,
 ) -> Result<Response, ApiError> {
-    api.members.lift_suspension(&session.actor, member).await?;
+    api.lift_suspension(&session.actor, member).await?;
     Ok(reply::no_content())
 }

@@ -8,7 +8,7 @@ use madang_board::{CommentMode, Role};
 use madang_server::PartState;
 use maud::{Markup, html};
 
-use crate::error::{Refused, WebError};
+use crate::error::{OrRefuse as _, Refused, WebError};
 use crate::form::{Line, Problems};
 use crate::idempotency::{idempotency, idempotency_field};
 use crate::layout::{NavEntry, Page, token_field, whole};
@@ -28,21 +28,20 @@ struct BoardForm {
 
 /// The page.
 pub(crate) async fn admin(State(web): State<Shared>, visit: Visit) -> Result<Response, Refused> {
-    require_admin(&visit).map_err(|error| error.refuse(&web, &visit))?;
+    require_admin(&visit).or_refuse(&web, &visit)?;
     show(&web, &visit, StatusCode::OK, &BoardForm::default()).await
 }
 
 /// Creates a board.
 pub(crate) async fn create_board(State(web): State<Shared>, posted: Posted) -> Result<Response, Refused> {
     let visit = &posted.visit;
-    let refuse = |error: WebError| error.refuse(&web, visit);
-    require_admin(visit).map_err(refuse)?;
+    require_admin(visit).or_refuse(&web, visit)?;
     let is_tree = posted.fields.text("comment_mode") == "tree";
     let (slug, title) = (posted.fields.text("slug").to_owned(), posted.fields.text("title").to_owned());
     let problems = match create(&web, &posted, &slug, &title, is_tree).await {
         Ok(()) => return Ok(reply::see_other(&format!("/b/{slug}"))),
         Err(Ok(problems)) => problems,
-        Err(Err(error)) => return Err(refuse(error)),
+        Err(Err(error)) => return Err(error.refuse(&web, visit)),
     };
     let form = BoardForm { slug, title, is_tree, problems };
     show(&web, visit, StatusCode::UNPROCESSABLE_ENTITY, &form).await
@@ -82,7 +81,7 @@ pub(crate) fn require_admin(visit: &Visit) -> Result<(), WebError> {
 }
 
 async fn show(web: &Web, visit: &Visit, status: StatusCode, form: &BoardForm) -> Result<Response, Refused> {
-    let boards = web.boards.all().await.map_err(|error| WebError::from(error).refuse(web, visit))?;
+    let boards = web.boards.all().await.or_refuse(web, visit)?;
     let parts = web.site.readiness.parts().await;
     let t = visit.texts();
     let main = html! {

@@ -5,7 +5,7 @@ use axum::response::Response;
 use madang_kernel::PageSize;
 use maud::{PreEscaped, html};
 
-use crate::error::{Refused, WebError};
+use crate::error::{OrRefuse as _, Refused, WebError};
 use crate::reply;
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
@@ -26,10 +26,8 @@ pub(crate) async fn robots(visit: Visit) -> Response {
 
 /// The sitemap: every board, and the newest articles of each.
 pub(crate) async fn sitemap(State(web): State<Shared>, visit: Visit) -> Result<Response, Refused> {
-    match entries(&web, &visit.base).await {
-        Ok(text) => Ok(reply::document(&visit, "application/xml; charset=utf-8", text)),
-        Err(error) => Err(error.refuse(&web, &visit)),
-    }
+    let text = entries(&web, &visit.base).await.or_refuse(&web, &visit)?;
+    Ok(reply::document(&visit, "application/xml; charset=utf-8", text))
 }
 
 async fn entries(web: &Web, base: &str) -> Result<String, WebError> {

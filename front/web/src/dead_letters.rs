@@ -9,7 +9,7 @@ use madang_messaging::{DeadLetter, DeadLetterId, Ladder, Moment, Outage, header}
 use maud::{Markup, html};
 
 use crate::admin::require_admin;
-use crate::error::{Refused, WebError};
+use crate::error::{OrRefuse as _, Refused, WebError};
 use crate::layout::{NavEntry, Page, token_field, whole};
 use crate::posted::Posted;
 use crate::state::{Shared, Web};
@@ -33,20 +33,19 @@ struct LetterList {
 
 /// The page.
 pub(crate) async fn list(State(web): State<Shared>, visit: Visit) -> Result<Response, Refused> {
-    require_admin(&visit).map_err(|error| error.refuse(&web, &visit))?;
+    require_admin(&visit).or_refuse(&web, &visit)?;
     Ok(show(&web, &visit, None).await)
 }
 
 /// Sends one letter again, or every one that is shown.
 pub(crate) async fn replay(State(web): State<Shared>, posted: Posted) -> Result<Response, Refused> {
     let visit = &posted.visit;
-    let refuse = |error: WebError| error.refuse(&web, visit);
-    posted.session().map_err(|not_yet| refuse(not_yet.into()))?;
-    require_admin(visit).map_err(refuse)?;
+    posted.session().or_refuse(&web, visit)?;
+    require_admin(visit).or_refuse(&web, visit)?;
     let ids: Vec<DeadLetterId> = match posted.fields.text(LETTER) {
         "" => match shown(&web).await {
             Ok(shown) => shown.letters.into_iter().map(|letter| letter.id).collect(),
-            Err(_) => return Err(refuse(WebError::Unavailable)),
+            Err(_) => return Err(WebError::Unavailable.refuse(&web, visit)),
         },
         id => vec![DeadLetterId(id.to_owned())],
     };

@@ -8,9 +8,9 @@ use madang_board::rules::{About, Action};
 use madang_board::{ArticleId, REASON_MAX_CHARS, Reason};
 use maud::{Markup, html};
 
-use crate::error::{Refused, WebError};
+use crate::error::{OrRefuse as _, Refused, WebError};
 use crate::form::{Line, Problems};
-use crate::layout::{Page, token_field, whole};
+use crate::layout::{token_field, unlisted};
 use crate::posted::Posted;
 use crate::reply;
 use crate::state::{Shared, Web};
@@ -19,7 +19,7 @@ use crate::write::{ArticleForm, not_yet, show};
 
 /// The form with the article in it.
 pub(crate) async fn form(State(web): State<Shared>, visit: Visit, Path(id): Path<String>) -> Result<Response, Refused> {
-    let found = changeable(&web, &visit, &id).await.map_err(|error| error.refuse(&web, &visit))?;
+    let found = changeable(&web, &visit, &id).await.or_refuse(&web, &visit)?;
     let html = page(&web, &visit, &found, &found.title, &found.content, &Problems::default());
     Ok(reply::page(&visit, StatusCode::OK, html))
 }
@@ -31,26 +31,25 @@ pub(crate) async fn submit(
     posted: Posted,
 ) -> Result<Response, Refused> {
     let visit = &posted.visit;
-    let refuse = |error: WebError| error.refuse(&web, visit);
-    let id: ArticleId = id.parse().map_err(|_| refuse(WebError::NotFound))?;
+    let id: ArticleId = id.parse().map_err(|_| WebError::NotFound).or_refuse(&web, visit)?;
     let (title, content) = (posted.fields.text("title"), posted.fields.lines("content"));
     let (status, problems) = match change(&web, &posted, id, title, &content).await {
         Ok(()) => return Ok(reply::see_other(&format!("/articles/{id}"))),
         Err(Ok(problem)) => problem,
-        Err(Err(error)) => return Err(refuse(error)),
+        Err(Err(error)) => return Err(error.refuse(&web, visit)),
     };
-    let present = web.site.articles.get(id).await.map_err(|error| refuse(error.into()))?;
+    let present = web.site.articles.get(id).await.or_refuse(&web, visit)?;
     Ok(reply::page(visit, status, page(&web, visit, &present, title, &content, &problems)))
 }
 
-/// LenientQuery before an article is deleted.
+/// Asks before an article is deleted.
 pub(crate) async fn delete_form(
     State(web): State<Shared>,
     visit: Visit,
     Path(id): Path<String>,
 ) -> Result<Response, Refused> {
-    let found = changeable(&web, &visit, &id).await.map_err(|error| error.refuse(&web, &visit))?;
-    Ok(show_delete(&web, &visit, &found, StatusCode::OK, "", &Problems::default()))
+    let found = changeable(&web, &visit, &id).await.or_refuse(&web, &visit)?;
+    Ok(deletion(&visit, &found).ask(&web, &visit, StatusCode::OK, "", &Problems::default()))
 }
 
 /// Deletes an article.
@@ -60,19 +59,10 @@ pub(crate) async fn delete(
     posted: Posted,
 ) -> Result<Response, Refused> {
     let visit = &posted.visit;
-    let refuse = |error: WebError| error.refuse(&web, visit);
-    let session = posted.session().map_err(|not_yet| refuse(not_yet.into()))?;
-    let found = changeable(&web, visit, &id).await.map_err(refuse)?;
-    let is_own = visit.is(found.writer.member_id);
-    let reason = match given_reason(&posted, is_own) {
-        Ok(reason) => reason,
-        Err(problems) => {
-            let typed = posted.fields.text("reason");
-            return Ok(show_delete(&web, visit, &found, StatusCode::UNPROCESSABLE_ENTITY, typed, &problems));
-        }
-    };
-    let deleted = web.site.articles.delete(&session.actor, found.article_id, reason).await;
-    deleted.map_err(|error| refuse(error.into()))?;
+    let session = posted.session().or_refuse(&web, visit)?;
+    let found = changeable(&web, visit, &id).await.or_refuse(&web, visit)?;
+    let reason = deletion(visit, &found).reason(&web, &posted)?;
+    web.site.articles.delete(&session.actor, found.article_id, reason).await.or_refuse(&web, visit)?;
     let board = web.boards.by_id(found.board_id).await.ok().flatten();
     Ok(reply::see_other(&board.map_or("/".to_owned(), |board| format!("/b/{}", board.board.slug))))
 }
@@ -123,62 +113,70 @@ fn page(web: &Web, visit: &Visit, present: &Article, title: &str, content: &str,
     show(web, visit, &form)
 }
 
-fn show_delete(
-    web: &Web,
-    visit: &Visit,
-    found: &Article,
-    status: StatusCode,
-    reason: &str,
-    problems: &Problems,
-) -> Response {
-    let t = visit.texts();
-    let is_own = visit.is(found.writer.member_id);
-    let quoted = html! { blockquote { bdi { (found.title) } } };
-    let path = format!("/articles/{}", found.article_id);
-    let texts = (t.delete_article, t.delete_article_text);
-    let asked = (!is_own).then_some(reason);
-    reply::page(
-        visit,
-        status,
-        delete_page(web, visit, texts, &quoted, &format!("{path}/delete"), &path, asked, problems),
-    )
-}
-
-/// The reason that a moderator gives; people need none for what is theirs.
-pub(crate) fn given_reason(posted: &Posted, is_own: bool) -> Result<Reason, Problems> {
-    let (t, reason) = (posted.visit.texts(), posted.fields.text("reason").trim());
-    if !is_own && reason.is_empty() {
-        return Err(Problems::field("reason", t.reason_missing));
+fn deletion<'a>(visit: &'a Visit, found: &Article) -> Deletion<'a> {
+    let (t, path) = (visit.texts(), format!("/articles/{}", found.article_id));
+    Deletion {
+        heading: t.delete_article,
+        text: t.delete_article_text,
+        quoted: html! { blockquote { bdi { (found.title) } } },
+        action: format!("{path}/delete"),
+        back: path,
+        is_own: visit.is(found.writer.member_id),
     }
-    Reason::optional(Some(reason)).map_err(|invalid| Problems::invalid(posted.visit.preferences.lang, &invalid))
 }
 
-/// The page that asks before something is deleted; with a reason where somebody else wrote it.
-#[expect(clippy::too_many_arguments, reason = "one page with everything that differs between its two uses")]
-pub(crate) fn delete_page(
-    web: &Web,
-    visit: &Visit,
-    (heading, text): (&str, &str),
-    quoted: &Markup,
-    action: &str,
-    back: &str,
-    reason: Option<&str>,
-    problems: &Problems,
-) -> String {
-    let t = visit.texts();
-    let main = html! {
-        h1 { (heading) }
-        (quoted)
-        p { (text) }
-        form.write.narrow method="post" action=(action) {
-            (problems.summary(visit))
-            (token_field(visit))
-            @if let Some(value) = reason {
-                (Line { name: "reason", label: t.reason, hint: Some(t.reason_hint), value, max_chars: REASON_MAX_CHARS,
-                    ..Line::default() }.show(problems))
+/// What is about to be deleted, as the page says that asks before.
+pub(crate) struct Deletion<'a> {
+    pub(crate) heading: &'a str,
+    pub(crate) text: &'a str,
+    pub(crate) quoted: Markup,
+    pub(crate) action: String,
+    pub(crate) back: String,
+    pub(crate) is_own: bool,
+}
+
+impl Deletion<'_> {
+    /// The page; with a reason where somebody else wrote it.
+    pub(crate) fn ask(
+        &self,
+        web: &Web,
+        visit: &Visit,
+        status: StatusCode,
+        reason: &str,
+        problems: &Problems,
+    ) -> Response {
+        let t = visit.texts();
+        let reason = Line {
+            name: "reason",
+            label: t.reason,
+            hint: Some(t.reason_hint),
+            value: reason,
+            max_chars: REASON_MAX_CHARS,
+            ..Line::default()
+        };
+        let main = html! {
+            h1 { (self.heading) }
+            (self.quoted)
+            p { (self.text) }
+            form.write.narrow method="post" action=(self.action) {
+                (problems.summary(visit))
+                (token_field(visit))
+                @if !self.is_own { (reason.show(problems)) }
+                p.buttons { button.button.danger { (t.delete) } " " a href=(self.back) { (t.cancel) } }
             }
-            p.buttons { button.button.danger { (t.delete) } " " a href=(back) { (t.cancel) } }
-        }
-    };
-    whole(web, visit, &Page { title: heading, main, is_listed: false, ..Page::default() })
+        };
+        unlisted(web, visit, status, self.heading, main)
+    }
+
+    /// The reason that a moderator gives, or the page again; people need none for what is theirs.
+    pub(crate) fn reason(&self, web: &Web, posted: &Posted) -> Result<Reason, Refused> {
+        let (visit, typed) = (&posted.visit, posted.fields.text("reason"));
+        let given = if !self.is_own && typed.trim().is_empty() {
+            Err(Problems::field("reason", visit.texts().reason_missing))
+        } else {
+            let reason = Reason::optional(Some(typed.trim()));
+            reason.map_err(|invalid| Problems::invalid(visit.preferences.lang, &invalid))
+        };
+        given.map_err(|problems| self.ask(web, visit, StatusCode::UNPROCESSABLE_ENTITY, typed, &problems).into())
+    }
 }

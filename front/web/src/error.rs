@@ -9,9 +9,8 @@ use madang_like::LikeError;
 use madang_member::MemberError;
 use maud::html;
 
-use crate::layout::{Page, whole};
+use crate::layout::unlisted;
 use crate::posted::FormSessionError;
-use crate::reply;
 use crate::state::Web;
 use crate::visit::Visit;
 
@@ -45,11 +44,29 @@ pub(crate) enum WebError {
 }
 
 /// A refusal that is a page already.
-pub(crate) struct Refused(Response);
+pub(crate) struct Refused(Box<Response>);
 
 impl IntoResponse for Refused {
     fn into_response(self) -> Response {
-        self.0
+        *self.0
+    }
+}
+
+impl From<Response> for Refused {
+    fn from(page: Response) -> Self {
+        Self(Box::new(page))
+    }
+}
+
+/// Makes of whatever stands in the way of a page the page that says so.
+pub(crate) trait OrRefuse<T> {
+    /// The value, or the refusal to whoever asked.
+    fn or_refuse(self, web: &Web, visit: &Visit) -> Result<T, Refused>;
+}
+
+impl<T, E: Into<WebError>> OrRefuse<T> for Result<T, E> {
+    fn or_refuse(self, web: &Web, visit: &Visit) -> Result<T, Refused> {
+        self.map_err(|error| error.into().refuse(web, visit))
     }
 }
 
@@ -78,7 +95,7 @@ impl WebError {
     pub(crate) fn refuse(self, web: &Web, visit: &Visit) -> Refused {
         // Services say no more than that it is not allowed; who is suspended is told that that is why.
         let reason = if matches!(self, Self::Forbidden) { Self::forbidden(visit) } else { self };
-        Refused(reason.page(web, visit))
+        reason.page(web, visit).into()
     }
 
     /// The page.
@@ -110,8 +127,7 @@ impl WebError {
                 a href="/" { (t.to_front_page) }
             }
         };
-        let page = Page { title, main, is_listed: false, ..Page::default() };
-        self.marked(reply::page(visit, status, whole(web, visit, &page)))
+        self.marked(unlisted(web, visit, status, title, main))
     }
 
     fn marked(&self, mut response: Response) -> Response {

@@ -6,7 +6,7 @@ use madang_board::ArticleId;
 use madang_kernel::{PageSize, Timestamp};
 use maud::{PreEscaped, html};
 
-use crate::error::{Refused, WebError};
+use crate::error::{OrRefuse as _, Refused, WebError};
 use crate::layout::SITE_NAME;
 use crate::plain_text::plain;
 use crate::state::{Shared, Web};
@@ -47,18 +47,14 @@ pub(crate) async fn board(
         Ok(feed) => return Ok(reply::cached(&visit, &feed)),
         Err(miss) => miss,
     };
-    match of_board(&web, &slug).await {
-        Ok(feed) => Ok(reply::shared_document(&web, &visit, miss, ATOM, atom(&web, &visit, &feed))),
-        Err(error) => Err(error.refuse(&web, &visit)),
-    }
+    let feed = of_board(&web, &slug).await.or_refuse(&web, &visit)?;
+    Ok(reply::shared_document(&web, &visit, miss, ATOM, atom(&web, &visit, &feed)))
 }
 
 /// Today's hot articles.
 pub(crate) async fn hot(State(web): State<Shared>, visit: Visit) -> Result<Response, Refused> {
-    match of_hot(&web, &visit).await {
-        Ok(feed) => Ok(reply::document(&visit, ATOM, atom(&web, &visit, &feed))),
-        Err(error) => Err(error.refuse(&web, &visit)),
-    }
+    let feed = of_hot(&web, &visit).await.or_refuse(&web, &visit)?;
+    Ok(reply::document(&visit, ATOM, atom(&web, &visit, &feed)))
 }
 
 async fn of_board(web: &Web, slug: &str) -> Result<Feed, WebError> {

@@ -5,7 +5,7 @@ use axum::response::Response;
 use madang_article::BoardWithCount;
 use maud::{Markup, html};
 
-use crate::error::{Refused, WebError};
+use crate::error::{OrRefuse as _, Refused, WebError};
 use crate::hot::{HotDay, ranked};
 use crate::layout::{Page, SITE_NAME, whole};
 use crate::state::{Shared, Web};
@@ -19,10 +19,7 @@ pub(crate) async fn home(State(web): State<Shared>, mut visit: Visit) -> Result<
         Ok(page) => return Ok(reply::cached(&visit, &page)),
         Err(miss) => miss,
     };
-    let main = match content(&web, &visit).await {
-        Ok(main) => main,
-        Err(error) => return Err(error.refuse(&web, &visit)),
-    };
+    let main = content(&web, &visit).await.or_refuse(&web, &visit)?;
     let page = Page { title: SITE_NAME, main, canonical: Some("/".to_owned()), ..Page::default() };
     let html = whole(&web, &visit, &page);
     Ok(reply::shared(&web, &visit, miss, html))

@@ -1,5 +1,7 @@
 //! The frame of every page: head, skip link, landmarks, the switches at its foot.
 
+use axum::http::StatusCode;
+use axum::response::Response;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::plain_text::plain;
@@ -7,7 +9,7 @@ use crate::posted::TOKEN_FIELD;
 use crate::preferences::Lang;
 use crate::state::Web;
 use crate::visit::Visit;
-use crate::{assets, texts};
+use crate::{assets, reply, texts};
 
 /// The name at the top of every page.
 pub(crate) const SITE_NAME: &str = "Madang";
@@ -57,6 +59,12 @@ impl Default for Page<'_> {
             nav: NavEntry::Elsewhere,
         }
     }
+}
+
+/// A page that is not for search engines, as a response.
+pub(crate) fn unlisted(web: &Web, visit: &Visit, status: StatusCode, title: &str, main: Markup) -> Response {
+    let page = Page { title, main, is_listed: false, ..Page::default() };
+    reply::page(visit, status, whole(web, visit, &page))
 }
 
 /// The whole page.

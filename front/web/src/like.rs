@@ -4,7 +4,7 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use madang_board::ArticleId;
 
-use crate::error::{Refused, WebError};
+use crate::error::{OrRefuse as _, Refused, WebError};
 use crate::posted::Posted;
 use crate::reply;
 use crate::state::{Shared, Web};
@@ -15,10 +15,8 @@ pub(crate) async fn submit(
     Path(id): Path<String>,
     posted: Posted,
 ) -> Result<Response, Refused> {
-    match change(&web, &posted, &id).await {
-        Ok(id) => Ok(reply::see_other(&format!("/articles/{id}#article"))),
-        Err(error) => Err(error.refuse(&web, &posted.visit)),
-    }
+    let id = change(&web, &posted, &id).await.or_refuse(&web, &posted.visit)?;
+    Ok(reply::see_other(&format!("/articles/{id}#article")))
 }
 
 async fn change(web: &Web, posted: &Posted, id: &str) -> Result<ArticleId, WebError> {

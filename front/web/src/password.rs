@@ -6,11 +6,10 @@ use axum::response::Response;
 use madang_member::{MemberError, PASSWORD_MAX_CHARS};
 use maud::html;
 
-use crate::error::{Refused, WebError};
+use crate::error::{OrRefuse as _, Refused, WebError};
 use crate::form::{Line, Problems};
-use crate::layout::{Page, token_field, whole};
+use crate::layout::{token_field, unlisted};
 use crate::posted::Posted;
-use crate::reply;
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
 
@@ -25,7 +24,7 @@ pub(crate) async fn form(State(web): State<Shared>, visit: Visit) -> Result<Resp
 /// Changes it.
 pub(crate) async fn submit(State(web): State<Shared>, posted: Posted) -> Result<Response, Refused> {
     let visit = &posted.visit;
-    let session = posted.session().map_err(|not_yet| WebError::from(not_yet).refuse(&web, visit))?;
+    let session = posted.session().or_refuse(&web, visit)?;
     let (current, new) = (posted.fields.text("current"), posted.fields.text("new"));
     match web.site.members.change_password(session, current, new).await {
         Ok(()) => Ok(show(&web, visit, StatusCode::OK, &Problems::default(), true)),
@@ -33,7 +32,7 @@ pub(crate) async fn submit(State(web): State<Shared>, posted: Posted) -> Result<
             let problems = Problems::invalid(visit.preferences.lang, &invalid);
             Ok(show(&web, visit, StatusCode::UNPROCESSABLE_ENTITY, &problems, false))
         }
-        Err(error) => Err(WebError::from(error).refuse(&web, visit)),
+        Err(error) => Err(error).or_refuse(&web, visit),
     }
 }
 
@@ -59,6 +58,5 @@ fn show(web: &Web, visit: &Visit, status: StatusCode, problems: &Problems, is_do
             p.buttons { button.button.strong { (t.change_password) } }
         }
     };
-    let page = Page { title: t.change_password, main, is_listed: false, ..Page::default() };
-    reply::page(visit, status, whole(web, visit, &page))
+    unlisted(web, visit, status, t.change_password, main)
 }

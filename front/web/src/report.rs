@@ -7,11 +7,10 @@ use madang_board::{ArticleId, CommentId, REASON_MAX_CHARS, Reported};
 use madang_member::MemberError;
 use maud::{Markup, html};
 
-use crate::error::{Refused, WebError};
+use crate::error::{OrRefuse as _, Refused, WebError};
 use crate::form::{Problems, area};
-use crate::layout::{Page, token_field, whole};
+use crate::layout::{token_field, unlisted};
 use crate::posted::Posted;
-use crate::reply;
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
 
@@ -30,7 +29,7 @@ pub(crate) async fn article_form(
     visit: Visit,
     Path(id): Path<String>,
 ) -> Result<Response, Refused> {
-    form(&web, &visit, of_article(&web, &id).await).map_err(|error| error.refuse(&web, &visit))
+    form(&web, &visit, of_article(&web, &id).await).or_refuse(&web, &visit)
 }
 
 /// The form for a comment.
@@ -39,7 +38,7 @@ pub(crate) async fn comment_form(
     visit: Visit,
     Path(id): Path<String>,
 ) -> Result<Response, Refused> {
-    form(&web, &visit, of_comment(&web, &id).await).map_err(|error| error.refuse(&web, &visit))
+    form(&web, &visit, of_comment(&web, &id).await).or_refuse(&web, &visit)
 }
 
 /// Reports an article.
@@ -85,18 +84,17 @@ fn form(web: &Web, visit: &Visit, subject: Result<Subject, WebError>) -> Result<
 
 async fn submit(web: &Web, posted: &Posted, subject: Result<Subject, WebError>) -> Result<Response, Refused> {
     let visit = &posted.visit;
-    let refuse = |error: WebError| error.refuse(web, visit);
-    let session = posted.session().map_err(|not_yet| refuse(not_yet.into()))?;
-    let subject = subject.map_err(refuse)?;
+    let session = posted.session().or_refuse(web, visit)?;
+    let subject = subject.or_refuse(web, visit)?;
     let reason = posted.fields.lines("reason");
     match web.site.moderation.report(&session.actor, subject.reported, &reason).await {
         Ok(Some(_)) => Ok(thank(web, visit, &subject)),
-        Ok(None) => Err(refuse(WebError::NotFound)),
+        Ok(None) => Err(WebError::NotFound.refuse(web, visit)),
         Err(MemberError::Invalid(invalid)) => {
             let problems = Problems::invalid(visit.preferences.lang, &invalid);
             Ok(ask(web, visit, StatusCode::UNPROCESSABLE_ENTITY, &subject, &reason, &problems))
         }
-        Err(error) => Err(refuse(error.into())),
+        Err(error) => Err(error).or_refuse(web, visit),
     }
 }
 
@@ -130,5 +128,5 @@ fn show(web: &Web, visit: &Visit, status: StatusCode, subject: &Subject, rest: &
         Reported::Comment(_) => t.report_comment,
     };
     let main = html! { h1 { (title) } (subject.quoted) (rest) };
-    reply::page(visit, status, whole(web, visit, &Page { title, main, is_listed: false, ..Page::default() }))
+    unlisted(web, visit, status, title, main)
 }

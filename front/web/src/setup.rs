@@ -11,12 +11,11 @@ use maud::html;
 use serde::Deserialize;
 use tokio::sync::Mutex;
 
-use crate::error::{Refused, WebError};
+use crate::error::{OrRefuse as _, Refused};
 use crate::form::Problems;
-use crate::layout::{Page, whole};
+use crate::layout::unlisted;
 use crate::posted::Posted;
 use crate::query::LenientQuery;
-use crate::reply;
 use crate::sign_up::{fields, refused};
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
@@ -64,7 +63,7 @@ pub(crate) async fn submit(
             Ok(notice(&web, visit, StatusCode::CREATED, t.set_up, t.set_up_done))
         }
         Err(error) => {
-            let (status, problems) = refused(visit, error).map_err(|error| error.refuse(&web, visit))?;
+            let (status, problems) = refused(visit, error).or_refuse(&web, visit)?;
             Ok(show(&web, visit, status, token, name, &problems))
         }
     }
@@ -80,7 +79,7 @@ async fn closed_to(web: &Web, visit: &Visit, token: &str) -> Result<Option<Respo
     match web.site.members.has_admin().await {
         Ok(false) => Ok(None),
         Ok(true) => Ok(Some(notice(web, visit, StatusCode::GONE, t.already_set_up, t.set_up_over))),
-        Err(error) => Err(WebError::from(error).refuse(web, visit)),
+        Err(error) => Err(error).or_refuse(web, visit),
     }
 }
 
@@ -96,8 +95,7 @@ fn show(web: &Web, visit: &Visit, status: StatusCode, token: &str, name: &str, p
             p.buttons { button.button.strong { (t.become_admin) } }
         }
     };
-    let page = Page { title: t.set_up, main, is_listed: false, ..Page::default() };
-    secret(reply::page(visit, status, whole(web, visit, &page)))
+    secret(unlisted(web, visit, status, t.set_up, main))
 }
 
 fn notice(web: &Web, visit: &Visit, status: StatusCode, title: &str, text: &str) -> Response {
@@ -106,8 +104,7 @@ fn notice(web: &Web, visit: &Visit, status: StatusCode, title: &str, text: &str)
         p.lead { (text) }
         @if status == StatusCode::CREATED { p { a.button.strong href="/sign-in" { (visit.texts().sign_in) } } }
     };
-    let page = Page { title, main, is_listed: false, ..Page::default() };
-    secret(reply::page(visit, status, whole(web, visit, &page)))
+    secret(unlisted(web, visit, status, title, main))
 }
 
 /// The token stands in the address: it must not travel on, nor stay behind.

@@ -8,7 +8,7 @@ use madang_server::{forget_session, store_session};
 use maud::html;
 use serde::Deserialize;
 
-use crate::error::{Refused, WebError};
+use crate::error::{OrRefuse as _, Refused, WebError};
 use crate::form::{Line, Problems};
 use crate::layout::{Page, encoded, whole};
 use crate::posted::{Posted, local_path};
@@ -47,7 +47,7 @@ pub(crate) async fn submit(State(web): State<Shared>, posted: Posted) -> Result<
             let problems = Problems::of(visit.texts().wrong_password);
             Ok(reply::page(visit, StatusCode::UNAUTHORIZED, page(&web, visit, name, back, &problems)))
         }
-        Err(error) => Err(WebError::from(error).refuse(&web, visit)),
+        Err(error) => Err(error).or_refuse(&web, visit),
     }
 }
 
@@ -59,7 +59,7 @@ pub(crate) async fn sign_out(State(web): State<Shared>, posted: Posted) -> Resul
             Ok(session) => web.site.members.sign_out(session).await.map_err(WebError::from),
             Err(not_yet) => Err(not_yet.into()),
         };
-        ended.map_err(|error| error.refuse(&web, &posted.visit))?;
+        ended.or_refuse(&web, &posted.visit)?;
     }
     let mut response = reply::see_other("/");
     if let Some(cookie) = forget_session(web.site.policy.cookies_secure) {

@@ -6,7 +6,7 @@ use axum::response::Response;
 use madang_member::{MemberError, NAME_MAX_CHARS, PASSWORD_MAX_CHARS};
 use maud::{Markup, html};
 
-use crate::error::{Refused, WebError};
+use crate::error::{OrRefuse as _, Refused, WebError};
 use crate::form::{Line, Problems};
 use crate::layout::{Page, encoded, whole};
 use crate::posted::{Posted, local_path};
@@ -35,7 +35,7 @@ pub(crate) async fn submit(State(web): State<Shared>, posted: Posted) -> Result<
     };
     let (status, problems) = match registered {
         Ok(signed_in) => return Ok(welcome(&web, &signed_in, back)),
-        Err(error) => refused(visit, error).map_err(|error| error.refuse(&web, visit))?,
+        Err(error) => refused(visit, error).or_refuse(&web, visit)?,
     };
     Ok(reply::page(visit, status, page(&web, visit, name, back, &problems)))
 }

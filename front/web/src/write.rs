@@ -8,7 +8,7 @@ use madang_article::{
 };
 use maud::{Markup, html};
 
-use crate::error::{Refused, WebError};
+use crate::error::{OrRefuse as _, Refused, WebError};
 use crate::form::{Line, Problems, area};
 use crate::idempotency::{idempotency, idempotency_field};
 use crate::layout::{Page, token_field, whole};
@@ -38,7 +38,7 @@ pub(crate) async fn form(
     visit: Visit,
     Path(slug): Path<String>,
 ) -> Result<Response, Refused> {
-    let board = board(&web, &slug).await.map_err(|error| error.refuse(&web, &visit))?;
+    let board = board(&web, &slug).await.or_refuse(&web, &visit)?;
     if visit.session.is_none() {
         return Err(WebError::NotSignedIn.refuse(&web, &visit));
     }
@@ -53,7 +53,7 @@ pub(crate) async fn submit(
     posted: Posted,
 ) -> Result<Response, Refused> {
     let visit = &posted.visit;
-    let board = board(&web, &slug).await.map_err(|error| error.refuse(&web, visit))?;
+    let board = board(&web, &slug).await.or_refuse(&web, visit)?;
     let (title, content) = (posted.fields.text("title"), posted.fields.lines("content"));
     let problems = match create(&web, &posted, &board, title, &content).await {
         Ok(path) => return Ok(reply::see_other(&path)),

@@ -68,29 +68,14 @@ impl Request {
 }
 
 /// Why there was no response.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum Broken {
     /// The connection is gone.
-    Connection(std::io::Error),
+    #[error("connection: {}", .0.kind())]
+    Connection(#[from] std::io::Error),
     /// What came back is no response that this client understands.
+    #[error("response: {0}")]
     Malformed(&'static str),
-}
-
-impl std::fmt::Display for Broken {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Connection(error) => write!(f, "connection: {}", error.kind()),
-            Self::Malformed(what) => write!(f, "response: {what}"),
-        }
-    }
-}
-
-impl std::error::Error for Broken {}
-
-impl From<std::io::Error> for Broken {
-    fn from(error: std::io::Error) -> Self {
-        Self::Connection(error)
-    }
 }
 
 /// Status and body of a response; the body lies in the connection's buffer.

@@ -3,6 +3,7 @@
 use std::pin::Pin;
 use std::time::{Duration, Instant};
 
+use anyhow::Result;
 use tokio::task::JoinSet;
 
 use crate::cli::Options;
@@ -84,10 +85,26 @@ pub(crate) async fn by_turns<const N: usize>(options: &Options, sides: [Side<'_>
     turns
 }
 
-/// Calls over and over until the time is over; a refusal is an error by the words it comes with.
-pub(crate) async fn call_until<F>(until: Instant, mut call: impl FnMut() -> F) -> Samples
+/// Lets callers call over and over for so long, each waiting for its answer.
+pub(crate) async fn call_for<F>(
+    callers: usize,
+    length: Duration,
+    call: impl Fn(usize) -> F + Clone + Send + 'static,
+) -> Turn
 where
-    F: Future<Output = Result<(), String>>,
+    F: Future<Output = Result<()>> + Send + 'static,
+{
+    run_callers(callers, length, |caller, until| {
+        let call = call.clone();
+        call_until(until, move || call(caller))
+    })
+    .await
+}
+
+/// Calls over and over until the time is over; a refusal is an error by the words it comes with.
+async fn call_until<F>(until: Instant, mut call: impl FnMut() -> F) -> Samples
+where
+    F: Future<Output = Result<()>>,
 {
     let mut samples = Samples::new();
     while Instant::now() < until {
@@ -95,7 +112,7 @@ where
         match call().await {
             Ok(()) => samples.succeeded(started.elapsed()),
             Err(reason) => {
-                samples.failed(reason);
+                samples.failed(format!("{reason:#}"));
                 tokio::time::sleep(Duration::from_millis(REFUSED_PAUSE_MS)).await;
             }
         }
@@ -157,7 +174,7 @@ mod tests {
         let samples = call_until(Instant::now() + Duration::from_millis(50), || {
             calls += 1;
             let refused = calls % 2 == 0;
-            async move { if refused { Err("full".to_owned()) } else { Ok(()) } }
+            async move { if refused { Err(anyhow::anyhow!("full")) } else { Ok(()) } }
         })
         .await;
         assert!(samples.count() > 0 && samples.errors()["full"] > 0);

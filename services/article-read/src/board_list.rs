@@ -7,7 +7,7 @@ use madang_board::ArticleId;
 use madang_event::BoardCount;
 use madang_kernel::{Id, PageNumber, PageSize};
 
-use crate::{BoardChange, Newest, Presence};
+use crate::{BoardChange, NewestArticles, Presence};
 
 /// Ids that a list keeps; what is older comes from the owner.
 pub const LIST_MAX: usize = 1_000;
@@ -57,8 +57,8 @@ pub struct BoardList {
 
 impl BoardList {
     /// The list that the owner answered.
-    pub fn of(newest: Newest) -> Self {
-        let Newest { mut ids, is_all, count } = newest;
+    pub fn of(newest: NewestArticles) -> Self {
+        let NewestArticles { mut ids, is_all, count } = newest;
         ids.sort_unstable_by(|a, b| b.cmp(a));
         ids.dedup();
         // A list of nothing that is not all covers nothing: its floor lies above every id.

@@ -97,9 +97,9 @@ impl ReadService {
     async fn differences(&self, held: &[(ArticleId, Entry)]) -> Result<Vec<Difference>, StoreError> {
         let ids: Vec<_> = held.iter().map(|(article, _)| *article).collect();
         let (texts, comments, likes) = tokio::try_join!(
-            self.owners.articles(&ids),
-            self.owners.comment_counts(&ids),
-            self.owners.like_counts(&ids),
+            self.owners.articles.articles(&ids),
+            self.owners.comments.comment_counts(&ids),
+            self.owners.likes.like_counts(&ids),
         )?;
         let owned = texts.into_iter().zip(comments.into_iter().zip(likes));
         let pairs = held.iter().zip(owned);

@@ -23,13 +23,12 @@ pub use compare::{Comparison, DIFFERENCES_MAX, Difference, Group, State};
 pub use consumer::ReadConsumer;
 pub use entry::{ArticleGroup, Count, Entry, Shown};
 pub use loader::{LoadLoop, Loader, Source, loader};
+pub use madang_event::{ArticleHead, NewestArticles};
 pub use model::{
     ABSENT_TTL_MS, ENTRY_TTL_MS, Filled, FilledList, Freshness, ListLookup, Lookup, ModelSize, ReadModel, Reservation,
     STALE_MAX_MS, freshness,
 };
-pub use owners::{
-    ArticleOwner, CommentOwner, JoinedArticle, LikeOwner, MixedOwners, Newest, Owners, ReadJoined, ViewOwner, ask_each,
-};
+pub use owners::{ArticleOwner, CommentOwner, JoinedArticle, LikeOwner, Owners, ReadJoined, ViewOwner};
 pub use service::{ReadArticle, ReadService, ReadSummary};
-pub use text::{ArticleHead, ArticleText};
+pub use text::ArticleText;
 pub use view_counts::{VIEW_COUNTS_MAX, VIEW_FRESH_MS, VIEW_TTL_MS};

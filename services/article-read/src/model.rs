@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use madang_board::{ArticleId, BoardId};
 use madang_kernel::{ShardId, StoreError, Timestamp};
 
-use crate::{BoardList, Change, Entry, Newest, Step, Window};
+use crate::{BoardList, Change, Entry, NewestArticles, Step, Window};
 
 /// How long what the owners answered is kept; events do not move its end.
 pub const ENTRY_TTL_MS: i64 = 24 * 3_600_000;
@@ -112,7 +112,7 @@ pub trait ReadModel: Send + Sync {
         &self,
         reservation: Reservation,
         board: BoardId,
-        told: Option<Newest>,
+        told: Option<NewestArticles>,
     ) -> Result<FilledList, StoreError>;
     /// As [`ReadModel::abandon`], for a list.
     async fn abandon_list(&self, reservation: Reservation, board: BoardId) -> Result<(), StoreError>;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use madang_board::{ArticleId, BoardId};
-use madang_event::BoardCount;
+use madang_event::{ArticleHead, NewestArticles};
 use madang_kernel::{Page, PageNumber, PageSize, Scroll, StoreError};
 
-use crate::{ArticleGroup, ArticleHead, ArticleText, Count, Entry};
+use crate::{ArticleGroup, ArticleText, Count, Entry};
 
 /// What one read of one store tells of an article.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -27,17 +27,6 @@ pub trait ReadJoined: Send + Sync {
     async fn read_joined(&self, articles: &[ArticleId]) -> Result<Vec<JoinedArticle>, StoreError>;
 }
 
-/// The newest articles of a board, with its count, of one moment.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Newest {
-    /// Newest first.
-    pub ids: Vec<ArticleId>,
-    /// Whether the board holds no others.
-    pub is_all: bool,
-    /// How many articles the board holds.
-    pub count: BoardCount,
-}
-
 impl Entry {
     /// What the owners answered of an article; `None` for one that is not there, or is known to be deleted by one of them: an
     /// owner of counts that knows of the deletion read later than the owner of the text.
@@ -47,66 +36,14 @@ impl Entry {
     }
 }
 
-/// Asks the owners. Answers for many come in the order asked, one each, and hold everything committed before the call.
-#[async_trait]
-pub trait Owners: Send + Sync {
-    /// The texts of articles; `None` for one that does not exist.
-    async fn articles(&self, articles: &[ArticleId]) -> Result<Vec<Option<ArticleText>>, StoreError>;
-    /// Their visible comments; `None` for one that is known to be deleted.
-    async fn comment_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError>;
-    /// Their likes; `None` for one that is known to be deleted.
-    async fn like_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError>;
-    /// Texts and counts together; `None` for an article that is not there, or is known to be deleted by one of its owners.
-    /// Where one store holds all of them, this is one read.
-    async fn entries(&self, articles: &[ArticleId]) -> Result<Vec<Option<Entry>>, StoreError> {
-        ask_each(self, articles).await
-    }
-    /// The views of an article, if its owner has them in memory; then nobody need wait for a load.
-    fn views_in_memory(&self, _article: ArticleId) -> Option<u64> {
-        None
-    }
-    /// Their views; `None` for one that is known to be deleted.
-    async fn view_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<u64>>, StoreError>;
-
-    /// The newest articles of a board; `None` when there is no such board.
-    async fn newest(&self, board: BoardId, limit: usize) -> Result<Option<Newest>, StoreError>;
-    /// A numbered page of a board; `None` when there is no such board.
-    async fn page(
-        &self,
-        board: BoardId,
-        page: PageNumber,
-        size: PageSize,
-    ) -> Result<Option<Page<ArticleHead>>, StoreError>;
-    /// The articles of a board before a cursor, or its newest; `None` when there is no such board.
-    async fn scroll(
-        &self,
-        board: BoardId,
-        before: Option<ArticleId>,
-        size: PageSize,
-    ) -> Result<Option<Scroll<ArticleHead, ArticleId>>, StoreError>;
-}
-
-/// Asks the owners of texts and counts one by one, side by side.
-pub async fn ask_each<O: Owners + ?Sized>(
-    owners: &O,
-    articles: &[ArticleId],
-) -> Result<Vec<Option<Entry>>, StoreError> {
-    let (texts, comments, likes) =
-        tokio::try_join!(owners.articles(articles), owners.comment_counts(articles), owners.like_counts(articles))?;
-    if [texts.len(), comments.len(), likes.len()] != [articles.len(); 3] {
-        return Err(StoreError::broken("owners", "an owner answered for more or fewer articles than asked"));
-    }
-    let told = texts.into_iter().zip(comments.into_iter().zip(likes));
-    Ok(told.map(|(text, (comments, likes))| Entry::from_owners(text, comments, likes)).collect())
-}
-
-/// Asks the owner of articles, as [`Owners`] does.
+/// Asks the owner of articles. Answers of owners for many come in the order asked, one each, and hold everything committed
+/// before the call.
 #[async_trait]
 pub trait ArticleOwner: Send + Sync {
     /// The texts of articles; `None` for one that does not exist.
     async fn articles(&self, articles: &[ArticleId]) -> Result<Vec<Option<ArticleText>>, StoreError>;
     /// The newest articles of a board; `None` when there is no such board.
-    async fn newest(&self, board: BoardId, limit: usize) -> Result<Option<Newest>, StoreError>;
+    async fn newest(&self, board: BoardId, limit: usize) -> Result<Option<NewestArticles>, StoreError>;
     /// A numbered page of a board; `None` when there is no such board.
     async fn page(
         &self,
@@ -123,33 +60,38 @@ pub trait ArticleOwner: Send + Sync {
     ) -> Result<Option<Scroll<ArticleHead, ArticleId>>, StoreError>;
 }
 
-/// Asks the owner of comments, as [`Owners`] does.
+/// Asks the owner of comments.
 #[async_trait]
 pub trait CommentOwner: Send + Sync {
     /// Visible comments of articles; `None` for one that is known to be deleted.
     async fn comment_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError>;
 }
 
-/// Asks the owner of likes, as [`Owners`] does.
+/// Asks the owner of likes.
 #[async_trait]
 pub trait LikeOwner: Send + Sync {
     /// Likes of articles; `None` for one that is known to be deleted.
     async fn like_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError>;
 }
 
-/// Asks the owner of views, as [`Owners`] does.
+/// Asks the owner of views.
 #[async_trait]
 pub trait ViewOwner: Send + Sync {
     /// The views of an article, if its owner has them in memory; then nobody need wait for a load.
     fn views_in_memory(&self, _article: ArticleId) -> Option<u64> {
         None
     }
+    /// Takes over counts that somebody else has just read from the store, where that spares the owner a read.
+    async fn remember(&self, _stored: &[(ArticleId, u64)]) -> Result<(), StoreError> {
+        Ok(())
+    }
     /// Views of articles; `None` for one that is known to be deleted.
     async fn view_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<u64>>, StoreError>;
 }
 
-/// Owners of which each may be somewhere else.
-pub struct MixedOwners {
+/// The owners, each of which may be somewhere else.
+#[derive(Clone)]
+pub struct Owners {
     /// Boards and articles.
     pub articles: Arc<dyn ArticleOwner>,
     /// Comments.
@@ -158,49 +100,32 @@ pub struct MixedOwners {
     pub likes: Arc<dyn LikeOwner>,
     /// Views.
     pub views: Arc<dyn ViewOwner>,
+    /// Reads what all of them have by one step, where their stores are one.
+    pub joined: Option<Arc<dyn ReadJoined>>,
 }
 
-#[async_trait]
-impl Owners for MixedOwners {
-    async fn articles(&self, articles: &[ArticleId]) -> Result<Vec<Option<ArticleText>>, StoreError> {
-        self.articles.articles(articles).await
+impl Owners {
+    /// Texts and counts together; `None` for an article that is not there, or is known to be deleted by one of its owners.
+    pub(crate) async fn entries(&self, articles: &[ArticleId]) -> Result<Vec<Option<Entry>>, StoreError> {
+        let Some(joined) = &self.joined else { return self.entries_of_each(articles).await };
+        let read = joined.read_joined(articles).await?;
+        // Whoever reads an article asks for its views next.
+        let seen = articles.iter().zip(&read).filter(|(_, read)| read.entry.is_some());
+        self.views.remember(&seen.map(|(article, read)| (*article, read.views)).collect::<Vec<_>>()).await?;
+        Ok(read.into_iter().map(|read| read.entry).collect())
     }
 
-    async fn comment_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError> {
-        self.comments.comment_counts(articles).await
-    }
-
-    async fn like_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError> {
-        self.likes.like_counts(articles).await
-    }
-
-    fn views_in_memory(&self, article: ArticleId) -> Option<u64> {
-        self.views.views_in_memory(article)
-    }
-
-    async fn view_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<u64>>, StoreError> {
-        self.views.view_counts(articles).await
-    }
-
-    async fn newest(&self, board: BoardId, limit: usize) -> Result<Option<Newest>, StoreError> {
-        self.articles.newest(board, limit).await
-    }
-
-    async fn page(
-        &self,
-        board: BoardId,
-        page: PageNumber,
-        size: PageSize,
-    ) -> Result<Option<Page<ArticleHead>>, StoreError> {
-        self.articles.page(board, page, size).await
-    }
-
-    async fn scroll(
-        &self,
-        board: BoardId,
-        before: Option<ArticleId>,
-        size: PageSize,
-    ) -> Result<Option<Scroll<ArticleHead, ArticleId>>, StoreError> {
-        self.articles.scroll(board, before, size).await
+    /// Asks the owners of texts and counts side by side.
+    async fn entries_of_each(&self, articles: &[ArticleId]) -> Result<Vec<Option<Entry>>, StoreError> {
+        let (texts, comments, likes) = tokio::try_join!(
+            self.articles.articles(articles),
+            self.comments.comment_counts(articles),
+            self.likes.like_counts(articles)
+        )?;
+        if [texts.len(), comments.len(), likes.len()] != [articles.len(); 3] {
+            return Err(StoreError::broken("owners", "an owner answered for more or fewer articles than asked"));
+        }
+        let told = texts.into_iter().zip(comments.into_iter().zip(likes));
+        Ok(told.map(|(text, (comments, likes))| Entry::from_owners(text, comments, likes)).collect())
     }
 }

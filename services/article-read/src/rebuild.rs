@@ -9,7 +9,9 @@ use madang_kernel::{Id as _, PageSize, ShardId, StoreError};
 
 use crate::loader::Source;
 use crate::meters::{Kind, Meter, Meters};
-use crate::{BoardList, Entry, Filled, LIST_MAX, ListLookup, Lookup, Owners, ReadModel, Reservation, Shown, Window};
+use crate::{
+    ArticleOwner, BoardList, Entry, Filled, LIST_MAX, ListLookup, Lookup, Owners, ReadModel, Reservation, Shown, Window,
+};
 
 /// How often a rebuild that is contradicted meanwhile starts anew before its readers get `Unavailable`.
 const ROUNDS_MAX: usize = 5;
@@ -17,12 +19,12 @@ const ROUNDS_MAX: usize = 5;
 /// Loads articles with their counts.
 pub(crate) struct EntrySource {
     model: Arc<dyn ReadModel>,
-    owners: Arc<dyn Owners>,
+    owners: Owners,
     meters: Meters,
 }
 
 impl EntrySource {
-    pub(crate) fn new(model: Arc<dyn ReadModel>, owners: Arc<dyn Owners>) -> Self {
+    pub(crate) fn new(model: Arc<dyn ReadModel>, owners: Owners) -> Self {
         Self { model, owners, meters: Meters::of(Kind::Article) }
     }
 
@@ -123,13 +125,13 @@ pub(crate) enum LoadedList {
 /// Loads the lists of boards.
 pub(crate) struct ListSource {
     model: Arc<dyn ReadModel>,
-    owners: Arc<dyn Owners>,
+    articles: Arc<dyn ArticleOwner>,
     meters: Meters,
 }
 
 impl ListSource {
-    pub(crate) fn new(model: Arc<dyn ReadModel>, owners: Arc<dyn Owners>) -> Self {
-        Self { model, owners, meters: Meters::of(Kind::Board) }
+    pub(crate) fn new(model: Arc<dyn ReadModel>, articles: Arc<dyn ArticleOwner>) -> Self {
+        Self { model, articles, meters: Meters::of(Kind::Board) }
     }
 
     async fn rebuild(&self, board: BoardId) -> Result<LoadedList, StoreError> {
@@ -142,7 +144,7 @@ impl ListSource {
         self.meters.add(meter, 1);
         for _ in 0..ROUNDS_MAX {
             let reservation = self.model.reserve_list(board).await?;
-            let told = match self.owners.newest(board, LIST_MAX).await {
+            let told = match self.articles.newest(board, LIST_MAX).await {
                 Ok(told) => told,
                 Err(error) => {
                     self.model.abandon_list(reservation, board).await?;

@@ -71,7 +71,7 @@ impl From<ReadArticle> for ReadSummary {
 /// Reading. One per process: its loads are collapsed here.
 pub struct ReadService {
     pub(crate) model: Arc<dyn ReadModel>,
-    pub(crate) owners: Arc<dyn Owners>,
+    pub(crate) owners: Owners,
     articles: Loader<ArticleId, Option<Entry>>,
     lists: Loader<BoardId, LoadedList>,
     views: ViewCounts,
@@ -89,12 +89,12 @@ struct Loops {
 impl ReadService {
     /// A service over a model that is rebuilt from `owners`. What the owners do not have in memory is loaded while
     /// [`ReadService::run`] runs.
-    pub fn new(model: Arc<dyn ReadModel>, owners: Arc<dyn Owners>, clock: Arc<dyn Clock>) -> Self {
-        let entries = EntrySource::new(Arc::clone(&model), Arc::clone(&owners));
-        let boards = ListSource::new(Arc::clone(&model), Arc::clone(&owners));
+    pub fn new(model: Arc<dyn ReadModel>, owners: Owners, clock: Arc<dyn Clock>) -> Self {
+        let entries = EntrySource::new(Arc::clone(&model), owners.clone());
+        let boards = ListSource::new(Arc::clone(&model), Arc::clone(&owners.articles));
         let (articles, article_loads) = loader("articles", Arc::new(entries));
         let (lists, list_loads) = loader("board lists", Arc::new(boards));
-        let (views, view_loads) = ViewCounts::new(Arc::clone(&owners), clock);
+        let (views, view_loads) = ViewCounts::new(Arc::clone(&owners.views), clock);
         let loops = Loops { articles: article_loads, lists: list_loads, views: view_loads };
         let (article_meters, board_meters) = (Meters::of(Kind::Article), Meters::of(Kind::Board));
         Self { model, owners, articles, lists, views, loops, article_meters, board_meters }
@@ -134,7 +134,7 @@ impl ReadService {
                 Ok(Some(Page { items, known_count: known_count(count, page, size) }))
             }
             Listed::Outside => {
-                let Some(Page { items, known_count }) = self.owners.page(board, page, size).await? else {
+                let Some(Page { items, known_count }) = self.owners.articles.page(board, page, size).await? else {
                     return Ok(None);
                 };
                 Ok(Some(Page { items: self.counted(items).await?, known_count }))
@@ -153,7 +153,7 @@ impl ReadService {
             Listed::NoBoard => Ok(None),
             Listed::Inside { items, next, .. } => Ok(Some(Scroll { items, next })),
             Listed::Outside => {
-                let Some(Scroll { items, next }) = self.owners.scroll(board, before, size).await? else {
+                let Some(Scroll { items, next }) = self.owners.articles.scroll(board, before, size).await? else {
                     return Ok(None);
                 };
                 Ok(Some(Scroll { items: self.counted(items).await?, next }))
@@ -299,8 +299,11 @@ impl ReadService {
             return Ok(Vec::new());
         }
         let ids: Vec<_> = heads.iter().map(|head| head.article_id).collect();
-        let (comments, likes, views) =
-            tokio::try_join!(self.owners.comment_counts(&ids), self.owners.like_counts(&ids), self.views.counts(&ids))?;
+        let (comments, likes, views) = tokio::try_join!(
+            self.owners.comments.comment_counts(&ids),
+            self.owners.likes.like_counts(&ids),
+            self.views.counts(&ids)
+        )?;
         let counts = comments.into_iter().zip(likes).zip(views);
         let summaries = heads.into_iter().zip(counts).filter_map(|(head, ((comments, likes), views))| {
             Some(ReadSummary {

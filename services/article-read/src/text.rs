@@ -1,30 +1,10 @@
 //! What the model keeps of an article: its head, which lists show, and the text below it. Shared, never copied on a read.
 
-use madang_board::{ArticleId, BoardId};
-use madang_event::{ArticleState, Writer};
-use madang_kernel::Timestamp;
-
-/// An article as a list shows it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ArticleHead {
-    /// Names the article.
-    pub article_id: ArticleId,
-    /// Its board.
-    pub board_id: BoardId,
-    /// The headline.
-    pub title: String,
-    /// Who wrote it, with the name they had then.
-    pub writer: Writer,
-    /// When it was created.
-    pub created_at: Timestamp,
-    /// When it was last changed.
-    pub modified_at: Timestamp,
-    /// 1 when created, and one more with each edit: the newer text wins.
-    pub version: u64,
-}
+use madang_event::{ArticleHead, ArticleState};
+use serde::{Deserialize, Serialize};
 
 /// An article with its text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArticleText {
     /// What lists show of it.
     pub head: ArticleHead,

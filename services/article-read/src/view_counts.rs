@@ -9,7 +9,7 @@ use madang_board::ArticleId;
 use madang_kernel::{Clock, Id, ShardId, StoreError, Timestamp};
 use quick_cache::unsync::Cache;
 
-use crate::Owners;
+use crate::ViewOwner;
 use crate::loader::{LoadLoop, Loader, Source, loader};
 use crate::meters::{Kind, Meter, Meters};
 
@@ -27,7 +27,7 @@ const _: () = assert!(VIEW_FRESH_MS < VIEW_TTL_MS && PARTS.is_power_of_two());
 /// What readers ask.
 pub(crate) struct ViewCounts {
     cache: Arc<ViewCache>,
-    owners: Arc<dyn Owners>,
+    owner: Arc<dyn ViewOwner>,
     loader: Loader<ArticleId, Option<u64>>,
     meters: Meters,
 }
@@ -54,13 +54,13 @@ enum Age {
 
 impl ViewCounts {
     /// The cache, and the loop that fills it.
-    pub(crate) fn new(owners: Arc<dyn Owners>, clock: Arc<dyn Clock>) -> (Self, LoadLoop<ArticleId, Option<u64>>) {
+    pub(crate) fn new(owner: Arc<dyn ViewOwner>, clock: Arc<dyn Clock>) -> (Self, LoadLoop<ArticleId, Option<u64>>) {
         let parts = (0..PARTS).map(|_| Mutex::new(Cache::new(VIEW_COUNTS_MAX / PARTS))).collect();
         let cache = Arc::new(ViewCache { parts, clock });
         let source =
-            ViewSource { owners: Arc::clone(&owners), cache: Arc::clone(&cache), meters: Meters::of(Kind::Views) };
+            ViewSource { owner: Arc::clone(&owner), cache: Arc::clone(&cache), meters: Meters::of(Kind::Views) };
         let (loader, loads) = loader("view counts", Arc::new(source));
-        (Self { cache, owners, loader, meters: Meters::of(Kind::Views) }, loads)
+        (Self { cache, owner, loader, meters: Meters::of(Kind::Views) }, loads)
     }
 
     /// The counts of articles, in the order asked; `None` for one whose views are gone with it. When the owner does not
@@ -71,7 +71,7 @@ impl ViewCounts {
         let mut counts = Vec::with_capacity(articles.len());
         let (mut old, mut missing) = (Vec::new(), Vec::new());
         for (place, article) in articles.iter().enumerate() {
-            if let Some(count) = self.owners.views_in_memory(*article) {
+            if let Some(count) = self.owner.views_in_memory(*article) {
                 counts.push(Some(count));
                 continue;
             }
@@ -139,7 +139,7 @@ impl Counted {
 }
 
 struct ViewSource {
-    owners: Arc<dyn Owners>,
+    owner: Arc<dyn ViewOwner>,
     cache: Arc<ViewCache>,
     meters: Meters,
 }
@@ -156,7 +156,7 @@ impl Source<ArticleId, Option<u64>> for ViewSource {
         let refreshes = known.iter().filter(|counted| aged(Age::Stale)(counted)).count();
         self.meters.add(Meter::Refreshes, refreshes);
         self.meters.add(Meter::Rebuilds, left.len() - refreshes);
-        let told = if left.is_empty() { Vec::new() } else { self.owners.view_counts(&left).await? };
+        let told = if left.is_empty() { Vec::new() } else { self.owner.view_counts(&left).await? };
         if told.len() != left.len() {
             return Err(StoreError::broken("views", "their owner answered for more or fewer articles than asked"));
         }

@@ -15,10 +15,11 @@ mod store;
 
 pub use board::{Board, BoardWithCount};
 pub use madang_board::CommentMode;
-pub use model::{Article, ArticleSummary};
+pub use madang_event::{ArticleHead, NewestArticles};
+pub use model::Article;
 pub use rules::{CONTENT_MAX_CHARS, Content, SLUG_MAX_CHARS, SLUG_MIN_CHARS, Slug, TITLE_MAX_CHARS, Title};
 pub use service::{ArticleDraft, ArticleError, ArticleService, BoardDraft, SHARED_FACTS_TTL_MS};
 pub use store::{
     ArticleStore, CreateArticle, CreateBoard, DeleteArticle, DeleteOutcome, EditArticle, EditOutcome, FIND_MANY_MAX,
-    NEWEST_MAX, NewBoard, NewestArticles,
+    NEWEST_MAX, NewBoard,
 };

@@ -27,22 +27,3 @@ pub struct Article {
     /// 1 when created, and one more with each edit.
     pub version: u64,
 }
-
-/// An article as a list shows it: without its text.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ArticleSummary {
-    /// Names the article.
-    pub article_id: ArticleId,
-    /// Its board.
-    pub board_id: BoardId,
-    /// The headline.
-    pub title: String,
-    /// Who wrote it.
-    pub writer: Writer,
-    /// When it was created.
-    pub created_at: Timestamp,
-    /// When it was last changed.
-    pub modified_at: Timestamp,
-    /// Its version.
-    pub version: u64,
-}

@@ -13,9 +13,8 @@ use madang_kernel::{
 use crate::article_cache::ArticleCache;
 use crate::board_cache::BoardCache;
 use crate::{
-    Article, ArticleStore, ArticleSummary, Board, BoardWithCount, CommentMode, CreateArticle, CreateBoard,
-    DeleteArticle, DeleteOutcome, EditArticle, EditOutcome, FIND_MANY_MAX, NEWEST_MAX, NewBoard, NewestArticles,
-    markdown,
+    Article, ArticleHead, ArticleStore, Board, BoardWithCount, CommentMode, CreateArticle, CreateBoard, DeleteArticle,
+    DeleteOutcome, EditArticle, EditOutcome, FIND_MANY_MAX, NEWEST_MAX, NewBoard, NewestArticles, markdown,
 };
 
 /// How long what is cached about an article is fresh in a process that shares its store. Half of the second within which
@@ -49,8 +48,8 @@ pub enum ArticleError {
     #[error("there is no such {0}")]
     NotFound(&'static str),
     /// The actor may not do this; says why.
-    #[error("{0}")]
-    Forbidden(&'static str),
+    #[error(transparent)]
+    Forbidden(#[from] Refused),
     /// The input is not acceptable.
     #[error(transparent)]
     Invalid(#[from] Invalid),
@@ -66,12 +65,6 @@ pub enum ArticleError {
     /// The store could not answer.
     #[error(transparent)]
     Store(#[from] StoreError),
-}
-
-impl From<Refused> for ArticleError {
-    fn from(Refused(why): Refused) -> Self {
-        Self::Forbidden(why)
-    }
 }
 
 /// Boards and articles.
@@ -277,7 +270,7 @@ impl ArticleService {
         writer: MemberId,
         before: Option<ArticleId>,
         size: PageSize,
-    ) -> Result<Scroll<ArticleSummary, ArticleId>, ArticleError> {
+    ) -> Result<Scroll<ArticleHead, ArticleId>, ArticleError> {
         Ok(self.store.by_writer(writer, before, size).await?)
     }
 
@@ -287,7 +280,7 @@ impl ArticleService {
         board: BoardId,
         page: PageNumber,
         size: PageSize,
-    ) -> Result<Page<ArticleSummary>, ArticleError> {
+    ) -> Result<Page<ArticleHead>, ArticleError> {
         self.require_board(board).await?;
         Ok(self.store.page(board, page, size).await?)
     }
@@ -298,7 +291,7 @@ impl ArticleService {
         board: BoardId,
         before: Option<ArticleId>,
         size: PageSize,
-    ) -> Result<Scroll<ArticleSummary, ArticleId>, ArticleError> {
+    ) -> Result<Scroll<ArticleHead, ArticleId>, ArticleError> {
         self.require_board(board).await?;
         Ok(self.store.scroll(board, before, size).await?)
     }

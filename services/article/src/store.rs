@@ -3,10 +3,10 @@
 
 use async_trait::async_trait;
 use madang_board::{Act, ArticleId, BoardId, MemberId};
-use madang_event::BoardCount;
+use madang_event::{ArticleHead, NewestArticles};
 use madang_kernel::{Created, EventId, Idempotency, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp};
 
-use crate::{Article, ArticleSummary, Board, BoardWithCount};
+use crate::{Article, Board, BoardWithCount};
 
 /// Articles that one call may ask for by their ids.
 pub const FIND_MANY_MAX: usize = 1_000;
@@ -94,17 +94,6 @@ pub enum DeleteOutcome {
     Absent,
 }
 
-/// The newest articles of a board, with its count of the same moment.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewestArticles {
-    /// Their ids, newest first.
-    pub ids: Vec<ArticleId>,
-    /// Whether the board has no others.
-    pub is_all: bool,
-    /// How many articles the board has, with the version of that count.
-    pub count: BoardCount,
-}
-
 /// Where boards and articles are kept.
 #[async_trait]
 pub trait ArticleStore: Send + Sync {
@@ -130,19 +119,19 @@ pub trait ArticleStore: Send + Sync {
     /// there is no such board.
     async fn newest(&self, board: BoardId, limit: usize) -> Result<Option<NewestArticles>, StoreError>;
     /// A numbered page, newest first; cheap however deep. Count and items are of one moment.
-    async fn page(&self, board: BoardId, page: PageNumber, size: PageSize) -> Result<Page<ArticleSummary>, StoreError>;
+    async fn page(&self, board: BoardId, page: PageNumber, size: PageSize) -> Result<Page<ArticleHead>, StoreError>;
     /// The articles before `before`, or the newest, newest first.
     async fn scroll(
         &self,
         board: BoardId,
         before: Option<ArticleId>,
         size: PageSize,
-    ) -> Result<Scroll<ArticleSummary, ArticleId>, StoreError>;
+    ) -> Result<Scroll<ArticleHead, ArticleId>, StoreError>;
     /// The articles of one writer before `before`, or the newest, newest first: the one list that asks every server.
     async fn by_writer(
         &self,
         writer: MemberId,
         before: Option<ArticleId>,
         size: PageSize,
-    ) -> Result<Scroll<ArticleSummary, ArticleId>, StoreError>;
+    ) -> Result<Scroll<ArticleHead, ArticleId>, StoreError>;
 }

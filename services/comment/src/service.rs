@@ -34,8 +34,8 @@ pub enum CommentError {
     #[error("there is no such {0}")]
     NotFound(&'static str),
     /// The actor may not do this; says why.
-    #[error("{0}")]
-    Forbidden(&'static str),
+    #[error(transparent)]
+    Forbidden(#[from] Refused),
     /// The input is not acceptable.
     #[error(transparent)]
     Invalid(#[from] Invalid),
@@ -63,12 +63,6 @@ impl From<Refusal> for CommentError {
             Refusal::ReplyToReply | Refusal::TooDeep(_) => Self::TooDeep(refusal),
             Refusal::LevelFull(full) => Self::LevelFull(full),
         }
-    }
-}
-
-impl From<Refused> for CommentError {
-    fn from(Refused(why): Refused) -> Self {
-        Self::Forbidden(why)
     }
 }
 

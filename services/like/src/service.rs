@@ -19,20 +19,14 @@ pub enum LikeError {
     #[error("there is no such article")]
     NotFound,
     /// The actor may not do this; says why.
-    #[error("{0}")]
-    Forbidden(&'static str),
+    #[error(transparent)]
+    Forbidden(#[from] Refused),
     /// The input is not acceptable.
     #[error(transparent)]
     Invalid(#[from] Invalid),
     /// The store could not answer.
     #[error(transparent)]
     Store(#[from] StoreError),
-}
-
-impl From<Refused> for LikeError {
-    fn from(Refused(why): Refused) -> Self {
-        Self::Forbidden(why)
-    }
 }
 
 /// Likes of articles.

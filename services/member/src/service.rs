@@ -82,8 +82,8 @@ pub enum MemberError {
     #[error("name or password is wrong")]
     WrongPassword,
     /// The actor may not do this; says why.
-    #[error("{0}")]
-    Forbidden(&'static str),
+    #[error(transparent)]
+    Forbidden(#[from] Refused),
     /// Somebody has this name.
     #[error("this name is taken")]
     NameTaken,
@@ -104,18 +104,12 @@ pub enum MemberError {
     Store(#[from] StoreError),
 }
 
-impl From<Refused> for MemberError {
-    fn from(Refused(why): Refused) -> Self {
-        Self::Forbidden(why)
-    }
-}
-
 impl From<ChangeRefused> for MemberError {
     fn from(refused: ChangeRefused) -> Self {
         match refused {
             ChangeRefused::LastAdmin => Self::LastAdmin,
             ChangeRefused::Suspended => Self::Suspended,
-            ChangeRefused::NotBelow => Self::Forbidden("nobody suspends their like, nor anybody above"),
+            ChangeRefused::NotBelow => Self::Forbidden(Refused("nobody suspends their like, nor anybody above")),
             ChangeRefused::TooManyBoards => Self::TooManyBoards,
         }
     }
@@ -318,11 +312,6 @@ impl MemberService {
     /// Reads what other processes revoked; called at start and every few seconds.
     pub async fn refresh_revocations(&self) -> Result<(), MemberError> {
         Ok(self.sessions.refresh().await?)
-    }
-
-    /// Removes ended sessions whose tokens have expired from the store; called now and then. Returns how many.
-    pub async fn forget_expired_sessions(&self) -> Result<u64, MemberError> {
-        Ok(self.store.forget_expired(self.clock.now()).await?)
     }
 }
 

@@ -4,7 +4,8 @@ use std::fmt;
 
 use async_trait::async_trait;
 use madang_board::{Act, MemberId, Role, SessionId};
-use madang_kernel::{StoreError, Timestamp};
+use madang_kernel::{StoreError, Timestamp, millis};
+use serde::{Deserialize, Serialize};
 
 use crate::{Change, ChangeRefused, Member, MemberRecord, Standing};
 
@@ -60,13 +61,15 @@ pub enum ChangeOutcome {
 }
 
 /// A change that signed tokens do not know of; every process learns of it by polling.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Revocation {
     /// One session has ended. Can be forgotten after `expires_at`, when its token ends anyway.
     SessionEnded {
         /// The session.
         session_id: SessionId,
         /// When its token expires by itself.
+        #[serde(rename = "expires_at_ms", with = "millis")]
         expires_at: Timestamp,
     },
     /// A member is now this, whatever their tokens say. Of several the one with the greatest version counts.

@@ -1,7 +1,7 @@
 //! What moderators and administrators do to members: roles, suspensions, boards to look after. Each with its line in the
 //! log of moderation, in one transaction.
 
-use madang_board::rules::{About, Action, may};
+use madang_board::rules::{About, Action, Refused, may};
 use madang_board::{Act, ActKind, Actor, BoardId, MemberId, Reason, Role};
 use madang_kernel::{Id, Invalid, ShardId, Timestamp};
 
@@ -13,10 +13,10 @@ impl MemberService {
     pub async fn set_role(&self, actor: &Actor, member: MemberId, role: Role) -> Result<Member, MemberError> {
         may(actor, Action::GiveRole, About::NOTHING)?;
         if actor.member_id == member && role < Role::Admin {
-            return Err(MemberError::Forbidden("an administrator cannot give up the role: another one has to take it"));
+            return Err(Refused("an administrator cannot give up the role: another one has to take it").into());
         }
         let mut act = self.act(actor, ActKind::RoleGiven, member)?;
-        act.detail = role_name(role).to_owned();
+        act.detail = role.name().to_owned();
         self.supervise(member, Change::Role(role), act).await
     }
 
@@ -68,13 +68,5 @@ impl MemberService {
     async fn supervise(&self, member_id: MemberId, change: Change, act: Act) -> Result<Member, MemberError> {
         let change = ChangeMember { member_id, change, changed_at: act.acted_at, act: Some(act) };
         Ok(self.change(change).await?.member)
-    }
-}
-
-fn role_name(role: Role) -> &'static str {
-    match role {
-        Role::Member => "member",
-        Role::Moderator => "moderator",
-        Role::Admin => "admin",
     }
 }

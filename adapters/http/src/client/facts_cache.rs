@@ -84,7 +84,7 @@ impl FactsCache {
 async fn load(cache: Arc<Inner>, article: ArticleId) -> Result<Option<ArticleFacts>, Arc<StoreError>> {
     let asked_at = cache.clock.now();
     let answer = cache.owners.ask(&FactsOf { article_id: article }).await;
-    let facts = answer.map(|answer| answer.facts.map(ArticleFacts::from)).map_err(Arc::new);
+    let facts = answer.map(|answer| answer.facts).map_err(Arc::new);
     if let Ok(facts) = &facts {
         cache.cached.insert(article, CachedFacts { facts: *facts, asked_at });
     }

@@ -43,11 +43,10 @@ impl ActSource for PeerActs {
         size: PageSize,
     ) -> Result<Scroll<Act, ActId>, StoreError> {
         let step = ActsStep { board_id: board, before, limit: size.get() };
-        let answer = match self.on {
-            On::Articles => self.group.ask(&ArticleActsOf(step)).await?,
-            On::Comments => self.group.ask(&CommentActsOf(step)).await?,
-        };
-        Ok(Scroll { items: answer.items.into_iter().map(Act::from).collect(), next: answer.next })
+        match self.on {
+            On::Articles => self.group.ask(&ArticleActsOf(step)).await,
+            On::Comments => self.group.ask(&CommentActsOf(step)).await,
+        }
     }
 }
 

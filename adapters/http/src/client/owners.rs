@@ -1,7 +1,9 @@
 //! The ports that peers stand behind: questions for many are cut into what one call may ask.
 
 use async_trait::async_trait;
-use madang_article_read::{ArticleHead, ArticleOwner, ArticleText, CommentOwner, Count, LikeOwner, Newest, ViewOwner};
+use madang_article_read::{
+    ArticleHead, ArticleOwner, ArticleText, CommentOwner, Count, LikeOwner, NewestArticles, ViewOwner,
+};
 use madang_board::{ArticleFacts, ArticleId, ArticleLookup, BoardId};
 use madang_kernel::{Page, PageNumber, PageSize, Scroll, StoreError};
 use madang_member::{Revocation, RevocationCursor, RevocationSource};
@@ -32,15 +34,14 @@ impl ArticleOwner for HttpPeers {
             if answer.is_empty() || answer.len() > wanted.len() {
                 return Err(miscounted(&self.articles));
             }
-            texts.extend(answer.into_iter().map(|text| text.map(ArticleText::from)));
+            texts.extend(answer);
         }
         Ok(texts)
     }
 
-    async fn newest(&self, board: BoardId, limit: usize) -> Result<Option<Newest>, StoreError> {
+    async fn newest(&self, board: BoardId, limit: usize) -> Result<Option<NewestArticles>, StoreError> {
         let limit = u32::try_from(limit).unwrap_or(u32::MAX);
-        let answer = self.articles.ask(&NewestOf { board_id: board, limit }).await?;
-        Ok(answer.newest.map(Newest::from))
+        Ok(self.articles.ask(&NewestOf { board_id: board, limit }).await?.newest)
     }
 
     async fn page(
@@ -50,7 +51,7 @@ impl ArticleOwner for HttpPeers {
         size: PageSize,
     ) -> Result<Option<Page<ArticleHead>>, StoreError> {
         let question = PageOf { board_id: board, page: page.get(), page_size: size.get() };
-        Ok(self.articles.ask(&question).await?.page.map(Page::from))
+        Ok(self.articles.ask(&question).await?.page)
     }
 
     async fn scroll(
@@ -60,7 +61,7 @@ impl ArticleOwner for HttpPeers {
         size: PageSize,
     ) -> Result<Option<Scroll<ArticleHead, ArticleId>>, StoreError> {
         let question = ScrollOf { board_id: board, before, limit: size.get() };
-        Ok(self.articles.ask(&question).await?.step.map(Scroll::from))
+        Ok(self.articles.ask(&question).await?.step)
     }
 }
 
@@ -81,15 +82,7 @@ impl LikeOwner for HttpPeers {
 #[async_trait]
 impl ViewOwner for HttpPeers {
     async fn view_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<u64>>, StoreError> {
-        let mut counts = Vec::with_capacity(articles.len());
-        for chunk in articles.chunks(COUNTS_MAX) {
-            let answer = self.views.ask(&ViewCountsOf { articles: chunk.to_vec() }).await?.counts;
-            if answer.len() != chunk.len() {
-                return Err(miscounted(&self.views));
-            }
-            counts.extend(answer);
-        }
-        Ok(counts)
+        counts(&self.views, articles, |articles| ViewCountsOf { articles }).await
     }
 }
 
@@ -102,23 +95,22 @@ impl RevocationSource for HttpPeers {
     ) -> Result<(Vec<Revocation>, RevocationCursor), StoreError> {
         let limit = u32::try_from(limit).unwrap_or(u32::MAX);
         let answer = self.members.ask(&RevocationsAfter { after: after.0, limit }).await?;
-        let revocations = answer.revocations.into_iter().map(Revocation::from).collect();
-        Ok((revocations, RevocationCursor(answer.next)))
+        Ok((answer.revocations, RevocationCursor(answer.next)))
     }
 }
 
-async fn counts<Q: Question<Answer = CountsAnswer>>(
+async fn counts<C, Q: Question<Answer = CountsAnswer<C>>>(
     group: &Group,
     articles: &[ArticleId],
     question: impl Fn(Vec<ArticleId>) -> Q + Send,
-) -> Result<Vec<Option<Count>>, StoreError> {
+) -> Result<Vec<Option<C>>, StoreError> {
     let mut counts = Vec::with_capacity(articles.len());
     for chunk in articles.chunks(COUNTS_MAX) {
         let answer = group.ask(&question(chunk.to_vec())).await?.counts;
         if answer.len() != chunk.len() {
             return Err(miscounted(group));
         }
-        counts.extend(answer.into_iter().map(|count| count.map(Count::from)));
+        counts.extend(answer);
     }
     Ok(counts)
 }

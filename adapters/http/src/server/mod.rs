@@ -68,28 +68,26 @@ pub struct InternalArticles {
 
 /// The router of the internal listener: everything under `/internal/v1`, and nothing without the secret.
 pub fn internal_router(parts: InternalParts) -> Router {
-    let InternalParts { secret, articles, comments, likes, views, members, moderated_articles, moderated_comments } =
-        parts;
     let mut router = Router::new();
-    if let Some(articles) = articles {
+    if let Some(articles) = &parts.articles {
         router = articles::routes(router, articles);
     }
-    if let Some(comments) = comments {
+    if let Some(comments) = &parts.comments {
         router = counts::comments(router, comments);
     }
-    if let Some(likes) = likes {
+    if let Some(likes) = &parts.likes {
         router = counts::likes(router, likes);
     }
-    if let Some(views) = views {
+    if let Some(views) = &parts.views {
         router = counts::views(router, views);
     }
-    if let Some(members) = members {
+    if let Some(members) = &parts.members {
         router = members::routes(router, members);
     }
-    if let Some(boards) = moderated_articles {
+    if let Some(boards) = &parts.moderated_articles {
         router = moderation::boards(router, boards);
     }
-    if let Some(comments) = moderated_comments {
+    if let Some(comments) = &parts.moderated_comments {
         router = moderation::comments(router, comments);
     }
     router
@@ -97,5 +95,5 @@ pub fn internal_router(parts: InternalParts) -> Router {
         .method_not_allowed_fallback(reply::not_served)
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         // Last, and so first to see a request: without the secret nothing is read, nor told apart.
-        .layer(from_fn_with_state(Arc::new(Guard::new(secret)), guard::admit))
+        .layer(from_fn_with_state(Arc::new(Guard::new(parts.secret)), guard::admit))
 }

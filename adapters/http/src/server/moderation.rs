@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use axum::Router;
-use madang_board::{BoardLookup, CommentLookup};
-use madang_kernel::PageSize;
+use madang_board::{Act, ActId, BoardLookup, CommentLookup};
+use madang_kernel::{PageSize, Scroll};
 use madang_member::ActSource;
 
-use super::reply::{Refusal, on};
+use super::reply::{Refusal, with};
 use crate::wire::{
-    ActsAnswer, ActsStep, ArticleActsOf, ArticleOfComment, ArticleOfCommentAnswer, BoardKnown, BoardKnownAnswer,
-    CommentActsOf,
+    ActsStep, ArticleActsOf, ArticleOfComment, ArticleOfCommentAnswer, BoardKnown, BoardKnownAnswer, CommentActsOf,
 };
 
 /// The owner of articles, as moderation knows it.
@@ -29,26 +28,21 @@ pub struct InternalComments {
     pub acts: Arc<dyn ActSource>,
 }
 
-pub(super) fn boards(router: Router, parts: InternalBoards) -> Router {
-    let InternalBoards { boards, acts } = parts;
-    let router = on(router, move |question: BoardKnown| {
-        let boards = Arc::clone(&boards);
-        async move { Ok(BoardKnownAnswer { is_known: boards.has_board(question.board_id).await? }) }
+pub(super) fn boards(router: Router, InternalBoards { boards, acts }: &InternalBoards) -> Router {
+    let router = with(router, boards, |boards, question: BoardKnown| async move {
+        Ok(BoardKnownAnswer { is_known: boards.has_board(question.board_id).await? })
     });
-    on(router, move |question: ArticleActsOf| step(Arc::clone(&acts), question.0))
+    with(router, acts, |acts, question: ArticleActsOf| step(acts, question.0))
 }
 
-pub(super) fn comments(router: Router, parts: InternalComments) -> Router {
-    let InternalComments { comments, acts } = parts;
-    let router = on(router, move |question: ArticleOfComment| {
-        let comments = Arc::clone(&comments);
-        async move { Ok(ArticleOfCommentAnswer { article_id: comments.article_of(question.comment_id).await? }) }
+pub(super) fn comments(router: Router, InternalComments { comments, acts }: &InternalComments) -> Router {
+    let router = with(router, comments, |comments, question: ArticleOfComment| async move {
+        Ok(ArticleOfCommentAnswer { article_id: comments.article_of(question.comment_id).await? })
     });
-    on(router, move |question: CommentActsOf| step(Arc::clone(&acts), question.0))
+    with(router, acts, |acts, question: CommentActsOf| step(acts, question.0))
 }
 
-async fn step(acts: Arc<dyn ActSource>, question: ActsStep) -> Result<ActsAnswer, Refusal> {
+async fn step(acts: Arc<dyn ActSource>, question: ActsStep) -> Result<Scroll<Act, ActId>, Refusal> {
     let size = PageSize::new("limit", question.limit.into())?;
-    let found = acts.acts(question.board_id, question.before, size).await?;
-    Ok(ActsAnswer { items: found.items.into_iter().map(Into::into).collect(), next: found.next })
+    Ok(acts.acts(question.board_id, question.before, size).await?)
 }

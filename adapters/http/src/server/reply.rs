@@ -101,7 +101,7 @@ pub(super) async fn not_served() -> Refusal {
 }
 
 /// Adds the route of a question.
-pub(super) fn on<Q, F, A>(router: Router, answer: F) -> Router
+fn on<Q, F, A>(router: Router, answer: F) -> Router
 where
     Q: Question,
     F: Fn(Q) -> A + Clone + Send + Sync + 'static,
@@ -109,6 +109,21 @@ where
 {
     let handler = async move |body: Result<Bytes, BytesRejection>| respond(body, answer).await;
     router.route(Q::PATH, post(handler))
+}
+
+/// Adds the route of a question that a part of the process answers.
+pub(super) fn with<P, Q, A>(
+    router: Router,
+    part: &P,
+    answer: impl Fn(P, Q) -> A + Clone + Send + Sync + 'static,
+) -> Router
+where
+    P: Clone + Send + Sync + 'static,
+    Q: Question,
+    A: Future<Output = Result<Q::Answer, Refusal>> + Send + 'static,
+{
+    let part = part.clone();
+    on(router, move |question: Q| answer(part.clone(), question))
 }
 
 async fn respond<Q, F, A>(body: Result<Bytes, BytesRejection>, answer: F) -> Result<Response, Refusal>

@@ -1,6 +1,23 @@
 //! The messages between processes. A question names the path it is sent to and the answer it gets, so that both ends
-//! cannot disagree. Ids travel as strings, times as milliseconds, counts and versions as integers: all of them exact.
-//! Fields that a reader does not know pass, so that processes of two versions understand one another.
+//! cannot disagree; values of the services in them travel as those serialise themselves. Ids travel as strings, times as
+//! milliseconds, counts and versions as integers: all of them exact. Fields that a reader does not know pass, so that
+//! processes of two versions understand one another; the tests say what the bytes are.
+
+/// Declares what travels; with a path, it is a question, and gets this answer.
+macro_rules! message {
+    ($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty),+ } $(at $path:literal => $answer:ty)?) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        pub(crate) struct $name {
+            $(pub(crate) $field: $type,)+
+        }
+
+        $(impl super::Question for $name {
+            const PATH: &'static str = $path;
+            type Answer = $answer;
+        })?
+    };
+}
 
 mod articles;
 mod counts;
@@ -15,9 +32,9 @@ use serde::de::DeserializeOwned;
 
 pub(crate) use articles::{FactsAnswer, FactsOf, NewestAnswer, NewestOf, PageAnswer, PageOf, ScrollAnswer, ScrollOf};
 pub(crate) use articles::{TEXTS_BYTES_MAX, TEXTS_MAX, TextsAnswer, TextsOf};
-pub(crate) use counts::{COUNTS_MAX, CommentCountsOf, CountsAnswer, LikeCountsOf, ViewCountsAnswer, ViewCountsOf};
+pub(crate) use counts::{COUNTS_MAX, CommentCountsOf, CountsAnswer, LikeCountsOf, ViewCountsOf};
 pub(crate) use failure::FailureBody;
-pub(crate) use moderation::{ActsAnswer, ActsStep, ArticleActsOf, CommentActsOf};
+pub(crate) use moderation::{ActsStep, ArticleActsOf, CommentActsOf};
 pub(crate) use moderation::{ArticleOfComment, ArticleOfCommentAnswer, BoardKnown, BoardKnownAnswer};
 pub(crate) use revocations::{RevocationsAfter, RevocationsAnswer};
 

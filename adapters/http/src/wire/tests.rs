@@ -1,9 +1,10 @@
-//! Every message comes back as it was sent, whatever is in it; and what a newer version adds does no harm.
+//! Every message comes back as it was sent, whatever is in it; its bytes are those that earlier versions send; and what a
+//! newer version adds does no harm.
 
 use std::fmt::Debug;
 
-use madang_article_read::{ArticleHead, ArticleText, Count, Newest};
-use madang_board::{ArticleFacts, ArticleId, BoardId, CommentMode, MemberId, Role, SessionId};
+use madang_article_read::{ArticleHead, ArticleText, Count, NewestArticles};
+use madang_board::{Act, ActId, ActKind, ArticleFacts, ArticleId, BoardId, CommentMode, MemberId, Role, SessionId};
 use madang_event::{BoardCount, Writer};
 use madang_kernel::{Id, Page, Scroll, Timestamp};
 use madang_member::{Revocation, Standing};
@@ -13,9 +14,6 @@ use proptest::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::articles::{FactsBody, NewestBody, PageBody, ScrollBody, TextBody};
-use super::counts::CountBody;
-use super::revocations::RevocationBody;
 use super::*;
 
 fn sent<T: Serialize + DeserializeOwned>(message: &T) -> T {
@@ -25,16 +23,6 @@ fn sent<T: Serialize + DeserializeOwned>(message: &T) -> T {
 
 fn comes_back<T: Serialize + DeserializeOwned + PartialEq + Debug>(message: &T) {
     assert_eq!(&sent(message), message);
-}
-
-/// Through the body that stands for a value on the wire, and back.
-fn passes<T, B>(value: &T)
-where
-    T: Clone + PartialEq + Debug + From<B>,
-    B: From<T> + Serialize + DeserializeOwned,
-{
-    let received: B = sent(&B::from(value.clone()));
-    assert_eq!(&T::from(received), value);
 }
 
 fn id<T: Id + Debug>() -> impl Strategy<Value = T> {
@@ -123,38 +111,29 @@ proptest! {
     ) {
         if let Some(head) = heads.first().cloned() {
             let text = ArticleText { head, content, content_html };
-            passes::<_, TextBody>(&text);
-            comes_back(&TextsAnswer { articles: vec![None, Some(text.into())] });
+            comes_back(&TextsAnswer { articles: vec![None, Some(text)] });
         }
         let ids = heads.iter().map(|head| head.article_id).collect();
-        passes::<_, NewestBody>(&Newest { ids, is_all, count: BoardCount { article_count: known_count, version } });
-        passes::<_, PageBody>(&Page { items: heads.clone(), known_count });
-        passes::<_, ScrollBody>(&Scroll { items: heads.clone(), next });
+        let newest = NewestArticles { ids, is_all, count: BoardCount { article_count: known_count, version } };
+        comes_back(&NewestAnswer { newest: Some(newest) });
         let comment_mode = if is_tree { CommentMode::Tree } else { CommentMode::TwoLevel };
         let facts = ArticleFacts { board_id, comment_mode };
-        passes::<_, FactsBody>(&facts);
-        comes_back(&FactsAnswer { facts: Some(facts.into()) });
-        comes_back(&PageAnswer { page: Some(Page { items: heads.clone(), known_count }.into()) });
-        comes_back(&ScrollAnswer { step: Some(Scroll { items: heads, next }.into()) });
+        comes_back(&FactsAnswer { facts: Some(facts) });
+        comes_back(&PageAnswer { page: Some(Page { items: heads.clone(), known_count }) });
+        comes_back(&ScrollAnswer { step: Some(Scroll { items: heads, next }) });
         comes_back(&NewestAnswer { newest: None });
     }
 
     #[test]
     fn counts_come_back_as_they_were_sent(counts in vec(option::of((number(), number())), 0..20)) {
-        let bodies = counts.iter().map(|count| count.map(|(count, version)| Count { count, version }.into()));
-        comes_back(&CountsAnswer { counts: bodies.collect() });
-        comes_back(&ViewCountsAnswer { counts: counts.iter().map(|count| count.map(|(count, _)| count)).collect() });
-        for (count, version) in counts.into_iter().flatten() {
-            passes::<_, CountBody>(&Count { count, version });
-        }
+        let versioned = counts.iter().map(|count| count.map(|(count, version)| Count { count, version }));
+        comes_back(&CountsAnswer { counts: versioned.collect() });
+        comes_back(&CountsAnswer { counts: counts.iter().map(|count| count.map(|(count, _)| count)).collect() });
     }
 
     #[test]
     fn revocations_come_back_as_they_were_sent(revocations in vec(revocation(), 0..10), next in any::<i64>()) {
-        for revocation in &revocations {
-            passes::<_, RevocationBody>(revocation);
-        }
-        comes_back(&RevocationsAnswer { revocations: revocations.into_iter().map(Into::into).collect(), next });
+        comes_back(&RevocationsAnswer { revocations, next });
     }
 
     #[test]
@@ -175,5 +154,63 @@ fn what_a_newer_version_adds_is_passed_over() {
     let json = r#"{"facts":{"board_id":"7","comment_mode":"tree","locked":true},"age":3}"#;
     let answer: FactsAnswer = serde_json::from_str(json).unwrap();
     let facts = ArticleFacts { board_id: BoardId::from_raw(7), comment_mode: CommentMode::Tree };
-    assert_eq!(answer.facts.map(ArticleFacts::from), Some(facts));
+    assert_eq!(answer.facts, Some(facts));
+}
+
+/// The bytes of a message, both ways.
+fn is_sent_as<T: Serialize + DeserializeOwned + PartialEq + Debug>(message: &T, json: &str) {
+    assert_eq!(serde_json::to_string(message).unwrap(), json);
+    assert_eq!(&serde_json::from_str::<T>(json).unwrap(), message);
+}
+
+#[test]
+fn answers_of_articles_are_the_bytes_that_earlier_versions_send() {
+    let head = ArticleHead {
+        article_id: ArticleId::from_raw(7),
+        board_id: BoardId::from_raw(8),
+        title: "A title".into(),
+        writer: Writer { member_id: MemberId::from_raw(9), name: "ann".into() },
+        created_at: Timestamp::from_millis(10),
+        modified_at: Timestamp::from_millis(11),
+        version: 12,
+    };
+    let json = r#"{"article_id":"7","board_id":"8","title":"A title","writer_id":"9","writer_name":"ann","created_at_ms":10,"modified_at_ms":11,"version":12}"#;
+    let text = ArticleText { head: head.clone(), content: "*text*".into(), content_html: "html".into() };
+    let texts = format!(r#"{{"articles":[null,{{"head":{json},"content":"*text*","content_html":"html"}}]}}"#);
+    is_sent_as(&TextsAnswer { articles: vec![None, Some(text)] }, &texts);
+    let page = Page { items: vec![head.clone()], known_count: 3 };
+    is_sent_as(&PageAnswer { page: Some(page) }, &format!(r#"{{"page":{{"items":[{json}],"known_count":3}}}}"#));
+    let step = Scroll { items: vec![head], next: Some(ArticleId::from_raw(7)) };
+    is_sent_as(&ScrollAnswer { step: Some(step) }, &format!(r#"{{"step":{{"items":[{json}],"next":"7"}}}}"#));
+    let count = BoardCount { article_count: 4, version: 5 };
+    let newest = NewestArticles { ids: vec![ArticleId::from_raw(7)], is_all: true, count };
+    let json = r#"{"newest":{"ids":["7"],"is_all":true,"article_count":4,"version":5}}"#;
+    is_sent_as(&NewestAnswer { newest: Some(newest) }, json);
+    let facts = ArticleFacts { board_id: BoardId::from_raw(8), comment_mode: CommentMode::TwoLevel };
+    is_sent_as(&FactsAnswer { facts: Some(facts) }, r#"{"facts":{"board_id":"8","comment_mode":"two_level"}}"#);
+}
+
+#[test]
+fn other_answers_are_the_bytes_that_earlier_versions_send() {
+    let counts = CountsAnswer { counts: vec![Some(Count { count: 1, version: 2 }), None] };
+    is_sent_as(&counts, r#"{"counts":[{"count":1,"version":2},null]}"#);
+    let act = Act {
+        act_id: ActId::from_raw(1),
+        kind: ActKind::ArticleDeleted,
+        moderator_id: MemberId::from_raw(2),
+        moderator_name: "mod".into(),
+        subject: 3,
+        board_id: None,
+        detail: "d".into(),
+        reason: "r".into(),
+        acted_at: Timestamp::from_millis(4),
+    };
+    let json = r#"{"items":[{"act_id":"1","kind":"article_deleted","moderator_id":"2","moderator_name":"mod","subject":3,"board_id":null,"detail":"d","reason":"r","acted_at_ms":4}],"next":"1"}"#;
+    is_sent_as(&Scroll { items: vec![act], next: Some(ActId::from_raw(1)) }, json);
+    let (session_id, expires_at) = (SessionId::from_raw(5), Timestamp::from_millis(6));
+    let ended = Revocation::SessionEnded { session_id, expires_at };
+    let json = r#"{"revocations":[{"kind":"session_ended","session_id":"5","expires_at_ms":6}],"next":7}"#;
+    is_sent_as(&RevocationsAnswer { revocations: vec![ended], next: 7 }, json);
+    let step = ActsStep { board_id: None, before: None, limit: 3 };
+    is_sent_as(&ArticleActsOf(step), r#"{"board_id":null,"before":null,"limit":3}"#);
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use crate::support::{Peer, Site, article, asking, board, options, secret};
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
-use madang_article_read::{ArticleOwner, CommentOwner, LikeOwner, MixedOwners, Owners, ViewOwner};
+use madang_article_read::{ArticleOwner, CommentOwner, LikeOwner, ViewOwner};
 use madang_board::{ArticleId, ArticleLookup, BoardId, MemberId, Role, SessionId};
 use madang_http::{BODY_BYTES_MAX, InternalParts, InternalSecret, PeerOptions, internal_router};
 use madang_kernel::{Id, ManualClock, PageNumber, PageSize, StoreError, Timestamp};
@@ -34,28 +34,29 @@ async fn peers_answer_as_their_owners_would() {
     let site = Site::of(250);
     let peer = Peer::serve(site.router(secret())).await;
     let (peers, _) = asking(&options(&[&peer.address]));
-    let owners =
-        MixedOwners { articles: peers.clone(), comments: peers.clone(), likes: peers.clone(), views: peers.clone() };
     // More than one call may ask for, with one that does not exist among them, and one twice.
     let ids: Vec<ArticleId> = (100..=251).chain([100]).map(article).collect();
     assert_eq!(peers.facts(article(3)).await.unwrap(), site.facts(article(3)).await.unwrap());
     assert_eq!(peers.facts(article(251)).await.unwrap(), None);
-    assert_eq!(owners.articles(&ids).await.unwrap(), ArticleOwner::articles(&*site, &ids).await.unwrap());
-    assert_eq!(owners.comment_counts(&ids).await.unwrap(), site.comment_counts(&ids).await.unwrap());
-    assert_eq!(owners.like_counts(&ids).await.unwrap(), site.like_counts(&ids).await.unwrap());
-    assert_eq!(owners.view_counts(&ids).await.unwrap(), site.view_counts(&ids).await.unwrap());
-    assert_eq!(owners.views_in_memory(article(1)), None);
+    assert_eq!(
+        ArticleOwner::articles(&*peers, &ids).await.unwrap(),
+        ArticleOwner::articles(&*site, &ids).await.unwrap()
+    );
+    assert_eq!(peers.comment_counts(&ids).await.unwrap(), site.comment_counts(&ids).await.unwrap());
+    assert_eq!(peers.like_counts(&ids).await.unwrap(), site.like_counts(&ids).await.unwrap());
+    assert_eq!(peers.view_counts(&ids).await.unwrap(), site.view_counts(&ids).await.unwrap());
+    assert_eq!(peers.views_in_memory(article(1)), None);
     let page = PageNumber::new("page", 3).unwrap();
     for board in [board(), BoardId::from_raw(1)] {
         for limit in [0, 10, 1_000] {
             let there = site.newest(board, limit).await.unwrap();
-            assert_eq!(owners.newest(board, limit).await.unwrap(), there);
+            assert_eq!(peers.newest(board, limit).await.unwrap(), there);
         }
         let there = site.page(board, page, size(100)).await.unwrap();
-        assert_eq!(owners.page(board, page, size(100)).await.unwrap(), there);
+        assert_eq!(peers.page(board, page, size(100)).await.unwrap(), there);
         for before in [None, Some(article(31)), Some(article(30))] {
             let there = site.scroll(board, before, size(30)).await.unwrap();
-            assert_eq!(owners.scroll(board, before, size(30)).await.unwrap(), there);
+            assert_eq!(peers.scroll(board, before, size(30)).await.unwrap(), there);
         }
     }
 }

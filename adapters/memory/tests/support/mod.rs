@@ -7,7 +7,7 @@ mod truth;
 use std::sync::Arc;
 use std::time::Duration;
 
-use madang_article_read::{ReadArticle, ReadConsumer, ReadService};
+use madang_article_read::{Owners, ReadArticle, ReadConsumer, ReadService};
 use madang_board::ArticleId;
 use madang_event::Envelope;
 use madang_kernel::{Clock, Id, ManualClock, PageNumber, PageSize, ShardId, StoreError, Timestamp};
@@ -32,7 +32,14 @@ impl Site {
         let clock = Arc::new(ManualClock::at(Timestamp::from_millis(1_750_000_000_000)));
         let world = Arc::new(World::new());
         let model = Arc::new(MemoryReadModel::new(budget_bytes, Arc::clone(&clock) as Arc<dyn Clock>));
-        let service = ReadService::new(Arc::clone(&model) as _, Arc::clone(&world) as _, Arc::clone(&clock) as _);
+        let owners = Owners {
+            articles: world.clone(),
+            comments: world.clone(),
+            likes: world.clone(),
+            views: world.clone(),
+            joined: None,
+        };
+        let service = ReadService::new(Arc::clone(&model) as _, owners, Arc::clone(&clock) as _);
         let (service, supervisor) = (Arc::new(service), Supervisor::new("test"));
         let loads = Arc::clone(&service);
         supervisor.spawn("read-loads", OnError::Restart, move |stop| {

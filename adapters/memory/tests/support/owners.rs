@@ -4,7 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use async_trait::async_trait;
-use madang_article_read::{ArticleHead, ArticleText, Count, Newest, Owners};
+use madang_article_read::{
+    ArticleHead, ArticleOwner, ArticleText, CommentOwner, Count, LikeOwner, NewestArticles, ViewOwner,
+};
 use madang_board::{ArticleId, BoardId};
 use madang_kernel::{Page, PageNumber, PageSize, Scroll, StoreError, known_count};
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -91,41 +93,17 @@ impl World {
 }
 
 #[async_trait]
-impl Owners for World {
+impl ArticleOwner for World {
     async fn articles(&self, articles: &[ArticleId]) -> Result<Vec<Option<ArticleText>>, StoreError> {
         let text = |truth: &Truth, id| truth.articles.get(id).map(|owned| owned.text.clone());
         self.answer(&self.calls.articles, |truth| articles.iter().map(|id| text(truth, id)).collect()).await
     }
 
-    async fn comment_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError> {
-        let count = |truth: &Truth, id| match truth.gone.contains(id) {
-            true => None,
-            false => Some(truth.articles.get(id).map(|owned| owned.comments).unwrap_or_default()),
-        };
-        self.answer(&self.calls.comments, |truth| articles.iter().map(|id| count(truth, id)).collect()).await
-    }
-
-    async fn like_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError> {
-        let count = |truth: &Truth, id| match truth.gone.contains(id) {
-            true => None,
-            false => Some(truth.articles.get(id).map(|owned| owned.likes).unwrap_or_default()),
-        };
-        self.answer(&self.calls.likes, |truth| articles.iter().map(|id| count(truth, id)).collect()).await
-    }
-
-    async fn view_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<u64>>, StoreError> {
-        let count = |truth: &Truth, id| match truth.gone.contains(id) {
-            true => None,
-            false => Some(truth.articles.get(id).map_or(0, |owned| owned.views)),
-        };
-        self.answer(&self.calls.views, |truth| articles.iter().map(|id| count(truth, id)).collect()).await
-    }
-
-    async fn newest(&self, board: BoardId, limit: usize) -> Result<Option<Newest>, StoreError> {
+    async fn newest(&self, board: BoardId, limit: usize) -> Result<Option<NewestArticles>, StoreError> {
         let newest = |truth: &Truth| {
             let count = *truth.boards.get(&board)?;
             let ids: Vec<_> = truth.newest_first(board).map(|owned| owned.text.head.article_id).take(limit).collect();
-            Some(Newest { is_all: ids.len() as u64 == count.article_count, ids, count })
+            Some(NewestArticles { is_all: ids.len() as u64 == count.article_count, ids, count })
         };
         self.answer(&self.calls.newest, newest).await
     }
@@ -159,5 +137,38 @@ impl Owners for World {
             Some(Scroll::from_surplus(items, size, |head: &ArticleHead| head.article_id))
         };
         self.answer(&self.calls.older, items).await
+    }
+}
+
+#[async_trait]
+impl CommentOwner for World {
+    async fn comment_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError> {
+        let count = |truth: &Truth, id| match truth.gone.contains(id) {
+            true => None,
+            false => Some(truth.articles.get(id).map(|owned| owned.comments).unwrap_or_default()),
+        };
+        self.answer(&self.calls.comments, |truth| articles.iter().map(|id| count(truth, id)).collect()).await
+    }
+}
+
+#[async_trait]
+impl LikeOwner for World {
+    async fn like_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError> {
+        let count = |truth: &Truth, id| match truth.gone.contains(id) {
+            true => None,
+            false => Some(truth.articles.get(id).map(|owned| owned.likes).unwrap_or_default()),
+        };
+        self.answer(&self.calls.likes, |truth| articles.iter().map(|id| count(truth, id)).collect()).await
+    }
+}
+
+#[async_trait]
+impl ViewOwner for World {
+    async fn view_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<u64>>, StoreError> {
+        let count = |truth: &Truth, id| match truth.gone.contains(id) {
+            true => None,
+            false => Some(truth.articles.get(id).map_or(0, |owned| owned.views)),
+        };
+        self.answer(&self.calls.views, |truth| articles.iter().map(|id| count(truth, id)).collect()).await
     }
 }

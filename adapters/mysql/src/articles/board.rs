@@ -39,7 +39,7 @@ pub(super) async fn insert(tx: &mut Tx<'_>, boards: &[Board]) -> Result<(), SqlE
             board.board_id.raw().into(),
             bytes(board.slug.as_str()),
             bytes(board.title.as_str()),
-            bytes(row::comment_mode_name(board.comment_mode)),
+            bytes(board.comment_mode.name()),
             board.created_at.as_millis().into(),
         ];
         tx.write(INSERT, values).await?;
@@ -54,10 +54,8 @@ pub(super) struct LastCounts(Mutex<HashMap<i64, u64>>);
 
 /// Every board, oldest first, with the counters that each server has.
 pub(super) async fn all(db: &Mysql, last: &LastCounts) -> Result<Vec<BoardWithCount>, StoreError> {
-    let mut boards = Vec::new();
-    for cells in db.read(db.server_of(ShardId::HOME), ALL, Vec::new()).await? {
-        boards.push(row::board(cells).map_err(StoreError::from)?);
-    }
+    let boards = db.read(db.server_of(ShardId::HOME), ALL, Vec::new()).await?;
+    let boards = boards.into_iter().map(row::board).collect::<Result<Vec<_>, _>>()?;
     let mut away = None;
     for server in db.servers() {
         match db.read(server, COUNTS, Vec::new()).await {

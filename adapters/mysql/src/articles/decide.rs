@@ -21,13 +21,7 @@ const UPDATE: &str = include_str!("../../sql/article/update.sql");
 
 /// Decides the calls of a batch.
 pub(super) struct ArticleFold {
-    clock: Arc<dyn Clock>,
-}
-
-impl ArticleFold {
-    pub(super) fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { clock }
-    }
+    pub(super) clock: Arc<dyn Clock>,
 }
 
 impl Fold for ArticleFold {

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use madang_article::{
-    Article, ArticleStore, ArticleSummary, BoardWithCount, CreateArticle, CreateBoard, DeleteArticle, DeleteOutcome,
+    Article, ArticleHead, ArticleStore, BoardWithCount, CreateArticle, CreateBoard, DeleteArticle, DeleteOutcome,
     EditArticle, EditOutcome, NewBoard, NewestArticles,
 };
 use madang_board::{ArticleId, BoardId, MemberId};
@@ -24,6 +24,7 @@ use madang_engine_mysql::{Lanes, PART, idempotency};
 use madang_kernel::{Created, Id, Page, PageNumber, PageSize, Scroll, ShardId, StoreError, Timestamp};
 
 use crate::Mysql;
+use crate::lane_call::lane_call;
 pub use madang_article::replay::Announce;
 
 use board::LastCounts;
@@ -45,7 +46,7 @@ pub struct MysqlArticles {
 impl MysqlArticles {
     /// The store in `db`; starts its lanes.
     pub fn new(db: Mysql) -> Self {
-        let lanes = Lanes::start(&db, ArticleFold::new(db.clock().clone()));
+        let lanes = Lanes::start(&db, ArticleFold { clock: db.clock().clone() });
         Self { db, lanes, last_counts: Arc::default() }
     }
 
@@ -63,10 +64,7 @@ impl MysqlArticles {
             while !rest.is_empty() {
                 let later = rest.split_off(rest.len().min(CREATE_MANY_MAX));
                 let now = std::mem::replace(&mut rest, later);
-                match self.lanes.call(Call::CreateMany(now, announce)).await? {
-                    Answer::CreatedMany(count) => created += count,
-                    _ => return Err(crossed()),
-                }
+                created += lane_call!(self.lanes, Call::CreateMany(now, announce) => Answer::CreatedMany)?;
             }
         }
         Ok(created)
@@ -79,7 +77,7 @@ impl MysqlArticles {
         board: BoardId,
         page: PageNumber,
         size: PageSize,
-    ) -> Result<Page<ArticleSummary>, StoreError> {
+    ) -> Result<Page<ArticleHead>, StoreError> {
         page::page_over(conn, board, page, size).await
     }
 
@@ -97,19 +95,11 @@ impl MysqlArticles {
     }
 }
 
-/// An answer to another call: cannot be, as each call is decided by its kind.
-fn crossed() -> StoreError {
-    StoreError::broken(PART, "a call was answered as another")
-}
-
 #[async_trait]
 impl ArticleStore for MysqlArticles {
     async fn create_board(&self, new: NewBoard) -> Result<CreateBoard, StoreError> {
         board::open_count(&self.db, new.board.board_id).await?;
-        match self.lanes.call(Call::CreateBoard(Box::new(new))).await? {
-            Answer::Board(outcome) => Ok(outcome),
-            _ => Err(crossed()),
-        }
+        lane_call!(self.lanes, Call::CreateBoard(Box::new(new)) => Answer::Board)
     }
 
     async fn boards(&self) -> Result<Vec<BoardWithCount>, StoreError> {
@@ -122,24 +112,15 @@ impl ArticleStore for MysqlArticles {
 
     async fn create(&self, new: CreateArticle) -> Result<Created<Article>, StoreError> {
         self.carries_its_board(&new)?;
-        match self.lanes.call(Call::Create(Box::new(new))).await? {
-            Answer::Created(outcome) => Ok(outcome),
-            _ => Err(crossed()),
-        }
+        lane_call!(self.lanes, Call::Create(Box::new(new)) => Answer::Created)
     }
 
     async fn edit(&self, edit: EditArticle) -> Result<EditOutcome, StoreError> {
-        match self.lanes.call(Call::Edit(Box::new(edit))).await? {
-            Answer::Edited(outcome) => Ok(outcome),
-            _ => Err(crossed()),
-        }
+        lane_call!(self.lanes, Call::Edit(Box::new(edit)) => Answer::Edited)
     }
 
     async fn delete(&self, delete: DeleteArticle) -> Result<DeleteOutcome, StoreError> {
-        match self.lanes.call(Call::Delete(delete)).await? {
-            Answer::Deleted(outcome) => Ok(outcome),
-            _ => Err(crossed()),
-        }
+        lane_call!(self.lanes, Call::Delete(delete) => Answer::Deleted)
     }
 
     async fn find(&self, article: ArticleId) -> Result<Option<Article>, StoreError> {
@@ -155,7 +136,7 @@ impl ArticleStore for MysqlArticles {
         page::newest(&self.db, board, limit).await
     }
 
-    async fn page(&self, board: BoardId, page: PageNumber, size: PageSize) -> Result<Page<ArticleSummary>, StoreError> {
+    async fn page(&self, board: BoardId, page: PageNumber, size: PageSize) -> Result<Page<ArticleHead>, StoreError> {
         page::page(&self.db, board, page, size).await
     }
 
@@ -164,7 +145,7 @@ impl ArticleStore for MysqlArticles {
         board: BoardId,
         before: Option<ArticleId>,
         size: PageSize,
-    ) -> Result<Scroll<ArticleSummary, ArticleId>, StoreError> {
+    ) -> Result<Scroll<ArticleHead, ArticleId>, StoreError> {
         page::scroll(&self.db, board, before, size).await
     }
 
@@ -173,7 +154,7 @@ impl ArticleStore for MysqlArticles {
         writer: MemberId,
         before: Option<ArticleId>,
         size: PageSize,
-    ) -> Result<Scroll<ArticleSummary, ArticleId>, StoreError> {
+    ) -> Result<Scroll<ArticleHead, ArticleId>, StoreError> {
         page::by_writer(&self.db, writer, before, size).await
     }
 }

@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use madang_article::blocks::{BLOCK, BLOCK_ARTICLES, Position, SUPER_BLOCK, skip};
-use madang_article::{Article, ArticleSummary, NewestArticles};
+use madang_article::{Article, ArticleHead, NewestArticles};
 use madang_board::{ArticleId, BoardId, MemberId};
 use madang_engine_mysql::{Many, SqlError, Tx, Values, snapshot};
 use madang_kernel::{Id, Page, PageNumber, PageSize, Scroll, ServerIndex, StoreError, known_count};
 
 use super::{board, row};
 use crate::Mysql;
+use crate::several_servers::{article_id, from_each, newest_of_all};
 
 static FIND_MANY: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/article/find_many.sql")));
 const BLOCKS_BELOW: &str = include_str!("../../sql/article/blocks_below.sql");
@@ -44,9 +45,9 @@ pub(super) async fn page(
     board: BoardId,
     page: PageNumber,
     size: PageSize,
-) -> Result<Page<ArticleSummary>, StoreError> {
+) -> Result<Page<ArticleHead>, StoreError> {
     let offset = page.offset(size);
-    let read: Result<(u64, Vec<ArticleSummary>), SqlError> =
+    let read: Result<(u64, Vec<ArticleHead>), SqlError> =
         snapshot!(db.server_of(board.shard()), |tx| page_in(&mut tx, board, offset, size));
     let (count, items) = read?;
     Ok(Page { items, known_count: known_count(count, page, size) })
@@ -58,7 +59,7 @@ pub(super) async fn page_over(
     board: BoardId,
     page: PageNumber,
     size: PageSize,
-) -> Result<Page<ArticleSummary>, StoreError> {
+) -> Result<Page<ArticleHead>, StoreError> {
     let mut tx = Tx::snapshot(conn).await?;
     let (count, items) = page_in(&mut tx, board, page.offset(size), size).await?;
     tx.commit().await?;
@@ -70,7 +71,7 @@ async fn page_in(
     board: BoardId,
     offset: u64,
     size: PageSize,
-) -> Result<(u64, Vec<ArticleSummary>), SqlError> {
+) -> Result<(u64, Vec<ArticleHead>), SqlError> {
     let count = board::count(tx, board).await?.map_or(0, |count| count.article_count);
     // Past the end there is nothing to look for, however far past it is.
     if offset >= count {
@@ -118,10 +119,8 @@ async fn newest_in(tx: &mut Tx<'_>, board: BoardId, limit: usize) -> Result<Opti
     let Some(count) = board::count(tx, board).await? else { return Ok(None) };
     // One more than asked for tells whether there are others.
     let surplus = limit.saturating_add(1);
-    let mut ids = Vec::new();
-    for mut cells in tx.read(NEWEST, vec![board.raw().into(), surplus.into()]).await? {
-        ids.push(ArticleId::from_raw(cells.next()?));
-    }
+    let found = tx.read(NEWEST, vec![board.raw().into(), surplus.into()]).await?;
+    let mut ids = found.into_iter().map(article_id).collect::<Result<Vec<_>, _>>()?;
     let is_all = ids.len() <= limit;
     ids.truncate(limit);
     Ok(Some(NewestArticles { ids, is_all, count }))
@@ -133,7 +132,7 @@ pub(super) async fn scroll(
     board: BoardId,
     before: Option<ArticleId>,
     size: PageSize,
-) -> Result<Scroll<ArticleSummary, ArticleId>, StoreError> {
+) -> Result<Scroll<ArticleHead, ArticleId>, StoreError> {
     let below = before.map_or(i64::MAX, ArticleId::raw);
     let values = vec![board.raw().into(), below.into(), (size.get() + 1).into()];
     let rows = db.read(db.server_of(board.shard()), SCROLL, values).await?;
@@ -147,15 +146,9 @@ pub(super) async fn by_writer(
     writer: MemberId,
     before: Option<ArticleId>,
     size: PageSize,
-) -> Result<Scroll<ArticleSummary, ArticleId>, StoreError> {
-    let (below, surplus) = (before.map_or(i64::MAX, ArticleId::raw), size.get() + 1);
-    let mut items = Vec::new();
-    for server in db.servers() {
-        for cells in db.read(server, BY_WRITER, vec![writer.raw().into(), below.into(), surplus.into()]).await? {
-            items.push(row::summary(cells).map_err(StoreError::from)?);
-        }
-    }
-    items.sort_by_key(|article| std::cmp::Reverse(article.article_id));
-    items.truncate(surplus as usize);
-    Ok(Scroll::from_surplus(items, size, |article| article.article_id))
+) -> Result<Scroll<ArticleHead, ArticleId>, StoreError> {
+    let below = before.map_or(i64::MAX, ArticleId::raw);
+    let values = vec![writer.raw().into(), below.into(), (size.get() + 1).into()];
+    let told = from_each(db, BY_WRITER, values, row::summary).await?;
+    Ok(newest_of_all(told, size, |article| article.article_id))
 }

@@ -1,25 +1,27 @@
 //! Rows of boards and articles, as values and back.
 
-use madang_article::{Article, ArticleSummary, Board, CommentMode};
+use madang_article::{Article, ArticleHead, Board, CommentMode};
 use madang_board::{ArticleId, BoardId, MemberId};
 use madang_engine_mysql::{Cells, SqlError, Values, bytes};
 use madang_event::Writer;
 use madang_kernel::{Id, Timestamp};
 
+use crate::named;
+
 /// Columns: the summary's, then the two texts.
 pub(super) fn article(mut cells: Cells) -> Result<Article, SqlError> {
-    let ArticleSummary { article_id, board_id, title, writer, created_at, modified_at, version } =
+    let ArticleHead { article_id, board_id, title, writer, created_at, modified_at, version } =
         read_summary(&mut cells)?;
     let (content, content_html) = (cells.next()?, cells.next()?);
     Ok(Article { article_id, board_id, title, content, content_html, writer, created_at, modified_at, version })
 }
 
-pub(super) fn summary(mut cells: Cells) -> Result<ArticleSummary, SqlError> {
+pub(super) fn summary(mut cells: Cells) -> Result<ArticleHead, SqlError> {
     read_summary(&mut cells)
 }
 
 /// Columns: id, board, writer, version, created, modified, writer's name, title.
-fn read_summary(cells: &mut Cells) -> Result<ArticleSummary, SqlError> {
+fn read_summary(cells: &mut Cells) -> Result<ArticleHead, SqlError> {
     let article_id = ArticleId::from_raw(cells.next()?);
     let board_id = BoardId::from_raw(cells.next()?);
     let member_id = MemberId::from_raw(cells.next()?);
@@ -27,7 +29,7 @@ fn read_summary(cells: &mut Cells) -> Result<ArticleSummary, SqlError> {
     let created_at = Timestamp::from_millis(cells.next()?);
     let modified_at = Timestamp::from_millis(cells.next()?);
     let writer = Writer { member_id, name: cells.next()? };
-    Ok(ArticleSummary { article_id, board_id, title: cells.next()?, writer, created_at, modified_at, version })
+    Ok(ArticleHead { article_id, board_id, title: cells.next()?, writer, created_at, modified_at, version })
 }
 
 /// An article as its columns take it.
@@ -58,23 +60,7 @@ pub(super) fn board(mut cells: Cells) -> Result<Board, SqlError> {
         board_id: BoardId::from_raw(cells.next()?),
         slug: cells.next()?,
         title: cells.next()?,
-        comment_mode: comment_mode(&cells.next::<String>()?)?,
+        comment_mode: named("comment mode", &cells.next::<String>()?, CommentMode::named)?,
         created_at: Timestamp::from_millis(cells.next()?),
     })
-}
-
-/// How a comment mode is written in its column.
-pub(super) fn comment_mode_name(mode: CommentMode) -> &'static str {
-    match mode {
-        CommentMode::TwoLevel => "two_level",
-        CommentMode::Tree => "tree",
-    }
-}
-
-fn comment_mode(name: &str) -> Result<CommentMode, SqlError> {
-    match name {
-        "two_level" => Ok(CommentMode::TwoLevel),
-        "tree" => Ok(CommentMode::Tree),
-        other => Err(SqlError::defect(format!("unknown comment mode \"{other}\""))),
-    }
 }

@@ -18,7 +18,7 @@ pub(super) enum Call {
 pub(super) enum Answer {
     Created(CreateOutcome),
     Deleted(DeleteOutcome),
-    Marked,
+    Marked(()),
     CleanedUp(u32),
 }
 

@@ -13,6 +13,7 @@ use super::call::{Answer, Call};
 use super::load::load;
 use super::row;
 use crate::moderation;
+use crate::several_servers::parts_key;
 
 static INSERT: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/insert.sql")));
 static DELETE: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/delete.sql")));
@@ -25,13 +26,7 @@ const CLEAN_UP: &str = include_str!("../../sql/comment/clean_up.sql");
 
 /// Decides the calls of a batch.
 pub(super) struct CommentFold {
-    clock: Arc<dyn Clock>,
-}
-
-impl CommentFold {
-    pub(super) fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { clock }
-    }
+    pub(super) clock: Arc<dyn Clock>,
 }
 
 impl Fold for CommentFold {
@@ -61,7 +56,7 @@ impl Fold for CommentFold {
         }
         // A batch that wrote nothing is rolled back, and counters that were made only to be locked go with it.
         if tx.wrote() {
-            tx.set_many(&DELETE_COUNTS, uncounted.into_iter().map(row::article_key).collect()).await?;
+            tx.set_many(&DELETE_COUNTS, uncounted.into_iter().map(parts_key).collect()).await?;
         }
         Ok(Decided { decisions, events })
     }
@@ -74,7 +69,7 @@ fn apply(replay: &mut Replay, call: &Call) -> Decision<Answer> {
         Call::Delete(delete) => replay.delete(delete).map(Answer::Deleted),
         Call::MarkGone(article) => {
             replay.mark_gone(*article);
-            Ok(Answer::Marked)
+            Ok(Answer::Marked(()))
         }
         Call::CleanUp(..) => Ok(Answer::CleanedUp(0)),
     }
@@ -87,7 +82,7 @@ async fn write(tx: &mut Tx<'_>, replayed: Replayed) -> Result<Vec<Envelope>, Sql
     tx.set_many(&MARK_DELETED, comments.updates.iter().map(|mark| row::key(mark.comment_id)).collect()).await?;
     tx.insert_many(&INSERT, comments.inserts.iter().map(row::values).collect()).await?;
     tx.set_many(&SET_COUNTS, counters.iter().map(counter).collect()).await?;
-    tx.set_many(&MARK_GONE, gone_now.into_iter().map(row::article_key).collect()).await?;
+    tx.set_many(&MARK_GONE, gone_now.into_iter().map(parts_key).collect()).await?;
     idempotency::store(tx, records).await?;
     moderation::record(tx, &acts).await?;
     Ok(events)
@@ -95,7 +90,7 @@ async fn write(tx: &mut Tx<'_>, replayed: Replayed) -> Result<Vec<Envelope>, Sql
 
 fn counter(CommentCounter { article_id, count, greatest_id, .. }: &CommentCounter) -> Values {
     let CommentCount { comment_count, row_count, version } = *count;
-    let mut values = row::article_key(*article_id);
+    let mut values = parts_key(*article_id);
     values.extend([comment_count.into(), row_count.into(), version.into(), (*greatest_id).into()]);
     values
 }

@@ -12,6 +12,7 @@ use madang_kernel::{Created, Id, ShardId, Timestamp};
 
 use super::call::Call;
 use super::row;
+use crate::several_servers::parts_key;
 
 static ARTICLES_OF: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/articles_of.sql")));
 static LOCK_COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/lock_counts.sql")));
@@ -54,7 +55,7 @@ async fn lock(tx: &mut Tx<'_>, wanted: BTreeSet<ArticleId>) -> Result<Vec<Commen
     let mut keys: Vec<(u8, ArticleId)> =
         wanted.into_iter().map(|article| (ShardId::of_parts(article).number(), article)).collect();
     keys.sort_unstable();
-    let keys: Vec<Values> = keys.iter().map(|(_, article)| row::article_key(*article)).collect();
+    let keys: Vec<Values> = keys.iter().map(|(_, article)| parts_key(*article)).collect();
     tx.touch_many(&LOCK_COUNTS, keys.clone()).await?;
     let mut counters = Vec::new();
     for mut cells in tx.read_many(&LOCKED_COUNTS, keys).await? {

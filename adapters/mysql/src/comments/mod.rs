@@ -15,6 +15,7 @@ use madang_engine_mysql::{Lanes, PART, idempotency};
 use madang_kernel::{Id, Page, PageNumber, PageSize, Scroll, ShardId, StoreError, Timestamp};
 
 use crate::Mysql;
+use crate::lane_call::lane_call;
 use call::{Answer, Call};
 use decide::CommentFold;
 
@@ -28,7 +29,7 @@ pub struct MysqlComments {
 impl MysqlComments {
     /// The store in `db`; starts its lanes.
     pub fn new(db: Mysql) -> Self {
-        let lanes = Lanes::start(&db, CommentFold::new(db.clock().clone()));
+        let lanes = Lanes::start(&db, CommentFold { clock: db.clock().clone() });
         Self { db, lanes }
     }
 
@@ -36,11 +37,6 @@ impl MysqlComments {
     pub async fn purge_once(&self, before: Timestamp) -> Result<u64, StoreError> {
         idempotency::purge(&self.db, before).await
     }
-}
-
-/// An answer to another call: cannot be, as each call is decided by its kind.
-fn crossed() -> StoreError {
-    StoreError::broken(PART, "a call was answered as another")
 }
 
 #[async_trait]
@@ -51,17 +47,11 @@ impl CommentStore for MysqlComments {
             let reason = format!("comment {comment} does not carry the shard of the parts of article {article}");
             return Err(StoreError::broken(PART, reason));
         }
-        match self.lanes.call(Call::Create(Box::new(new))).await? {
-            Answer::Created(outcome) => Ok(outcome),
-            _ => Err(crossed()),
-        }
+        lane_call!(self.lanes, Call::Create(Box::new(new)) => Answer::Created)
     }
 
     async fn delete(&self, delete: DeleteComment) -> Result<DeleteOutcome, StoreError> {
-        match self.lanes.call(Call::Delete(delete)).await? {
-            Answer::Deleted(outcome) => Ok(outcome),
-            _ => Err(crossed()),
-        }
+        lane_call!(self.lanes, Call::Delete(delete) => Answer::Deleted)
     }
 
     async fn find(&self, comment: CommentId) -> Result<Option<Comment>, StoreError> {
@@ -107,17 +97,11 @@ impl CommentStore for MysqlComments {
     }
 
     async fn mark_article_gone(&self, article: ArticleId) -> Result<(), StoreError> {
-        match self.lanes.call(Call::MarkGone(article)).await? {
-            Answer::Marked => Ok(()),
-            _ => Err(crossed()),
-        }
+        lane_call!(self.lanes, Call::MarkGone(article) => Answer::Marked)
     }
 
     async fn clean_up(&self, article: ArticleId, slice_rows: u32) -> Result<u32, StoreError> {
-        match self.lanes.call(Call::CleanUp(article, slice_rows)).await? {
-            Answer::CleanedUp(removed) => Ok(removed),
-            _ => Err(crossed()),
-        }
+        lane_call!(self.lanes, Call::CleanUp(article, slice_rows) => Answer::CleanedUp)
     }
 
     async fn counted_articles(&self, after: Option<ArticleId>, size: PageSize) -> Result<Vec<ArticleId>, StoreError> {

@@ -1,15 +1,15 @@
 //! Reads of comments. Those of an article that is gone are not there, whether they are cleaned up already or not.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::LazyLock;
 
 use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
 use madang_comment::{Comment, CommentCount, CommentCursor};
 use madang_engine_mysql::{Cells, Many, SqlError, Tx, Values, bytes, snapshot};
-use madang_kernel::{Id, Page, PageNumber, PageSize, Scroll, ServerIndex, ShardId, StoreError, known_count};
+use madang_kernel::{Id, Page, PageNumber, PageSize, Scroll, ShardId, StoreError, known_count};
 
 use super::row;
 use crate::Mysql;
+use crate::several_servers::{self, article_id, first_of_all, from_each, newest_of_all, parts_key};
 
 static COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/counts.sql")));
 static GONE: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/gone.sql")));
@@ -53,7 +53,7 @@ async fn page_in(
     size: PageSize,
 ) -> Result<(u64, Vec<Comment>), SqlError> {
     // The counts of an article go in the transaction that marks it as gone.
-    let mut found = tx.read_many(&COUNTS, vec![row::article_key(article)]).await?;
+    let mut found = tx.read_many(&COUNTS, vec![parts_key(article)]).await?;
     let rows = found.pop().map(counted).transpose()?.map_or(0, |(_, count)| count.row_count);
     // Past the end there is nothing to look for, however far past it is.
     if offset >= rows {
@@ -87,7 +87,7 @@ async fn scroll_in(
     after: Option<&CommentCursor>,
     size: PageSize,
 ) -> Result<Vec<Comment>, SqlError> {
-    if !tx.read_many(&GONE, vec![row::article_key(article)]).await?.is_empty() {
+    if !tx.read_many(&GONE, vec![parts_key(article)]).await?.is_empty() {
         return Ok(Vec::new());
     }
     // One more than asked for tells whether there are others.
@@ -119,7 +119,7 @@ async fn comments(tx: &mut Tx<'_>, sql: &'static str, values: Values) -> Result<
 /// The count of one article; zeros when nobody has commented.
 pub(super) async fn count(db: &Mysql, article: ArticleId) -> Result<CommentCount, StoreError> {
     let server = db.server_of(ShardId::of_parts(article));
-    let mut found = db.read(server, COUNTS.sql(1), row::article_key(article)).await?;
+    let mut found = db.read(server, COUNTS.sql(1), parts_key(article)).await?;
     Ok(found.pop().map(counted).transpose()?.map_or_else(CommentCount::default, |(_, count)| count))
 }
 
@@ -129,36 +129,8 @@ fn counted(mut cells: Cells) -> Result<(ArticleId, CommentCount), SqlError> {
     Ok((article, CommentCount { comment_count: cells.next()?, row_count: cells.next()?, version: cells.next()? }))
 }
 
-/// The counters in the order asked; `None` for an article that is gone.
 pub(super) async fn counts(db: &Mysql, articles: &[ArticleId]) -> Result<Vec<Option<CommentCount>>, StoreError> {
-    let mut by_server: HashMap<ServerIndex, Vec<Values>> = HashMap::new();
-    for article in articles {
-        let server = db.map().server(ShardId::of_parts(*article));
-        by_server.entry(server).or_default().push(row::article_key(*article));
-    }
-    let mut found: HashMap<ArticleId, CommentCount> = HashMap::with_capacity(articles.len());
-    let mut gone: HashSet<ArticleId> = HashSet::new();
-    for (server, keys) in by_server {
-        let read: Result<(HashMap<_, _>, HashSet<_>), SqlError> =
-            snapshot!(db.server(server), |tx| counts_on(&mut tx, &keys));
-        let (counts, ended) = read?;
-        found.extend(counts);
-        gone.extend(ended);
-    }
-    let one = |article: &ArticleId| (!gone.contains(article)).then(|| found.get(article).copied().unwrap_or_default());
-    Ok(articles.iter().map(one).collect())
-}
-
-async fn counts_on(
-    tx: &mut Tx<'_>,
-    keys: &[Values],
-) -> Result<(HashMap<ArticleId, CommentCount>, HashSet<ArticleId>), SqlError> {
-    let counts = tx.read_many(&COUNTS, keys.to_vec()).await?.into_iter().map(counted).collect::<Result<_, _>>()?;
-    let mut gone = HashSet::new();
-    for mut cells in tx.read_many(&GONE, keys.to_vec()).await? {
-        gone.insert(ArticleId::from_raw(cells.next()?));
-    }
-    Ok((counts, gone))
+    several_servers::counts(db, articles, [&COUNTS, &GONE], counted).await
 }
 
 /// Each server tells its next ones, by counters and by rows; the first of them all are the answer.
@@ -167,16 +139,10 @@ pub(super) async fn counted_articles(
     after: Option<ArticleId>,
     size: PageSize,
 ) -> Result<Vec<ArticleId>, StoreError> {
-    let after = after.map_or(0, ArticleId::raw);
-    let mut articles = BTreeSet::new();
-    for server in db.servers() {
-        for sql in [COUNTED_ARTICLES, COMMENTED_ARTICLES] {
-            for mut cells in db.read(server, sql, vec![after.into(), size.get().into()]).await? {
-                articles.insert(ArticleId::from_raw(cells.next().map_err(StoreError::from)?));
-            }
-        }
-    }
-    Ok(articles.into_iter().take(size.get() as usize).collect())
+    let values = vec![after.map_or(0, ArticleId::raw).into(), size.get().into()];
+    let mut told = from_each(db, COUNTED_ARTICLES, values.clone(), article_id).await?;
+    told.extend(from_each(db, COMMENTED_ARTICLES, values, article_id).await?);
+    Ok(first_of_all(told, size.get() as usize))
 }
 
 /// Each server tells its newest; the newest of them all are the answer.
@@ -186,14 +152,8 @@ pub(super) async fn by_writer(
     before: Option<CommentId>,
     size: PageSize,
 ) -> Result<Scroll<Comment, CommentId>, StoreError> {
-    let (below, surplus) = (before.map_or(i64::MAX, CommentId::raw), size.get() + 1);
-    let mut items = Vec::new();
-    for server in db.servers() {
-        for cells in db.read(server, BY_WRITER, vec![writer.raw().into(), below.into(), surplus.into()]).await? {
-            items.push(row::comment(cells).map_err(StoreError::from)?);
-        }
-    }
-    items.sort_by_key(|comment| std::cmp::Reverse(comment.comment_id));
-    items.truncate(surplus as usize);
-    Ok(Scroll::from_surplus(items, size, |comment| comment.comment_id))
+    let below = before.map_or(i64::MAX, CommentId::raw);
+    let values = vec![writer.raw().into(), below.into(), (size.get() + 1).into()];
+    let told = from_each(db, BY_WRITER, values, row::comment).await?;
+    Ok(newest_of_all(told, size, |comment| comment.comment_id))
 }

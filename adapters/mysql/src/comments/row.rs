@@ -4,7 +4,7 @@ use madang_board::{ArticleId, CommentId, MemberId};
 use madang_comment::{Comment, CommentPath};
 use madang_engine_mysql::{Cells, SqlError, Values, bytes};
 use madang_event::Writer;
-use madang_kernel::{Id, ShardId, Timestamp};
+use madang_kernel::{Id, Timestamp};
 use mysql_async::Value;
 
 /// Columns: id, article, parent, depth, deleted, created, path, writer, writer's name, content.
@@ -55,9 +55,4 @@ pub(super) fn values(comment: &Comment) -> Values {
 /// The primary key of a comment.
 pub(super) fn key(comment: CommentId) -> Values {
     vec![comment.shard().number().into(), comment.raw().into()]
-}
-
-/// The primary key of an article's counter, and of its mark.
-pub(super) fn article_key(article: ArticleId) -> Values {
-    vec![ShardId::of_parts(article).number().into(), article.raw().into()]
 }

@@ -192,7 +192,7 @@ fn of_comment(row: &[ImportCell]) -> Result<Place, StoreError> {
 /// An act lies beside what it tells of, whose shard its id carries.
 fn of_act(row: &[ImportCell]) -> Result<Place, StoreError> {
     let kind = match row.get(1) {
-        Some(ImportCell::Bytes(name)) => ActKind::ALL.into_iter().find(|kind| kind.name().as_bytes() == name),
+        Some(ImportCell::Bytes(name)) => std::str::from_utf8(name).ok().and_then(ActKind::named),
         _ => None,
     };
     let service = match kind {

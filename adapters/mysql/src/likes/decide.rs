@@ -28,7 +28,7 @@ type Place = (u8, ArticleId);
 
 /// Decides the calls of a batch.
 pub(super) struct LikeFold {
-    clock: Arc<dyn Clock>,
+    pub(super) clock: Arc<dyn Clock>,
 }
 
 /// One article of a batch.
@@ -46,12 +46,6 @@ enum Gone {
     /// Marked by this batch.
     Now,
     Before,
-}
-
-impl LikeFold {
-    pub(super) fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { clock }
-    }
 }
 
 impl Fold for LikeFold {

@@ -6,11 +6,12 @@ mod read;
 
 use async_trait::async_trait;
 use madang_board::{ArticleId, MemberId};
-use madang_engine_mysql::{Lanes, PART};
+use madang_engine_mysql::Lanes;
 use madang_kernel::{PageSize, Scroll, StoreError};
 use madang_like::{CleanedUp, Like, LikeCount, LikeOutcome, LikeState, LikeStore, Liker, Unlike};
 
 use crate::Mysql;
+use crate::lane_call::lane_call;
 use call::{Answer, Call, Change};
 use decide::LikeFold;
 
@@ -24,21 +25,13 @@ pub struct MysqlLikes {
 impl MysqlLikes {
     /// The store in `db`; starts its lanes.
     pub fn new(db: Mysql) -> Self {
-        let lanes = Lanes::start(&db, LikeFold::new(db.clock().clone()));
+        let lanes = Lanes::start(&db, LikeFold { clock: db.clock().clone() });
         Self { db, lanes }
     }
 
     async fn change(&self, change: Change) -> Result<LikeOutcome, StoreError> {
-        match self.lanes.call(Call::Change(change)).await? {
-            Answer::Changed(outcome) => Ok(outcome),
-            Answer::Marked(_) | Answer::CleanedUp(_) => Err(crossed()),
-        }
+        lane_call!(self.lanes, Call::Change(change) => Answer::Changed)
     }
-}
-
-/// An answer to another call: cannot be, as each call is decided by its kind.
-fn crossed() -> StoreError {
-    StoreError::broken(PART, "a call was answered as another")
 }
 
 #[async_trait]
@@ -70,17 +63,11 @@ impl LikeStore for MysqlLikes {
     }
 
     async fn mark_article_gone(&self, article: ArticleId) -> Result<bool, StoreError> {
-        match self.lanes.call(Call::MarkGone(article)).await? {
-            Answer::Marked(now) => Ok(now),
-            Answer::Changed(_) | Answer::CleanedUp(_) => Err(crossed()),
-        }
+        lane_call!(self.lanes, Call::MarkGone(article) => Answer::Marked)
     }
 
     async fn clean_up(&self, article: ArticleId, slice: usize) -> Result<CleanedUp, StoreError> {
-        match self.lanes.call(Call::CleanUp(article, slice)).await? {
-            Answer::CleanedUp(done) => Ok(done),
-            Answer::Changed(_) | Answer::Marked(_) => Err(crossed()),
-        }
+        lane_call!(self.lanes, Call::CleanUp(article, slice) => Answer::CleanedUp)
     }
 
     async fn counted_articles(&self, after: Option<ArticleId>, size: PageSize) -> Result<Vec<ArticleId>, StoreError> {

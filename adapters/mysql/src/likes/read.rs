@@ -1,25 +1,21 @@
 //! Reading likes: states, counters and lists.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use madang_board::{ArticleId, MemberId};
-use madang_engine_mysql::{Cells, Many, SqlError, Tx, Values, snapshot};
+use madang_engine_mysql::{Cells, Many, SqlError};
 use madang_event::Writer;
-use madang_kernel::{Id, PageSize, Scroll, ServerIndex, ShardId, StoreError, Timestamp};
+use madang_kernel::{Id, PageSize, Scroll, ShardId, StoreError, Timestamp};
 use madang_like::{LikeCount, LikeState, Liker};
 
 use crate::Mysql;
+use crate::several_servers::{self, article_id, first_of_all, from_each, parts_key};
 
 const STATE: &str = include_str!("../../sql/like/state.sql");
 const LIKERS: &str = include_str!("../../sql/like/likers.sql");
 const COUNTED_ARTICLES: &str = include_str!("../../sql/like/counted_articles.sql");
 static COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/like/counts.sql")));
 static GONE: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/like/gone.sql")));
-
-fn key(article: ArticleId) -> Values {
-    vec![ShardId::of_parts(article).number().into(), article.raw().into()]
-}
 
 pub(super) async fn state(
     db: &Mysql,
@@ -28,7 +24,7 @@ pub(super) async fn state(
 ) -> Result<Option<LikeState>, StoreError> {
     let server = db.server_of(ShardId::of_parts(article));
     // No member has id 0, so a guest likes nothing.
-    let mut values = [key(article), key(article), key(article)].concat();
+    let mut values = [parts_key(article), parts_key(article), parts_key(article)].concat();
     values.push(member.map_or(0, MemberId::raw).into());
     let mut found = db.read(server, STATE, values).await?;
     let mut cells = found.pop().ok_or_else(|| SqlError::defect("a state without a row"))?;
@@ -47,11 +43,11 @@ pub(super) async fn likers(
     size: PageSize,
 ) -> Result<Option<Scroll<Liker, MemberId>>, StoreError> {
     let server = db.server_of(ShardId::of_parts(article));
-    let mut values = key(article);
+    let mut values = parts_key(article);
     values.extend([after.map_or(0, MemberId::raw).into(), (size.get() + 1).into()]);
     let found = db.read(server, LIKERS, values).await?;
     let items = found.into_iter().map(liker).collect::<Result<Vec<_>, _>>()?;
-    if !db.read(server, GONE.sql(1), key(article)).await?.is_empty() {
+    if !db.read(server, GONE.sql(1), parts_key(article)).await?.is_empty() {
         return Ok(None);
     }
     Ok(Some(Scroll::from_surplus(items, size, |liker: &Liker| liker.member.member_id)))
@@ -63,40 +59,14 @@ fn liker(mut cells: Cells) -> Result<Liker, SqlError> {
     Ok(Liker { member, created_at: Timestamp::from_millis(cells.next()?) })
 }
 
-/// The counters in the order asked; `None` for an article that is gone.
 pub(super) async fn counts(db: &Mysql, articles: &[ArticleId]) -> Result<Vec<Option<LikeCount>>, StoreError> {
-    let mut by_server: HashMap<ServerIndex, Vec<Values>> = HashMap::new();
-    for article in articles {
-        let server = db.map().server(ShardId::of_parts(*article));
-        by_server.entry(server).or_default().push(key(*article));
-    }
-    let mut found: HashMap<ArticleId, LikeCount> = HashMap::with_capacity(articles.len());
-    let mut gone: HashSet<ArticleId> = HashSet::new();
-    for (server, keys) in by_server {
-        let read: Result<(HashMap<_, _>, HashSet<_>), SqlError> =
-            snapshot!(db.server(server), |tx| counts_on(&mut tx, &keys));
-        let (counts, ended) = read?;
-        found.extend(counts);
-        gone.extend(ended);
-    }
-    let one = |article: &ArticleId| (!gone.contains(article)).then(|| found.get(article).copied().unwrap_or_default());
-    Ok(articles.iter().map(one).collect())
+    several_servers::counts(db, articles, [&COUNTS, &GONE], counted).await
 }
 
-async fn counts_on(
-    tx: &mut Tx<'_>,
-    keys: &[Values],
-) -> Result<(HashMap<ArticleId, LikeCount>, HashSet<ArticleId>), SqlError> {
-    let mut counts = HashMap::with_capacity(keys.len());
-    for mut cells in tx.read_many(&COUNTS, keys.to_vec()).await? {
-        let article = ArticleId::from_raw(cells.next()?);
-        counts.insert(article, LikeCount { like_count: cells.next()?, version: cells.next()? });
-    }
-    let mut gone = HashSet::new();
-    for mut cells in tx.read_many(&GONE, keys.to_vec()).await? {
-        gone.insert(ArticleId::from_raw(cells.next()?));
-    }
-    Ok((counts, gone))
+/// Columns: article, likes, version.
+fn counted(mut cells: Cells) -> Result<(ArticleId, LikeCount), SqlError> {
+    let article = ArticleId::from_raw(cells.next()?);
+    Ok((article, LikeCount { like_count: cells.next()?, version: cells.next()? }))
 }
 
 /// Each server tells its next ones; the first of them all are the answer.
@@ -105,14 +75,7 @@ pub(super) async fn counted_articles(
     after: Option<ArticleId>,
     size: PageSize,
 ) -> Result<Vec<ArticleId>, StoreError> {
-    let after = after.map_or(0, ArticleId::raw);
-    let mut articles = Vec::new();
-    for server in db.servers() {
-        for mut cells in db.read(server, COUNTED_ARTICLES, vec![after.into(), size.get().into()]).await? {
-            articles.push(ArticleId::from_raw(cells.next().map_err(StoreError::from)?));
-        }
-    }
-    articles.sort_unstable();
-    articles.truncate(size.get() as usize);
-    Ok(articles)
+    let values = vec![after.map_or(0, ArticleId::raw).into(), size.get().into()];
+    let told = from_each(db, COUNTED_ARTICLES, values, article_id).await?;
+    Ok(first_of_all(told, size.get() as usize))
 }

@@ -39,7 +39,7 @@ pub(super) enum Call {
 pub(super) enum Answer {
     Created(u64),
     Changed(ChangeOutcome),
-    SessionEnded,
+    SessionEnded(()),
 }
 
 /// Decides the calls of a batch.
@@ -65,7 +65,7 @@ impl Fold for MemberFold {
                 Call::Change(change) => Answer::Changed(self::change(tx, &mut revoking, change).await?),
                 Call::EndSession(session, expires_at) => {
                     revoking.end_session(*session, *expires_at);
-                    Answer::SessionEnded
+                    Answer::SessionEnded(())
                 }
             }));
         }
@@ -104,7 +104,7 @@ impl Names {
                     member.member_id.raw().into(),
                     bytes(member.name.as_str()),
                     bytes(name_key.as_str()),
-                    bytes(row::role_name(member.role)),
+                    bytes(member.role.name()),
                     bytes(password_hash.as_str()),
                     member.created_at.as_millis().into(),
                 ]);
@@ -173,7 +173,7 @@ impl Revoking {
                     vec![position.into(), session, expires_at, Value::NULL, Value::NULL, Value::NULL]
                 }
                 Revoked::Member(MemberRecord { member, standing, .. }) => {
-                    let (role, standing) = (bytes(row::role_name(member.role)), bytes(row::standing_json(&standing)));
+                    let (role, standing) = (bytes(member.role.name()), bytes(row::standing_json(&standing)));
                     vec![position.into(), Value::NULL, Value::NULL, member.member_id.raw().into(), role, standing]
                 }
             }
@@ -194,7 +194,7 @@ async fn change(tx: &mut Tx<'_>, revoking: &mut Revoking, change: &ChangeMember)
         Ok(changed) => changed,
         Err(refused) => return Ok(ChangeOutcome::Refused(refused)),
     };
-    let (role, standing) = (bytes(row::role_name(changed.member.role)), bytes(row::standing_json(&changed.standing)));
+    let (role, standing) = (bytes(changed.member.role.name()), bytes(row::standing_json(&changed.standing)));
     tx.write(STORE_RECORD, vec![role, bytes(changed.password_hash.as_str()), standing, member.into()]).await?;
     revoking.change_member(changed.clone());
     moderation::record(tx, &change.act).await?;

@@ -5,7 +5,7 @@ mod row;
 
 use async_trait::async_trait;
 use madang_board::{MemberId, SessionId};
-use madang_engine_mysql::{Lanes, PART, SqlError, bytes, transact};
+use madang_engine_mysql::{Lanes, SqlError, bytes, transact};
 use madang_kernel::{Id, ShardId, StoreError, Timestamp};
 use madang_member::{
     ChangeMember, ChangeOutcome, CreateMember, Member, MemberRecord, MemberStore, NewMember, Revocation,
@@ -13,6 +13,7 @@ use madang_member::{
 };
 
 use crate::Mysql;
+use crate::lane_call::lane_call;
 use decide::{Answer, Call, MemberFold};
 
 const FIND: &str = include_str!("../../sql/member/find.sql");
@@ -41,19 +42,11 @@ impl MysqlMembers {
     }
 }
 
-/// An answer to another call: cannot be, as each call is decided by its kind.
-fn crossed() -> StoreError {
-    StoreError::broken(PART, "a call was answered as another")
-}
-
 #[async_trait]
 impl MemberStore for MysqlMembers {
     async fn create(&self, new: NewMember) -> Result<CreateMember, StoreError> {
-        match self.lanes.call(Call::Create(vec![new])).await? {
-            Answer::Created(1) => Ok(CreateMember::Created),
-            Answer::Created(_) => Ok(CreateMember::NameTaken),
-            _ => Err(crossed()),
-        }
+        let created = lane_call!(self.lanes, Call::Create(vec![new]) => Answer::Created)?;
+        Ok(if created == 1 { CreateMember::Created } else { CreateMember::NameTaken })
     }
 
     async fn create_many(&self, new: Vec<NewMember>) -> Result<u64, StoreError> {
@@ -64,10 +57,7 @@ impl MemberStore for MysqlMembers {
             if slice.is_empty() {
                 return Ok(created);
             }
-            match self.lanes.call(Call::Create(slice)).await? {
-                Answer::Created(count) => created += count,
-                _ => return Err(crossed()),
-            }
+            created += lane_call!(self.lanes, Call::Create(slice) => Answer::Created)?;
         }
     }
 
@@ -83,10 +73,7 @@ impl MemberStore for MysqlMembers {
     }
 
     async fn change(&self, change: ChangeMember) -> Result<ChangeOutcome, StoreError> {
-        match self.lanes.call(Call::Change(Box::new(change))).await? {
-            Answer::Changed(outcome) => Ok(outcome),
-            _ => Err(crossed()),
-        }
+        lane_call!(self.lanes, Call::Change(Box::new(change)) => Answer::Changed)
     }
 
     async fn has_admin(&self) -> Result<bool, StoreError> {
@@ -94,10 +81,7 @@ impl MemberStore for MysqlMembers {
     }
 
     async fn end_session(&self, session: SessionId, expires_at: Timestamp) -> Result<(), StoreError> {
-        match self.lanes.call(Call::EndSession(session, expires_at)).await? {
-            Answer::SessionEnded => Ok(()),
-            _ => Err(crossed()),
-        }
+        lane_call!(self.lanes, Call::EndSession(session, expires_at) => Answer::SessionEnded)
     }
 
     async fn revocations(
@@ -106,14 +90,10 @@ impl MemberStore for MysqlMembers {
         limit: usize,
     ) -> Result<(Vec<Revocation>, RevocationCursor), StoreError> {
         let values = vec![after.0.into(), limit.into()];
-        let mut cursor = after;
-        let mut revocations = Vec::new();
-        for cells in self.db.read(self.db.server_of(ShardId::HOME), REVOCATIONS, values).await? {
-            let (position, revocation) = row::revocation(cells).map_err(StoreError::from)?;
-            cursor = RevocationCursor(position);
-            revocations.push(revocation);
-        }
-        Ok((revocations, cursor))
+        let rows = self.db.read(self.db.server_of(ShardId::HOME), REVOCATIONS, values).await?;
+        let rows = rows.into_iter().map(row::revocation).collect::<Result<Vec<_>, _>>()?;
+        let cursor = rows.last().map_or(after, |(position, _)| RevocationCursor(*position));
+        Ok((rows.into_iter().map(|(_, revocation)| revocation).collect(), cursor))
     }
 
     async fn forget_expired(&self, now: Timestamp) -> Result<u64, StoreError> {

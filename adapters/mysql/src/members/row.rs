@@ -5,12 +5,14 @@ use madang_engine_mysql::{Cells, SqlError};
 use madang_kernel::{Id, Timestamp};
 use madang_member::{Member, MemberRecord, Revocation, Standing};
 
+use crate::named;
+
 /// Columns: id, name, role, created.
 pub(super) fn member(cells: &mut Cells) -> Result<Member, SqlError> {
     Ok(Member {
         member_id: MemberId::from_raw(cells.next()?),
         name: cells.next()?,
-        role: role(&cells.next::<String>()?)?,
+        role: named("role", &cells.next::<String>()?, Role::named)?,
         created_at: Timestamp::from_millis(cells.next()?),
     })
 }
@@ -44,27 +46,13 @@ pub(super) fn revocation(mut cells: Cells) -> Result<(i64, Revocation), SqlError
         },
         (None, None, Some(member), Some(name)) => {
             let standing = standing(cells.next()?)?;
-            Revocation::MemberChanged { member_id: MemberId::from_raw(member), role: role(&name)?, standing }
+            Revocation::MemberChanged {
+                member_id: MemberId::from_raw(member),
+                role: named("role", &name, Role::named)?,
+                standing,
+            }
         }
         _ => return Err(SqlError::defect(format!("revocation {position} is neither a session's nor a member's"))),
     };
     Ok((position, revocation))
-}
-
-/// How a role is written in its column.
-pub(super) fn role_name(role: Role) -> &'static str {
-    match role {
-        Role::Member => "member",
-        Role::Moderator => "moderator",
-        Role::Admin => "admin",
-    }
-}
-
-fn role(name: &str) -> Result<Role, SqlError> {
-    match name {
-        "member" => Ok(Role::Member),
-        "moderator" => Ok(Role::Moderator),
-        "admin" => Ok(Role::Admin),
-        other => Err(SqlError::defect(format!("unknown role \"{other}\""))),
-    }
 }

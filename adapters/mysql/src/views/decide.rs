@@ -27,7 +27,7 @@ pub(super) enum Call {
 /// The answer, each for its kind of call.
 pub(super) enum Answer {
     Written(Vec<WrittenBack>),
-    Marked,
+    Marked(()),
 }
 
 /// Where the count of an article is, in the order of the primary keys.
@@ -44,13 +44,7 @@ struct Counted {
 
 /// Decides the calls of a batch.
 pub(super) struct ViewFold {
-    clock: Arc<dyn Clock>,
-}
-
-impl ViewFold {
-    pub(super) fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { clock }
-    }
+    pub(super) clock: Arc<dyn Clock>,
 }
 
 impl Fold for ViewFold {
@@ -79,7 +73,7 @@ impl Fold for ViewFold {
                         counted.marked |= !counted.gone;
                         counted.gone = true;
                     }
-                    Answer::Marked
+                    Answer::Marked(())
                 }
             }));
         }

@@ -7,11 +7,12 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use madang_board::ArticleId;
-use madang_engine_mysql::{Lanes, PART};
+use madang_engine_mysql::Lanes;
 use madang_kernel::{ShardId, StoreError};
 use madang_view::{StoredViews, ViewStore, WriteBack, WrittenBack};
 
 use crate::Mysql;
+use crate::lane_call::lane_call;
 use decide::{Answer, Call, ViewFold};
 
 /// View counts in a service's databases. Clones share the lanes.
@@ -24,14 +25,9 @@ pub struct MysqlViews {
 impl MysqlViews {
     /// The store in `db`; starts its lanes.
     pub fn new(db: Mysql) -> Self {
-        let lanes = Lanes::start(&db, ViewFold::new(db.clock().clone()));
+        let lanes = Lanes::start(&db, ViewFold { clock: db.clock().clone() });
         Self { db, lanes }
     }
-}
-
-/// An answer to another call: cannot be, as each call is decided by its kind.
-fn crossed() -> StoreError {
-    StoreError::broken(PART, "a call was answered as another")
 }
 
 #[async_trait]
@@ -53,10 +49,8 @@ impl ViewStore for MysqlViews {
         }
         let calls = by_shard.into_iter().map(|(shard, backs)| async move {
             let (places, backs): (Vec<usize>, Vec<WriteBack>) = backs.into_iter().unzip();
-            match self.lanes.call(Call::WriteBack(shard, backs)).await? {
-                Answer::Written(written) => Ok(places.into_iter().zip(written).collect::<Vec<_>>()),
-                Answer::Marked => Err(crossed()),
-            }
+            let written = lane_call!(self.lanes, Call::WriteBack(shard, backs) => Answer::Written)?;
+            Ok::<_, StoreError>(places.into_iter().zip(written).collect::<Vec<_>>())
         });
         let mut written: Vec<(usize, WrittenBack)> =
             futures_util::future::try_join_all(calls).await?.into_iter().flatten().collect();
@@ -65,10 +59,7 @@ impl ViewStore for MysqlViews {
     }
 
     async fn mark_article_gone(&self, article: ArticleId) -> Result<(), StoreError> {
-        match self.lanes.call(Call::MarkGone(article)).await? {
-            Answer::Marked => Ok(()),
-            Answer::Written(_) => Err(crossed()),
-        }
+        lane_call!(self.lanes, Call::MarkGone(article) => Answer::Marked)
     }
 
     async fn counted_after(&self, after: Option<ArticleId>, limit: usize) -> Result<Vec<ArticleId>, StoreError> {

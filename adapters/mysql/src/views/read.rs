@@ -4,11 +4,12 @@ use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use madang_board::ArticleId;
-use madang_engine_mysql::{Many, Values};
-use madang_kernel::{Id, ServerIndex, ShardId, StoreError};
+use madang_engine_mysql::Many;
+use madang_kernel::{Id, StoreError};
 use madang_view::StoredViews;
 
 use crate::Mysql;
+use crate::several_servers::{article_id, first_of_all, from_each, parts_by_server};
 
 static COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/view/counts.sql")));
 static GONE: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/view/gone.sql")));
@@ -16,14 +17,8 @@ const COUNTED_ARTICLES: &str = include_str!("../../sql/view/counted_articles.sql
 
 /// What is stored of some articles, in the order asked.
 pub(super) async fn find_many(db: &Mysql, articles: &[ArticleId]) -> Result<Vec<StoredViews>, StoreError> {
-    let mut by_server: HashMap<ServerIndex, Vec<Values>> = HashMap::new();
-    for article in articles {
-        let shard = ShardId::of_parts(*article);
-        let key = vec![shard.number().into(), article.raw().into()];
-        by_server.entry(db.map().server(shard)).or_default().push(key);
-    }
     let (mut counts, mut gone) = (HashMap::new(), HashSet::new());
-    for (server, keys) in by_server {
+    for (server, keys) in parts_by_server(db, articles) {
         for mut cells in db.read_many(db.server(server), &COUNTS, keys.clone()).await? {
             counts.insert(ArticleId::from_raw(cells.next()?), cells.next()?);
         }
@@ -46,14 +41,6 @@ pub(super) async fn counted_after(
     after: Option<ArticleId>,
     limit: usize,
 ) -> Result<Vec<ArticleId>, StoreError> {
-    let after = after.map_or(i64::MIN, ArticleId::raw);
-    let mut articles = Vec::new();
-    for server in db.servers() {
-        for mut cells in db.read(server, COUNTED_ARTICLES, vec![after.into(), limit.into()]).await? {
-            articles.push(ArticleId::from_raw(cells.next().map_err(StoreError::from)?));
-        }
-    }
-    articles.sort_unstable();
-    articles.truncate(limit);
-    Ok(articles)
+    let values = vec![after.map_or(i64::MIN, ArticleId::raw).into(), limit.into()];
+    Ok(first_of_all(from_each(db, COUNTED_ARTICLES, values, article_id).await?, limit))
 }

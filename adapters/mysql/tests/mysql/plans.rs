@@ -28,7 +28,6 @@ const SCANS: &[(&str, &str)] = &[
     ("article/board_counts.sql", "there are as many as boards"),
     ("dead_letter/count.sql", "a person looks after the letters, so there are few"),
     ("hot/days.sql", "there are as many as days that are kept"),
-    ("outbox/unsent_before.sql", "a look at what waits, which is little unless the broker is away"),
     ("outbox/backlog.sql", "the count is the figure asked for"),
     ("outbox/free_due_keys.sql", "there are as many parked keys as keys in trouble"),
     ("outbox/parked.sql", "there are as many parked keys as keys in trouble"),

@@ -18,14 +18,10 @@ pub(super) const WHOLE_MS: u64 = 300_000;
 /// Articles in one script.
 const SCRIPT_ARTICLES_MAX: usize = 200;
 
-static PUSH: LazyLock<Script> = LazyLock::new(|| {
-    Script::new(concat!(include_str!("../../lua/hot/common.lua"), include_str!("../../lua/hot/push.lua")))
-});
-static TOP: LazyLock<Script> = LazyLock::new(|| {
-    Script::new(concat!(include_str!("../../lua/hot/common.lua"), include_str!("../../lua/hot/top.lua")))
-});
-static BEGIN: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("../../lua/hot/begin.lua")));
-static FINISH: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("../../lua/hot/finish.lua")));
+static PUSH: LazyLock<Script> = script!("hot/common", "hot/push");
+static TOP: LazyLock<Script> = script!("hot/common", "hot/top");
+static BEGIN: LazyLock<Script> = script!("hot/begin");
+static FINISH: LazyLock<Script> = script!("hot/finish");
 
 /// The keys of a day.
 struct Keys {

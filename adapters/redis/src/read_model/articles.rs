@@ -29,20 +29,8 @@ const SCRIPT_BYTES_MAX: usize = 256 * 1024;
 
 const FIELDS: [&str; 10] = ["e", "x", "u", "d", "v", "t", "c", "cv", "l", "lv"];
 
-static FILL: LazyLock<Script> = LazyLock::new(|| {
-    Script::new(concat!(
-        include_str!("../../lua/read_model/common.lua"),
-        include_str!("../../lua/read_model/entry.lua"),
-        include_str!("../../lua/read_model/fill.lua")
-    ))
-});
-static MERGE: LazyLock<Script> = LazyLock::new(|| {
-    Script::new(concat!(
-        include_str!("../../lua/read_model/common.lua"),
-        include_str!("../../lua/read_model/entry.lua"),
-        include_str!("../../lua/read_model/merge.lua")
-    ))
-});
+static FILL: LazyLock<Script> = script!("read_model/common", "read_model/entry", "read_model/fill");
+static MERGE: LazyLock<Script> = script!("read_model/common", "read_model/entry", "read_model/merge");
 
 /// Places of articles in a question, by shard.
 fn by_shard(articles: impl Iterator<Item = ArticleId>) -> BTreeMap<u8, Vec<usize>> {

@@ -1,5 +1,6 @@
 //! An article as seven fields of a hash, and back.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use madang_article_read::{ArticleGroup, ArticleHead, ArticleText, Count, Entry};
@@ -9,32 +10,22 @@ use madang_event::Writer;
 use madang_kernel::{Id, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// A text as it is stored. Names are short because every article carries them.
-#[derive(Serialize)]
+/// A text as it is stored. Names are short because every article carries them; texts with escapes cannot be borrowed.
+#[derive(Serialize, Deserialize)]
 struct Stored<'a> {
     a: i64,
     b: i64,
-    t: &'a str,
+    #[serde(borrow)]
+    t: Cow<'a, str>,
     w: i64,
-    n: &'a str,
+    #[serde(borrow)]
+    n: Cow<'a, str>,
     c: i64,
     m: i64,
-    s: &'a str,
-    h: &'a str,
-}
-
-/// As [`Stored`], read: texts with escapes cannot be borrowed.
-#[derive(Deserialize)]
-struct Read {
-    a: i64,
-    b: i64,
-    t: String,
-    w: i64,
-    n: String,
-    c: i64,
-    m: i64,
-    s: String,
-    h: String,
+    #[serde(borrow)]
+    s: Cow<'a, str>,
+    #[serde(borrow)]
+    h: Cow<'a, str>,
 }
 
 /// Adds the fields of an entry to a command; groups that are unknown are empty.
@@ -95,28 +86,28 @@ fn written(text: &ArticleText) -> Result<Vec<u8>, Failure> {
     let stored = Stored {
         a: head.article_id.raw(),
         b: head.board_id.raw(),
-        t: &head.title,
+        t: head.title.as_str().into(),
         w: head.writer.member_id.raw(),
-        n: &head.writer.name,
+        n: head.writer.name.as_str().into(),
         c: head.created_at.as_millis(),
         m: head.modified_at.as_millis(),
-        s: content,
-        h: content_html,
+        s: content.as_str().into(),
+        h: content_html.as_str().into(),
     };
     serde_json::to_vec(&stored).map_err(|error| Failure::Defect(error.to_string()))
 }
 
 fn read(bytes: &[u8], version: u64) -> Result<ArticleText, Failure> {
-    let Read { a, b, t, w, n, c, m, s, h } =
+    let Stored { a, b, t, w, n, c, m, s, h } =
         serde_json::from_slice(bytes).map_err(|error| Failure::Defect(format!("a stored text: {error}")))?;
     let head = ArticleHead {
         article_id: ArticleId::from_raw(a),
         board_id: BoardId::from_raw(b),
-        title: t,
-        writer: Writer { member_id: MemberId::from_raw(w), name: n },
+        title: t.into_owned(),
+        writer: Writer { member_id: MemberId::from_raw(w), name: n.into_owned() },
         created_at: Timestamp::from_millis(c),
         modified_at: Timestamp::from_millis(m),
         version,
     };
-    Ok(ArticleText { head, content: s, content_html: h })
+    Ok(ArticleText { head, content: s.into_owned(), content_html: h.into_owned() })
 }

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::sync::{Arc, LazyLock};
 
 use madang_article_read::{
-    ABSENT_TTL_MS, BoardChange, BoardList, ENTRY_TTL_MS, Filled, FilledList, Freshness, LIST_MAX, ListLookup, Newest,
-    Presence, Reservation, Step, Window, freshness,
+    ABSENT_TTL_MS, BoardChange, BoardList, ENTRY_TTL_MS, Filled, FilledList, Freshness, LIST_MAX, ListLookup,
+    NewestArticles, Presence, Reservation, Step, Window, freshness,
 };
 use madang_board::{ArticleId, BoardId};
 use madang_engine_redis::{Command, Failure, Redis, Script, Value, reply};
@@ -26,27 +26,9 @@ const SCRIPT_CHANGES_MAX: usize = 200;
 /// Digits of an id in a list.
 const WIDTH: usize = 16;
 
-static MERGE: LazyLock<Script> = LazyLock::new(|| {
-    Script::new(concat!(
-        include_str!("../../lua/read_model/common.lua"),
-        include_str!("../../lua/read_model/list.lua"),
-        include_str!("../../lua/read_model/merge_lists.lua")
-    ))
-});
-static FILL: LazyLock<Script> = LazyLock::new(|| {
-    Script::new(concat!(
-        include_str!("../../lua/read_model/common.lua"),
-        include_str!("../../lua/read_model/list.lua"),
-        include_str!("../../lua/read_model/fill_list.lua")
-    ))
-});
-static WINDOW: LazyLock<Script> = LazyLock::new(|| {
-    Script::new(concat!(
-        include_str!("../../lua/read_model/common.lua"),
-        include_str!("../../lua/read_model/list.lua"),
-        include_str!("../../lua/read_model/window.lua")
-    ))
-});
+static MERGE: LazyLock<Script> = script!("read_model/common", "read_model/list", "read_model/merge_lists");
+static FILL: LazyLock<Script> = script!("read_model/common", "read_model/list", "read_model/fill_list");
+static WINDOW: LazyLock<Script> = script!("read_model/common", "read_model/list", "read_model/window");
 
 /// Looks at a window.
 pub(super) async fn find(redis: &Redis, board: BoardId, window: Window, now: Timestamp) -> Result<ListLookup, Failure> {
@@ -130,7 +112,7 @@ pub(super) async fn fill(
     redis: &Redis,
     reservation: Reservation,
     board: BoardId,
-    loaded: Option<Newest>,
+    loaded: Option<NewestArticles>,
     now: Timestamp,
 ) -> Result<FilledList, Failure> {
     let keys = Keys::of_board(redis, board);
@@ -162,7 +144,7 @@ pub(super) async fn fill(
             [ids, floor, count, version] => {
                 let count = BoardCount { article_count: reply::count(count)?, version: reply::count(version)? };
                 let is_all = reply::text(floor)?.unwrap_or_default().is_empty();
-                Ok(Filled::Stored(Some(Arc::new(BoardList::of(Newest { ids: ids_of(ids)?, is_all, count })))))
+                Ok(Filled::Stored(Some(Arc::new(BoardList::of(NewestArticles { ids: ids_of(ids)?, is_all, count })))))
             }
             _ => Err(Failure::reply("a list with other fields")),
         },
@@ -171,7 +153,7 @@ pub(super) async fn fill(
 }
 
 /// The ids and the floor of a list that was loaded.
-fn written(newest: &Newest) -> (String, String) {
+fn written(newest: &NewestArticles) -> (String, String) {
     let mut ids = newest.ids.clone();
     ids.sort_unstable_by(|a, b| b.cmp(a));
     ids.dedup();

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use madang_article_read::{
-    BoardList, Change, Entry, Filled, FilledList, ListLookup, Lookup, ModelSize, Newest, Presence, ReadModel,
+    BoardList, Change, Entry, Filled, FilledList, ListLookup, Lookup, ModelSize, NewestArticles, Presence, ReadModel,
     Reservation, Window,
 };
 use madang_board::{ArticleId, BoardId};
@@ -38,15 +38,10 @@ const HELD_SLICE: usize = 256;
 
 const _: () = assert!(PUT_IN_MAX_MS * 3 < articles::MARK_TTL_MS, "a mark outlives every creation on its way");
 
-static RESERVE: LazyLock<Script> = LazyLock::new(|| {
-    Script::new(concat!(
-        include_str!("../../lua/read_model/common.lua"),
-        include_str!("../../lua/read_model/reserve.lua")
-    ))
-});
-static ABANDON: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("../../lua/read_model/abandon.lua")));
-static CLEAR: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("../../lua/read_model/clear.lua")));
-static SIZE: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("../../lua/read_model/size.lua")));
+static RESERVE: LazyLock<Script> = script!("read_model/common", "read_model/reserve");
+static ABANDON: LazyLock<Script> = script!("read_model/abandon");
+static CLEAR: LazyLock<Script> = script!("read_model/clear");
+static SIZE: LazyLock<Script> = script!("read_model/size");
 
 /// The query model in Redis.
 #[derive(Clone)]
@@ -181,7 +176,7 @@ impl ReadModel for RedisReadModel {
         &self,
         reservation: Reservation,
         board: BoardId,
-        loaded: Option<Newest>,
+        loaded: Option<NewestArticles>,
     ) -> Result<FilledList, StoreError> {
         let filled = lists::fill(&self.redis, reservation, board, loaded.clone(), self.clock.now()).await;
         or_nothing(filled, || Filled::Stored(loaded.map(|newest| Arc::new(BoardList::of(newest)))))

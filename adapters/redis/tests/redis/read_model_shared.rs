@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use madang_article_read::{
-    ArticleGroup, ArticleText, Change, Count, ENTRY_TTL_MS, Entry, Filled, ListLookup, Lookup, Newest, ReadModel,
-    STALE_MAX_MS, Window,
+    ArticleGroup, ArticleText, Change, Count, ENTRY_TTL_MS, Entry, Filled, ListLookup, Lookup, NewestArticles,
+    ReadModel, STALE_MAX_MS, Window,
 };
 use madang_board::{ArticleId, BoardId, MemberId};
 use madang_engine_redis::Redis;
@@ -182,7 +182,8 @@ async fn what_is_lost_during_a_rebuild_is_asked_for_again() {
         let list_ticket = site.model.reserve_list(board).await.unwrap();
         site.test.lose_everything().await;
         assert_eq!(site.model.fill(reservation, vec![(lost, told(lost, 3))]).await.unwrap(), [Filled::Retry]);
-        let newest = Newest { ids: vec![lost], is_all: true, count: BoardCount { article_count: 1, version: 1 } };
+        let newest =
+            NewestArticles { ids: vec![lost], is_all: true, count: BoardCount { article_count: 1, version: 1 } };
         assert_eq!(site.model.fill_list(list_ticket, board, Some(newest)).await.unwrap(), Filled::Retry);
         assert_eq!(site.look(lost).await, Lookup::Miss);
     }
@@ -198,7 +199,7 @@ async fn every_key_expires_but_the_epochs() {
         site.model.fill(reservation, filled(article(number), entry)).await.unwrap();
     }
     let reservation = site.model.reserve_list(board).await.unwrap();
-    let newest = Newest { ids: vec![], is_all: true, count: BoardCount { article_count: 0, version: 0 } };
+    let newest = NewestArticles { ids: vec![], is_all: true, count: BoardCount { article_count: 0, version: 0 } };
     site.model.fill_list(reservation, board, Some(newest)).await.unwrap();
     site.model.reserve_list(board).await.unwrap();
     site.model.reserve(&[article(3)]).await.unwrap();

@@ -6,12 +6,13 @@ use madang_article::blocks::{BLOCK, SUPER_BLOCK};
 use madang_article::replay::{BoardCounter, CountedBlock, Loaded};
 use madang_article::{CreateArticle, NewBoard};
 use madang_board::{ArticleId, BoardId};
-use madang_engine_sqlite::{idempotency, sql_error};
+use madang_engine_sqlite::{Statements as _, idempotency, sql_error};
 use madang_event::BoardCount;
 use madang_kernel::{Id, IdempotencyRecords, StoreError, Timestamp};
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, Row};
 
 use super::row;
+use crate::Tx;
 
 const SLUG_OWNER: &str = include_str!("../../sql/article/slug_owner.sql");
 const COUNTER: &str = include_str!("../../sql/article/counter.sql");
@@ -21,17 +22,16 @@ const FIND_COUNTED: &str = include_str!("../../sql/article/find_counted.sql");
 const ARTICLE_COLUMNS: usize = 10;
 
 /// What decides about a new board.
-pub(super) fn for_board(tx: &Connection, new: &NewBoard, now: Timestamp) -> Result<Loaded, StoreError> {
+pub(super) fn for_board(tx: &Tx, new: &NewBoard, now: Timestamp) -> Result<Loaded, StoreError> {
     let mut loaded = Loaded::nothing(idempotency::load(tx, new.idempotency.as_ref(), now)?);
-    let mut slug_owner = tx.prepare_cached(SLUG_OWNER).map_err(sql_error)?;
-    if slug_owner.exists([&new.board.slug]).map_err(sql_error)? {
+    if tx.exists(SLUG_OWNER, [&new.board.slug])? {
         loaded.taken_slugs.insert(new.board.slug.clone());
     }
     Ok(loaded)
 }
 
 /// What decides about a new article.
-pub(super) fn for_create(tx: &Connection, new: &CreateArticle, now: Timestamp) -> Result<Loaded, StoreError> {
+pub(super) fn for_create(tx: &Tx, new: &CreateArticle, now: Timestamp) -> Result<Loaded, StoreError> {
     let mut loaded = Loaded::nothing(idempotency::load(tx, new.idempotency.as_ref(), now)?);
     // The answer to a repeated request needs no counter.
     if !loaded.records.has_answer(new.idempotency.as_ref()) {
@@ -72,9 +72,8 @@ pub(super) fn for_change(tx: &Connection, article: ArticleId, now: Timestamp) ->
 
 /// The counter of a board, if it exists, and the blocks that hold an article.
 fn add_counter(tx: &Connection, loaded: &mut Loaded, board: BoardId, article: ArticleId) -> Result<(), StoreError> {
-    let mut statement = tx.prepare_cached(COUNTER).map_err(sql_error)?;
     let ids = [board.raw(), article.raw()];
-    statement.query_row(ids, |found| add_counter_row(loaded, found, 0)).optional().map_err(sql_error)?;
+    tx.find(COUNTER, ids, |found| add_counter_row(loaded, found, 0))?;
     Ok(())
 }
 

@@ -7,9 +7,9 @@ mod row;
 mod write;
 
 use async_trait::async_trait;
-use madang_article::replay::Announce;
+use madang_article::replay::{Announce, Loaded, Replay};
 use madang_article::{
-    Article, ArticleStore, ArticleSummary, BoardWithCount, CreateArticle, CreateBoard, DeleteArticle, DeleteOutcome,
+    Article, ArticleHead, ArticleStore, BoardWithCount, CreateArticle, CreateBoard, DeleteArticle, DeleteOutcome,
     EditArticle, EditOutcome, NewBoard, NewestArticles,
 };
 use madang_board::{ArticleId, BoardId, MemberId};
@@ -45,19 +45,26 @@ impl SqliteArticles {
     /// Creates many articles in one call to the writer, each with its counters, blocks and event. Their idempotency keys are
     /// ignored. For seeding: all of them commit together or not at all.
     pub async fn create_many(&self, new: Vec<CreateArticle>) -> Result<u64, StoreError> {
-        let call = move |tx: &Tx, now| {
-            let loaded = load::for_many(tx, &new, now)?;
-            write::decide(tx, loaded, now, |replay| replay.create_many(&new, Announce::Each))
-        };
-        self.change(call).await
+        let load = |tx: &Tx, new: &Vec<CreateArticle>, now| load::for_many(tx, new, now);
+        self.change(new, load, |replay, new| replay.create_many(new, Announce::Each)).await
     }
 
-    async fn change<T: Send + 'static>(
+    /// Loads what a call needs, has it decided, and writes what that comes to.
+    async fn change<C: Send + 'static, T: Send + 'static>(
         &self,
-        call: impl FnOnce(&Tx, Timestamp) -> Result<T, StoreError> + Send + 'static,
+        call: C,
+        load: fn(&Tx, &C, Timestamp) -> Result<Loaded, StoreError>,
+        decide: fn(&mut Replay, &C) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let clock = self.db.clock().clone();
-        self.db.write(self.priority, move |tx| call(tx, clock.now())).await
+        let change = move |tx: &Tx| {
+            let now = clock.now();
+            let mut replay = Replay::new(load(tx, &call, now)?, now);
+            let outcome = decide(&mut replay, &call)?;
+            write::all(tx, replay.finish())?;
+            Ok(outcome)
+        };
+        self.db.write(self.priority, change).await
     }
 
     /// Forgets the answers to idempotency keys given before `before`, slice by slice; returns how many.
@@ -80,39 +87,15 @@ impl SqliteArticles {
         board: BoardId,
         page: PageNumber,
         size: PageSize,
-    ) -> Result<Page<ArticleSummary>, StoreError> {
+    ) -> Result<Page<ArticleHead>, StoreError> {
         self.db.read(move |tx| page::page(tx, query, board, page, size)).await
-    }
-
-    /// A page whose whole offset is skipped in the index: what a covering sub-query alone can do.
-    pub async fn page_by_covering_subquery(
-        &self,
-        board: BoardId,
-        page: PageNumber,
-        size: PageSize,
-    ) -> Result<Page<ArticleSummary>, StoreError> {
-        self.page_by(PageQuery::CoveringSubquery, board, page, size).await
-    }
-
-    /// A page whose offset reads every row it skips: what most boards do.
-    pub async fn page_by_plain_offset(
-        &self,
-        board: BoardId,
-        page: PageNumber,
-        size: PageSize,
-    ) -> Result<Page<ArticleSummary>, StoreError> {
-        self.page_by(PageQuery::PlainOffset, board, page, size).await
     }
 }
 
 #[async_trait]
 impl ArticleStore for SqliteArticles {
     async fn create_board(&self, new: NewBoard) -> Result<CreateBoard, StoreError> {
-        let call = move |tx: &Tx, now| {
-            let loaded = load::for_board(tx, &new, now)?;
-            write::decide(tx, loaded, now, |replay| replay.create_board(&new))
-        };
-        self.change(call).await
+        self.change(new, load::for_board, Replay::create_board).await
     }
 
     async fn boards(&self) -> Result<Vec<BoardWithCount>, StoreError> {
@@ -124,27 +107,15 @@ impl ArticleStore for SqliteArticles {
     }
 
     async fn create(&self, new: CreateArticle) -> Result<Created<Article>, StoreError> {
-        let call = move |tx: &Tx, now| {
-            let loaded = load::for_create(tx, &new, now)?;
-            write::decide(tx, loaded, now, |replay| replay.create(&new))
-        };
-        self.change(call).await
+        self.change(new, load::for_create, Replay::create).await
     }
 
     async fn edit(&self, edit: EditArticle) -> Result<EditOutcome, StoreError> {
-        let call = move |tx: &Tx, now| {
-            let loaded = load::for_change(tx, edit.article_id, now)?;
-            write::decide(tx, loaded, now, |replay| replay.edit(&edit))
-        };
-        self.change(call).await
+        self.change(edit, |tx, edit, now| load::for_change(tx, edit.article_id, now), Replay::edit).await
     }
 
     async fn delete(&self, delete: DeleteArticle) -> Result<DeleteOutcome, StoreError> {
-        let call = move |tx: &Tx, now| {
-            let loaded = load::for_change(tx, delete.article_id, now)?;
-            write::decide(tx, loaded, now, |replay| replay.delete(&delete))
-        };
-        self.change(call).await
+        self.change(delete, |tx, delete, now| load::for_change(tx, delete.article_id, now), Replay::delete).await
     }
 
     async fn find(&self, article: ArticleId) -> Result<Option<Article>, StoreError> {
@@ -159,7 +130,7 @@ impl ArticleStore for SqliteArticles {
         self.db.read(move |tx| page::newest(tx, board, limit)).await
     }
 
-    async fn page(&self, board: BoardId, page: PageNumber, size: PageSize) -> Result<Page<ArticleSummary>, StoreError> {
+    async fn page(&self, board: BoardId, page: PageNumber, size: PageSize) -> Result<Page<ArticleHead>, StoreError> {
         self.page_by(PageQuery::Blocks, board, page, size).await
     }
 
@@ -168,7 +139,7 @@ impl ArticleStore for SqliteArticles {
         board: BoardId,
         before: Option<ArticleId>,
         size: PageSize,
-    ) -> Result<Scroll<ArticleSummary, ArticleId>, StoreError> {
+    ) -> Result<Scroll<ArticleHead, ArticleId>, StoreError> {
         self.db.read(move |tx| page::scroll(tx, board, before, size)).await
     }
 
@@ -177,7 +148,7 @@ impl ArticleStore for SqliteArticles {
         writer: MemberId,
         before: Option<ArticleId>,
         size: PageSize,
-    ) -> Result<Scroll<ArticleSummary, ArticleId>, StoreError> {
+    ) -> Result<Scroll<ArticleHead, ArticleId>, StoreError> {
         self.db.read(move |tx| page::by_writer(tx, writer, before, size)).await
     }
 }

@@ -1,9 +1,9 @@
 //! Lists of a board's articles: numbered pages that stay cheap however deep, and steps from a cursor.
 
 use madang_article::blocks::{BLOCK, BLOCK_ARTICLES, Position, SUPER_BLOCK, skip};
-use madang_article::{ArticleSummary, NewestArticles};
+use madang_article::{ArticleHead, NewestArticles};
 use madang_board::{ArticleId, BoardId, MemberId};
-use madang_engine_sqlite::sql_error;
+use madang_engine_sqlite::{Statements as _, sql_error};
 use madang_kernel::{Id, Page, PageNumber, PageSize, Scroll, StoreError, known_count};
 use rusqlite::{Connection, Params, params};
 
@@ -34,7 +34,7 @@ pub(super) fn page(
     board: BoardId,
     page: PageNumber,
     size: PageSize,
-) -> Result<Page<ArticleSummary>, StoreError> {
+) -> Result<Page<ArticleHead>, StoreError> {
     let count = board::count(reader, board)?.map_or(0, |count| count.article_count);
     let offset = page.offset(size);
     // Past the end there is nothing to look for, however far past it is.
@@ -48,7 +48,7 @@ pub(super) fn scroll(
     board: BoardId,
     before: Option<ArticleId>,
     size: PageSize,
-) -> Result<Scroll<ArticleSummary, ArticleId>, StoreError> {
+) -> Result<Scroll<ArticleHead, ArticleId>, StoreError> {
     let below = before.map_or(i64::MAX, ArticleId::raw);
     let items = summaries(reader, SCROLL, [board.raw(), below, i64::from(size.get()) + 1])?;
     Ok(Scroll::from_surplus(items, size, |article| article.article_id))
@@ -60,7 +60,7 @@ pub(super) fn by_writer(
     writer: MemberId,
     before: Option<ArticleId>,
     size: PageSize,
-) -> Result<Scroll<ArticleSummary, ArticleId>, StoreError> {
+) -> Result<Scroll<ArticleHead, ArticleId>, StoreError> {
     let below = before.map_or(i64::MAX, ArticleId::raw);
     let items = summaries(reader, BY_WRITER, [writer.raw(), below, i64::from(size.get()) + 1])?;
     Ok(Scroll::from_surplus(items, size, |article| article.article_id))
@@ -69,12 +69,9 @@ pub(super) fn by_writer(
 /// The ids of the newest articles, with the count of the same snapshot.
 pub(super) fn newest(reader: &Connection, board: BoardId, limit: usize) -> Result<Option<NewestArticles>, StoreError> {
     let Some(count) = board::count(reader, board)? else { return Ok(None) };
-    let mut statement = reader.prepare_cached(NEWEST).map_err(sql_error)?;
     // One more than asked for tells whether there are others.
     let surplus = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
-    let rows =
-        statement.query_map([board.raw(), surplus], |row| Ok(ArticleId::from_raw(row.get(0)?))).map_err(sql_error)?;
-    let mut ids: Vec<_> = rows.collect::<Result<_, _>>().map_err(sql_error)?;
+    let mut ids: Vec<_> = reader.list(NEWEST, [board.raw(), surplus], |row| Ok(ArticleId::from_raw(row.get(0)?)))?;
     let is_all = ids.len() <= limit;
     ids.truncate(limit);
     Ok(Some(NewestArticles { ids, is_all, count }))
@@ -86,7 +83,7 @@ fn items(
     board: BoardId,
     offset: u64,
     size: PageSize,
-) -> Result<Vec<ArticleSummary>, StoreError> {
+) -> Result<Vec<ArticleHead>, StoreError> {
     let start = match query {
         PageQuery::Blocks => position(tx, board, offset)?,
         PageQuery::CoveringSubquery => Position::after(offset),
@@ -121,8 +118,6 @@ fn skip_level(tx: &Connection, board: BoardId, level: u8, from: Position) -> Res
     }
 }
 
-fn summaries(tx: &Connection, sql: &str, params: impl Params) -> Result<Vec<ArticleSummary>, StoreError> {
-    let mut statement = tx.prepare_cached(sql).map_err(sql_error)?;
-    let rows = statement.query_map(params, row::summary).map_err(sql_error)?;
-    rows.collect::<Result<_, _>>().map_err(sql_error)
+fn summaries(tx: &Connection, sql: &str, params: impl Params) -> Result<Vec<ArticleHead>, StoreError> {
+    tx.list(sql, params, row::summary)
 }

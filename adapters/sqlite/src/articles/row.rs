@@ -1,19 +1,19 @@
 //! Rows of boards and articles, read back into values. What cannot be read is a defect, never a guess.
 
-use madang_article::{Article, ArticleSummary, Board, BoardWithCount, CommentMode};
+use madang_article::{Article, ArticleHead, Board, BoardWithCount, CommentMode};
 use madang_board::{ArticleId, BoardId, MemberId};
-use madang_engine_sqlite::sql_error;
+use madang_engine_sqlite::Statements as _;
 use madang_event::Writer;
 use madang_kernel::{Id, StoreError, Timestamp};
-use rusqlite::types::Type;
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, Row};
+
+use crate::named;
 
 const FIND: &str = include_str!("../../sql/article/find.sql");
 
 /// One article by its id.
 pub(super) fn find(tx: &Connection, article: ArticleId) -> Result<Option<Article>, StoreError> {
-    let mut statement = tx.prepare_cached(FIND).map_err(sql_error)?;
-    statement.query_row([article.raw()], self::article).optional().map_err(sql_error)
+    tx.find(FIND, [article.raw()], self::article)
 }
 
 /// Columns: the summary's, then the two texts.
@@ -33,8 +33,8 @@ pub(crate) fn article(row: &Row<'_>) -> rusqlite::Result<Article> {
 }
 
 /// Columns: id, board, writer, version, created, modified, writer's name, title.
-pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<ArticleSummary> {
-    Ok(ArticleSummary {
+pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<ArticleHead> {
+    Ok(ArticleHead {
         article_id: ArticleId::from_raw(row.get(0)?),
         board_id: BoardId::from_raw(row.get(1)?),
         writer: Writer { member_id: MemberId::from_raw(row.get(2)?), name: row.get(6)? },
@@ -51,7 +51,7 @@ pub(super) fn board(row: &Row<'_>) -> rusqlite::Result<BoardWithCount> {
         board_id: BoardId::from_raw(row.get(0)?),
         slug: row.get(1)?,
         title: row.get(2)?,
-        comment_mode: comment_mode(row, 3)?,
+        comment_mode: named(row, 3, "comment mode", CommentMode::named)?,
         created_at: Timestamp::from_millis(row.get(4)?),
     };
     Ok(BoardWithCount { board, article_count: count(row, 5)? })
@@ -61,23 +61,4 @@ pub(super) fn board(row: &Row<'_>) -> rusqlite::Result<BoardWithCount> {
 pub(crate) fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     let value: i64 = row.get(column)?;
     u64::try_from(value).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, value))
-}
-
-/// How a comment mode is written in its column.
-pub(super) fn comment_mode_name(mode: CommentMode) -> &'static str {
-    match mode {
-        CommentMode::TwoLevel => "two_level",
-        CommentMode::Tree => "tree",
-    }
-}
-
-fn comment_mode(row: &Row<'_>, column: usize) -> rusqlite::Result<CommentMode> {
-    match row.get_ref(column)?.as_str()? {
-        "two_level" => Ok(CommentMode::TwoLevel),
-        "tree" => Ok(CommentMode::Tree),
-        other => {
-            let reason = format!("unknown comment mode \"{other}\"");
-            Err(rusqlite::Error::FromSqlConversionFailure(column, Type::Text, reason.into()))
-        }
-    }
 }

@@ -1,13 +1,11 @@
-//! Calls that change boards and articles: each loads what it needs, is decided by the replay and writes what that says, in
-//! one transaction.
+//! What the replay of a call comes to, written in the transaction of the call.
 
-use madang_article::replay::{BoardCounter, CountedBlock, Loaded, Replay, Replayed};
+use madang_article::replay::{BoardCounter, CountedBlock, Replayed};
 use madang_article::{Article, Board};
-use madang_engine_sqlite::{idempotency, sql_error};
-use madang_kernel::{Id, StoreError, Timestamp};
+use madang_engine_sqlite::{Statements as _, idempotency};
+use madang_kernel::{Id, StoreError};
 use rusqlite::{Connection, params};
 
-use super::row;
 use crate::{Tx, moderation};
 
 const INSERT_BOARD: &str = include_str!("../../sql/article/insert_board.sql");
@@ -18,77 +16,69 @@ const DELETE: &str = include_str!("../../sql/article/delete.sql");
 const SET_COUNT: &str = include_str!("../../sql/article/set_count.sql");
 const SET_BLOCK: &str = include_str!("../../sql/article/set_block.sql");
 
-/// Decides a call on what was loaded for it, and writes what it comes to.
-pub(super) fn decide<T>(
-    tx: &Tx,
-    loaded: Loaded,
-    now: Timestamp,
-    call: impl FnOnce(&mut Replay) -> Result<T, StoreError>,
-) -> Result<T, StoreError> {
-    let mut replay = Replay::new(loaded, now);
-    let outcome = call(&mut replay)?;
-    write(tx, replay.finish())?;
-    Ok(outcome)
-}
-
-fn write(tx: &Tx, replayed: Replayed) -> Result<(), StoreError> {
+/// Writes boards, articles, what counts them, records and acts, and reports the events.
+pub(super) fn all(tx: &Tx, replayed: Replayed) -> Result<(), StoreError> {
     let Replayed { boards, articles, counters, blocks, records, acts, events } = replayed;
-    rows(tx, &boards, &articles.inserts, &articles.updates).map_err(sql_error)?;
+    rows(tx, &boards, &articles.inserts, &articles.updates)?;
     for article in articles.deletes {
-        tx.prepare_cached(DELETE).and_then(|mut delete| delete.execute([article.raw()])).map_err(sql_error)?;
+        tx.run(DELETE, [article.raw()])?;
     }
-    counts(tx, &counters, &blocks).map_err(sql_error)?;
+    counts(tx, &counters, &blocks)?;
     idempotency::store(tx, &records)?;
-    for act in &acts {
-        moderation::record(tx, Some(act))?;
-    }
+    moderation::record(tx, &acts)?;
     for event in events {
         tx.report(event)?;
     }
     Ok(())
 }
 
-fn rows(tx: &Connection, boards: &[Board], inserts: &[Article], updates: &[Article]) -> rusqlite::Result<()> {
+fn rows(tx: &Connection, boards: &[Board], inserts: &[Article], updates: &[Article]) -> Result<(), StoreError> {
     for board in boards {
-        let (id, mode) = (board.board_id.raw(), row::comment_mode_name(board.comment_mode));
+        let (id, mode) = (board.board_id.raw(), board.comment_mode.name());
         let board = params![id, board.slug, board.title, mode, board.created_at.as_millis()];
-        tx.prepare_cached(INSERT_BOARD)?.execute(board)?;
-        tx.prepare_cached(INSERT_COUNT)?.execute([id])?;
+        tx.run(INSERT_BOARD, board)?;
+        tx.run(INSERT_COUNT, [id])?;
     }
     for article in inserts {
-        tx.prepare_cached(INSERT)?.execute(params![
-            article.article_id.raw(),
-            article.board_id.raw(),
-            article.writer.member_id.raw(),
-            article.version,
-            article.created_at.as_millis(),
-            article.modified_at.as_millis(),
-            article.writer.name,
-            article.title,
-            article.content,
-            article.content_html,
-        ])?;
+        tx.run(
+            INSERT,
+            params![
+                article.article_id.raw(),
+                article.board_id.raw(),
+                article.writer.member_id.raw(),
+                article.version,
+                article.created_at.as_millis(),
+                article.modified_at.as_millis(),
+                article.writer.name,
+                article.title,
+                article.content,
+                article.content_html,
+            ],
+        )?;
     }
     for article in updates {
-        tx.prepare_cached(UPDATE)?.execute(params![
-            article.article_id.raw(),
-            article.title,
-            article.content,
-            article.content_html,
-            article.modified_at.as_millis(),
-            article.version,
-        ])?;
+        tx.run(
+            UPDATE,
+            params![
+                article.article_id.raw(),
+                article.title,
+                article.content,
+                article.content_html,
+                article.modified_at.as_millis(),
+                article.version,
+            ],
+        )?;
     }
     Ok(())
 }
 
-fn counts(tx: &Connection, counters: &[BoardCounter], blocks: &[CountedBlock]) -> rusqlite::Result<()> {
+fn counts(tx: &Connection, counters: &[BoardCounter], blocks: &[CountedBlock]) -> Result<(), StoreError> {
     for BoardCounter { board_id, count, greatest_id } in counters {
         let counter = params![board_id.raw(), count.article_count, count.version, greatest_id];
-        tx.prepare_cached(SET_COUNT)?.execute(counter)?;
+        tx.run(SET_COUNT, counter)?;
     }
     for CountedBlock { board_id, level, first_id, article_count } in blocks {
-        tx.prepare_cached(SET_BLOCK)?.execute(params![board_id.raw(), level, first_id, article_count])?;
+        tx.run(SET_BLOCK, params![board_id.raw(), level, first_id, article_count])?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use madang_article::blocks::{BLOCK, SUPER_BLOCK};
 use madang_board::BoardId;
 use madang_board::check::{CheckFinding, CheckReport};
-use madang_engine_sqlite::sql_error;
+use madang_engine_sqlite::{Statements as _, sql_error};
 use madang_kernel::{Id, StoreError};
 use rusqlite::Connection;
 
@@ -90,11 +90,9 @@ fn compare_boundaries(board_id: BoardId, [blocks, super_blocks]: &[Level; 2], re
 
 impl Level {
     fn read(tx: &Connection, board: BoardId, level: i64) -> Result<Self, StoreError> {
-        let mut statement = tx.prepare_cached(BLOCKS).map_err(sql_error)?;
-        let blocks = statement
-            .query_map([board.raw(), level], |row| Ok(Block { first_id: row.get(0)?, counted: row.get(1)?, rows: 0 }))
-            .map_err(sql_error)?;
-        let blocks = blocks.collect::<Result<_, _>>().map_err(sql_error)?;
+        let blocks = tx.list(BLOCKS, [board.raw(), level], |row| {
+            Ok(Block { first_id: row.get(0)?, counted: row.get(1)?, rows: 0 })
+        })?;
         Ok(Self { level, blocks, before_first: 0, next: 0 })
     }
 
@@ -121,16 +119,12 @@ impl Level {
 }
 
 fn counters(tx: &Connection) -> Result<Vec<Counter>, StoreError> {
-    let mut statement = tx.prepare_cached(BOARDS).map_err(sql_error)?;
-    let counters = statement
-        .query_map([], |row| {
-            Ok(Counter {
-                board_id: BoardId::from_raw(row.get(0)?),
-                counted: row.get(1)?,
-                version: row.get(2)?,
-                greatest: row.get(3)?,
-            })
+    tx.list(BOARDS, [], |row| {
+        Ok(Counter {
+            board_id: BoardId::from_raw(row.get(0)?),
+            counted: row.get(1)?,
+            version: row.get(2)?,
+            greatest: row.get(3)?,
         })
-        .map_err(sql_error)?;
-    counters.collect::<Result<_, _>>().map_err(sql_error)
+    })
 }

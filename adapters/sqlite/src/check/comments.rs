@@ -2,7 +2,7 @@
 
 use madang_board::check::{CheckFinding, CheckReport};
 use madang_board::{ArticleId, CommentId};
-use madang_engine_sqlite::sql_error;
+use madang_engine_sqlite::Statements as _;
 use madang_kernel::{Id, StoreError};
 use rusqlite::Connection;
 
@@ -14,27 +14,20 @@ const ORPHANS: &str = include_str!("../../sql/check/comment_orphans.sql");
 /// counter may not be left.
 pub(super) fn compare(tx: &Connection, report: &mut CheckReport) -> Result<(), StoreError> {
     compare_counters(tx, report)?;
-    let mut statement = tx.prepare(UNCOUNTED).map_err(sql_error)?;
-    let uncounted = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(sql_error)?;
-    for entry in uncounted {
-        let (article, rows) = entry.map_err(sql_error)?;
-        let article_id = ArticleId::from_raw(article);
+    tx.each(UNCOUNTED, [], |row| {
+        let (article_id, rows) = (ArticleId::from_raw(row.get(0)?), row.get(1)?);
         report.found(CheckFinding::CommentCount { article_id, counted: [0, 0], rows: [rows, rows] });
-    }
-    let mut statement = tx.prepare(ORPHANS).map_err(sql_error)?;
-    let orphans = statement.query_map([], |row| row.get(0)).map_err(sql_error)?;
-    for comment in orphans {
-        let comment_id = CommentId::from_raw(comment.map_err(sql_error)?);
-        report.found(CheckFinding::CommentOrphan { comment_id });
-    }
-    Ok(())
+        Ok(true)
+    })?;
+    tx.each(ORPHANS, [], |row| {
+        report.found(CheckFinding::CommentOrphan { comment_id: CommentId::from_raw(row.get(0)?) });
+        Ok(true)
+    })
 }
 
 fn compare_counters(tx: &Connection, report: &mut CheckReport) -> Result<(), StoreError> {
-    let mut statement = tx.prepare(COUNTS).map_err(sql_error)?;
-    let mut counters = statement.query([]).map_err(sql_error)?;
-    while let Some(row) = counters.next().map_err(sql_error)? {
-        let number = |column| row.get::<_, i64>(column).map_err(sql_error);
+    tx.each(COUNTS, [], |row| {
+        let number = |column| row.get::<_, i64>(column);
         let article_id = ArticleId::from_raw(number(0)?);
         let (counted, version, known) = ([number(1)?, number(2)?], number(3)?, number(4)?);
         // A mark has no text, so the texts are the visible comments.
@@ -48,6 +41,6 @@ fn compare_counters(tx: &Connection, report: &mut CheckReport) -> Result<(), Sto
         if number(8)? != 0 {
             report.found(CheckFinding::CommentCountOfGone { article_id });
         }
-    }
-    Ok(())
+        Ok(true)
+    })
 }

@@ -5,37 +5,51 @@ use std::collections::HashMap;
 use bytes::Bytes;
 use madang_board::ArticleId;
 use madang_board::check::{CheckFinding, CheckReport};
-use madang_engine_sqlite::sql_error;
+use madang_engine_sqlite::{Statements as _, sql_error};
 use madang_event::{Envelope, Event, Topic};
 use madang_kernel::{Id, StoreError};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
-/// What the log says last of a topic.
-pub(super) const NEWEST_EVENTS: &str = include_str!("../../sql/check/newest_events.sql");
+const NEWEST_EVENTS: &str = include_str!("../../sql/check/newest_events.sql");
 const ARTICLE_VERSION: &str = include_str!("../../sql/check/article_version.sql");
 
 /// Events read at most: bounds the memory of a check on a large log.
-pub(super) const EVENTS_MAX: i64 = 200_000;
+const EVENTS_MAX: i64 = 200_000;
 
-/// Walks from the newest event to older ones; the caller holds one snapshot, in which there are `articles` rows.
+/// How far a walk over events went.
+pub(super) struct Walked {
+    events: u64,
+    /// The position of the oldest event; 0 without any.
+    oldest: i64,
+}
+
+/// Shows the newest events of a topic, one after the other to older ones; one that cannot be read is a finding.
+pub(super) fn newest_events_of(
+    tx: &Connection,
+    topic: Topic,
+    report: &mut CheckReport,
+    mut look: impl FnMut(Envelope, &mut CheckReport) -> Result<(), StoreError>,
+) -> Result<Walked, StoreError> {
+    let mut walked = Walked { events: 0, oldest: 0 };
+    let mut statement = tx.prepare(NEWEST_EVENTS).map_err(sql_error)?;
+    let mut entries = statement.query(params![topic.name(), EVENTS_MAX]).map_err(sql_error)?;
+    while let Some(row) = entries.next().map_err(sql_error)? {
+        walked = Walked { events: walked.events + 1, oldest: row.get(0).map_err(sql_error)? };
+        match Envelope::decode(&Bytes::from(row.get::<_, Vec<u8>>(1).map_err(sql_error)?)) {
+            Ok(envelope) => look(envelope, report)?,
+            Err(error) => {
+                report.found(CheckFinding::UnreadableEvent { position: walked.oldest, reason: error.to_string() });
+            }
+        }
+    }
+    Ok(walked)
+}
+
+/// Compares the events of articles; the caller holds one snapshot, in which there are `articles` rows.
 pub(super) fn compare(tx: &Connection, articles: i64, report: &mut CheckReport) -> Result<(), StoreError> {
     let mut created: HashMap<ArticleId, bool> = HashMap::new();
     let mut alive = 0;
-    let mut oldest = 0;
-    let mut statement = tx.prepare(NEWEST_EVENTS).map_err(sql_error)?;
-    let mut entries = statement.query(params![Topic::Article.name(), EVENTS_MAX]).map_err(sql_error)?;
-    while let Some(row) = entries.next().map_err(sql_error)? {
-        oldest = row.get(0).map_err(sql_error)?;
-        report.events += 1;
-        let payload = Bytes::from(row.get::<_, Vec<u8>>(1).map_err(sql_error)?);
-        let envelope = match Envelope::decode(&payload) {
-            Ok(envelope) => envelope,
-            Err(error) => {
-                let reason = error.to_string();
-                report.found(CheckFinding::UnreadableEvent { position: oldest, reason });
-                continue;
-            }
-        };
+    let walked = newest_events_of(tx, Topic::Article, report, |envelope, report| {
         let is_creation = matches!(envelope.event, Event::ArticleCreated(_));
         match created.get_mut(&envelope.key) {
             Some(true) if is_creation => {
@@ -47,9 +61,11 @@ pub(super) fn compare(tx: &Connection, articles: i64, report: &mut CheckReport) 
                 alive += i64::from(compare_newest(tx, &envelope, report)?);
             }
         }
-    }
+        Ok(())
+    })?;
+    report.events += walked.events;
     // Position 1 still being there means that nothing was ever trimmed.
-    if oldest == 1 && alive < articles {
+    if walked.oldest == 1 && alive < articles {
         report.found(CheckFinding::Unreported { articles: articles - alive });
     }
     Ok(())
@@ -57,8 +73,7 @@ pub(super) fn compare(tx: &Connection, articles: i64, report: &mut CheckReport) 
 
 /// Compares an article with its newest event; true when the article is there.
 fn compare_newest(tx: &Connection, envelope: &Envelope, report: &mut CheckReport) -> Result<bool, StoreError> {
-    let mut find = tx.prepare_cached(ARTICLE_VERSION).map_err(sql_error)?;
-    let stored: Option<i64> = find.query_row([envelope.key.raw()], |row| row.get(0)).optional().map_err(sql_error)?;
+    let stored: Option<i64> = tx.find(ARTICLE_VERSION, [envelope.key.raw()], |row| row.get(0))?;
     let stored = stored.map(i64::cast_unsigned);
     let reported = match envelope.event {
         Event::ArticleDeleted(_) => None,

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use madang_board::ArticleId;
 use madang_board::check::{ArticlePart, CheckReport, HotFinding};
-use madang_engine_sqlite::sql_error;
+use madang_engine_sqlite::{Statements as _, sql_error};
 use madang_event::Topic;
 use madang_hot_article::Day;
 use madang_kernel::{Clock, ID_EPOCH_MS, Id, NODE_BITS, SEQUENCE_BITS, SHARD_BITS, StoreError, Timestamp};
@@ -100,9 +100,8 @@ fn compare_counters(
 
 /// Whether an article is scored on a day beside its own: the site's time zone was another when the events were consumed.
 fn is_of_another_day(tx: &Connection, beside: [Day; 2], article: ArticleId) -> Result<bool, StoreError> {
-    let mut find = tx.prepare_cached(IS_SCORED).map_err(sql_error)?;
     for day in beside {
-        if find.exists([day.number(), article.raw()]).map_err(sql_error)? {
+        if tx.exists(IS_SCORED, [day.number(), article.raw()])? {
             return Ok(true);
         }
     }
@@ -111,10 +110,8 @@ fn is_of_another_day(tx: &Connection, beside: [Day; 2], article: ArticleId) -> R
 
 /// Every score of today's articles has its counters.
 fn compare_scores(tx: &Connection, today: &Today, report: &mut CheckReport) -> Result<(), StoreError> {
-    let mut statement = tx.prepare(WITHOUT_COUNTER).map_err(sql_error)?;
-    let mut scores = statement.query(params![today.day.number(), today.first]).map_err(sql_error)?;
-    while let Some(row) = scores.next().map_err(sql_error)? {
-        let number = |column| row.get::<_, i64>(column).map_err(sql_error);
+    tx.each(WITHOUT_COUNTER, params![today.day.number(), today.first], |row| {
+        let number = |column| row.get::<_, i64>(column);
         let article_id = ArticleId::from_raw(number(0)?);
         for (place, part) in [ArticlePart::Likes, ArticlePart::Comments, ArticlePart::Views].into_iter().enumerate() {
             let scored = (number(1 + 2 * place)?, number(2 + 2 * place)?);
@@ -123,26 +120,17 @@ fn compare_scores(tx: &Connection, today: &Today, report: &mut CheckReport) -> R
                 report.found(HotFinding::Source { article_id, part, scored: Some(scored), counted: None });
             }
         }
-        if report.is_full() {
-            break;
-        }
-    }
-    Ok(())
+        Ok(!report.is_full())
+    })
 }
 
 /// What is deleted has no score, and what is there is not scored as deleted.
 fn compare_presence(tx: &Connection, today: &Today, report: &mut CheckReport) -> Result<(), StoreError> {
-    let mut statement = tx.prepare(PRESENCE).map_err(sql_error)?;
-    let read = |row: &Row<'_>| Ok((ArticleId::from_raw(row.get(0)?), row.get(1)?));
-    let rows = statement.query_map(params![today.day.number(), today.first], read).map_err(sql_error)?;
-    for row in rows {
-        let (article_id, is_there) = row.map_err(sql_error)?;
+    tx.each(PRESENCE, params![today.day.number(), today.first], |row| {
+        let (article_id, is_there) = (ArticleId::from_raw(row.get(0)?), row.get(1)?);
         if !today.backlog.contains(&article_id) {
             report.found(HotFinding::Presence { article_id, is_there });
         }
-        if report.is_full() {
-            break;
-        }
-    }
-    Ok(())
+        Ok(!report.is_full())
+    })
 }

@@ -16,7 +16,7 @@ mod views;
 
 use madang_board::BoardId;
 use madang_board::check::{CheckFinding, CheckProgress, CheckReport, TableSizes};
-use madang_engine_sqlite::{PART, sql_error};
+use madang_engine_sqlite::{PART, Statements as _, sql_error};
 use madang_kernel::{Clock, Id, StoreError};
 use rusqlite::{Connection, OpenFlags, Row};
 
@@ -79,31 +79,20 @@ fn run(
 
 /// What no single board shows.
 fn compare_whole(tx: &Connection, report: &mut CheckReport) -> Result<(), StoreError> {
-    let mut without = tx.prepare(BOARDS_WITHOUT_COUNT).map_err(sql_error)?;
-    let boards = without.query_map([], |row| row.get(0)).map_err(sql_error)?;
-    for board in boards {
-        let board_id = BoardId::from_raw(board.map_err(sql_error)?);
-        report.found(CheckFinding::NoCounter { board_id });
-    }
-    let total: i64 = tx.query_row(ARTICLES_TOTAL, [], |row| row.get(0)).map_err(sql_error)?;
+    tx.each(BOARDS_WITHOUT_COUNT, [], |row| {
+        report.found(CheckFinding::NoCounter { board_id: BoardId::from_raw(row.get(0)?) });
+        Ok(true)
+    })?;
+    let total: i64 = tx.one(ARTICLES_TOTAL, [], |row| row.get(0))?;
     let counted = board::counted_total(tx)?;
     if total != counted {
         report.found(CheckFinding::StrayArticles { rows: total, counted });
     }
-    let mut past = tx.prepare(OFFSETS_PAST_HEAD).map_err(sql_error)?;
-    let offsets = past
-        .query_map([], |row| {
-            Ok(CheckFinding::OffsetPastHead {
-                group: row.get(0)?,
-                topic: row.get(1)?,
-                done: row.get(2)?,
-                head: row.get(3)?,
-            })
-        })
-        .map_err(sql_error)?;
-    for finding in offsets {
-        report.found(finding.map_err(sql_error)?);
-    }
+    tx.each(OFFSETS_PAST_HEAD, [], |row| {
+        let (group, topic, done, head) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+        report.found(CheckFinding::OffsetPastHead { group, topic, done, head });
+        Ok(true)
+    })?;
     events::compare(tx, total, report)?;
     report.sizes = count_bounded(tx)?;
     count_parts(tx, report)
@@ -111,28 +100,23 @@ fn compare_whole(tx: &Connection, report: &mut CheckReport) -> Result<(), StoreE
 
 /// How much of each kind there is to compare.
 fn count_parts(tx: &Connection, report: &mut CheckReport) -> Result<(), StoreError> {
-    let read = |row: &Row<'_>| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]);
-    let rows: [i64; 4] = tx.query_row(PARTS_TOTAL, [], read).map_err(sql_error)?;
+    let rows: [i64; 4] = tx.one(PARTS_TOTAL, [], four)?;
     [report.comments, report.likes, report.view_counts, report.hot_scores] = rows.map(i64::cast_unsigned);
     Ok(())
 }
 
 fn integrity(reader: &Connection, report: &mut CheckReport) -> Result<(), StoreError> {
-    let mut check = reader.prepare("PRAGMA quick_check(100)").map_err(sql_error)?;
-    let lines = check.query_map([], |row| row.get::<_, String>(0)).map_err(sql_error)?;
-    for line in lines {
-        match line.map_err(sql_error)? {
+    reader.each("PRAGMA quick_check(100)", [], |row| {
+        match row.get::<_, String>(0)? {
             fine if fine == "ok" => {}
             message => report.found(CheckFinding::Corrupt { message }),
         }
-    }
-    Ok(())
+        Ok(true)
+    })
 }
 
 fn count_bounded(tx: &Connection) -> Result<TableSizes, StoreError> {
-    let mut statement = tx.prepare_cached(SIZES).map_err(sql_error)?;
-    let rows: [i64; 4] =
-        statement.query_row([], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?])).map_err(sql_error)?;
+    let rows: [i64; 4] = tx.one(SIZES, [], four)?;
     let [log, idempotency, dead_letters, revocations] = rows.map(i64::cast_unsigned);
     Ok(TableSizes::from([
         (TableSizes::EVENT_LOG, log),
@@ -140,6 +124,10 @@ fn count_bounded(tx: &Connection) -> Result<TableSizes, StoreError> {
         (TableSizes::DEAD_LETTERS, dead_letters),
         (TableSizes::REVOCATIONS, revocations),
     ]))
+}
+
+fn four(row: &Row<'_>) -> rusqlite::Result<[i64; 4]> {
+    Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?])
 }
 
 fn in_snapshot(

@@ -3,7 +3,7 @@
 
 use madang_board::ArticleId;
 use madang_board::check::{ArticlePart, CheckFinding, CheckReport};
-use madang_engine_sqlite::sql_error;
+use madang_engine_sqlite::Statements as _;
 use madang_event::Topic;
 use madang_kernel::{Id, StoreError};
 use madang_messaging::GroupId;
@@ -37,15 +37,11 @@ fn look(
             return Ok(());
         }
     };
-    let mut statement = tx.prepare(sql).map_err(sql_error)?;
-    for article in statement.query_map([], |row| row.get(0)).map_err(sql_error)? {
-        let article_id = ArticleId::from_raw(article.map_err(sql_error)?);
+    tx.each(sql, [], |row| {
+        let article_id = ArticleId::from_raw(row.get(0)?);
         if !backlog.contains(&article_id) {
             report.found(CheckFinding::WithoutArticle { article_id, part });
         }
-        if report.is_full() {
-            break;
-        }
-    }
-    Ok(())
+        Ok(!report.is_full())
+    })
 }

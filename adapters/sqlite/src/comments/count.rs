@@ -3,7 +3,7 @@
 use madang_board::ArticleId;
 use madang_comment::CommentCount;
 use madang_comment::replay::CommentCounter;
-use madang_engine_sqlite::sql_error;
+use madang_engine_sqlite::Statements as _;
 use madang_kernel::{Id, StoreError};
 use rusqlite::{Connection, Row};
 
@@ -11,14 +11,13 @@ const COUNT: &str = include_str!("../../sql/comment/count.sql");
 
 /// What the article counts; zeros when nobody has commented, or when it is gone.
 pub(super) fn counter(tx: &Connection, article: ArticleId) -> Result<CommentCounter, StoreError> {
-    let mut statement = tx.prepare_cached(COUNT).map_err(sql_error)?;
     let read = |row: &Row<'_>| {
         let number = |column: usize| Ok::<u64, rusqlite::Error>(row.get::<_, Option<u64>>(column)?.unwrap_or(0));
         let count = CommentCount { comment_count: number(0)?, row_count: number(1)?, version: number(2)? };
         let greatest_id = row.get::<_, Option<i64>>(3)?.unwrap_or(0);
         Ok(CommentCounter { article_id: article, count, greatest_id, is_gone: row.get(4)? })
     };
-    statement.query_row([article.raw()], read).map_err(sql_error)
+    tx.one(COUNT, [article.raw()], read)
 }
 
 /// The counts in the order asked; `None` for an article that is gone.

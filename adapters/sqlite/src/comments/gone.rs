@@ -1,7 +1,7 @@
 //! Articles that are gone: a permanent row, and the removal of what is left.
 
 use madang_board::ArticleId;
-use madang_engine_sqlite::sql_error;
+use madang_engine_sqlite::Statements as _;
 use madang_kernel::{Id, PageSize, StoreError};
 use rusqlite::{Connection, params};
 
@@ -11,8 +11,7 @@ const COUNTED_ARTICLES: &str = include_str!("../../sql/comment/counted_articles.
 
 /// Whether the article is gone.
 pub(super) fn is_gone(tx: &Connection, article: ArticleId) -> Result<bool, StoreError> {
-    let mut statement = tx.prepare_cached(IS_GONE).map_err(sql_error)?;
-    statement.exists([article.raw()]).map_err(sql_error)
+    tx.exists(IS_GONE, [article.raw()])
 }
 
 /// Removes one slice; without the mark nothing, since the counts would no longer be true.
@@ -20,8 +19,7 @@ pub(super) fn clean_up(tx: &Connection, article: ArticleId, slice_rows: u32) -> 
     if !is_gone(tx, article)? {
         return Ok(0);
     }
-    let mut clean_up = tx.prepare_cached(CLEAN_UP).map_err(sql_error)?;
-    let removed = clean_up.execute(params![article.raw(), slice_rows]).map_err(sql_error)?;
+    let removed = tx.run(CLEAN_UP, params![article.raw(), slice_rows])?;
     // No more than the slice.
     Ok(u32::try_from(removed).unwrap_or(slice_rows))
 }
@@ -33,9 +31,5 @@ pub(super) fn counted_articles(
     size: PageSize,
 ) -> Result<Vec<ArticleId>, StoreError> {
     let after = after.map_or(0, ArticleId::raw);
-    let mut statement = tx.prepare_cached(COUNTED_ARTICLES).map_err(sql_error)?;
-    let found = statement
-        .query_map(params![after, size.get()], |row| Ok(ArticleId::from_raw(row.get(0)?)))
-        .map_err(sql_error)?;
-    found.collect::<Result<_, _>>().map_err(sql_error)
+    tx.list(COUNTED_ARTICLES, params![after, size.get()], |row| Ok(ArticleId::from_raw(row.get(0)?)))
 }

@@ -2,7 +2,7 @@
 
 use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
 use madang_comment::{Comment, CommentCursor};
-use madang_engine_sqlite::sql_error;
+use madang_engine_sqlite::Statements as _;
 use madang_kernel::{Id, Page, PageNumber, PageSize, Scroll, StoreError, known_count};
 use rusqlite::{Connection, Params, params};
 
@@ -93,7 +93,5 @@ pub(super) fn by_writer(
 }
 
 fn comments(reader: &Connection, sql: &str, params: impl Params) -> Result<Vec<Comment>, StoreError> {
-    let mut statement = reader.prepare_cached(sql).map_err(sql_error)?;
-    let rows = statement.query_map(params, row::comment).map_err(sql_error)?;
-    rows.collect::<Result<_, _>>().map_err(sql_error)
+    reader.list(sql, params, row::comment)
 }

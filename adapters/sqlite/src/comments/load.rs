@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use madang_board::{ArticleId, CommentId};
 use madang_comment::replay::{Loaded, path_above};
 use madang_comment::{Comment, CommentPath, CreateComment};
-use madang_engine_sqlite::{idempotency, sql_error};
+use madang_engine_sqlite::{Statements as _, idempotency};
 use madang_kernel::{Created, Id, IdempotencyRecords, StoreError, Timestamp};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
 use super::{count, row};
+use crate::Tx;
 
 const LAST_DESCENDANT: &str = include_str!("../../sql/comment/last_descendant.sql");
 const REPLIES: &str = include_str!("../../sql/comment/replies.sql");
@@ -18,7 +19,7 @@ const REPLIES: &str = include_str!("../../sql/comment/replies.sql");
 const REPLIES_MAX: usize = 2;
 
 /// What decides about a new comment.
-pub(super) fn for_create(tx: &Connection, new: &CreateComment, now: Timestamp) -> Result<Loaded, StoreError> {
+pub(super) fn for_create(tx: &Tx, new: &CreateComment, now: Timestamp) -> Result<Loaded, StoreError> {
     let mut loaded = for_article(tx, new.article_id, now)?;
     if loaded.counters.iter().any(|counter| counter.is_gone) {
         return Ok(loaded);
@@ -85,17 +86,12 @@ fn last_descendant(
     article: ArticleId,
     above: &CommentPath,
 ) -> Result<Option<CommentPath>, StoreError> {
-    let mut statement = tx.prepare_cached(LAST_DESCENDANT).map_err(sql_error)?;
     let range = params![article.raw(), above.as_str(), above.end_of_descendants()];
-    let found = statement.query_row(range, |found| row::path(found, 0)).optional().map_err(sql_error)?;
+    let found = tx.find(LAST_DESCENDANT, range, |found| row::path(found, 0))?;
     Ok(found.flatten())
 }
 
 fn replies(tx: &Connection, loaded: &Loaded, comment: CommentId) -> Result<BTreeSet<CommentId>, StoreError> {
     let article = loaded.comments.first().map(|leaf| leaf.article_id.raw());
-    let mut statement = tx.prepare_cached(REPLIES).map_err(sql_error)?;
-    let found = statement
-        .query_map(params![article, comment.raw(), REPLIES_MAX], |row| Ok(CommentId::from_raw(row.get(0)?)))
-        .map_err(sql_error)?;
-    found.collect::<Result<_, _>>().map_err(sql_error)
+    tx.list(REPLIES, params![article, comment.raw(), REPLIES_MAX], |row| Ok(CommentId::from_raw(row.get(0)?)))
 }

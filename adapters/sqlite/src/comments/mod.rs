@@ -9,6 +9,7 @@ mod write;
 
 use async_trait::async_trait;
 use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
+use madang_comment::replay::{Loaded, Replay};
 use madang_comment::{
     Comment, CommentCount, CommentCursor, CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome,
 };
@@ -28,31 +29,33 @@ impl SqliteComments {
         Self { db }
     }
 
-    async fn change<T: Send + 'static>(
+    /// Loads what a call needs, has it decided, and writes what that comes to.
+    async fn change<C: Send + 'static, T: Send + 'static>(
         &self,
-        call: impl FnOnce(&Tx, Timestamp) -> Result<T, StoreError> + Send + 'static,
+        call: C,
+        load: fn(&Tx, &C, Timestamp) -> Result<Loaded, StoreError>,
+        decide: fn(&mut Replay, &C) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let clock = self.db.clock().clone();
-        self.db.write(Priority::Foreground, move |tx| call(tx, clock.now())).await
+        let change = move |tx: &Tx| {
+            let now = clock.now();
+            let mut replay = Replay::new(load(tx, &call, now)?, now);
+            let outcome = decide(&mut replay, &call)?;
+            write::all(tx, replay.finish(), now)?;
+            Ok(outcome)
+        };
+        self.db.write(Priority::Foreground, change).await
     }
 }
 
 #[async_trait]
 impl CommentStore for SqliteComments {
     async fn create(&self, new: CreateComment) -> Result<CreateOutcome, StoreError> {
-        let call = move |tx: &Tx, now| {
-            let loaded = load::for_create(tx, &new, now)?;
-            write::decide(tx, loaded, now, |replay| replay.create(&new))
-        };
-        self.change(call).await
+        self.change(new, load::for_create, Replay::create).await
     }
 
     async fn delete(&self, delete: DeleteComment) -> Result<DeleteOutcome, StoreError> {
-        let call = move |tx: &Tx, now| {
-            let loaded = load::for_delete(tx, delete.comment_id, now)?;
-            write::decide(tx, loaded, now, |replay| replay.delete(&delete))
-        };
-        self.change(call).await
+        self.change(delete, |tx, delete, now| load::for_delete(tx, delete.comment_id, now), Replay::delete).await
     }
 
     async fn find(&self, comment: CommentId) -> Result<Option<Comment>, StoreError> {
@@ -98,14 +101,12 @@ impl CommentStore for SqliteComments {
 
     async fn mark_article_gone(&self, article: ArticleId) -> Result<(), StoreError> {
         // Until the mark is there people may comment on nothing, so it does not wait for them.
-        let call = move |tx: &Tx, now| {
-            let loaded = load::for_article(tx, article, now)?;
-            write::decide(tx, loaded, now, |replay| {
-                replay.mark_gone(article);
-                Ok(())
-            })
+        let load = |tx: &Tx, article: &ArticleId, now| load::for_article(tx, *article, now);
+        let mark = |replay: &mut Replay, article: &ArticleId| {
+            replay.mark_gone(*article);
+            Ok(())
         };
-        self.change(call).await
+        self.change(article, load, mark).await
     }
 
     async fn clean_up(&self, article: ArticleId, slice_rows: u32) -> Result<u32, StoreError> {

@@ -2,18 +2,17 @@
 
 use madang_board::{ArticleId, CommentId, MemberId};
 use madang_comment::{Comment, CommentPath};
-use madang_engine_sqlite::sql_error;
+use madang_engine_sqlite::Statements as _;
 use madang_event::Writer;
 use madang_kernel::{Id, StoreError, Timestamp};
 use rusqlite::types::Type;
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, Row};
 
 const FIND: &str = include_str!("../../sql/comment/find.sql");
 
 /// One comment by its id, whether its article is gone or not.
 pub(super) fn find(tx: &Connection, comment: CommentId) -> Result<Option<Comment>, StoreError> {
-    let mut statement = tx.prepare_cached(FIND).map_err(sql_error)?;
-    statement.query_row([comment.raw()], self::comment).optional().map_err(sql_error)
+    tx.find(FIND, [comment.raw()], self::comment)
 }
 
 /// Columns: id, article, parent, depth, deleted, created, path, writer, writer's name, content.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use madang_engine_sqlite::sql_error;
+use madang_engine_sqlite::Statements as _;
 use madang_hot_article::{Day, HotChange, Tally};
 use madang_kernel::{Id, StoreError};
 use rusqlite::Connection;
@@ -35,8 +35,7 @@ pub(super) fn apply(tx: &Connection, changes: &[HotChange]) -> Result<u64, Store
 }
 
 fn leave_list(tx: &Connection, change: &HotChange) -> Result<(), StoreError> {
-    let mut leave = tx.prepare_cached(LEAVE).map_err(sql_error)?;
-    leave.execute([change.day.number(), change.article_id.raw()]).map(|_| ()).map_err(sql_error)
+    tx.run(LEAVE, [change.day.number(), change.article_id.raw()]).map(drop)
 }
 
 fn merge(rows: &mut Rows<'_>, change: &HotChange) -> Result<bool, StoreError> {

@@ -1,7 +1,7 @@
 //! Lists: the ranking as it is, and what was kept of it when a day became final.
 
 use madang_board::ArticleId;
-use madang_engine_sqlite::sql_error;
+use madang_engine_sqlite::Statements as _;
 use madang_hot_article::{Day, HotItem, HotList, LISTED_MAX, TOP_MAX};
 use madang_kernel::{Id, StoreError, Timestamp};
 use rusqlite::{Connection, Params, Row, params};
@@ -32,29 +32,25 @@ pub(super) fn list(tx: &Connection, day: Day) -> Result<HotList, StoreError> {
 }
 
 pub(super) fn is_final(tx: &Connection, day: Day) -> Result<bool, StoreError> {
-    tx.prepare_cached(IS_FINAL).and_then(|mut find| find.exists([day.number()])).map_err(sql_error)
+    tx.exists(IS_FINAL, [day.number()])
 }
 
 /// Marks a day and keeps its best; false when it was marked before.
 pub(super) fn finalise(tx: &Connection, day: Day, now: Timestamp) -> Result<bool, StoreError> {
-    let mut mark = tx.prepare_cached(MARK_FINAL).map_err(sql_error)?;
-    if mark.execute([day.number(), now.as_millis()]).map_err(sql_error)? == 0 {
+    if tx.run(MARK_FINAL, [day.number(), now.as_millis()])? == 0 {
         return Ok(false);
     }
-    let mut keep = tx.prepare_cached(KEEP).map_err(sql_error)?;
     for (place, item) in (1i64..).zip(top(tx, day, LISTED_MAX)?) {
         let HotItem { article_id, score, like_count, comment_count, view_count } = item;
         let counts = [score, like_count, comment_count, view_count].map(u64::cast_signed);
         let [score, likes, comments, views] = counts;
-        keep.execute([day.number(), place, article_id.raw(), score, likes, comments, views]).map_err(sql_error)?;
+        tx.run(KEEP, [day.number(), place, article_id.raw(), score, likes, comments, views])?;
     }
     Ok(true)
 }
 
 fn items(tx: &Connection, sql: &str, asked: impl Params) -> Result<Vec<HotItem>, StoreError> {
-    let mut statement = tx.prepare_cached(sql).map_err(sql_error)?;
-    let found = statement.query_map(asked, item).map_err(sql_error)?;
-    found.collect::<Result<_, _>>().map_err(sql_error)
+    tx.list(sql, asked, item)
 }
 
 /// Columns: article, score, likes, comments, views.

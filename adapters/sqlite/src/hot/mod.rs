@@ -8,7 +8,6 @@ mod upkeep;
 
 use async_trait::async_trait;
 use madang_board::ArticleId;
-use madang_engine_sqlite::sql_error;
 use madang_hot_article::{
     Day, Forgotten, HotApplied, HotChange, HotItem, HotList, HotStore, Offsets, RankingSlice, Tally,
 };
@@ -71,11 +70,11 @@ impl HotStore for SqliteHot {
         after: Option<ArticleId>,
         slice: usize,
     ) -> Result<Option<Vec<(ArticleId, Tally)>>, StoreError> {
-        self.db.read(move |tx| row::tallies_after(tx, day, after, slice).map(Some).map_err(sql_error)).await
+        self.db.read(move |tx| row::tallies_after(tx, day, after, slice).map(Some)).await
     }
 
     async fn forget_before(&self, day: Day, slice: usize) -> Result<Forgotten, StoreError> {
-        self.db.write(Priority::Background, move |tx| upkeep::forget_before(tx, day, slice).map_err(sql_error)).await
+        self.db.write(Priority::Background, move |tx| upkeep::forget_before(tx, day, slice)).await
     }
 
     async fn rebuild_ranking(&self, after: Option<(Day, ArticleId)>, slice: usize) -> Result<RankingSlice, StoreError> {

@@ -1,7 +1,7 @@
 //! A tally as columns, and back.
 
 use madang_board::ArticleId;
-use madang_engine_sqlite::{PART, limit, sql_error};
+use madang_engine_sqlite::{PART, Statements as _, limit, sql_error};
 use madang_hot_article::{Counts, Day, Reading, Tally};
 use madang_kernel::{Id, StoreError};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Row};
@@ -74,11 +74,10 @@ pub(super) fn tallies_after(
     day: Day,
     after: Option<ArticleId>,
     slice: usize,
-) -> rusqlite::Result<Vec<(ArticleId, Tally)>> {
+) -> Result<Vec<(ArticleId, Tally)>, StoreError> {
     let after = after.map_or(i64::MIN, Id::raw);
     let read = |row: &Row<'_>| Ok((ArticleId::from_raw(row.get(COUNT_COLUMNS)?), tally(row)?));
-    let mut statement = tx.prepare_cached(TALLIES_AFTER)?;
-    statement.query_map([day.number(), after, limit(slice.max(1))], read)?.collect()
+    tx.list(TALLIES_AFTER, [day.number(), after, limit(slice.max(1))], read)
 }
 
 /// A column that holds no negative number.

@@ -1,10 +1,10 @@
 //! A like or its end as the writer sees it, and the counter as it is read.
 
 use madang_board::{ArticleId, MemberId};
-use madang_engine_sqlite::sql_error;
+use madang_engine_sqlite::Statements as _;
 use madang_kernel::{EventId, Id, StoreError, Timestamp};
 use madang_like::{Like, LikeCount, Unlike};
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, Row};
 
 const IS_LIKED: &str = include_str!("../../sql/like/is_liked.sql");
 const FIND_COUNT: &str = include_str!("../../sql/like/find_count.sql");
@@ -42,14 +42,12 @@ impl From<Unlike> for Change {
 }
 
 pub(super) fn is_liked(tx: &Connection, article: ArticleId, member: MemberId) -> Result<bool, StoreError> {
-    let mut statement = tx.prepare_cached(IS_LIKED).map_err(sql_error)?;
-    statement.exists([article.raw(), member.raw()]).map_err(sql_error)
+    tx.exists(IS_LIKED, [article.raw(), member.raw()])
 }
 
 /// The counter; 0 at version 0 when there is none yet.
 pub(super) fn find_count(tx: &Connection, article: ArticleId) -> Result<LikeCount, StoreError> {
-    let mut statement = tx.prepare_cached(FIND_COUNT).map_err(sql_error)?;
-    let found = statement.query_row([article.raw()], |row| count(row, 0)).optional().map_err(sql_error)?;
+    let found = tx.find(FIND_COUNT, [article.raw()], |row| count(row, 0))?;
     Ok(found.unwrap_or_default())
 }
 

@@ -1,7 +1,7 @@
 //! The end of an article: a mark that stays, and the removal of its likes in slices that keep the count equal to the rows.
 
 use madang_board::ArticleId;
-use madang_engine_sqlite::{limit, sql_error};
+use madang_engine_sqlite::{Statements as _, limit};
 use madang_kernel::{Id, StoreError};
 use madang_like::CleanedUp;
 use rusqlite::Connection;
@@ -13,12 +13,11 @@ const TAKE_FROM_COUNT: &str = include_str!("../../sql/like/take_from_count.sql")
 const DELETE_COUNT: &str = include_str!("../../sql/like/delete_count.sql");
 
 pub(super) fn is_gone(tx: &Connection, article: ArticleId) -> Result<bool, StoreError> {
-    tx.prepare_cached(IS_GONE).and_then(|mut statement| statement.exists([article.raw()])).map_err(sql_error)
+    tx.exists(IS_GONE, [article.raw()])
 }
 
 pub(super) fn mark(tx: &Connection, article: ArticleId) -> Result<bool, StoreError> {
-    let marked = tx.prepare_cached(MARK_GONE).and_then(|mut insert| insert.execute([article.raw()]));
-    Ok(marked.map_err(sql_error)? > 0)
+    Ok(tx.run(MARK_GONE, [article.raw()])? > 0)
 }
 
 pub(super) fn clean_up(tx: &Connection, article: ArticleId, slice: usize) -> Result<CleanedUp, StoreError> {
@@ -27,14 +26,11 @@ pub(super) fn clean_up(tx: &Connection, article: ArticleId, slice: usize) -> Res
     }
     // A slice of nothing would never be done.
     let slice = slice.max(1);
-    let mut delete = tx.prepare_cached(CLEAN_UP).map_err(sql_error)?;
-    let removed = delete.execute([article.raw(), limit(slice)]).map_err(sql_error)?;
+    let removed = tx.run(CLEAN_UP, [article.raw(), limit(slice)])?;
     let done = removed < slice;
-    let counted = if done {
-        tx.prepare_cached(DELETE_COUNT).and_then(|mut delete| delete.execute([article.raw()]))
-    } else {
-        tx.prepare_cached(TAKE_FROM_COUNT).and_then(|mut update| update.execute([article.raw(), limit(removed)]))
+    match done {
+        true => tx.run(DELETE_COUNT, [article.raw()])?,
+        false => tx.run(TAKE_FROM_COUNT, [article.raw(), limit(removed)])?,
     };
-    counted.map_err(sql_error)?;
     Ok(CleanedUp { removed: removed as u64, done })
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use madang_board::{ArticleId, MemberId};
-use madang_engine_sqlite::{PART, sql_error};
+use madang_engine_sqlite::{PART, Statements as _};
 use madang_kernel::{EventId, Id, StoreError, Timestamp};
 use madang_like::{LikeAnswer, LikeCount, LikeOutcome, Replay, Replayed, events};
 use rusqlite::Connection;
@@ -68,12 +68,11 @@ fn load(tx: &Connection, calls: &[Change]) -> Result<BTreeMap<ArticleId, Option<
     let articles: Vec<_> = likers.keys().copied().collect();
     let counts = read::counts(tx, &articles)?;
     let pairs: Vec<_> = calls.iter().map(|call| (call.article_id.raw(), call.member_id.raw())).collect();
-    let mut existing = tx.prepare_cached(EXISTING).map_err(sql_error)?;
-    let mut found = existing.query([json(&pairs)?]).map_err(sql_error)?;
-    while let Some(row) = found.next().map_err(sql_error)? {
-        let article = ArticleId::from_raw(row.get(0).map_err(sql_error)?);
-        likers.entry(article).or_default().push(MemberId::from_raw(row.get(1).map_err(sql_error)?));
-    }
+    tx.each(EXISTING, [json(&pairs)?], |row| {
+        let (article, member) = (ArticleId::from_raw(row.get(0)?), MemberId::from_raw(row.get(1)?));
+        likers.entry(article).or_default().push(member);
+        Ok(true)
+    })?;
     let start = |(count, likers): (Option<LikeCount>, Vec<MemberId>)| {
         count.map(|count| Batched { replay: Replay::new(count, likers), event_id: None })
     };
@@ -123,8 +122,7 @@ fn execute<T: Serialize>(tx: &Connection, sql: &str, rows: &[T]) -> Result<(), S
     if rows.is_empty() {
         return Ok(());
     }
-    let rows_json = json(rows)?;
-    let reached = tx.prepare_cached(sql).and_then(|mut statement| statement.execute([rows_json])).map_err(sql_error)?;
+    let reached = tx.run(sql, [json(rows)?])?;
     if reached == rows.len() {
         return Ok(());
     }

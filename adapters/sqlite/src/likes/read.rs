@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use madang_board::{ArticleId, MemberId};
-use madang_engine_sqlite::{PART, sql_error};
+use madang_engine_sqlite::{PART, Statements as _};
 use madang_event::Writer;
 use madang_kernel::{Id, PageSize, Scroll, StoreError, Timestamp};
 use madang_like::{LikeCount, LikeState, Liker};
@@ -38,9 +38,7 @@ pub(super) fn likers(
         return Ok(None);
     }
     let after = after.map_or(0, MemberId::raw);
-    let mut statement = tx.prepare_cached(LIKERS).map_err(sql_error)?;
-    let found = statement.query_map(params![article.raw(), after, size.get() + 1], liker).map_err(sql_error)?;
-    let items = found.collect::<Result<_, _>>().map_err(sql_error)?;
+    let items = tx.list(LIKERS, params![article.raw(), after, size.get() + 1], liker)?;
     Ok(Some(Scroll::from_surplus(items, size, |liker: &Liker| liker.member.member_id)))
 }
 
@@ -54,14 +52,10 @@ fn liker(row: &Row<'_>) -> rusqlite::Result<Liker> {
 pub(super) fn counts(tx: &Connection, articles: &[ArticleId]) -> Result<Vec<Option<LikeCount>>, StoreError> {
     let ids: Vec<i64> = articles.iter().map(|article| article.raw()).collect();
     let ids_json = serde_json::to_string(&ids).map_err(|error| StoreError::broken(PART, error))?;
-    let mut statement = tx.prepare_cached(COUNTS).map_err(sql_error)?;
-    let found = statement
-        .query_map([ids_json], |row| {
-            let gone: bool = row.get(1)?;
-            Ok((row.get(0)?, if gone { None } else { Some(count(row, 2)?) }))
-        })
-        .map_err(sql_error)?;
-    let found: HashMap<i64, Option<LikeCount>> = found.collect::<Result<_, _>>().map_err(sql_error)?;
+    let found: HashMap<i64, Option<LikeCount>> = tx.list(COUNTS, [ids_json], |row| {
+        let gone: bool = row.get(1)?;
+        Ok((row.get(0)?, if gone { None } else { Some(count(row, 2)?) }))
+    })?;
     Ok(ids.iter().map(|id| found.get(id).copied().flatten()).collect())
 }
 
@@ -71,9 +65,5 @@ pub(super) fn counted_articles(
     size: PageSize,
 ) -> Result<Vec<ArticleId>, StoreError> {
     let after = after.map_or(0, ArticleId::raw);
-    let mut statement = tx.prepare_cached(COUNTED_ARTICLES).map_err(sql_error)?;
-    let found = statement
-        .query_map(params![after, size.get()], |row| Ok(ArticleId::from_raw(row.get(0)?)))
-        .map_err(sql_error)?;
-    found.collect::<Result<_, _>>().map_err(sql_error)
+    tx.list(COUNTED_ARTICLES, params![after, size.get()], |row| Ok(ArticleId::from_raw(row.get(0)?)))
 }

@@ -5,13 +5,13 @@ mod row;
 
 use async_trait::async_trait;
 use madang_board::{MemberId, SessionId};
-use madang_engine_sqlite::sql_error;
+use madang_engine_sqlite::Statements as _;
 use madang_kernel::{Id, StoreError, Timestamp};
 use madang_member::{
     ChangeMember, ChangeOutcome, CreateMember, Member, MemberRecord, MemberStore, NewMember, Revocation,
     RevocationCursor,
 };
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
 use crate::{Priority, Sqlite, Tx, moderation};
 
@@ -59,20 +59,12 @@ impl MemberStore for SqliteMembers {
     }
 
     async fn find(&self, member: MemberId) -> Result<Option<Member>, StoreError> {
-        let call = move |tx: &Connection| {
-            let mut find = tx.prepare_cached(FIND).map_err(sql_error)?;
-            find.query_row([member.raw()], row::member).optional().map_err(sql_error)
-        };
-        self.db.read(call).await
+        self.db.read(move |tx| tx.find(FIND, [member.raw()], row::member)).await
     }
 
     async fn find_credentials(&self, name_key: &str) -> Result<Option<MemberRecord>, StoreError> {
         let name_key = name_key.to_owned();
-        let call = move |tx: &Connection| {
-            let mut find = tx.prepare_cached(FIND_CREDENTIALS).map_err(sql_error)?;
-            find.query_row([name_key], row::record).optional().map_err(sql_error)
-        };
-        self.db.read(call).await
+        self.db.read(move |tx| tx.find(FIND_CREDENTIALS, [name_key], row::record)).await
     }
 
     async fn change(&self, change: ChangeMember) -> Result<ChangeOutcome, StoreError> {
@@ -80,11 +72,7 @@ impl MemberStore for SqliteMembers {
     }
 
     async fn has_admin(&self) -> Result<bool, StoreError> {
-        let call = |tx: &Connection| {
-            let mut has = tx.prepare_cached(HAS_ADMIN).map_err(sql_error)?;
-            has.query_row([], |row| row.get(0)).map_err(sql_error)
-        };
-        self.db.read(call).await
+        self.db.read(|tx| tx.one(HAS_ADMIN, [], |row| row.get(0))).await
     }
 
     async fn end_session(&self, session: SessionId, expires_at: Timestamp) -> Result<(), StoreError> {
@@ -115,17 +103,17 @@ impl MemberStore for SqliteMembers {
 /// False when somebody has the name.
 fn insert(tx: &Connection, new: &NewMember) -> Result<bool, StoreError> {
     let NewMember { member, name_key, password_hash } = new;
-    let mut insert = tx.prepare_cached(INSERT).map_err(sql_error)?;
-    let inserted = insert
-        .execute(params![
+    let inserted = tx.run(
+        INSERT,
+        params![
             member.member_id.raw(),
             member.name,
             name_key,
-            row::role_name(member.role),
+            member.role.name(),
             password_hash,
             member.created_at.as_millis(),
-        ])
-        .map_err(sql_error)?;
+        ],
+    )?;
     Ok(inserted == 1)
 }
 
@@ -140,20 +128,17 @@ fn insert_slice(tx: &Connection, slice: &[NewMember]) -> Result<u64, StoreError>
 /// There is one writer, so nothing changes between the look and the change.
 fn change(tx: &Connection, change: &ChangeMember) -> Result<ChangeOutcome, StoreError> {
     let member = change.member_id.raw();
-    let mut find = tx.prepare_cached(FIND_RECORD).map_err(sql_error)?;
-    let Some(found) = find.query_row([member], row::record).optional().map_err(sql_error)? else {
+    let Some(found) = tx.find(FIND_RECORD, [member], row::record)? else {
         return Ok(ChangeOutcome::Absent);
     };
-    let mut has = tx.prepare_cached(HAS_OTHER_ADMIN).map_err(sql_error)?;
-    let has_other_admin = has.query_row([member], |row| row.get(0)).map_err(sql_error)?;
+    let has_other_admin = tx.one(HAS_OTHER_ADMIN, [member], |row| row.get(0))?;
     let changed = match found.changed(&change.change, change.changed_at, has_other_admin) {
         Ok(changed) => changed,
         Err(refused) => return Ok(ChangeOutcome::Refused(refused)),
     };
-    let (role, standing) = (row::role_name(changed.member.role), row::standing_json(&changed.standing));
-    let mut store = tx.prepare_cached(STORE_RECORD).map_err(sql_error)?;
-    store.execute(params![member, role, changed.password_hash, standing]).map_err(sql_error)?;
+    let (role, standing) = (changed.member.role.name(), row::standing_json(&changed.standing));
+    tx.run(STORE_RECORD, params![member, role, changed.password_hash, standing])?;
     revocation::change_member(tx, &changed)?;
-    moderation::record(tx, change.act.as_ref())?;
+    moderation::record(tx, &change.act)?;
     Ok(ChangeOutcome::Changed(changed))
 }

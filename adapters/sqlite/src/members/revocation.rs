@@ -1,7 +1,7 @@
 //! What signed tokens do not know: ended sessions and changed members, in commit order because there is one writer.
 
-use madang_board::{MemberId, SessionId};
-use madang_engine_sqlite::sql_error;
+use madang_board::{MemberId, Role, SessionId};
+use madang_engine_sqlite::Statements as _;
 use madang_kernel::{Id, StoreError, Timestamp};
 use madang_member::{MemberRecord, Revocation, RevocationCursor};
 use rusqlite::{Connection, Row, params};
@@ -15,18 +15,15 @@ const AFTER: &str = include_str!("../../sql/member/revocations.sql");
 const FORGET_EXPIRED: &str = include_str!("../../sql/member/forget_expired.sql");
 
 pub(super) fn end_session(tx: &Connection, session: SessionId, expires_at: Timestamp) -> Result<(), StoreError> {
-    let mut end = tx.prepare_cached(END_SESSION).map_err(sql_error)?;
-    end.execute([session.raw(), expires_at.as_millis()]).map_err(sql_error)?;
+    tx.run(END_SESSION, [session.raw(), expires_at.as_millis()])?;
     Ok(())
 }
 
 /// Keeps one row a member, and puts it at the end, so that every process still polls it.
 pub(super) fn change_member(tx: &Connection, record: &MemberRecord) -> Result<(), StoreError> {
-    let (member, role) = (record.member.member_id.raw(), row::role_name(record.member.role));
-    let mut forget = tx.prepare_cached(FORGET_CHANGE).map_err(sql_error)?;
-    forget.execute([member]).map_err(sql_error)?;
-    let mut change = tx.prepare_cached(CHANGE_MEMBER).map_err(sql_error)?;
-    change.execute(params![member, role, row::standing_json(&record.standing)]).map_err(sql_error)?;
+    let (member, role) = (record.member.member_id.raw(), record.member.role.name());
+    tx.run(FORGET_CHANGE, [member])?;
+    tx.run(CHANGE_MEMBER, params![member, role, row::standing_json(&record.standing)])?;
     Ok(())
 }
 
@@ -35,23 +32,14 @@ pub(super) fn after(
     after: RevocationCursor,
     limit: usize,
 ) -> Result<(Vec<Revocation>, RevocationCursor), StoreError> {
-    let limit = madang_engine_sqlite::limit(limit);
-    let mut statement = tx.prepare_cached(AFTER).map_err(sql_error)?;
-    let rows = statement.query_map([after.0, limit], positioned).map_err(sql_error)?;
-    let mut cursor = after;
-    let mut revocations = Vec::new();
-    for row in rows {
-        let (position, revocation) = row.map_err(sql_error)?;
-        cursor = RevocationCursor(position);
-        revocations.push(revocation);
-    }
-    Ok((revocations, cursor))
+    let rows: Vec<(i64, Revocation)> = tx.list(AFTER, [after.0, madang_engine_sqlite::limit(limit)], positioned)?;
+    let cursor = rows.last().map_or(after, |(position, _)| RevocationCursor(*position));
+    Ok((rows.into_iter().map(|(_, revocation)| revocation).collect(), cursor))
 }
 
 /// Removes up to `limit` ended sessions whose tokens have expired; returns how many.
 pub(super) fn forget_expired(tx: &Connection, now: Timestamp, limit: usize) -> Result<usize, StoreError> {
-    let mut forget = tx.prepare_cached(FORGET_EXPIRED).map_err(sql_error)?;
-    forget.execute([now.as_millis(), madang_engine_sqlite::limit(limit)]).map_err(sql_error)
+    tx.run(FORGET_EXPIRED, [now.as_millis(), madang_engine_sqlite::limit(limit)])
 }
 
 fn positioned(row: &Row<'_>) -> rusqlite::Result<(i64, Revocation)> {
@@ -62,7 +50,7 @@ fn positioned(row: &Row<'_>) -> rusqlite::Result<(i64, Revocation)> {
         },
         None => Revocation::MemberChanged {
             member_id: MemberId::from_raw(row.get(3)?),
-            role: self::row::role(row, 4)?,
+            role: crate::named(row, 4, "role", Role::named)?,
             standing: self::row::standing(row, 5)?,
         },
     };

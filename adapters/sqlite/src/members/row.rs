@@ -6,12 +6,14 @@ use madang_member::{Member, MemberRecord, Standing};
 use rusqlite::Row;
 use rusqlite::types::Type;
 
+use crate::named;
+
 /// Columns: id, name, role, created.
 pub(super) fn member(row: &Row<'_>) -> rusqlite::Result<Member> {
     Ok(Member {
         member_id: MemberId::from_raw(row.get(0)?),
         name: row.get(1)?,
-        role: role(row, 2)?,
+        role: named(row, 2, "role", Role::named)?,
         created_at: Timestamp::from_millis(row.get(3)?),
     })
 }
@@ -32,26 +34,4 @@ pub(super) fn standing(row: &Row<'_>, column: usize) -> rusqlite::Result<Standin
     let Some(text) = row.get_ref(column)?.as_str_or_null()? else { return Ok(Standing::default()) };
     let unreadable = |error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error));
     serde_json::from_str(text).map_err(unreadable)
-}
-
-/// How a role is written in its column.
-pub(super) fn role_name(role: Role) -> &'static str {
-    match role {
-        Role::Member => "member",
-        Role::Moderator => "moderator",
-        Role::Admin => "admin",
-    }
-}
-
-/// The role written in a column; one nobody knows is a defect.
-pub(super) fn role(row: &Row<'_>, column: usize) -> rusqlite::Result<Role> {
-    match row.get_ref(column)?.as_str()? {
-        "member" => Ok(Role::Member),
-        "moderator" => Ok(Role::Moderator),
-        "admin" => Ok(Role::Admin),
-        other => {
-            let reason = format!("unknown role \"{other}\"");
-            Err(rusqlite::Error::FromSqlConversionFailure(column, Type::Text, reason.into()))
-        }
-    }
 }

@@ -5,7 +5,7 @@ mod write_back;
 
 use async_trait::async_trait;
 use madang_board::ArticleId;
-use madang_engine_sqlite::sql_error;
+use madang_engine_sqlite::Statements as _;
 use madang_kernel::{Id, StoreError};
 use madang_view::{StoredViews, ViewStore, WriteBack, WrittenBack};
 use rusqlite::Connection;
@@ -52,7 +52,7 @@ impl ViewStore for SqliteViews {
     async fn mark_article_gone(&self, article: ArticleId) -> Result<(), StoreError> {
         let mark = move |tx: &Tx| {
             for sql in [MARK_GONE, DELETE] {
-                tx.prepare_cached(sql).and_then(|mut change| change.execute([article.raw()])).map_err(sql_error)?;
+                tx.run(sql, [article.raw()])?;
             }
             Ok(())
         };
@@ -62,10 +62,9 @@ impl ViewStore for SqliteViews {
     async fn counted_after(&self, after: Option<ArticleId>, limit: usize) -> Result<Vec<ArticleId>, StoreError> {
         let list = move |tx: &Connection| {
             let after = after.map_or(i64::MIN, ArticleId::raw);
-            let mut statement = tx.prepare_cached(COUNTED_AFTER).map_err(sql_error)?;
-            let rows = statement
-                .query_map([after, madang_engine_sqlite::limit(limit)], |row| row.get(0).map(ArticleId::from_raw));
-            rows.map_err(sql_error)?.collect::<Result<_, _>>().map_err(sql_error)
+            tx.list(COUNTED_AFTER, [after, madang_engine_sqlite::limit(limit)], |row| {
+                row.get(0).map(ArticleId::from_raw)
+            })
         };
         self.db.read(list).await
     }

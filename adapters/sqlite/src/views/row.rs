@@ -1,7 +1,7 @@
 //! What is stored of one article's views, read in one statement.
 
 use madang_board::ArticleId;
-use madang_engine_sqlite::sql_error;
+use madang_engine_sqlite::Statements as _;
 use madang_kernel::{Id, StoreError};
 use madang_view::StoredViews;
 use rusqlite::{Connection, Row};
@@ -24,10 +24,9 @@ impl Stored {
 }
 
 pub(super) fn find(tx: &Connection, article: ArticleId) -> Result<Stored, StoreError> {
-    let mut statement = tx.prepare_cached(FIND).map_err(sql_error)?;
     let read =
         |row: &Row<'_>| Ok(Stored { view_count: number(row, 0)?, version: number(row, 1)?, is_gone: row.get(2)? });
-    statement.query_row([article.raw()], read).map_err(sql_error)
+    tx.one(FIND, [article.raw()], read)
 }
 
 fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {

@@ -1,6 +1,6 @@
 //! Writing one live count back: the row, its version and its event, or nothing at all.
 
-use madang_engine_sqlite::sql_error;
+use madang_engine_sqlite::Statements as _;
 use madang_kernel::{Id, StoreError, Timestamp};
 use madang_view::{StoredViews, WriteBack, WrittenBack, events};
 use rusqlite::params;
@@ -20,8 +20,7 @@ pub(super) fn write_back(tx: &Tx, back: WriteBack, now: Timestamp) -> Result<Wri
     }
     let version = stored.version + 1;
     let view_count = i64::try_from(back.view_count).map_err(|error| StoreError::broken("view count", error))?;
-    let mut set = tx.prepare_cached(SET).map_err(sql_error)?;
-    set.execute(params![article_id.raw(), view_count, version.cast_signed()]).map_err(sql_error)?;
+    tx.run(SET, params![article_id.raw(), view_count, version.cast_signed()])?;
     tx.report(events::viewed(back, version, now))?;
     Ok(WrittenBack { article_id, stored: StoredViews::Count(back.view_count) })
 }

@@ -85,7 +85,7 @@ impl<'a> Base<'a> {
         Arc::new(ViewService::over(store, articles, ids, clock, live, zone))
     }
 
-    pub(super) fn read(&self, model: Arc<dyn ReadModel>, owners: Arc<dyn Owners>) -> Arc<ReadService> {
+    pub(super) fn read(&self, model: Arc<dyn ReadModel>, owners: Owners) -> Arc<ReadService> {
         Arc::new(ReadService::new(model, owners, self.clock.clone()))
     }
 

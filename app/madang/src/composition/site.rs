@@ -173,46 +173,27 @@ pub(crate) trait Backing: Send + Sync {
     async fn close(&self);
 }
 
-impl Services {
-    /// Members, which this process may not run.
-    pub(crate) fn members(&self) -> anyhow::Result<&Arc<MemberService>> {
-        self.members.as_ref().with_context(|| absent(Role::Member))
-    }
+/// Each service, or why this process has none.
+macro_rules! required {
+    ($($service:ident: $type:ty, $role:expr;)*) => {
+        impl Services {$(
+            pub(crate) fn $service(&self) -> anyhow::Result<&Arc<$type>> {
+                self.$service.as_ref().with_context(|| absent($role))
+            }
+        )*}
+    };
+}
 
-    /// Moderation, which runs where members do.
-    pub(crate) fn moderation(&self) -> anyhow::Result<&Arc<Moderation>> {
-        self.moderation.as_ref().with_context(|| absent(Role::Member))
-    }
-
-    /// Boards and articles, which this process may not run.
-    pub(crate) fn articles(&self) -> anyhow::Result<&Arc<ArticleService>> {
-        self.articles.as_ref().with_context(|| absent(Role::Article))
-    }
-
-    /// Comments, which this process may not run.
-    pub(crate) fn comments(&self) -> anyhow::Result<&Arc<CommentService>> {
-        self.comments.as_ref().with_context(|| absent(Role::Comment))
-    }
-
-    /// Likes, which this process may not run.
-    pub(crate) fn likes(&self) -> anyhow::Result<&Arc<LikeService>> {
-        self.likes.as_ref().with_context(|| absent(Role::Like))
-    }
-
-    /// Views, which this process may not run.
-    pub(crate) fn views(&self) -> anyhow::Result<&Arc<ViewService>> {
-        self.views.as_ref().with_context(|| absent(Role::View))
-    }
-
-    /// Reading, which this process may not run.
-    pub(crate) fn read(&self) -> anyhow::Result<&Arc<ReadService>> {
-        self.read.as_ref().with_context(|| absent(Role::ArticleRead))
-    }
-
-    /// Hot articles, which this process may not run.
-    pub(crate) fn hot(&self) -> anyhow::Result<&Arc<HotService>> {
-        self.hot.as_ref().with_context(|| absent(Role::HotArticle))
-    }
+required! {
+    members: MemberService, Role::Member;
+    // Runs where members do.
+    moderation: Moderation, Role::Member;
+    articles: ArticleService, Role::Article;
+    comments: CommentService, Role::Comment;
+    likes: LikeService, Role::Like;
+    views: ViewService, Role::View;
+    read: ReadService, Role::ArticleRead;
+    hot: HotService, Role::HotArticle;
 }
 
 fn absent(role: Role) -> String {

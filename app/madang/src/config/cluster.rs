@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::settings::out_of_range;
 use crate::config::roles::{Role, Roles};
 
 /// The shortest secret that keys may be derived from, in bytes.
@@ -248,14 +249,8 @@ impl ClusterSettings {
         if !self.secret.is_empty() && self.secret.reveal().len() < SECRET_BYTES_MIN {
             problems.push(("cluster.secret", format!("must have at least {SECRET_BYTES_MIN} characters")));
         }
-        if !(5_000..=3_600_000).contains(&self.node_lease_ms) {
-            let text = format!("must be between 5000 and 3600000, not {}", self.node_lease_ms);
-            problems.push(("cluster.node_lease_ms", text));
-        }
-        if !(6..=1_000).contains(&self.mysql_connections_max) {
-            let text = format!("must be between 6 and 1000, not {}", self.mysql_connections_max);
-            problems.push(("cluster.mysql_connections_max", text));
-        }
+        problems.extend(out_of_range("cluster.node_lease_ms", &self.node_lease_ms, &(5_000..=3_600_000)));
+        problems.extend(out_of_range("cluster.mysql_connections_max", &self.mysql_connections_max, &(6..=1_000)));
         if self.mysql.is_empty() {
             problems.push(("cluster.mysql", "must name at least one server: [[cluster.mysql]]".to_owned()));
         }
@@ -263,14 +258,12 @@ impl ClusterSettings {
             let text = "must name one server, or with mode = \"cluster\" one or more of its nodes".to_owned();
             problems.push(("cluster.redis.urls", text));
         }
-        if !(10..=60_000).contains(&self.redis.response_timeout_ms) {
-            let text = format!("must be between 10 and 60000, not {}", self.redis.response_timeout_ms);
-            problems.push(("cluster.redis.response_timeout_ms", text));
-        }
-        if !(1..=5_000).contains(&self.redis.own_write_wait_ms) {
-            let text = format!("must be between 1 and 5000, not {}", self.redis.own_write_wait_ms);
-            problems.push(("cluster.redis.own_write_wait_ms", text));
-        }
+        problems.extend(out_of_range(
+            "cluster.redis.response_timeout_ms",
+            &self.redis.response_timeout_ms,
+            &(10..=60_000),
+        ));
+        problems.extend(out_of_range("cluster.redis.own_write_wait_ms", &self.redis.own_write_wait_ms, &(1..=5_000)));
         if self.kafka.bootstrap.is_empty() {
             problems.push(("cluster.kafka.bootstrap", "must name at least one broker as host:port".to_owned()));
         }

@@ -79,23 +79,8 @@ pub(super) fn plain(value: &Value) -> String {
 
 /// The setting whose name is nearest to `key`, if any is near.
 pub(super) fn similar(key: &str) -> Option<&'static str> {
-    let nearest = KEYS.iter().min_by_key(|known| distance(known, key))?;
-    (distance(nearest, key) <= 1 + key.len() / 4).then_some(nearest.as_str())
-}
-
-/// How many letters must be changed, added or left out.
-fn distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (i, a) in left.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, b) in right.iter().enumerate() {
-            let changed = diagonal + usize::from(a != *b);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[right.len()]
+    let nearest = KEYS.iter().min_by_key(|known| strsim::levenshtein(known, key))?;
+    (strsim::levenshtein(nearest, key) <= 1 + key.len() / 4).then_some(nearest.as_str())
 }
 
 /// Settings from one place.

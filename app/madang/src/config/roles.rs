@@ -1,6 +1,5 @@
 //! Roles: which services a process runs. All of them in one process unless the operator says otherwise.
 
-use std::fmt;
 use std::str::FromStr;
 
 /// A part of the program that can run in a process of its own.
@@ -96,17 +95,9 @@ impl Roles {
 }
 
 /// A name that is no role.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("names a role that does not exist: {0:?}; roles are all, {roles}", roles = Role::ALL.map(Role::name).join(", "))]
 pub(crate) struct UnknownRole(String);
-
-impl fmt::Display for UnknownRole {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<_> = Role::ALL.iter().map(|role| role.name()).collect();
-        write!(f, "names a role that does not exist: {:?}; roles are all, {}", self.0, names.join(", "))
-    }
-}
-
-impl std::error::Error for UnknownRole {}
 
 impl FromStr for Roles {
     type Err = UnknownRole;

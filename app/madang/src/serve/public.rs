@@ -5,9 +5,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use axum::Router;
-use madang_api::{
-    ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, ModerationCalls, ReadCalls, ViewCalls,
-};
+use madang_api::{ApiState, ArticleCalls, HotCalls, ReadCalls, ViewCalls};
 use madang_server::{Limiter, MemoryBuckets, RateLimits, RequestPolicy};
 use metrics_exporter_prometheus::PrometheusHandle;
 
@@ -34,7 +32,7 @@ fn calls(site: &Site, settings: &Settings, metrics: PrometheusHandle) -> anyhow:
     let of = |role: Role| site.roles.has(role);
     Ok(ApiState {
         sessions: services.sessions.clone(),
-        members: services.members.clone().filter(|_| of(Role::Member)).map(|members| MemberCalls { members }),
+        members: services.members.clone().filter(|_| of(Role::Member)),
         articles: services
             .articles
             .clone()
@@ -42,8 +40,8 @@ fn calls(site: &Site, settings: &Settings, metrics: PrometheusHandle) -> anyhow:
             .filter(|_| of(Role::Article))
             .map(|(articles, read)| ArticleCalls { articles, read }),
         read: read().filter(|_| of(Role::ArticleRead)).map(ReadCalls::new),
-        comments: services.comments.clone().filter(|_| of(Role::Comment)).map(|comments| CommentCalls { comments }),
-        likes: services.likes.clone().filter(|_| of(Role::Like)).map(|likes| LikeCalls { likes }),
+        comments: services.comments.clone().filter(|_| of(Role::Comment)),
+        likes: services.likes.clone().filter(|_| of(Role::Like)),
         views: services
             .views
             .clone()
@@ -55,11 +53,7 @@ fn calls(site: &Site, settings: &Settings, metrics: PrometheusHandle) -> anyhow:
             .zip(read())
             .filter(|_| of(Role::HotArticle))
             .map(|(hot, read)| HotCalls::new(hot, read)),
-        moderation: services
-            .moderation
-            .clone()
-            .filter(|_| of(Role::Member))
-            .map(|moderation| ModerationCalls { moderation }),
+        moderation: services.moderation.clone().filter(|_| of(Role::Member)),
         readiness: Arc::new(SiteReadiness(site.clone())),
         metrics: Arc::new(move || metrics.render()),
         policy: RequestPolicy {

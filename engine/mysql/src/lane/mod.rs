@@ -13,7 +13,6 @@ mod replies;
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use madang_kernel::{ShardId, ShardMap, StoreError};
 use madang_messaging::{OnError, Stop, ToMessage};
@@ -73,29 +72,18 @@ pub struct Lanes<F: Fold> {
     map: ShardMap,
     /// By server, then by lane.
     queues: Arc<[Vec<Arc<Queue<F>>>]>,
-    /// Where calls are not folded, they take turns over the lanes of their server.
-    turns: Option<Arc<AtomicUsize>>,
 }
 
 impl<F: Fold> Clone for Lanes<F> {
     fn clone(&self) -> Self {
-        Self { map: self.map.clone(), queues: Arc::clone(&self.queues), turns: self.turns.clone() }
+        Self { map: self.map.clone(), queues: Arc::clone(&self.queues) }
     }
 }
 
 impl<F: Fold> Lanes<F> {
     /// Starts the lanes; they run until the store closes.
     pub fn start(db: &Mysql<F::Event>, fold: F) -> Self {
-        Self::start_with(db, fold, db.options().batch_calls_max.max(1), None)
-    }
-
-    /// Starts lanes in which every call is a transaction of its own, and calls of one shard contend with one another: what
-    /// folding is compared with.
-    pub fn start_unfolded(db: &Mysql<F::Event>, fold: F) -> Self {
-        Self::start_with(db, fold, 1, Some(Arc::default()))
-    }
-
-    fn start_with(db: &Mysql<F::Event>, fold: F, calls_max: usize, turns: Option<Arc<AtomicUsize>>) -> Self {
+        let calls_max = db.options().batch_calls_max.max(1);
         let fold = Arc::new(fold);
         let mut queues = Vec::new();
         for server in db.servers() {
@@ -115,18 +103,14 @@ impl<F: Fold> Lanes<F> {
             });
             queues.push(lanes.collect());
         }
-        Self { map: db.map().clone(), queues: queues.into(), turns }
+        Self { map: db.map().clone(), queues: queues.into() }
     }
 
     /// Puts a call into its lane and waits for its answer.
     pub async fn call(&self, call: F::Call) -> Result<F::Answer, StoreError> {
         let shard = F::shard(&call);
         let lanes = &self.queues[usize::from(self.map.server(shard).0)];
-        let turn = match &self.turns {
-            None => usize::from(shard.number()),
-            Some(turns) => turns.fetch_add(1, Ordering::Relaxed),
-        };
-        lanes[turn % lanes.len()].call(call).await
+        lanes[usize::from(shard.number()) % lanes.len()].call(call).await
     }
 }
 

@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::SqliteLog;
 use crate::Priority;
+use crate::Statements as _;
 use crate::errors::{outage, sql_error};
 
 const REGISTER: &str = include_str!("../../sql/log/register.sql");
@@ -60,9 +61,8 @@ impl<E: ToMessage> SqliteLog<E> {
         let (group, topics) = (group.clone(), topics.to_vec());
         let register = self.db.write(Priority::Foreground, move |tx| {
             let done = start(tx).map_err(sql_error)?;
-            let mut register = tx.prepare_cached(REGISTER).map_err(sql_error)?;
             for topic in &topics {
-                register.execute(params![group.as_str(), topic, done]).map_err(sql_error)?;
+                tx.run(REGISTER, params![group.as_str(), topic, done])?;
             }
             Ok(())
         });
@@ -72,9 +72,7 @@ impl<E: ToMessage> SqliteLog<E> {
     /// Forgets a group that will not come back, so that it no longer holds the log back.
     pub async fn forget_group(&self, group: &GroupId) -> Result<(), Outage> {
         let group = group.clone();
-        let forget = self.db.write(Priority::Background, move |tx| {
-            tx.prepare_cached(FORGET).and_then(|mut forget| forget.execute([group.as_str()])).map_err(sql_error)
-        });
+        let forget = self.db.write(Priority::Background, move |tx| tx.run(FORGET, [group.as_str()]));
         forget.await.map(|_| ()).map_err(outage)
     }
 

@@ -7,14 +7,16 @@ use super::{HotFinding, ViewFinding};
 use crate::{ArticleId, BoardId, CommentId};
 
 /// One difference between what is counted or reported and what is there.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CheckFinding {
     /// A board without a counter.
+    #[error("board {board_id} has no counter")]
     NoCounter {
         /// The board.
         board_id: BoardId,
     },
     /// A board's counter differs from its rows.
+    #[error("board {board_id} counts {counted} articles and has {rows}")]
     BoardCount {
         /// The board.
         board_id: BoardId,
@@ -24,6 +26,7 @@ pub enum CheckFinding {
         rows: i64,
     },
     /// A counter that has changed fewer times than it counts.
+    #[error("board {board_id} counts {counted} articles after only {version} changes")]
     CountVersion {
         /// The board.
         board_id: BoardId,
@@ -33,6 +36,7 @@ pub enum CheckFinding {
         version: i64,
     },
     /// A board holds a greater id than it knows of, so a block might open in the middle.
+    #[error("board {board_id} knows of ids up to {known} and has {greatest}")]
     GreatestId {
         /// The board.
         board_id: BoardId,
@@ -42,6 +46,7 @@ pub enum CheckFinding {
         greatest: i64,
     },
     /// A block's count differs from the rows between its boundaries.
+    #[error("board {board_id}, block {first_id} of level {level} counts {counted} articles and has {rows}")]
     Block {
         /// The board.
         board_id: BoardId,
@@ -55,6 +60,7 @@ pub enum CheckFinding {
         rows: i64,
     },
     /// The oldest block of a level does not start at the beginning, so rows lie before every block.
+    #[error("board {board_id} has {rows} articles before its first block of level {level}")]
     Uncounted {
         /// The board.
         board_id: BoardId,
@@ -64,6 +70,7 @@ pub enum CheckFinding {
         rows: i64,
     },
     /// A super-block starts where no block starts, so a page would be looked for in the wrong one.
+    #[error("board {board_id}, super-block {first_id} starts where no block does")]
     Boundary {
         /// The board.
         board_id: BoardId,
@@ -71,11 +78,13 @@ pub enum CheckFinding {
         first_id: i64,
     },
     /// There are articles of a board that has no counter beside them.
+    #[error("board {board_id} has articles and no counter beside them")]
     ArticlesWithoutCounter {
         /// The board.
         board_id: BoardId,
     },
     /// There are articles that no board counts.
+    #[error("there are {rows} articles, and all boards together count {counted}")]
     StrayArticles {
         /// Articles there are.
         rows: i64,
@@ -83,6 +92,7 @@ pub enum CheckFinding {
         counted: i64,
     },
     /// A consumer group claims to have read what was never written.
+    #[error("group {group} has read {topic} up to {done}, and the log ends at {head}")]
     OffsetPastHead {
         /// The group.
         group: String,
@@ -94,6 +104,7 @@ pub enum CheckFinding {
         head: i64,
     },
     /// An event in the log that cannot be read.
+    #[error("event at position {position}: {reason}")]
     UnreadableEvent {
         /// Its position.
         position: i64,
@@ -101,11 +112,13 @@ pub enum CheckFinding {
         reason: String,
     },
     /// An article whose creation was reported more than once.
+    #[error("article {article_id} was reported as created twice")]
     CreatedTwice {
         /// The article.
         article_id: ArticleId,
     },
     /// The newest event of an article does not report it as it stands.
+    #[error("article {article_id} was last reported as {} and is {}", version(*.reported), version(*.stored))]
     EventDiffers {
         /// The article.
         article_id: ArticleId,
@@ -115,11 +128,13 @@ pub enum CheckFinding {
         stored: Option<u64>,
     },
     /// The log is complete, and yet some articles were never reported.
+    #[error("{articles} articles have no event although the log is complete")]
     Unreported {
         /// How many.
         articles: i64,
     },
     /// The counts of an article's comments differ from its rows.
+    #[error("article {article_id} counts {} comments in {} rows and has {} in {}", .counted[0], .counted[1], .rows[0], .rows[1])]
     CommentCount {
         /// The article.
         article_id: ArticleId,
@@ -129,6 +144,9 @@ pub enum CheckFinding {
         rows: [i64; 2],
     },
     /// A counter of comments that has changed fewer times than it counts, or holds a greater id than it knows of.
+    #[error(
+        "article {article_id} counts its comments after only {version} changes, knows of ids up to {known} and has {greatest}"
+    )]
     CommentCountVersion {
         /// The article.
         article_id: ArticleId,
@@ -140,16 +158,19 @@ pub enum CheckFinding {
         greatest: i64,
     },
     /// An article that is gone still has a counter of comments.
+    #[error("article {article_id} is gone and its comments are still counted")]
     CommentCountOfGone {
         /// The article.
         article_id: ArticleId,
     },
     /// A reply without the comment it replies to.
+    #[error("comment {comment_id} replies to one that is not there")]
     CommentOrphan {
         /// The reply.
         comment_id: CommentId,
     },
     /// Something of an article that is neither there nor known to be deleted.
+    #[error("article {article_id} is neither there nor marked as deleted, and its {part} are counted")]
     WithoutArticle {
         /// The article that is not there.
         article_id: ArticleId,
@@ -157,10 +178,13 @@ pub enum CheckFinding {
         part: ArticlePart,
     },
     /// A view count differs from its events, or should not be there.
-    View(ViewFinding),
+    #[error(transparent)]
+    View(#[from] ViewFinding),
     /// A score or a list of hot articles differs from its counts.
-    Hot(HotFinding),
+    #[error(transparent)]
+    Hot(#[from] HotFinding),
     /// A like counter differs from its rows.
+    #[error("article {article_id} counts {counted} likes and has {rows}")]
     LikeCount {
         /// The article.
         article_id: ArticleId,
@@ -170,6 +194,7 @@ pub enum CheckFinding {
         rows: i64,
     },
     /// An article has likes and no counter.
+    #[error("article {article_id} has {rows} likes and no counter")]
     UncountedLikes {
         /// The article.
         article_id: ArticleId,
@@ -177,6 +202,7 @@ pub enum CheckFinding {
         rows: i64,
     },
     /// The newest event of an article's likes does not report its counter as it stands.
+    #[error("article {article_id} was last reported with {} likes at version {} and {}", .reported.0, .reported.1, counter(*.stored))]
     LikeEventDiffers {
         /// The article.
         article_id: ArticleId,
@@ -186,6 +212,7 @@ pub enum CheckFinding {
         stored: Option<(u64, u64)>,
     },
     /// The database found its own file damaged.
+    #[error("database file: {message}")]
     Corrupt {
         /// What it said.
         message: String,
@@ -213,103 +240,10 @@ impl fmt::Display for ArticlePart {
     }
 }
 
-impl fmt::Display for CheckFinding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoCounter { board_id } => write!(f, "board {board_id} has no counter"),
-            Self::BoardCount { board_id, counted, rows } => {
-                write!(f, "board {board_id} counts {counted} articles and has {rows}")
-            }
-            Self::CountVersion { board_id, counted, version } => {
-                write!(f, "board {board_id} counts {counted} articles after only {version} changes")
-            }
-            Self::GreatestId { board_id, known, greatest } => {
-                write!(f, "board {board_id} knows of ids up to {known} and has {greatest}")
-            }
-            Self::Block { board_id, level, first_id, counted, rows } => {
-                write!(
-                    f,
-                    "board {board_id}, block {first_id} of level {level} counts {counted} articles and has {rows}"
-                )
-            }
-            Self::Uncounted { board_id, level, rows } => {
-                write!(f, "board {board_id} has {rows} articles before its first block of level {level}")
-            }
-            Self::Boundary { board_id, first_id } => {
-                write!(f, "board {board_id}, super-block {first_id} starts where no block does")
-            }
-            Self::ArticlesWithoutCounter { board_id } => {
-                write!(f, "board {board_id} has articles and no counter beside them")
-            }
-            Self::StrayArticles { rows, counted } => {
-                write!(f, "there are {rows} articles, and all boards together count {counted}")
-            }
-            Self::OffsetPastHead { group, topic, done, head } => {
-                write!(f, "group {group} has read {topic} up to {done}, and the log ends at {head}")
-            }
-            Self::UnreadableEvent { position, reason } => write!(f, "event at position {position}: {reason}"),
-            Self::CreatedTwice { article_id } => write!(f, "article {article_id} was reported as created twice"),
-            Self::EventDiffers { article_id, reported, stored } => {
-                write!(f, "article {article_id} was last reported as {}", Version(*reported))?;
-                write!(f, " and is {}", Version(*stored))
-            }
-            Self::Unreported { articles } => {
-                write!(f, "{articles} articles have no event although the log is complete")
-            }
-            Self::CommentCount { article_id, counted: [visible, all], rows: [visible_rows, rows] } => {
-                write!(f, "article {article_id} counts {visible} comments in {all} rows")?;
-                write!(f, " and has {visible_rows} in {rows}")
-            }
-            Self::CommentCountVersion { article_id, version, known, greatest } => {
-                write!(f, "article {article_id} counts its comments after only {version} changes,")?;
-                write!(f, " knows of ids up to {known} and has {greatest}")
-            }
-            Self::CommentCountOfGone { article_id } => {
-                write!(f, "article {article_id} is gone and its comments are still counted")
-            }
-            Self::CommentOrphan { comment_id } => write!(f, "comment {comment_id} replies to one that is not there"),
-            Self::WithoutArticle { article_id, part } => {
-                write!(f, "article {article_id} is neither there nor marked as deleted, and its {part} are counted")
-            }
-            Self::View(finding) => finding.fmt(f),
-            Self::Hot(finding) => finding.fmt(f),
-            Self::LikeCount { article_id, counted, rows } => {
-                write!(f, "article {article_id} counts {counted} likes and has {rows}")
-            }
-            Self::UncountedLikes { article_id, rows } => {
-                write!(f, "article {article_id} has {rows} likes and no counter")
-            }
-            Self::LikeEventDiffers { article_id, reported: (count, version), stored } => {
-                write!(f, "article {article_id} was last reported with {count} likes at version {version} and ")?;
-                match stored {
-                    Some((count, version)) => write!(f, "has {count} at version {version}"),
-                    None => f.write_str("has no counter"),
-                }
-            }
-            Self::Corrupt { message } => write!(f, "database file: {message}"),
-        }
-    }
+fn version(version: Option<u64>) -> String {
+    version.map_or("deleted".to_owned(), |version| format!("version {version}"))
 }
 
-impl From<HotFinding> for CheckFinding {
-    fn from(finding: HotFinding) -> Self {
-        Self::Hot(finding)
-    }
-}
-
-impl From<ViewFinding> for CheckFinding {
-    fn from(finding: ViewFinding) -> Self {
-        Self::View(finding)
-    }
-}
-
-struct Version(Option<u64>);
-
-impl fmt::Display for Version {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(version) => write!(f, "version {version}"),
-            None => f.write_str("deleted"),
-        }
-    }
+fn counter(stored: Option<(u64, u64)>) -> String {
+    stored.map_or("has no counter".to_owned(), |(count, version)| format!("has {count} at version {version}"))
 }

@@ -16,9 +16,10 @@ impl fmt::Display for DayNumber {
 }
 
 /// One thing wrong with the hot articles.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HotFinding {
     /// A score differs from its counts.
+    #[error("article {article_id} of day {day} has a score of {stored} and counts {counted}")]
     Score {
         /// The day.
         day: DayNumber,
@@ -30,11 +31,13 @@ pub enum HotFinding {
         counted: i64,
     },
     /// A day that is none.
+    #[error("{day} is no day of hot articles")]
     NoDay {
         /// What is stored.
         day: i64,
     },
     /// A score of the present day differs from the counter it comes from, although every event was consumed.
+    #[error("article {article_id} {} and {}", counter(*.counted, *.part), score(*.scored))]
     Source {
         /// The article.
         article_id: ArticleId,
@@ -46,6 +49,10 @@ pub enum HotFinding {
         counted: Option<(i64, i64)>,
     },
     /// The counts in a score of the present day differ from the counters they come from, although every event was consumed.
+    #[error(
+        "article {article_id} is scored with {} likes, {} comments and {} views and has {}, {} and {}",
+        .scored[0], .scored[1], .scored[2], .counted[0], .counted[1], .counted[2]
+    )]
     Counts {
         /// The article.
         article_id: ArticleId,
@@ -55,11 +62,13 @@ pub enum HotFinding {
         counted: [u64; 3],
     },
     /// The ranking of the present day is not in the order of the stored scores.
+    #[error("the ranking of today differs from the stored scores from place {place} on")]
     Ranking {
         /// The first place that differs, from 1.
         place: usize,
     },
     /// An article that is there and scored as deleted, or the other way round.
+    #[error("article {article_id} {}", presence(*.is_there))]
     Presence {
         /// The article.
         article_id: ArticleId,
@@ -67,11 +76,16 @@ pub enum HotFinding {
         is_there: bool,
     },
     /// A kept list of a day that is not final.
+    #[error("{day} has a final list and is not final")]
     ListWithoutMark {
         /// The day.
         day: DayNumber,
     },
     /// A kept list differs from the scores of its day.
+    #[error(
+        "the final list of {day} has article {listed} in place {place}, where the scores have {}",
+        standing(*.listed, *.scored)
+    )]
     ListDiffers {
         /// The day.
         day: DayNumber,
@@ -84,46 +98,23 @@ pub enum HotFinding {
     },
 }
 
-impl fmt::Display for HotFinding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Score { day, article_id, stored, counted } => {
-                write!(f, "article {article_id} of day {day} has a score of {stored} and counts {counted}")
-            }
-            Self::NoDay { day } => write!(f, "{day} is no day of hot articles"),
-            Self::Source { article_id, part, scored, counted } => {
-                match counted {
-                    Some((count, version)) => write!(f, "article {article_id} has {count} {part} (version {version})")?,
-                    None => write!(f, "article {article_id} has no counter of {part}")?,
-                }
-                match scored {
-                    Some((count, version)) => write!(f, " and is scored with {count} (version {version})"),
-                    None => f.write_str(" and is not scored"),
-                }
-            }
-            Self::Counts { article_id, scored: [likes, comments, views], counted } => {
-                write!(f, "article {article_id} is scored with {likes} likes, {comments} comments and {views} views")?;
-                let [likes, comments, views] = counted;
-                write!(f, " and has {likes}, {comments} and {views}")
-            }
-            Self::Ranking { place } => {
-                write!(f, "the ranking of today differs from the stored scores from place {place} on")
-            }
-            Self::Presence { article_id, is_there: true } => {
-                write!(f, "article {article_id} is there and scored as deleted")
-            }
-            Self::Presence { article_id, is_there: false } => {
-                write!(f, "article {article_id} is not there and still scored")
-            }
-            Self::ListWithoutMark { day } => write!(f, "{day} has a final list and is not final"),
-            Self::ListDiffers { day, place, listed, scored } => {
-                write!(f, "the final list of {day} has article {listed} in place {place}, where the scores have ")?;
-                match scored {
-                    Some(article) if article == listed => f.write_str("it with other counts"),
-                    Some(article) => write!(f, "{article}"),
-                    None => f.write_str("none"),
-                }
-            }
-        }
+fn counter(counted: Option<(i64, i64)>, part: ArticlePart) -> String {
+    let has = |(count, version)| format!("has {count} {part} (version {version})");
+    counted.map_or_else(|| format!("has no counter of {part}"), has)
+}
+
+fn score(scored: Option<(i64, i64)>) -> String {
+    scored.map_or("is not scored".to_owned(), |(count, version)| format!("is scored with {count} (version {version})"))
+}
+
+fn presence(is_there: bool) -> &'static str {
+    if is_there { "is there and scored as deleted" } else { "is not there and still scored" }
+}
+
+fn standing(listed: ArticleId, scored: Option<ArticleId>) -> String {
+    match scored {
+        Some(article) if article == listed => "it with other counts".to_owned(),
+        Some(article) => article.to_string(),
+        None => "none".to_owned(),
     }
 }

@@ -1,13 +1,12 @@
 //! What can be wrong with a view count.
 
-use std::fmt;
-
 use crate::ArticleId;
 
 /// One thing wrong with a view count.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ViewFinding {
     /// A count of an article whose views are gone.
+    #[error("article {article_id} is gone and still counts {counted} views")]
     CountOfGone {
         /// The article.
         article_id: ArticleId,
@@ -15,6 +14,7 @@ pub enum ViewFinding {
         counted: i64,
     },
     /// A counter that has changed more often than it counts, although each change adds a view.
+    #[error("article {article_id} counts {counted} views after {version} changes of one view or more")]
     CountVersion {
         /// The article.
         article_id: ArticleId,
@@ -24,6 +24,7 @@ pub enum ViewFinding {
         version: i64,
     },
     /// The newest event reports another version or count than is stored.
+    #[error("article {article_id} was last reported with {} views (version {}) and {}", .reported.1, .reported.0, count(*.stored))]
     EventDiffers {
         /// The article.
         article_id: ArticleId,
@@ -34,22 +35,6 @@ pub enum ViewFinding {
     },
 }
 
-impl fmt::Display for ViewFinding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::CountOfGone { article_id, counted } => {
-                write!(f, "article {article_id} is gone and still counts {counted} views")
-            }
-            Self::CountVersion { article_id, counted, version } => {
-                write!(f, "article {article_id} counts {counted} views after {version} changes of one view or more")
-            }
-            Self::EventDiffers { article_id, reported: (version, count), stored } => {
-                write!(f, "article {article_id} was last reported with {count} views (version {version})")?;
-                match stored {
-                    Some((version, count)) => write!(f, " and has {count} (version {version})"),
-                    None => f.write_str(" and has no count"),
-                }
-            }
-        }
-    }
+fn count(stored: Option<(i64, i64)>) -> String {
+    stored.map_or("has no count".to_owned(), |(version, count)| format!("has {count} (version {version})"))
 }

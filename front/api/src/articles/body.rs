@@ -160,38 +160,30 @@ pub(crate) struct SummaryBody<'a> {
 }
 
 impl<'a> SummaryBody<'a> {
+    fn new(head: &'a ArticleHead, counts: Counts) -> Self {
+        Self {
+            article_id: head.article_id,
+            board_id: head.board_id,
+            title: &head.title,
+            writer: &head.writer,
+            created_at: head.created_at,
+            modified_at: head.modified_at,
+            version: head.version,
+            comment_count: counts.comments,
+            like_count: counts.likes,
+            view_count: counts.views,
+        }
+    }
+
     /// An article that was read whole.
     pub(crate) fn of(read: &'a ReadArticle) -> Self {
-        let ArticleHead { article_id, board_id, title, writer, created_at, modified_at, version } = &read.text.head;
-        Self {
-            article_id: *article_id,
-            board_id: *board_id,
-            title,
-            writer,
-            created_at: *created_at,
-            modified_at: *modified_at,
-            version: *version,
-            comment_count: read.comment_count,
-            like_count: read.like_count,
-            view_count: read.view_count,
-        }
+        Self::new(&read.text.head, read.into())
     }
 }
 
 impl<'a> From<&'a ReadSummary> for SummaryBody<'a> {
     fn from(read: &'a ReadSummary) -> Self {
-        let ArticleHead { article_id, board_id, title, writer, created_at, modified_at, version } = read.head();
-        Self {
-            article_id: *article_id,
-            board_id: *board_id,
-            title,
-            writer,
-            created_at: *created_at,
-            modified_at: *modified_at,
-            version: *version,
-            comment_count: read.comment_count,
-            like_count: read.like_count,
-            view_count: read.view_count,
-        }
+        let counts = Counts { comments: read.comment_count, likes: read.like_count, views: read.view_count };
+        Self::new(read.head(), counts)
     }
 }

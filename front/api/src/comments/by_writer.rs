@@ -39,7 +39,7 @@ pub(crate) async fn by_writer(
     PathId(member): PathId<MemberId>,
     ScrollQuery(before, size): ScrollQuery<CommentId>,
 ) -> Result<Response, ApiError> {
-    let found = api.comments.by_writer(member, before, size).await?;
+    let found = api.by_writer(member, before, size).await?;
     let items = found.items.into_iter().map(CommentBody::from).collect();
     reply::json(StatusCode::OK, &WriterComments { items, next: found.next })
 }

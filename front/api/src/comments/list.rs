@@ -70,7 +70,7 @@ pub(crate) async fn comments(
 ) -> Result<Response, ApiError> {
     let list = match query {
         ListQuery::Page(page, size) => {
-            let found = api.comments.page(article, page, size).await?;
+            let found = api.page(article, page, size).await?;
             let (page, page_size) = (page.get(), size.get());
             CommentList::Page(CommentPage {
                 items: bodies(found.items),
@@ -80,7 +80,7 @@ pub(crate) async fn comments(
             })
         }
         ListQuery::Scroll(after, size) => {
-            let found = api.comments.scroll(article, after.as_ref().map(|place| place.0.as_str()), size).await?;
+            let found = api.scroll(article, after.as_ref().map(|place| place.0.as_str()), size).await?;
             let next = found.next.map(|cursor| cursor.to_string());
             CommentList::Scroll(CommentScroll { items: bodies(found.items), next })
         }

@@ -46,7 +46,7 @@ pub(crate) async fn create(
 ) -> Result<Response, ApiError> {
     let idempotency =
         key.idempotency(&session.actor, || format!("POST /api/v1/articles/{article}/comments"), &body.bytes);
-    let comment = api.comments.create(&session.actor, article, body.value.into(), idempotency).await?;
+    let comment = api.create(&session.actor, article, body.value.into(), idempotency).await?;
     let comment = CommentBody::from(comment);
     reply::created(&format!("/api/v1/comments/{}", comment.comment_id), Some(comment.tag().to_owned()), &comment)
 }
@@ -63,7 +63,7 @@ pub(crate) async fn count(
     State(api): State<Shared<CommentCalls>>,
     PathId(article): PathId<ArticleId>,
 ) -> Result<Response, ApiError> {
-    let count = api.comments.count(article).await?.comment_count;
+    let count = api.count(article).await?.comment_count;
     reply::json(StatusCode::OK, &Count { count })
 }
 
@@ -84,7 +84,7 @@ pub(crate) async fn comment(
     PathId(comment): PathId<CommentId>,
     seen: IfNoneMatch,
 ) -> Result<Response, ApiError> {
-    let comment = CommentBody::from(api.comments.get(comment).await?);
+    let comment = CommentBody::from(api.get(comment).await?);
     reply::tagged(&seen, comment.tag(), &comment, comment.text_bytes())
 }
 
@@ -104,6 +104,6 @@ pub(crate) async fn delete(
     OptionalJson(deletion): OptionalJson<Deletion>,
 ) -> Result<Response, ApiError> {
     let reason = deletion.and_then(|deletion| deletion.reason);
-    api.comments.delete(&session.actor, comment, Reason::optional(reason.as_deref())?).await?;
+    api.delete(&session.actor, comment, Reason::optional(reason.as_deref())?).await?;
     Ok(reply::no_content())
 }

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use axum::Router;
 use axum::body::Body;
-use madang_api::{
-    ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, ModerationCalls, ReadCalls, ViewCalls,
-};
+use madang_api::{ApiState, ArticleCalls, HotCalls, ReadCalls, ViewCalls};
 use madang_article::ArticleService;
 use madang_board::Role;
 use madang_comment::{CommentService, DepthMax};
@@ -94,12 +92,12 @@ impl BoardSite {
         let admin = format!("Bearer {}", members.sign_in("root", PASSWORD).await.unwrap().token);
         let router = madang_api::router(ApiState {
             sessions: members.sessions(),
-            members: Some(MemberCalls { members: members.clone() }),
-            moderation: Some(ModerationCalls { moderation }),
+            members: Some(members.clone()),
+            moderation: Some(moderation),
             articles: Some(ArticleCalls { articles, read: read.clone() }),
             read: Some(ReadCalls::new(read.clone())),
-            comments: Some(CommentCalls { comments }),
-            likes: Some(LikeCalls { likes }),
+            comments: Some(comments),
+            likes: Some(likes),
             views: Some(ViewCalls { views, guests }),
             hot: Some(HotCalls::new(Arc::new(hot), read)),
             readiness: Arc::new(Store::Away),

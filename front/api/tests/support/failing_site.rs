@@ -6,9 +6,9 @@ use std::time::Duration;
 use super::read_side::read_side;
 use async_trait::async_trait;
 use axum::Router;
-use madang_api::{ApiState, ArticleCalls, CommentCalls, HotCalls, LikeCalls, MemberCalls, ReadCalls, ViewCalls};
+use madang_api::{ApiState, ArticleCalls, HotCalls, ReadCalls, ViewCalls};
 use madang_article::{
-    Article, ArticleService, ArticleStore, ArticleSummary, BoardWithCount, CreateArticle, CreateBoard, DeleteArticle,
+    Article, ArticleHead, ArticleService, ArticleStore, BoardWithCount, CreateArticle, CreateBoard, DeleteArticle,
     DeleteOutcome, EditArticle, EditOutcome, NewBoard, NewestArticles,
 };
 use madang_board::{ArticleId, BoardId, MemberId, SessionId};
@@ -83,11 +83,11 @@ fn state(store: Store, policy: RequestPolicy) -> ApiState {
     let days = SiteDays::new(jiff::tz::TimeZone::UTC);
     ApiState {
         sessions: members.sessions(),
-        members: Some(MemberCalls { members }),
+        members: Some(members),
         articles: Some(ArticleCalls { articles, read: read.clone() }),
         read: Some(ReadCalls::new(read.clone())),
-        comments: Some(CommentCalls { comments }),
-        likes: Some(LikeCalls { likes }),
+        comments: Some(comments),
+        likes: Some(likes),
         views: Some(ViewCalls { views, guests }),
         hot: Some(HotCalls::new(Arc::new(HotService::new(store.clone(), clock, days, store.clone())), read)),
         moderation: None,
@@ -139,7 +139,7 @@ impl ArticleStore for Store {
     async fn newest(&self, _: BoardId, _: usize) -> Result<Option<NewestArticles>, StoreError> {
         self.fail()
     }
-    async fn page(&self, _: BoardId, _: PageNumber, _: PageSize) -> Result<Page<ArticleSummary>, StoreError> {
+    async fn page(&self, _: BoardId, _: PageNumber, _: PageSize) -> Result<Page<ArticleHead>, StoreError> {
         self.fail()
     }
     async fn scroll(
@@ -147,7 +147,7 @@ impl ArticleStore for Store {
         _: BoardId,
         _: Option<ArticleId>,
         _: PageSize,
-    ) -> Result<Scroll<ArticleSummary, ArticleId>, StoreError> {
+    ) -> Result<Scroll<ArticleHead, ArticleId>, StoreError> {
         self.fail()
     }
     async fn by_writer(
@@ -155,7 +155,7 @@ impl ArticleStore for Store {
         _: MemberId,
         _: Option<ArticleId>,
         _: PageSize,
-    ) -> Result<Scroll<ArticleSummary, ArticleId>, StoreError> {
+    ) -> Result<Scroll<ArticleHead, ArticleId>, StoreError> {
         self.fail()
     }
 }

@@ -7,7 +7,7 @@ use madang_article_read::ReadService;
 use madang_comment::CommentService;
 use madang_kernel::SystemClock;
 use madang_like::LikeService;
-use madang_memory::{LocalOwners, MemoryReadModel};
+use madang_memory::{MemoryReadModel, local_owners};
 use madang_messaging::{OnError, Supervisor};
 use madang_view::ViewService;
 
@@ -22,8 +22,8 @@ pub(crate) fn read_side(
     views: Arc<ViewService>,
 ) -> (Arc<ReadService>, Arc<MemoryReadModel>) {
     let model = Arc::new(MemoryReadModel::new(BUDGET_BYTES, Arc::new(SystemClock)));
-    let owners = LocalOwners { articles, comments, likes, views, together: None };
-    let read = Arc::new(ReadService::new(model.clone(), Arc::new(owners), Arc::new(SystemClock)));
+    let owners = local_owners(articles, comments, likes, views, None);
+    let read = Arc::new(ReadService::new(model.clone(), owners, Arc::new(SystemClock)));
     // Lives as long as the runtime of the test.
     let loads: &'static Supervisor = Box::leak(Box::new(Supervisor::new("loads")));
     let running = read.clone();

@@ -12,7 +12,7 @@ use madang_kernel::PageSize;
 use serde::Deserialize;
 
 use crate::comments::{CommentForm, CommentList};
-use crate::error::{Refused, WebError};
+use crate::error::{OrRefuse as _, Refused, WebError};
 use crate::layout::{NavEntry, Page, encoded, whole};
 use crate::plain_text::plain;
 use crate::query::LenientQuery;
@@ -57,10 +57,7 @@ pub(crate) async fn article(
         Ok(page) => return Ok(reply::cached(&visit, &page)),
         Err(miss) => miss,
     };
-    let shown = match shown(&web, &visit, id, after.as_deref(), thread).await {
-        Ok(shown) => shown,
-        Err(error) => return Err(error.refuse(&web, &visit)),
-    };
+    let shown = shown(&web, &visit, id, after.as_deref(), thread).await.or_refuse(&web, &visit)?;
     let html = page(&web, &visit, &shown, None);
     Ok(reply::shared(&web, &visit, miss, html))
 }

@@ -11,7 +11,7 @@ use madang_kernel::{PageNumber, PageSize};
 use maud::Markup;
 use serde::Deserialize;
 
-use crate::error::{Refused, WebError};
+use crate::error::{OrRefuse as _, Refused, WebError};
 use crate::layout::{NavEntry, Page, whole};
 use crate::preferences::ListStyle;
 use crate::query::LenientQuery;
@@ -41,19 +41,13 @@ pub(crate) async fn board(
     Path(slug): Path<String>,
     LenientQuery(query): LenientQuery<BoardQuery>,
 ) -> Result<Response, Refused> {
-    let part = match part(&query, visit.preferences.list) {
-        Ok(part) => part,
-        Err(error) => return Err(error.refuse(&web, &visit)),
-    };
+    let part = part(&query, visit.preferences.list).or_refuse(&web, &visit)?;
     visit.here = part.address(&slug);
     let miss = match web.pages.find(&visit, web.site.read.generation()) {
         Ok(page) => return Ok(reply::cached(&visit, &page)),
         Err(miss) => miss,
     };
-    let (board, main) = match content(&web, &visit, &slug, &part).await {
-        Ok(content) => content,
-        Err(error) => return Err(error.refuse(&web, &visit)),
-    };
+    let (board, main) = content(&web, &visit, &slug, &part).await.or_refuse(&web, &visit)?;
     let page = Page {
         title: &board.board.title,
         main,

@@ -12,14 +12,15 @@ use maud::html;
 use super::comment_list::{CommentList, ShownComment};
 use super::view::{comment_form, item};
 use super::{CommentForm, STEP};
-use crate::edit::{delete_page, given_reason};
-use crate::error::{Refused, WebError};
+use crate::edit::Deletion;
+use crate::error::{OrRefuse as _, Refused, WebError};
 use crate::form::Problems;
 use crate::idempotency::idempotency;
 use crate::layout::{Page, whole};
-use crate::posted::{FormSessionError, Posted};
+use crate::posted::Posted;
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
+use crate::write::not_yet;
 use crate::{article, reply, texts};
 
 /// The address of a comment: the comment alone for our script, its thread for people.
@@ -28,9 +29,9 @@ pub(crate) async fn comment(
     visit: Visit,
     Path(id): Path<String>,
 ) -> Result<Response, Refused> {
-    let found = find(&web, &id).await.map_err(|error| error.refuse(&web, &visit))?;
+    let found = find(&web, &id).await.or_refuse(&web, &visit)?;
     if visit.wants_fragment {
-        let html = fragment(&web, &visit, found).await.map_err(|error| error.refuse(&web, &visit))?;
+        let html = fragment(&web, &visit, found).await.or_refuse(&web, &visit)?;
         return Ok(reply::fragment(StatusCode::OK, html));
     }
     let (article, id) = (found.article_id, found.comment_id);
@@ -47,7 +48,7 @@ pub(crate) async fn submit(
     let Ok(id) = id.parse::<ArticleId>() else { return Err(WebError::NotFound.refuse(&web, visit)) };
     let (content, parent) = (posted.fields.lines("content"), posted.fields.text("parent").to_owned());
     let problems = match create(&web, &posted, id, &content, &parent).await {
-        Ok(comment) => return done(&web, visit, comment).await.map_err(|error| error.refuse(&web, visit)),
+        Ok(comment) => return done(&web, visit, comment).await.or_refuse(&web, visit),
         Err(Ok(problems)) => problems,
         Err(Err(error)) => return Err(error.refuse(&web, visit)),
     };
@@ -64,7 +65,7 @@ pub(crate) async fn submit(
     } else {
         reply_page(&web, visit, &form.parent, Some(&form)).await
     };
-    let page = page.map_err(|error| error.refuse(&web, visit))?;
+    let page = page.or_refuse(&web, visit)?;
     Ok(reply::page(visit, StatusCode::UNPROCESSABLE_ENTITY, page))
 }
 
@@ -78,21 +79,21 @@ pub(crate) async fn reply_form(
         return Err(WebError::NotSignedIn.refuse(&web, &visit));
     }
     if visit.wants_fragment {
-        let found = find(&web, &id).await.map_err(|error| error.refuse(&web, &visit))?;
+        let found = find(&web, &id).await.or_refuse(&web, &visit)?;
         return Ok(reply::fragment(StatusCode::OK, comment_form(&visit, found.article_id, &id, None).into_string()));
     }
-    let page = reply_page(&web, &visit, &id, None).await.map_err(|error| error.refuse(&web, &visit))?;
+    let page = reply_page(&web, &visit, &id, None).await.or_refuse(&web, &visit)?;
     Ok(reply::page(&visit, StatusCode::OK, page))
 }
 
-/// LenientQuery before a comment is deleted.
+/// Asks before a comment is deleted.
 pub(crate) async fn delete_form(
     State(web): State<Shared>,
     visit: Visit,
     Path(id): Path<String>,
 ) -> Result<Response, Refused> {
-    let found = deletable(&web, &visit, &id).await.map_err(|error| error.refuse(&web, &visit))?;
-    Ok(show_delete(&web, &visit, &found, StatusCode::OK, "", &Problems::default()))
+    let found = deletable(&web, &visit, &id).await.or_refuse(&web, &visit)?;
+    Ok(deletion(&visit, &found).ask(&web, &visit, StatusCode::OK, "", &Problems::default()))
 }
 
 /// Deletes a comment.
@@ -102,19 +103,10 @@ pub(crate) async fn delete(
     posted: Posted,
 ) -> Result<Response, Refused> {
     let visit = &posted.visit;
-    let refuse = |error: WebError| error.refuse(&web, visit);
-    let session = posted.session().map_err(|not_yet| refuse(not_yet.into()))?;
-    let found = deletable(&web, visit, &id).await.map_err(refuse)?;
-    let is_own = found.writer.as_ref().is_some_and(|writer| visit.is(writer.member_id));
-    let reason = match given_reason(&posted, is_own) {
-        Ok(reason) => reason,
-        Err(problems) => {
-            let typed = posted.fields.text("reason");
-            return Ok(show_delete(&web, visit, &found, StatusCode::UNPROCESSABLE_ENTITY, typed, &problems));
-        }
-    };
-    let deleted = web.site.comments.delete(&session.actor, found.comment_id, reason).await;
-    deleted.map_err(|error| refuse(error.into()))?;
+    let session = posted.session().or_refuse(&web, visit)?;
+    let found = deletable(&web, visit, &id).await.or_refuse(&web, visit)?;
+    let reason = deletion(visit, &found).reason(&web, &posted)?;
+    web.site.comments.delete(&session.actor, found.comment_id, reason).await.or_refuse(&web, visit)?;
     Ok(reply::see_other(&format!("/articles/{}#comments", found.article_id)))
 }
 
@@ -127,12 +119,7 @@ async fn create(
     parent: &str,
 ) -> Result<Comment, Result<Problems, WebError>> {
     let (t, lang) = (posted.visit.texts(), posted.visit.preferences.lang);
-    let session = posted.session().map_err(|not_yet| {
-        Ok(Problems::of(match not_yet {
-            FormSessionError::NotSignedIn => t.session_ended,
-            FormSessionError::OtherSession => t.other_session,
-        }))
-    })?;
+    let session = posted.session().map_err(|reason| Ok(not_yet(&posted.visit, reason)))?;
     let parent_id = match parent {
         "" => None,
         parent => Some(parent.parse::<CommentId>().map_err(|_| Err(WebError::NotUnderstood))?),
@@ -201,23 +188,14 @@ async fn deletable(web: &Web, visit: &Visit, id: &str) -> Result<Comment, WebErr
     if visit.may(Action::DeleteComment, about) { Ok(found) } else { Err(WebError::forbidden(visit)) }
 }
 
-fn show_delete(
-    web: &Web,
-    visit: &Visit,
-    found: &Comment,
-    status: StatusCode,
-    reason: &str,
-    problems: &Problems,
-) -> Response {
-    let t = visit.texts();
-    let is_own = found.writer.as_ref().is_some_and(|writer| visit.is(writer.member_id));
-    let quoted = html! { blockquote { bdi { (found.content.as_deref().unwrap_or_default()) } } };
-    let action = format!("/comments/{}/delete", found.comment_id);
-    let back = format!("/articles/{}#c{}", found.article_id, found.comment_id);
-    let texts = (t.delete_comment, t.delete_comment_text);
-    reply::page(
-        visit,
-        status,
-        delete_page(web, visit, texts, &quoted, &action, &back, (!is_own).then_some(reason), problems),
-    )
+fn deletion<'a>(visit: &'a Visit, found: &Comment) -> Deletion<'a> {
+    let (t, article, id) = (visit.texts(), found.article_id, found.comment_id);
+    Deletion {
+        heading: t.delete_comment,
+        text: t.delete_comment_text,
+        quoted: html! { blockquote { bdi { (found.content.as_deref().unwrap_or_default()) } } },
+        action: format!("/comments/{id}/delete"),
+        back: format!("/articles/{article}#c{id}"),
+        is_own: found.writer.as_ref().is_some_and(|writer| visit.is(writer.member_id)),
+    }
 }

@@ -10,7 +10,7 @@ use madang_board::ArticleId;
 use madang_hot_article::{HotItem, HotList};
 use maud::{Markup, html};
 
-use crate::error::{Refused, WebError};
+use crate::error::{OrRefuse as _, Refused, WebError};
 use crate::layout::{NavEntry, Page, whole};
 use crate::reply;
 use crate::state::{Shared, Web};
@@ -61,7 +61,7 @@ pub(crate) async fn hot(State(web): State<Shared>, mut visit: Visit) -> Result<R
         Ok(page) => return Ok(reply::cached(&visit, &page)),
         Err(miss) => miss,
     };
-    let days = days(&web).await.map_err(|error| error.refuse(&web, &visit))?;
+    let days = days(&web).await.or_refuse(&web, &visit)?;
     let page = Page {
         title: visit.texts().hot_articles,
         main: view(&visit, &days),

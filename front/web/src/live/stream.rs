@@ -14,7 +14,7 @@ use madang_board::{ArticleId, CommentId};
 use serde::{Deserialize, Serialize};
 
 use super::{Changes, Subscription};
-use crate::error::{Refused, WebError};
+use crate::error::{OrRefuse as _, Refused, WebError};
 use crate::query::LenientQuery;
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
@@ -61,11 +61,10 @@ pub(crate) async fn stream(
     LenientQuery(resume): LenientQuery<ResumeQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Refused> {
-    let refuse = |error: WebError| error.refuse(&web, &visit);
-    let id: ArticleId = id.parse().map_err(|_| refuse(WebError::NotFound))?;
+    let id: ArticleId = id.parse().map_err(|_| WebError::NotFound).or_refuse(&web, &visit)?;
     // Followed before the state is read: what changes in between is sent twice rather than never.
-    let subscription = web.site.live.subscribe(id).ok_or_else(|| refuse(WebError::Unavailable))?;
-    let (sent, update) = present(&web, id).await.map_err(refuse)?;
+    let subscription = web.site.live.subscribe(id).ok_or(WebError::Unavailable).or_refuse(&web, &visit)?;
+    let (sent, update) = present(&web, id).await.or_refuse(&web, &visit)?;
     let header = headers.get("last-event-id").and_then(|value| value.to_str().ok());
     let last = header.map(str::to_owned).or(resume.last);
     let first = opening(last.as_deref().and_then(Sent::parse), sent, update);

@@ -14,10 +14,10 @@ use serde::Deserialize;
 
 pub(crate) use supervise::{set_role, suspend};
 
-use crate::error::{Refused, WebError};
+use crate::error::{OrRefuse as _, Refused, WebError};
 use crate::form::Problems;
-use crate::layout::{Page, whole};
-use crate::query::LenientQuery;
+use crate::layout::{Page, unlisted, whole};
+use crate::query::{LenientQuery, cursor};
 use crate::reply;
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
@@ -37,9 +37,8 @@ pub(crate) async fn member(
     visit: Visit,
     Path(id): Path<String>,
 ) -> Result<Response, Refused> {
-    let refuse = |error: WebError| error.refuse(&web, &visit);
-    let id: MemberId = id.parse().map_err(|_| refuse(WebError::NotFound))?;
-    page(&web, &visit, id, StatusCode::OK, &Problems::default(), None).await.map_err(refuse)
+    let id: MemberId = id.parse().map_err(|_| WebError::NotFound).or_refuse(&web, &visit)?;
+    page(&web, &visit, id, StatusCode::OK, &Problems::default(), None).await.or_refuse(&web, &visit)
 }
 
 /// All their articles.
@@ -54,7 +53,7 @@ pub(crate) async fn articles(
         let found = web.site.articles.by_writer(member.member_id, before, PageSize::DEFAULT).await?;
         Ok((written::all_articles(&web, &visit, &member, &found).await?, member))
     };
-    list(&web, &visit, made.await).map_err(|error: WebError| error.refuse(&web, &visit))
+    list(&web, &visit, made.await).or_refuse(&web, &visit)
 }
 
 /// All their comments.
@@ -69,7 +68,7 @@ pub(crate) async fn comments(
         let found = web.site.comments.by_writer(member.member_id, before, PageSize::DEFAULT).await?;
         Ok((written::all_comments(&web, &visit, &member, &found), member))
     };
-    list(&web, &visit, made.await).map_err(|error: WebError| error.refuse(&web, &visit))
+    list(&web, &visit, made.await).or_refuse(&web, &visit)
 }
 
 /// The page, with what is wrong with a form on it, or a word that something is done.
@@ -113,15 +112,10 @@ fn facts(web: &Web, visit: &Visit, member: &Member) -> Markup {
 
 fn list(web: &Web, visit: &Visit, made: Result<(Markup, Member), WebError>) -> Result<Response, WebError> {
     let (main, member) = made?;
-    let page = Page { title: &member.name, main, is_listed: false, ..Page::default() };
-    Ok(reply::page(visit, StatusCode::OK, whole(web, visit, &page)))
+    Ok(unlisted(web, visit, StatusCode::OK, &member.name, main))
 }
 
 async fn find(web: &Web, id: &str) -> Result<Member, WebError> {
     let id: MemberId = id.parse().map_err(|_| WebError::NotFound)?;
     Ok(web.site.members.get(id).await?)
-}
-
-fn cursor<T: std::str::FromStr>(before: Option<&str>) -> Result<Option<T>, WebError> {
-    before.map(|before| before.parse().map_err(|_| WebError::NotFound)).transpose()
 }

@@ -10,7 +10,7 @@ use madang_member::{Member, MemberError};
 use maud::{Markup, html};
 
 use super::page;
-use crate::error::{Refused, WebError};
+use crate::error::{OrRefuse as _, Refused, WebError};
 use crate::form::{Line, Problems};
 use crate::layout::token_field;
 use crate::posted::Posted;
@@ -30,16 +30,15 @@ pub(crate) async fn set_role(
     posted: Posted,
 ) -> Result<Response, Refused> {
     let visit = &posted.visit;
-    let refuse = |error: WebError| error.refuse(&web, visit);
-    let session = posted.session().map_err(|not_yet| refuse(not_yet.into()))?;
-    let (id, role) = role_asked(&posted, &id).map_err(refuse)?;
+    let session = posted.session().or_refuse(&web, visit)?;
+    let (id, role) = role_asked(&posted, &id).or_refuse(&web, visit)?;
     match web.site.members.set_role(&session.actor, id, role).await {
         Ok(_) => Ok(reply::see_other(&format!("/members/{id}"))),
         Err(MemberError::LastAdmin | MemberError::Suspended) => {
             let problems = Problems::of(visit.texts().role_refused);
-            page(&web, visit, id, StatusCode::CONFLICT, &problems, None).await.map_err(refuse)
+            page(&web, visit, id, StatusCode::CONFLICT, &problems, None).await.or_refuse(&web, visit)
         }
-        Err(error) => Err(refuse(error.into())),
+        Err(error) => Err(error).or_refuse(&web, visit),
     }
 }
 
@@ -50,15 +49,14 @@ pub(crate) async fn suspend(
     posted: Posted,
 ) -> Result<Response, Refused> {
     let visit = &posted.visit;
-    let refuse = |error: WebError| error.refuse(&web, visit);
-    let id: MemberId = id.parse().map_err(|_| refuse(WebError::NotFound))?;
-    let actor = &posted.session().map_err(|not_yet| refuse(not_yet.into()))?.actor;
+    let id: MemberId = id.parse().map_err(|_| WebError::NotFound).or_refuse(&web, visit)?;
+    let actor = &posted.session().or_refuse(&web, visit)?.actor;
     let members = &web.site.members;
     let changed = match posted.fields.text("days") {
         "" => members.lift_suspension(actor, id).await,
         days => {
             let days = DAYS.into_iter().find(|found| found.to_string() == days);
-            let days = days.ok_or_else(|| refuse(WebError::NotUnderstood))?;
+            let days = days.ok_or(WebError::NotUnderstood).or_refuse(&web, visit)?;
             let until = Timestamp::from_millis(web.site.clock.now().as_millis() + days * DAY_MS);
             members.suspend(actor, id, until, posted.fields.text("reason")).await
         }
@@ -68,19 +66,14 @@ pub(crate) async fn suspend(
         Err(MemberError::Invalid(invalid)) => {
             (StatusCode::UNPROCESSABLE_ENTITY, Problems::invalid(visit.preferences.lang, &invalid), None)
         }
-        Err(error) => return Err(refuse(error.into())),
+        Err(error) => return Err(error).or_refuse(&web, visit),
     };
-    page(&web, visit, id, status, &problems, done).await.map_err(refuse)
+    page(&web, visit, id, status, &problems, done).await.or_refuse(&web, visit)
 }
 
 fn role_asked(posted: &Posted, id: &str) -> Result<(MemberId, Role), WebError> {
     let id: MemberId = id.parse().map_err(|_| WebError::NotFound)?;
-    let role = match posted.fields.text("role") {
-        "member" => Role::Member,
-        "moderator" => Role::Moderator,
-        "admin" => Role::Admin,
-        _ => return Err(WebError::NotUnderstood),
-    };
+    let role = Role::named(posted.fields.text("role")).ok_or(WebError::NotUnderstood)?;
     Ok((id, role))
 }
 
@@ -142,8 +135,8 @@ fn role_form(visit: &Visit, member: &Member) -> Markup {
                     div.field {
                         label for="f-role" { (t.role) }
                         select #f-role name="role" {
-                            @for (code, role) in [("member", Role::Member), ("moderator", Role::Moderator), ("admin", Role::Admin)] {
-                                option value=(code) selected[member.role == role] { (role_name(t, role)) }
+                            @for role in Role::ALL.iter().copied() {
+                                option value=(role.name()) selected[member.role == role] { (role_name(t, role)) }
                             }
                         }
                     }

@@ -1,6 +1,6 @@
 //! What a member wrote: articles by their titles, comments by their first words.
 
-use madang_article::ArticleSummary;
+use madang_article::ArticleHead;
 use madang_board::{ArticleId, CommentId};
 use madang_comment::Comment;
 use madang_kernel::Scroll;
@@ -20,32 +20,35 @@ pub(super) async fn articles(
     web: &Web,
     visit: &Visit,
     member: &Member,
-    found: &Scroll<ArticleSummary, ArticleId>,
+    found: &Scroll<ArticleHead, ArticleId>,
 ) -> Result<Markup, WebError> {
-    let t = visit.texts();
-    let titles = titles(web, &found.items).await?;
-    Ok(html! {
-        section.written aria-labelledby="their-articles" {
-            h2 #their-articles { (t.articles) }
-            @if found.items.is_empty() { p.empty { (t.no_articles_of_theirs) } }
-            (titles)
-            @if found.next.is_some() {
-                p.more { a href={ "/members/" (member.member_id) "/articles" } { (t.all_articles) } }
-            }
-        }
-    })
+    let (t, titles) = (visit.texts(), titles(web, &found.items).await?);
+    let texts = [t.articles, t.no_articles_of_theirs, t.all_articles];
+    Ok(newest(member, "articles", texts, &titles, found))
 }
 
 /// The newest comments, on the page of the member.
 pub(super) fn comments(web: &Web, visit: &Visit, member: &Member, found: &Scroll<Comment, CommentId>) -> Markup {
     let t = visit.texts();
+    let texts = [t.comments, t.no_comments_of_theirs, t.all_their_comments];
+    newest(member, "comments", texts, &words(web, &found.items), found)
+}
+
+fn newest<T, C>(
+    member: &Member,
+    kind: &str,
+    [heading, empty, all]: [&str; 3],
+    listed: &Markup,
+    found: &Scroll<T, C>,
+) -> Markup {
+    let id = format!("their-{kind}");
     html! {
-        section.written aria-labelledby="their-comments" {
-            h2 #their-comments { (t.comments) }
-            @if found.items.is_empty() { p.empty { (t.no_comments_of_theirs) } }
-            (words(web, &found.items))
+        section.written aria-labelledby=(id) {
+            h2 id=(id) { (heading) }
+            @if found.items.is_empty() { p.empty { (empty) } }
+            (listed)
             @if found.next.is_some() {
-                p.more { a href={ "/members/" (member.member_id) "/comments" } { (t.all_their_comments) } }
+                p.more { a href={ "/members/" (member.member_id) "/" (kind) } { (all) } }
             }
         }
     }
@@ -56,7 +59,7 @@ pub(super) async fn all_articles(
     web: &Web,
     visit: &Visit,
     member: &Member,
-    found: &Scroll<ArticleSummary, ArticleId>,
+    found: &Scroll<ArticleHead, ArticleId>,
 ) -> Result<Markup, WebError> {
     let t = visit.texts();
     let listed = titles(web, &found.items).await?;
@@ -90,9 +93,9 @@ fn step(
     }
 }
 
-async fn titles(web: &Web, items: &[ArticleSummary]) -> Result<Markup, WebError> {
+async fn titles(web: &Web, items: &[ArticleHead]) -> Result<Markup, WebError> {
     let boards = web.boards.all().await?;
-    let board_of = |item: &ArticleSummary| boards.iter().find(|found| found.board.board_id == item.board_id);
+    let board_of = |item: &ArticleHead| boards.iter().find(|found| found.board.board_id == item.board_id);
     Ok(html! {
         ol.entries {
             @for item in items {

@@ -12,10 +12,10 @@ use madang_kernel::PageSize;
 use maud::Markup;
 use serde::Deserialize;
 
-use crate::error::{Refused, WebError};
+use crate::error::{OrRefuse as _, Refused, WebError};
 use crate::layout::{NavEntry, Page, whole};
 use crate::posted::Posted;
-use crate::query::LenientQuery;
+use crate::query::{LenientQuery, cursor};
 use crate::reply;
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
@@ -54,7 +54,7 @@ pub(crate) async fn reports(
 ) -> Result<Response, Refused> {
     let list = if query.settled { List::Settled } else { List::Open };
     let main = listed(&web, &visit, list, &query).await;
-    main.map(|main| show(&web, &visit, main)).map_err(|error| error.refuse(&web, &visit))
+    main.map(|main| show(&web, &visit, main)).or_refuse(&web, &visit)
 }
 
 /// What moderators did.
@@ -64,7 +64,7 @@ pub(crate) async fn log(
     LenientQuery(query): LenientQuery<ModerationQuery>,
 ) -> Result<Response, Refused> {
     let main = listed(&web, &visit, List::Log, &query).await;
-    main.map(|main| show(&web, &visit, main)).map_err(|error| error.refuse(&web, &visit))
+    main.map(|main| show(&web, &visit, main)).or_refuse(&web, &visit)
 }
 
 /// Settles a report.
@@ -110,10 +110,6 @@ async fn listed(web: &Web, visit: &Visit, list: List, query: &ModerationQuery) -
             view::reports(web, visit, &listing, &found)
         }
     })
-}
-
-fn cursor<T: std::str::FromStr>(before: Option<&str>) -> Result<Option<T>, WebError> {
-    before.map(|before| before.parse().map_err(|_| WebError::NotFound)).transpose()
 }
 
 fn show(web: &Web, visit: &Visit, main: Markup) -> Response {

@@ -33,6 +33,19 @@ impl AgainstBare<'_> {
     }
 }
 
+/// One request over and over, all of whose answers have the same length.
+pub(super) async fn one_request(
+    options: &Options,
+    scratch: &Scratch,
+    address: SocketAddr,
+    request: Request,
+    (scenario, what, goal): (Scenario, &str, Goal),
+) -> Result<Row> {
+    let body_bytes = body_bytes(address, &request).await?;
+    let load = HttpLoad::new(address, options.connections, vec![request]).expecting(Expect::Bytes(body_bytes));
+    AgainstBare { scenario, what, goal, body_bytes }.run(options, scratch, &load).await
+}
+
 /// The length of the body that answers a request.
 pub(super) async fn body_bytes(address: SocketAddr, request: &Request) -> Result<usize> {
     let mut connection = Connection::open(address).await?;

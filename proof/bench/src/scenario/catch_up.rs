@@ -37,8 +37,8 @@ const STOP_MAX: Duration = Duration::from_secs(10);
 
 /// Fills a log, lets both groups catch up, and compares what they made of it with the truth.
 pub(crate) async fn run(options: &Options, scratch: &Scratch) -> Result<Vec<Row>> {
-    let database = Database::open(&scratch.folder("catch-up")?, Commits::Grouped)?;
-    let log = SqliteLog::new(database.db.clone());
+    let Database { db, .. } = Database::open(&scratch.folder("catch-up")?, Commits::Grouped)?;
+    let log = SqliteLog::new(db.clone());
     for (group, topics) in [(HOT, topics(&Topic::ALL)), (READ, topics(&ReadConsumer::topics()))] {
         // A group that is known before the first entry is written has all of them before it.
         log.subscribe(&GroupId::new(group), &topics).await?;
@@ -52,7 +52,7 @@ pub(crate) async fn run(options: &Options, scratch: &Scratch) -> Result<Vec<Row>
     let views = write(&log, &mut mix, options.entries as usize).await?;
 
     let days = SiteDays::new(TimeZone::UTC);
-    let hot_store = Arc::new(SqliteHot::new(database.db.clone()));
+    let hot_store = Arc::new(SqliteHot::new(db.clone()));
     let hot = HotConsumer::new(hot_store.clone(), clock, days.clone(), GroupId::new(HOT));
     let hot = Arc::new(Counted::new(hot, options.entries.into()));
     let model = Arc::new(MemoryReadModel::new(DEFAULT_BUDGET_BYTES, Arc::new(SystemClock)));
@@ -76,7 +76,7 @@ pub(crate) async fn run(options: &Options, scratch: &Scratch) -> Result<Vec<Row>
 
     compare_hot(&hot_store, &days, noon, &mix).await?;
     compare_read(&model, &mix).await?;
-    database.close().await;
+    db.close().await;
     Ok(rows(options.entries, views, hot_took, read_took))
 }
 

@@ -4,15 +4,15 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
-use madang_article::{Article, ArticleStore, ArticleSummary, Board, CommentMode, CreateArticle, NewBoard};
-use madang_board::{ArticleId, BoardId, MemberId};
-use madang_event::Writer;
-use madang_kernel::{Id as _, Page, PageNumber, PageSize, ShardId};
+use madang_article::{Article, ArticleHead, ArticleStore};
+use madang_board::BoardId;
+use madang_kernel::{Page, PageNumber, PageSize, ShardId};
 use madang_mysql::{Announce, MysqlArticles, Service};
 use mysql_async::Conn;
 use mysql_async::prelude::Queryable as _;
 
 use super::Scenario;
+use super::callers::{create_board, new_article, sample_article};
 use super::relayed::{Relayed, Servers};
 use crate::cli::Options;
 use crate::report::{Figure, Goal, Row};
@@ -87,14 +87,14 @@ fn size() -> Result<PageSize> {
 
 /// A board of so many articles, by the store's own way to fill one.
 async fn fill(store: &MysqlArticles, database: &Relayed, articles: u32) -> Result<BoardId> {
-    let board_id: BoardId = database.ids.next(ShardId::HOME)?;
-    let created_at = database.clock.now();
-    let (slug, title) = ("deep".to_owned(), "Deep".to_owned());
-    let board = Board { board_id, slug, title, comment_mode: CommentMode::TwoLevel, created_at };
-    store.create_board(NewBoard { board, idempotency: None }).await?;
+    let issuer = &database.issuer;
+    let board_id = create_board(store, issuer, ShardId::HOME, "deep".into()).await?;
+    let sample = sample_article(1);
+    let article =
+        |number| new_article(issuer, board_id, &Article { title: format!("Article {number}"), ..sample.clone() });
     let started = Instant::now();
     for first in (0..articles).step_by(SLICE as usize) {
-        let slice = (first..articles.min(first + SLICE)).map(|number| article(database, board_id, number));
+        let slice = (first..articles.min(first + SLICE)).map(article);
         store.create_many(slice.collect::<Result<_>>()?, Announce::Nothing).await?;
         if first % PROGRESS_EVERY == 0 && first > 0 {
             let rate = f64::from(first) / started.elapsed().as_secs_f64();
@@ -104,26 +104,10 @@ async fn fill(store: &MysqlArticles, database: &Relayed, articles: u32) -> Resul
     Ok(board_id)
 }
 
-fn article(database: &Relayed, board_id: BoardId, number: u32) -> Result<CreateArticle> {
-    let (article_id, now): (ArticleId, _) = (database.ids.next(board_id.shard())?, database.clock.now());
-    let article = Article {
-        article_id,
-        board_id,
-        title: format!("Article {number}"),
-        content: "Some words.".into(),
-        content_html: "<p>Some words.</p>".into(),
-        writer: Writer { member_id: MemberId::from_raw(7), name: "somebody".into() },
-        created_at: now,
-        modified_at: now,
-        version: 1,
-    };
-    Ok(CreateArticle { article, event_id: database.ids.next(board_id.shard())?, idempotency: None })
-}
-
 /// What the server reads for a page, over a connection on which nothing else happens.
 async fn rows_read(conn: &mut Conn, board: BoardId, page: i64) -> Result<u64> {
     conn.query_drop("FLUSH STATUS").await.context("the account may not reset its counters")?;
-    let found: Page<ArticleSummary> =
+    let found: Page<ArticleHead> =
         MysqlArticles::page_over(conn, board, PageNumber::new("page", page)?, size()?).await?;
     ensure!(!found.items.is_empty(), "page {page} is empty");
     let read: HashMap<String, u64> =

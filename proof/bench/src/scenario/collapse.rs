@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
-use super::{Scenario, get_article};
+use super::{Scenario, get_one};
 use crate::cli::Options;
 use crate::client::{Connection, Request};
 use crate::report::{Figure, Goal, Row};
@@ -31,7 +31,7 @@ const VIEW_REFRESHES: &str = r#"madang_read_refreshes_total{kind="views"}"#;
 
 /// Asks for cold articles, waits, and asks for the same ones again.
 pub(crate) async fn run(_: &Options, scratch: &Scratch) -> Result<Vec<Row>> {
-    let (name, articles) = get_article::SITE;
+    let (name, articles) = get_one::SITE;
     let site = scratch.site(name, articles)?;
     let server = site.serve()?;
     let ids = FullestBoard::find(server.address).await?.ids(server.address, ARTICLES, ARTICLES).await?;

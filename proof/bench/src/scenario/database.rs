@@ -19,31 +19,36 @@ pub(super) enum Commits {
     OneEach,
 }
 
-/// An open database, with ids of its own.
+/// Ids and the time, for whoever calls a store without its use case.
 #[derive(Clone)]
-pub(super) struct Database {
-    pub(super) db: Sqlite,
+pub(super) struct Issuer {
     pub(super) ids: Arc<IdGenerator>,
     pub(super) clock: Arc<dyn Clock>,
+}
+
+impl Issuer {
+    pub(super) fn new() -> Self {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let now = clock.now().as_millis();
+        let lease = NodeLease { node: NodeId(0), from_ms: now, until_ms: now + LEASE_MS };
+        Self { ids: Arc::new(IdGenerator::new(clock.clone(), lease)), clock }
+    }
+}
+
+/// An open database, with ids of its own.
+pub(super) struct Database {
+    pub(super) db: Sqlite,
+    pub(super) issuer: Issuer,
 }
 
 impl Database {
     /// Opens the database in a data directory that no server holds, with the options a server would take.
     pub(super) fn open(data: &Path, commits: Commits) -> Result<Self> {
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let mut options = SqliteOptions::in_directory(data);
         if commits == Commits::OneEach {
             options.batch_max = 1;
         }
-        let db = madang_sqlite::open(options, clock.clone())?;
-        let now = clock.now().as_millis();
-        let lease = NodeLease { node: NodeId(0), from_ms: now, until_ms: now + LEASE_MS };
-        let ids = Arc::new(IdGenerator::new(clock.clone(), lease));
-        Ok(Self { db, ids, clock })
-    }
-
-    /// Finishes what is queued and closes the database.
-    pub(super) async fn close(self) {
-        self.db.close().await;
+        let issuer = Issuer::new();
+        Ok(Self { db: madang_sqlite::open(options, issuer.clock.clone())?, issuer })
     }
 }

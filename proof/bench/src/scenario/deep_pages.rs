@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use madang_board::BoardId;
 use madang_kernel::{PageNumber, PageSize};
+use madang_sqlite::PageQuery;
 
 use super::Scenario;
-use super::store::{Paging, Store};
+use super::store::Store;
 use crate::cli::Options;
 use crate::client::Connection;
 use crate::process::Server;
@@ -74,10 +75,10 @@ async fn at_the_store(options: &Options, store: &Store, board: BoardId, last: u6
     let last = PageNumber::new("page", i64::try_from(last - 1)?)?;
     let reference = PageNumber::new("page", i64::try_from(REFERENCE_PAGE)?)?;
     let cases = [
-        (Paging::Blocks, reference),
-        (Paging::Blocks, last),
-        (Paging::CoveringSubquery, last),
-        (Paging::PlainOffset, last),
+        (PageQuery::Blocks, reference),
+        (PageQuery::Blocks, last),
+        (PageQuery::CoveringSubquery, last),
+        (PageQuery::PlainOffset, last),
     ];
     let mut samples = cases.map(|_| Samples::new());
     let mut pace = Pace::of(options);

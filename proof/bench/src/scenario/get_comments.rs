@@ -5,12 +5,11 @@ use madang_board::CommentMode;
 use serde_json::json;
 
 use super::Scenario;
-use super::against_bare::{AgainstBare, body_bytes};
+use super::against_bare::one_request;
 use super::post_comment::CONTENT;
 use super::put_like::PEOPLE;
 use crate::cli::Options;
 use crate::client::Request;
-use crate::http_load::{Expect, HttpLoad};
 use crate::report::{Goal, Row};
 use crate::site::{Scratch, fetch, new_article, text};
 
@@ -40,11 +39,9 @@ pub(crate) async fn run(options: &Options, scratch: &Scratch) -> Result<Vec<Row>
             }
         }
         let page = Request::get(&format!("{path}?page=1&page_size={PAGE_SIZE}"));
-        let body_bytes = body_bytes(server.address, &page).await?;
-        let load = HttpLoad::new(server.address, options.connections, vec![page]).expecting(Expect::Bytes(body_bytes));
         let what = format!("GET of {PAGE_SIZE} comments, {name}");
-        let line = AgainstBare { scenario: Scenario::GetComments, what: &what, goal: Goal::None, body_bytes };
-        rows.push(line.run(options, scratch, &load).await?);
+        let line = (Scenario::GetComments, what.as_str(), Goal::None);
+        rows.push(one_request(options, scratch, server.address, page, line).await?);
         server.stop().await?;
     }
     Ok(rows)

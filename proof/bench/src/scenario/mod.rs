@@ -1,25 +1,22 @@
 //! What is measured: one file a question.
 
 mod against_bare;
+mod callers;
 mod catch_up;
 mod cluster_pages;
 mod collapse;
-mod comment_callers;
 mod counted;
 mod database;
 mod deep_pages;
 mod folding;
-mod get_article;
-mod get_board;
 mod get_comments;
+mod get_one;
 mod get_page;
 mod get_zipf;
-mod in_place;
 mod lag_site;
-mod like_callers;
-mod like_ways;
 mod log_mix;
 mod overload;
+mod population;
 mod post_article;
 mod post_comment;
 mod post_view;
@@ -29,7 +26,6 @@ mod relayed;
 mod sign_in_flood;
 mod startup;
 mod store;
-mod view_callers;
 mod zipf;
 
 use std::fmt;
@@ -58,7 +54,7 @@ pub(crate) enum Scenario {
     PostArticle,
     /// Writing comments on one article over HTTP, against the same rows without HTTP, and one transaction a comment.
     PostComment,
-    /// Likes of one hot article over HTTP and at the store, against one transaction a like; four ways of counting.
+    /// Likes of one hot article over HTTP and at the store, against one transaction a like.
     PutLike,
     /// Views over HTTP, against bare axum and one transaction a view.
     PostView,
@@ -115,9 +111,9 @@ impl Scenario {
             bail!("only read-lag is measured on a cluster");
         }
         match self {
-            Self::GetArticle => get_article::run(options, scratch).await,
+            Self::GetArticle => get_one::article(options, scratch).await,
             Self::GetZipf => get_zipf::run(options, scratch).await,
-            Self::GetBoard => get_board::run(options, scratch).await,
+            Self::GetBoard => get_one::board(options, scratch).await,
             Self::GetComments => get_comments::run(options, scratch).await,
             Self::GetPage => get_page::run(options, scratch).await,
             Self::PostArticle => post_article::run(options, scratch).await,

@@ -2,10 +2,12 @@
 
 use anyhow::{Context, Result};
 use madang_article::Article;
+use madang_sqlite::SqliteArticles;
 use serde_json::{Value, json};
 
 use super::Scenario;
-use super::store::Store;
+use super::callers::ArticleCallers;
+use super::database::{Commits, Database};
 use crate::cli::Options;
 use crate::client::Request;
 use crate::http_load::HttpLoad;
@@ -37,11 +39,11 @@ pub(crate) async fn run(options: &Options, scratch: &Scratch) -> Result<Vec<Row>
     // The limit writes what the server made of the text, so that both write the same rows.
     let copy = article(fetch(server.address, &requests[0]).await?)?;
 
-    let store = Store::open(&scratch.folder("writes-limit")?)?;
-    let bench_board = store.create_board().await?;
+    let Database { db, issuer } = Database::open(&scratch.folder("writes-limit")?, Commits::Grouped)?;
     let callers = usize::from(options.connections);
+    let at_store = ArticleCallers::on_new_boards(SqliteArticles::new(db.clone()), issuer, 1, callers, copy).await?;
     let load = HttpLoad::new(server.address, options.connections, requests);
-    let limit = Side::new("without HTTP", |length| store.create_for(length, callers, bench_board, &copy));
+    let limit = Side::new("without HTTP", |length| at_store.run(length));
     let [figures, limits] = by_turns(options, [load.side("POST"), limit]).await;
     let row = Row::compare(
         Scenario::PostArticle,
@@ -50,7 +52,7 @@ pub(crate) async fn run(options: &Options, scratch: &Scratch) -> Result<Vec<Row>
         Figure::rate(&format!("{callers} callers of the store"), &limits),
         GOAL,
     );
-    store.close().await;
+    db.close().await;
     server.stop().await?;
     Ok(vec![row])
 }

@@ -1,18 +1,19 @@
 //! Writing comments on one article over HTTP, in both arrangements, against as many callers of the store, and those against
 //! one transaction a comment.
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use madang_board::CommentMode;
+use madang_sqlite::SqliteComments;
 use serde_json::json;
 
 use super::Scenario;
-use super::comment_callers::CommentCallers;
+use super::callers::CommentCallers;
 use super::database::{Commits, Database};
 use super::put_like::PEOPLE;
 use crate::cli::Options;
 use crate::client::Request;
 use crate::http_load::HttpLoad;
-use crate::load::by_turns;
+use crate::load::{Side, by_turns};
 use crate::report::{Figure, Goal, Row};
 use crate::site::{Scratch, Site, new_article};
 
@@ -47,15 +48,21 @@ async fn measure(
     let http = HttpLoad::new(server.address, options.connections, requests);
 
     let callers = usize::from(options.connections);
-    let at_store = |commits| {
-        let folder = scratch.folder(&format!("comments-{mode:?}-{commits:?}"))?;
-        Ok::<_, anyhow::Error>(CommentCallers::new(Database::open(&folder, commits)?, callers, mode, CONTENT))
-    };
-    let (grouped, one_each) = (at_store(Commits::Grouped)?, at_store(Commits::OneEach)?);
-    let sides = [http.side("POST"), grouped.side("without HTTP"), one_each.side("one transaction each")];
+    let open = |commits| Database::open(&scratch.folder(&format!("comments-{mode:?}-{commits:?}"))?, commits);
+    let (grouped, one_each) = (open(Commits::Grouped)?, open(Commits::OneEach)?);
+    let [many, single] = [&grouped, &one_each].map(|Database { db, issuer }| {
+        CommentCallers::new(SqliteComments::new(db.clone()), issuer.clone(), callers, mode, CONTENT)
+    });
+    let sides = [
+        http.side("POST"),
+        Side::new("without HTTP", |length| many.run(length)),
+        Side::new("one transaction each", |length| single.run(length)),
+    ];
     let [posted, stored, alone] = by_turns(options, sides).await;
-    grouped.close().await?;
-    one_each.close().await?;
+    for (callers, Database { db, .. }) in [(many, grouped), (single, one_each)] {
+        ensure!(callers.count().await? > 0, "no comment was written");
+        db.close().await;
+    }
     server.stop().await?;
 
     let against = |what: String, figure, limit: String, of_limit, goal| {

@@ -4,15 +4,16 @@
 use std::borrow::Cow;
 
 use anyhow::{Result, ensure};
+use madang_sqlite::SqliteViews;
 
 use super::Scenario;
+use super::callers::ViewCallers;
 use super::database::{Commits, Database};
 use super::put_like::PEOPLE;
-use super::view_callers::ViewCallers;
 use crate::cli::Options;
 use crate::client::Request;
 use crate::http_load::{Expect, HttpLoad, Script};
-use crate::load::{Turns, by_turns};
+use crate::load::{Side, Turns, by_turns};
 use crate::report::{Figure, Goal, Row};
 use crate::site::{FullestBoard, Scratch};
 
@@ -60,15 +61,16 @@ pub(crate) async fn run(options: &Options, scratch: &Scratch) -> Result<Vec<Row>
     let pairs = Pairs { articles, tokens: site.tokens.clone(), connections };
     let counted = HttpLoad::new(server.address, options.connections, pairs);
     let counted = counted.expecting(Expect::Text("\"counted\":true"));
-    let one_each = ViewCallers::new(Database::open(&scratch.folder("views-one-each")?, Commits::OneEach)?, connections);
+    let Database { db, issuer } = Database::open(&scratch.folder("views-one-each")?, Commits::OneEach)?;
+    let one_each = ViewCallers::new(SqliteViews::new(db.clone()), issuer, connections);
     let sides = [
         counted.side("counted"),
         repeated.side("repeated"),
         limit.side("bare axum"),
-        one_each.side("one transaction each"),
+        Side::new("one transaction each", |length| one_each.run(length)),
     ];
     let turns = by_turns(options, sides).await;
-    one_each.close().await;
+    db.close().await;
     server.stop().await?;
     Ok(rows(&turns))
 }

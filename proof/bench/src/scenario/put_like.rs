@@ -1,19 +1,20 @@
-//! Likes of one hot article by 3,000 members: over HTTP, and at the store in the four ways of counting, all beside one
-//! transaction a like. Members like and take it back in turn, so that every request changes a row, a counter and the log.
+//! Likes of one hot article by 3,000 members: over HTTP, and at the store, both beside one transaction a like. Members like
+//! and take it back in turn, so that every request changes a row, a counter and the log.
 
 use std::borrow::Cow;
 use std::net::SocketAddr;
 
 use anyhow::{Context, Result, ensure};
+use madang_sqlite::SqliteLikes;
 
 use super::Scenario;
-use super::database::Commits;
-use super::like_callers::{LikeCallers, Population};
-use super::like_ways::Counting;
+use super::callers::LikeCallers;
+use super::database::{Commits, Database};
+use super::population::Population;
 use crate::cli::Options;
 use crate::client::Request;
 use crate::http_load::{HttpLoad, Script};
-use crate::load::{Turns, by_turns};
+use crate::load::{Side, Turns, by_turns};
 use crate::report::{Figure, Goal, Row};
 use crate::site::{FullestBoard, Scratch, fetch};
 
@@ -47,34 +48,29 @@ pub(crate) async fn run(options: &Options, scratch: &Scratch) -> Result<Vec<Row>
     let script = LikeScript { population, like: of_all("PUT"), unlike: of_all("DELETE") };
     let http = HttpLoad::new(server.address, options.connections, script);
 
-    let at_store = |name: &str, commits, counting| {
-        LikeCallers::open(&scratch.folder(&format!("likes-{name}"))?, commits, counting, population, callers)
-    };
-    let one_each = at_store("one-each", Commits::OneEach, Counting::UpdateInPlace)?;
-    let grouped = at_store("grouped", Commits::Grouped, Counting::Grouped)?;
-    let in_place = at_store("in-place", Commits::Grouped, Counting::UpdateInPlace)?;
-    let for_update = at_store("for-update", Commits::Grouped, Counting::SelectForUpdate)?;
-    let optimistic = at_store("optimistic", Commits::Grouped, Counting::Optimistic)?;
+    let one_each = Database::open(&scratch.folder("likes-one-each")?, Commits::OneEach)?;
+    let grouped = Database::open(&scratch.folder("likes-grouped")?, Commits::Grouped)?;
+    let [alone, together] = [&one_each, &grouped].map(|Database { db, issuer }| {
+        LikeCallers::new(SqliteLikes::new(db.clone()), issuer.clone(), population, callers)
+    });
     let sides = [
         http.side("HTTP"),
-        one_each.side("one transaction each"),
-        grouped.side("grouped"),
-        in_place.side("in place"),
-        for_update.side("for update"),
-        optimistic.side("optimistic"),
+        Side::new("one transaction each", |length| alone.run(length)),
+        Side::new("grouped", |length| together.run(length)),
     ];
     let turns = by_turns(options, sides).await;
     if turns[0].samples.errors().is_empty() {
         ensure_counted(server.address, &path, population.likes_after(&http.sent())).await?;
     }
-    for callers in [one_each, grouped, in_place, for_update, optimistic] {
-        callers.close().await?;
+    for (callers, Database { db, .. }) in [(alone, one_each), (together, grouped)] {
+        callers.ensure_counted().await?;
+        db.close().await;
     }
     server.stop().await?;
     Ok(rows(&turns))
 }
 
-fn rows([http, one_each, grouped, in_place, for_update, optimistic]: &[Turns; 6]) -> Vec<Row> {
+fn rows([http, one_each, grouped]: &[Turns; 3]) -> Vec<Row> {
     let against = |what: &str, figure, limit: &str, of_limit, goal| {
         Row::compare(Scenario::PutLike, "/s", Figure::rate(what, figure), Figure::rate(limit, of_limit), goal)
     };
@@ -83,9 +79,6 @@ fn rows([http, one_each, grouped, in_place, for_update, optimistic]: &[Turns; 6]
         against("PUT and DELETE of likes", http, "grouped at the store", grouped, Goal::None),
         against("PUT and DELETE of likes", http, one, one_each, Goal::None),
         against("grouped at the store", grouped, one, one_each, GOAL),
-        against("update in place", in_place, one, one_each, Goal::None),
-        against("select for update", for_update, one, one_each, Goal::None),
-        against("optimistic", optimistic, one, one_each, Goal::None),
     ]
 }
 

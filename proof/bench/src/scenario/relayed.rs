@@ -7,16 +7,16 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use madang_engine_kafka::{KafkaLog, KafkaOptions};
 use madang_event::{Envelope, Topic};
-use madang_kernel::{Clock, IdGenerator, NodeId, NodeLease, SystemClock};
+use madang_kernel::{Clock as _, SystemClock};
 use madang_messaging::{Assignment, OnError, Relay, RelayConfig, Supervisor};
 use madang_mysql::{Mysql, MysqlOptions, MysqlOutbox, ServerOptions, Service};
 use mysql_async::prelude::Queryable as _;
 use tokio::sync::watch;
 
+use super::database::Issuer;
+
 const MYSQL: &str = "MADANG_TEST_MYSQL";
 const KAFKA: &str = "MADANG_TEST_KAFKA";
-/// Longer than any run: a lease that ended would stop it.
-const LEASE_MS: i64 = 24 * 60 * 60 * 1_000;
 /// Few: topics stay at the broker.
 const PARTITIONS: u32 = 2;
 const STOP_MAX: Duration = Duration::from_secs(5);
@@ -54,8 +54,7 @@ impl Servers {
 #[derive(Clone)]
 pub(super) struct Relayed {
     pub(super) db: Mysql,
-    pub(super) ids: Arc<IdGenerator>,
-    pub(super) clock: Arc<dyn Clock>,
+    pub(super) issuer: Issuer,
     options: MysqlOptions,
     tasks: Arc<Mutex<Option<Supervisor>>>,
     log: KafkaLog,
@@ -64,8 +63,8 @@ pub(super) struct Relayed {
 impl Relayed {
     /// Opens the databases of a service, and starts their relay.
     pub(super) async fn open(servers: &Servers, options: MysqlOptions, service: Service) -> Result<Self> {
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let db = Mysql::open(&options, service, clock.clone()).await?;
+        let issuer = Issuer::new();
+        let db = Mysql::open(&options, service, issuer.clock.clone()).await?;
         let prefix = format!("{}.", options.database_prefix);
         let kafka = KafkaOptions {
             prefix,
@@ -77,14 +76,12 @@ impl Relayed {
         let log = KafkaLog::connect(kafka).await?;
         let (_, all) = watch::channel(Assignment::ALL);
         let outbox = Arc::new(MysqlOutbox::new(&db));
-        let (relay, hand_over) = Relay::new(RelayConfig::default(), outbox, Arc::new(log.clone()), all, clock.clone());
+        let (relay, hand_over) =
+            Relay::new(RelayConfig::default(), outbox, Arc::new(log.clone()), all, issuer.clock.clone());
         db.hand_over_to(hand_over);
         let tasks = Supervisor::new("bench");
         tasks.spawn("relay", OnError::Restart, move |stop| relay.clone().run(stop));
-        let now = clock.now().as_millis();
-        let lease = NodeLease { node: NodeId(0), from_ms: now, until_ms: now + LEASE_MS };
-        let ids = Arc::new(IdGenerator::new(clock.clone(), lease));
-        Ok(Self { db, ids, clock, options, tasks: Arc::new(Mutex::new(Some(tasks))), log })
+        Ok(Self { db, issuer, options, tasks: Arc::new(Mutex::new(Some(tasks))), log })
     }
 
     /// Waits until the relay has sent everything; returns how long that took. A rate whose events stayed behind is none.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use madang_article::{
-    Article, ArticleStore, ArticleSummary, Board, CommentMode, CreateArticle, CreateBoard, DeleteArticle,
-    DeleteOutcome, EditArticle, EditOutcome, NewBoard,
+    Article, ArticleHead, ArticleStore, Board, CommentMode, CreateArticle, CreateBoard, DeleteArticle, DeleteOutcome,
+    EditArticle, EditOutcome, NewBoard,
 };
 use madang_board::{ArticleId, BoardId, MemberId};
 use madang_event::{Envelope, Writer};
@@ -97,7 +97,7 @@ impl<H: ArticleStoreHarness> Site<H> {
         self.store.delete(delete).await.unwrap()
     }
 
-    pub(super) async fn page(&self, number: i64, size: i64) -> Page<ArticleSummary> {
+    pub(super) async fn page(&self, number: i64, size: i64) -> Page<ArticleHead> {
         self.store.page(self.board, page_number(number), page_size(size)).await.unwrap()
     }
 
@@ -150,6 +150,6 @@ pub(super) fn page_number(number: i64) -> PageNumber {
     PageNumber::new("page", number).unwrap()
 }
 
-pub(super) fn ids(items: &[ArticleSummary]) -> Vec<i64> {
+pub(super) fn ids(items: &[ArticleHead]) -> Vec<i64> {
     items.iter().map(|item| item.article_id.raw()).collect()
 }

@@ -1,6 +1,6 @@
 //! Boards and new articles: kept as they were handed in, counted and reported.
 
-use madang_article::{ArticleSummary, CreateBoard, NewBoard};
+use madang_article::{ArticleHead, CreateBoard, NewBoard};
 use madang_board::{ArticleId, BoardId};
 use madang_event::{BoardCount, Event, Topic};
 use madang_kernel::Id;
@@ -39,7 +39,7 @@ pub(super) async fn a_created_article_is_found_as_it_was<H: ArticleStoreHarness>
     let site = Site::open(harness).await;
     let article = site.create().await;
     assert_eq!(site.store.find(article.article_id).await.unwrap(), Some(article.clone()));
-    let summary = ArticleSummary {
+    let summary = ArticleHead {
         article_id: article.article_id,
         board_id: article.board_id,
         title: article.title,

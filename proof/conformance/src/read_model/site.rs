@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use madang_article_read::{
-    ArticleGroup, ArticleText, Change, Count, Entry, Filled, FilledList, ListLookup, Lookup, Newest, ReadModel, Shown,
-    Step, Window,
+    ArticleGroup, ArticleText, Change, Count, Entry, Filled, FilledList, ListLookup, Lookup, NewestArticles, ReadModel,
+    Shown, Step, Window,
 };
 use madang_board::{ArticleId, BoardId, CommentId, MemberId};
 use madang_event::{ArticleDeleted, ArticleLikes, ArticleState, BoardCount, CommentChange, Envelope, Event, Writer};
@@ -54,7 +54,7 @@ impl<H: ReadModelHarness> Site<H> {
         self.model.merge(events.into_iter().filter_map(Change::of).collect()).await.unwrap();
     }
 
-    pub(super) async fn fill_list(&self, board: i64, told: Option<Newest>) {
+    pub(super) async fn fill_list(&self, board: i64, told: Option<NewestArticles>) {
         let reservation = self.model.reserve_list(self::board(board)).await.unwrap();
         let filled = self.model.fill_list(reservation, self::board(board), told).await.unwrap();
         assert!(matches!(filled, Filled::Stored(_)));
@@ -116,9 +116,9 @@ pub(super) fn page(number: i64, size: i64) -> Window {
     Window::Page(PageNumber::new("page", number).unwrap(), PageSize::new("size", size).unwrap())
 }
 
-pub(super) fn newest(ids: &[i64], is_all: bool, count: u64, version: u64) -> Option<Newest> {
+pub(super) fn newest(ids: &[i64], is_all: bool, count: u64, version: u64) -> Option<NewestArticles> {
     let ids = ids.iter().copied().map(article).collect();
-    Some(Newest { ids, is_all, count: BoardCount { article_count: count, version } })
+    Some(NewestArticles { ids, is_all, count: BoardCount { article_count: count, version } })
 }
 
 /// What owners tell; each count has itself as version, so a greater one is newer.

@@ -13,7 +13,7 @@ use crate::sample::{article, board_count, change, created, deleted, edited, ever
 fn list(ids: impl IntoIterator<Item = i64>, is_all: bool) -> BoardList {
     let ids: Vec<_> = ids.into_iter().map(article).collect();
     let count = board_count(ids.len() as u64, ids.len() as u64);
-    BoardList::of(Newest { ids, is_all, count })
+    BoardList::of(NewestArticles { ids, is_all, count })
 }
 
 fn size(size: i64) -> PageSize {

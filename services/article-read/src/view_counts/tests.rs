@@ -3,16 +3,14 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use madang_board::BoardId;
-use madang_kernel::{ManualClock, Page, PageNumber, PageSize, Scroll};
+use madang_kernel::ManualClock;
 use madang_messaging::{OnError, Supervisor};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use super::*;
-use crate::{ArticleHead, ArticleText, Count, Newest};
 
-/// An owner of views alone: nobody asks it for more.
+/// An owner that can be slow or away, and counts who asks.
 struct Views {
     count: AtomicU64,
     gone: AtomicBool,
@@ -22,7 +20,7 @@ struct Views {
 }
 
 #[async_trait]
-impl Owners for Views {
+impl ViewOwner for Views {
     async fn view_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<u64>>, StoreError> {
         self.loads.fetch_add(1, Ordering::SeqCst);
         let _passed = self.gate.acquire().await.unwrap();
@@ -31,30 +29,6 @@ impl Owners for Views {
         }
         let count = (!self.gone.load(Ordering::SeqCst)).then(|| self.count.load(Ordering::SeqCst));
         Ok(vec![count; articles.len()])
-    }
-
-    async fn articles(&self, _: &[ArticleId]) -> Result<Vec<Option<ArticleText>>, StoreError> {
-        Err(StoreError::broken("test", "not asked"))
-    }
-    async fn comment_counts(&self, _: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError> {
-        Err(StoreError::broken("test", "not asked"))
-    }
-    async fn like_counts(&self, _: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError> {
-        Err(StoreError::broken("test", "not asked"))
-    }
-    async fn newest(&self, _: BoardId, _: usize) -> Result<Option<Newest>, StoreError> {
-        Err(StoreError::broken("test", "not asked"))
-    }
-    async fn page(&self, _: BoardId, _: PageNumber, _: PageSize) -> Result<Option<Page<ArticleHead>>, StoreError> {
-        Err(StoreError::broken("test", "not asked"))
-    }
-    async fn scroll(
-        &self,
-        _: BoardId,
-        _: Option<ArticleId>,
-        _: PageSize,
-    ) -> Result<Option<Scroll<ArticleHead, ArticleId>>, StoreError> {
-        Err(StoreError::broken("test", "not asked"))
     }
 }
 

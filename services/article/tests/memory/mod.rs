@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use madang_article::{
-    Article, ArticleStore, ArticleSummary, Board, BoardWithCount, CreateArticle, CreateBoard, DeleteArticle,
+    Article, ArticleHead, ArticleStore, Board, BoardWithCount, CreateArticle, CreateBoard, DeleteArticle,
     DeleteOutcome, EditArticle, EditOutcome, NewBoard, NewestArticles,
 };
 use madang_board::{Act, ArticleId, BoardId, MemberId};
@@ -51,8 +51,8 @@ impl Rows {
         self.articles.get(&article).map(|found| (found.board_id, article))
     }
 
-    fn newest_first(&self, board: BoardId) -> impl Iterator<Item = ArticleSummary> {
-        self.articles.values().rev().filter(move |article| article.board_id == board).map(|article| ArticleSummary {
+    fn newest_first(&self, board: BoardId) -> impl Iterator<Item = ArticleHead> {
+        self.articles.values().rev().filter(move |article| article.board_id == board).map(|article| ArticleHead {
             article_id: article.article_id,
             board_id: article.board_id,
             title: article.title.clone(),
@@ -116,7 +116,7 @@ impl ArticleStore for MemoryArticles {
         Ok(Some(NewestArticles { ids, is_all, count: counter.count }))
     }
 
-    async fn page(&self, board: BoardId, page: PageNumber, size: PageSize) -> Result<Page<ArticleSummary>, StoreError> {
+    async fn page(&self, board: BoardId, page: PageNumber, size: PageSize) -> Result<Page<ArticleHead>, StoreError> {
         let rows = self.rows();
         let items = rows.newest_first(board).skip(page.offset(size) as usize).take(size.get() as usize).collect();
         let count = rows.newest_first(board).count() as u64;
@@ -128,7 +128,7 @@ impl ArticleStore for MemoryArticles {
         board: BoardId,
         before: Option<ArticleId>,
         size: PageSize,
-    ) -> Result<Scroll<ArticleSummary, ArticleId>, StoreError> {
+    ) -> Result<Scroll<ArticleHead, ArticleId>, StoreError> {
         let rows = self.rows();
         let after_cursor = rows.newest_first(board).filter(|item| before.is_none_or(|before| item.article_id < before));
         let items = after_cursor.take(size.get() as usize + 1).collect();
@@ -140,7 +140,7 @@ impl ArticleStore for MemoryArticles {
         writer: MemberId,
         before: Option<ArticleId>,
         size: PageSize,
-    ) -> Result<Scroll<ArticleSummary, ArticleId>, StoreError> {
+    ) -> Result<Scroll<ArticleHead, ArticleId>, StoreError> {
         let rows = self.rows();
         let written = rows.boards.keys().flat_map(|board| rows.newest_first(*board));
         let mut written: Vec<_> = written.filter(|item| item.writer.member_id == writer).collect();

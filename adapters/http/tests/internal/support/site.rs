@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use axum::Router;
-use madang_article_read::{ArticleHead, ArticleOwner, ArticleText, CommentOwner, Count, LikeOwner, Newest, ViewOwner};
+use madang_article_read::{
+    ArticleHead, ArticleOwner, ArticleText, CommentOwner, Count, LikeOwner, NewestArticles, ViewOwner,
+};
 use madang_board::{
     Act, ActId, ActKind, Actor, ArticleFacts, ArticleId, ArticleLookup, BoardId, BoardLookup, CommentId, CommentLookup,
     CommentMode, MemberId, Role,
@@ -133,11 +135,11 @@ impl ArticleOwner for Site {
         Ok(articles.iter().map(|article| self.text(*article)).collect())
     }
 
-    async fn newest(&self, asked: BoardId, limit: usize) -> Result<Option<Newest>, StoreError> {
+    async fn newest(&self, asked: BoardId, limit: usize) -> Result<Option<NewestArticles>, StoreError> {
         self.question().await?;
         let ids: Vec<_> = self.heads(self.articles + 1, limit).iter().map(|head| head.article_id).collect();
         let count = BoardCount { article_count: self.articles as u64, version: u64::MAX };
-        Ok((asked == board()).then_some(Newest { is_all: ids.len() as i64 == self.articles, ids, count }))
+        Ok((asked == board()).then_some(NewestArticles { is_all: ids.len() as i64 == self.articles, ids, count }))
     }
 
     async fn page(

@@ -118,7 +118,7 @@ impl<'a> Opening<'a> {
             article_lookup: lookup,
         };
         if roles.reads() {
-            let owners = Arc::new(peers::owners(&services, &self.peers));
+            let owners = peers::owners(&services, &self.peers);
             services.read = Some(base.read(self.model.clone(), owners));
         }
         services

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use axum::Router;
 use madang_article::ArticleService;
-use madang_article_read::{ArticleOwner, CommentOwner, LikeOwner, MixedOwners, ViewOwner};
+use madang_article_read::{ArticleOwner, CommentOwner, LikeOwner, Owners, ViewOwner};
 use madang_board::{ArticleLookup, BoardLookup, CommentLookup};
 use madang_comment::CommentService;
 use madang_http::{
@@ -62,13 +62,14 @@ pub(super) fn sessions(
 }
 
 /// The owners of what the query model is made of, each in this process or at a peer.
-pub(super) fn owners(services: &Services, peers: &Arc<HttpPeers>) -> MixedOwners {
+pub(super) fn owners(services: &Services, peers: &Arc<HttpPeers>) -> Owners {
     let local = Local::of(services);
-    MixedOwners {
+    Owners {
         articles: local.articles.unwrap_or_else(|| peers.clone()),
         comments: local.comments.unwrap_or_else(|| peers.clone()),
         likes: local.likes.unwrap_or_else(|| peers.clone()),
         views: local.views.unwrap_or_else(|| peers.clone()),
+        joined: None,
     }
 }
 

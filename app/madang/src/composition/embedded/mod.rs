@@ -12,7 +12,7 @@ use madang_comment::CommentService;
 use madang_hot_article::HotService;
 use madang_kernel::{Clock, NodeLeases as _, SystemClock};
 use madang_member::{MemberService, Moderated, Moderation, SigningKeys};
-use madang_memory::{LocalOwners, MemoryReadModel};
+use madang_memory::{MemoryReadModel, local_owners};
 use madang_messaging::GroupId;
 use madang_sqlite::{
     Sqlite, SqliteDeadLetters, SqliteJoinedArticles, SqliteLeases, SqliteLog, SqliteModeration, SqliteOptions,
@@ -81,18 +81,13 @@ impl<'a> Opening<'a> {
         let comments = base.comments(stores.comments.clone(), articles.clone());
         let likes = base.likes(stores.likes.clone(), articles.clone());
         let views = self.views(&articles);
-        let owners = LocalOwners {
-            articles: articles.clone(),
-            comments: comments.clone(),
-            likes: likes.clone(),
-            views: views.clone(),
-            together: Some(Arc::new(SqliteJoinedArticles::new(self.database.clone()))),
-        };
+        let joined = Arc::new(SqliteJoinedArticles::new(self.database.clone()));
+        let owners = local_owners(articles.clone(), comments.clone(), likes.clone(), views.clone(), Some(joined));
         Services {
             sessions: members.sessions(),
             article_lookup: articles.clone(),
             moderation: Some(self.moderation(&members, &articles, &comments)),
-            read: Some(base.read(self.model.clone(), Arc::new(owners))),
+            read: Some(base.read(self.model.clone(), owners)),
             hot: Some(self.hot()),
             members: Some(members),
             articles: Some(articles),

@@ -14,7 +14,7 @@ use madang_hot_article::{HotService, Progress, SiteDays};
 use madang_kernel::{IdGenerator, NodeId, NodeLease, StoreError, SystemClock, Timestamp};
 use madang_like::LikeService;
 use madang_member::{MemberOptions, MemberService, Moderated, Moderation};
-use madang_memory::{LocalOwners, MemoryReadModel};
+use madang_memory::{MemoryReadModel, local_owners};
 use madang_messaging::{AfterCommit, OnError, Supervisor};
 use madang_server::{PartState, Readiness, RequestPolicy};
 use madang_sqlite::{
@@ -65,14 +65,8 @@ impl TestSite {
         let views = ViewService::new(store, articles.clone(), ids, clock.clone(), &guests, ViewConfig::default());
         let views = Arc::new(views);
         let model = Arc::new(MemoryReadModel::new(BUDGET_BYTES, clock.clone()));
-        let owners = LocalOwners {
-            articles: articles.clone(),
-            comments: comments.clone(),
-            likes: likes.clone(),
-            views: views.clone(),
-            together: None,
-        };
-        let read = Arc::new(ReadService::new(model.clone(), Arc::new(owners), clock.clone()));
+        let owners = local_owners(articles.clone(), comments.clone(), likes.clone(), views.clone(), None);
+        let read = Arc::new(ReadService::new(model.clone(), owners, clock.clone()));
         load_in_background(&read);
         let live = LiveHub::default();
         db.after_commit(Arc::new(OwnCommits { model, read: read.clone(), live: live.clone() }));

@@ -1,0 +1,95 @@
+//! Reads that several servers answer together.
+
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+
+use madang_board::ArticleId;
+use madang_engine_mysql::{Cells, Many, SqlError, Tx, Values, snapshot};
+use madang_kernel::{Id as _, PageSize, Scroll, ServerIndex, ShardId, StoreError};
+
+use crate::Mysql;
+
+/// What every server tells, one server after the other.
+pub(crate) async fn from_each<T>(
+    db: &Mysql,
+    sql: &'static str,
+    values: Values,
+    read: fn(Cells) -> Result<T, SqlError>,
+) -> Result<Vec<T>, StoreError> {
+    let mut told = Vec::new();
+    for server in db.servers() {
+        for cells in db.read(server, sql, values.clone()).await? {
+            told.push(read(cells)?);
+        }
+    }
+    Ok(told)
+}
+
+/// A step of a list of which each server told its newest: the newest of them all.
+pub(crate) fn newest_of_all<T, C: Ord>(mut told: Vec<T>, size: PageSize, id: fn(&T) -> C) -> Scroll<T, C> {
+    told.sort_by_key(|item| Reverse(id(item)));
+    // One more than asked for tells whether there are others.
+    told.truncate(size.get() as usize + 1);
+    Scroll::from_surplus(told, size, id)
+}
+
+/// The first of the articles that each server told the next of.
+pub(crate) fn first_of_all(mut told: Vec<ArticleId>, limit: usize) -> Vec<ArticleId> {
+    told.sort_unstable();
+    told.dedup();
+    told.truncate(limit);
+    told
+}
+
+/// Column: the article.
+pub(crate) fn article_id(mut cells: Cells) -> Result<ArticleId, SqlError> {
+    Ok(ArticleId::from_raw(cells.next()?))
+}
+
+/// The primary key of what is counted of an article, and of the mark that it is gone.
+pub(crate) fn parts_key(article: ArticleId) -> Values {
+    vec![ShardId::of_parts(article).number().into(), article.raw().into()]
+}
+
+/// Keys of what is counted of articles, by the server that has it.
+pub(crate) fn parts_by_server(db: &Mysql, articles: &[ArticleId]) -> HashMap<ServerIndex, Vec<Values>> {
+    let mut by_server: HashMap<_, Vec<Values>> = HashMap::new();
+    for article in articles {
+        let server = db.map().server(ShardId::of_parts(*article));
+        by_server.entry(server).or_default().push(parts_key(*article));
+    }
+    by_server
+}
+
+/// Counters in the order asked, of one moment on each server; `None` for an article that is gone.
+pub(crate) async fn counts<C: Copy + Default>(
+    db: &Mysql,
+    articles: &[ArticleId],
+    [counts, gone]: [&Many; 2],
+    read: fn(Cells) -> Result<(ArticleId, C), SqlError>,
+) -> Result<Vec<Option<C>>, StoreError> {
+    let (mut found, mut ended) = (HashMap::with_capacity(articles.len()), HashSet::new());
+    for (server, keys) in parts_by_server(db, articles) {
+        let told: Result<Told<C>, SqlError> =
+            snapshot!(db.server(server), |tx| counts_in(&mut tx, &keys, [counts, gone], read));
+        let (counted, gone) = told?;
+        found.extend(counted);
+        ended.extend(gone);
+    }
+    let one = |article: &ArticleId| (!ended.contains(article)).then(|| found.get(article).copied().unwrap_or_default());
+    Ok(articles.iter().map(one).collect())
+}
+
+/// Counters, and the articles that are gone.
+type Told<C> = (Vec<(ArticleId, C)>, Vec<ArticleId>);
+
+async fn counts_in<C>(
+    tx: &mut Tx<'_>,
+    keys: &[Values],
+    [counts, gone]: [&Many; 2],
+    read: fn(Cells) -> Result<(ArticleId, C), SqlError>,
+) -> Result<Told<C>, SqlError> {
+    let counted = tx.read_many(counts, keys.to_vec()).await?.into_iter().map(read).collect::<Result<_, _>>()?;
+    let ended = tx.read_many(gone, keys.to_vec()).await?.into_iter().map(article_id).collect::<Result<_, _>>()?;
+    Ok((counted, ended))
+}
