@@ -146,7 +146,11 @@ fn change(tx: &Connection, change: &ChangeMember) -> Result<ChangeOutcome, Store
     };
     let mut has = tx.prepare_cached(HAS_OTHER_ADMIN).map_err(sql_error)?;
     let has_other_admin = has.query_row([member], |row| row.get(0)).map_err(sql_error)?;
-    let changed = match found.changed(&change.change, change.changed_at, has_other_admin) {
+    let actor = match &change.act {
+        Some(act) => find.query_row([act.moderator_id.raw()], row::record).optional().map_err(sql_error)?,
+        None => None,
+    };
+    let changed = match change.decide(found, has_other_admin, actor.as_ref()) {
         Ok(changed) => changed,
         Err(refused) => return Ok(ChangeOutcome::Refused(refused)),
     };
