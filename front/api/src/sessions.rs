@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use madang_kernel::Timestamp;
-use madang_member::SignedIn;
+use madang_member::{SignedIn, name_key};
 use madang_server::{Rejection, forget_session, store_session};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -42,7 +42,7 @@ pub(crate) async fn sign_in(
     body: Json<NameAndPassword>,
 ) -> Result<Response, ApiError> {
     if let Some(limiter) = &api.policy.limiter {
-        limiter.admit_sign_in(&body.value.name).await?;
+        limiter.admit_password_check(&name_key(&body.value.name)).await?;
     }
     let SignedIn { token, expires_at, member } = api.sign_in(&body.value.name, &body.value.password).await?;
     let cookie = store_session(&token, expires_at, api.policy.cookies_secure).ok_or(Rejection::Internal)?;

@@ -5,6 +5,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use madang_board::MemberId;
 use madang_kernel::Timestamp;
+use madang_member::name_key;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -63,6 +64,9 @@ pub(crate) async fn change_password(
     Signed(session): Signed,
     body: Json<PasswordChange>,
 ) -> Result<Response, ApiError> {
+    if let Some(limiter) = &api.policy.limiter {
+        limiter.admit_password_check(&name_key(&session.actor.name)).await?;
+    }
     api.change_password(&session, &body.value.current, &body.value.new).await?;
     Ok(reply::no_content())
 }

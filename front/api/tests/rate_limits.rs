@@ -50,6 +50,33 @@ async fn guessing_one_members_password_is_slow_from_however_many_addresses() {
 }
 
 #[tokio::test]
+async fn spellings_of_one_name_share_its_guesses() {
+    let site = site(RateLimits { sign_ins_of_name: Bucket::per_hour(1, 3), ..RateLimits::default() }).await;
+    let mut statuses = Vec::new();
+    for name in ["root", "ROOT", "ｒoot", "rOoT", "ＲＯＯＴ", "𝓻oot"] {
+        let body = format!(r#"{{"name":"{name}","password":"wrong horse"}}"#);
+        statuses.push(site.send("POST /api/v1/sessions", &[JSON], &body).await.status.as_u16());
+    }
+    assert_eq!(statuses, [401, 401, 401, 429, 429, 429]);
+}
+
+#[tokio::test]
+async fn changing_a_password_is_a_guess_too() {
+    let site = site(RateLimits { sign_ins_of_name: Bucket::per_hour(1, 4), ..RateLimits::default() }).await;
+    let anna = site.bearer("anna").await;
+    let change = async || {
+        let body = r#"{"current":"wrong horse","new":"another horse"}"#;
+        site.by(&anna, "PUT /api/v1/members/me/password", body).await.status.as_u16()
+    };
+    let mut statuses = Vec::new();
+    for _ in 0..5 {
+        statuses.push(change().await);
+    }
+    assert_eq!(statuses.iter().filter(|status| **status == 429).count(), 2, "{statuses:?}");
+    assert_eq!(statuses[4], 429);
+}
+
+#[tokio::test]
 async fn a_new_member_writes_as_often_as_new_members_may() {
     let site = site(RateLimits { new_member_writes: Bucket::per_hour(1, 2), ..RateLimits::default() }).await;
     let (anna, ben) = (site.bearer("anna").await, site.bearer("ben").await);

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use axum::RequestExt as _;
 use axum::extract::{Form, FromRequest, Request};
 use axum::http::StatusCode;
-use madang_member::Session;
+use madang_member::{Session, name_key};
 use madang_server::is_same_origin;
 
 use crate::error::{Refused, WebError};
@@ -58,16 +58,18 @@ impl FromRequest<Shared> for Posted {
 impl Posted {
     /// The form, unless its sender sent too many.
     async fn admitted(self, web: &Shared) -> Result<Self, Refused> {
-        let Some(limiter) = &web.site.policy.limiter else { return Ok(self) };
-        let admitted = match self.visit.actor() {
-            Some(actor) => limiter.admit_write(actor.member_id).await,
-            None if self.fields.text("password").is_empty() => Ok(()),
-            None => limiter.admit_sign_in(self.fields.text("name")).await,
-        };
-        match admitted {
+        let (Some(limiter), Some(actor)) = (&web.site.policy.limiter, self.visit.actor()) else { return Ok(self) };
+        match limiter.admit_write(actor.member_id).await {
             Ok(()) => Ok(self),
             Err(_rejection) => Err(WebError::TooMany.refuse(web, &self.visit)),
         }
+    }
+
+    /// Whether a password of this name's account may be checked, whoever sends it and is signed in as whom.
+    pub(crate) async fn admit_password_check(&self, web: &Shared, name: &str) -> Result<(), Refused> {
+        let Some(limiter) = &web.site.policy.limiter else { return Ok(()) };
+        let admitted = limiter.admit_password_check(&name_key(name)).await;
+        admitted.map_err(|_rejection| WebError::TooMany.refuse(web, &self.visit))
     }
 
     /// The session that sent the form, if the form was made for it.

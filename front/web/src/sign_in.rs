@@ -41,6 +41,7 @@ pub(crate) async fn form(
 pub(crate) async fn submit(State(web): State<Shared>, posted: Posted) -> Result<Response, Refused> {
     let (visit, back) = (&posted.visit, posted.fields.local_path("return"));
     let (name, password) = (posted.fields.text("name"), posted.fields.text("password"));
+    posted.admit_password_check(&web, name).await?;
     match web.site.members.sign_in(name, password).await {
         Ok(signed_in) => Ok(welcome(&web, &signed_in, back)),
         Err(MemberError::WrongPassword) => {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::future::Future;
 use std::sync::Arc;
 
-use madang_board::{BoardId, MemberId, Role, SessionId};
+use madang_board::{Act, ActId, ActKind, Actor, BoardId, MemberId, Role, SessionId};
 use madang_kernel::{Id, Timestamp};
 use madang_member::{
     Change, ChangeMember, ChangeOutcome, ChangeRefused, CreateMember, Member, MemberRecord, MemberStore, NewMember,
@@ -31,6 +31,8 @@ listed_suite! {
     only_the_newest_state_of_a_member_is_polled,
     the_last_administrator_is_not_demoted,
     of_administrators_who_demote_each_other_at_once_one_stays,
+    of_two_who_demote_each_other_only_the_first_does,
+    of_password_changes_at_once_that_knew_the_same_one_one_holds,
     ended_sessions_are_polled_in_order_once,
     polling_is_complete_beside_concurrent_writers,
     ended_sessions_are_forgotten_when_their_tokens_expire,
@@ -103,7 +105,7 @@ async fn every_kind_of_change_is_kept<H: MemberStoreHarness>(harness: H) {
         Change::Suspend { until, by: Role::Admin },
         Change::Appoint(BoardId::from_raw(i64::MAX)),
         Change::Appoint(BoardId::from_raw(5)),
-        Change::Password { hash: "$argon2id$other".into(), keep },
+        Change::Password { hash: "$argon2id$other".into(), keep, after: 0 },
         Change::LiftSuspension { by: Role::Admin },
         Change::Dismiss(BoardId::from_raw(5)),
         Change::Role(Role::Admin),
@@ -173,6 +175,41 @@ async fn of_administrators_who_demote_each_other_at_once_one_stays<H: MemberStor
     let refused = ChangeOutcome::Refused(ChangeRefused::LastAdmin);
     assert_eq!(outcomes.iter().filter(|outcome| **outcome == refused).count(), 1, "{outcomes:?}");
     assert!(harness.store().has_admin().await.unwrap());
+}
+
+async fn of_two_who_demote_each_other_only_the_first_does<H: MemberStoreHarness>(harness: H) {
+    for id in 1..=3 {
+        let mut admin = newcomer(id, &format!("admin{id}"));
+        admin.member.role = Role::Admin;
+        harness.store().create(admin).await.unwrap();
+    }
+    let mut callers = JoinSet::new();
+    for (actor, member) in [(1, 2), (2, 1)] {
+        let store = harness.store();
+        let actor = Actor::new(MemberId::from_raw(actor), "admin", Role::Admin);
+        let act = Act::of(&actor, ActId::from_raw(member), ActKind::RoleGiven, member, NOW);
+        let (member_id, change) = (MemberId::from_raw(member), Change::Role(Role::Member));
+        let change = ChangeMember { member_id, change, changed_at: NOW, act: Some(act) };
+        callers.spawn(async move { store.change(change).await.unwrap() });
+    }
+    let outcomes = callers.join_all().await;
+    let refused = ChangeOutcome::Refused(ChangeRefused::NoLongerAllowed);
+    assert_eq!(outcomes.iter().filter(|outcome| **outcome == refused).count(), 1, "{outcomes:?}");
+}
+
+async fn of_password_changes_at_once_that_knew_the_same_one_one_holds<H: MemberStoreHarness>(harness: H) {
+    const CALLERS: i64 = 8;
+    harness.store().create(newcomer(1, "ann")).await.unwrap();
+    let mut callers = JoinSet::new();
+    for caller in 1..=CALLERS {
+        let store = harness.store();
+        let change_to = Change::Password { hash: format!("hash{caller}"), keep: SessionId::from_raw(caller), after: 0 };
+        callers.spawn(async move { change(&store, 1, change_to).await });
+    }
+    let outcomes = callers.join_all().await;
+    let changed = outcomes.iter().filter(|outcome| matches!(outcome, ChangeOutcome::Changed(_))).count();
+    assert_eq!(changed, 1, "{outcomes:?}");
+    assert_eq!(harness.store().find_credentials("ann").await.unwrap().unwrap().standing.passwords, 1);
 }
 
 async fn ended_sessions_are_polled_in_order_once<H: MemberStoreHarness>(harness: H) {

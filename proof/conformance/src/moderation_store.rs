@@ -108,12 +108,13 @@ async fn a_change_of_a_member_and_its_act_commit_together<H: ModerationStoreHarn
     members.create(new).await.unwrap();
     let mut expected = Vec::new();
     for id in 1..=5 {
-        let act = Act { board_id: Some(BoardId::from_raw(id)), ..act(700 + id, ActKind::ModeratorAppointed, 1) };
+        let act =
+            by_ann(Act { board_id: Some(BoardId::from_raw(id)), ..act(700 + id, ActKind::ModeratorAppointed, 1) });
         let change = Change::Appoint(BoardId::from_raw(id));
         expected.insert(0, act.clone());
         assert!(matches!(members.change(with(change, act)).await.unwrap(), ChangeOutcome::Changed(_)));
     }
-    let refused = with(Change::Role(Role::Member), act(800, ActKind::RoleGiven, 1));
+    let refused = with(Change::Role(Role::Member), by_ann(act(800, ActKind::RoleGiven, 1)));
     assert!(matches!(members.change(refused).await.unwrap(), ChangeOutcome::Refused(_)));
     let first = store.acts(None, None, size(3)).await.unwrap();
     let rest = store.acts(None, first.next, size(3)).await.unwrap();
@@ -121,6 +122,11 @@ async fn a_change_of_a_member_and_its_act_commit_together<H: ModerationStoreHarn
     assert_eq!(store.acts(third, None, size(3)).await.unwrap().items, [expected[2].clone()], "those of one board");
     assert_eq!(store.acts(third, Some(expected[2].act_id), size(3)).await.unwrap().items, []);
     assert_eq!(([first.items, rest.items].concat(), rest.next), (expected, None), "what was refused is not told");
+}
+
+/// The administrator's doing.
+fn by_ann(act: Act) -> Act {
+    Act { moderator_id: MemberId::from_raw(1), ..act }
 }
 
 fn with(change: Change, act: Act) -> ChangeMember {

@@ -52,6 +52,12 @@ impl MemberName {
     }
 }
 
+/// The key of whatever somebody typed as a name: that of the account it leads to. What cannot be a name leads to none, and all
+/// of it has one key.
+pub fn name_key(text: &str) -> String {
+    MemberName::new(text).map(|name| name.key()).unwrap_or_default()
+}
+
 fn has_allowed_characters(name: &str) -> bool {
     let mut marks_left = 0;
     name.chars().all(|char| {
@@ -134,6 +140,12 @@ mod tests {
         }
         assert_ne!(key("anna"), key("anna_"));
         assert_eq!(MemberName::new("Zoe\u{308}").unwrap().as_str(), "Zoë");
+    }
+
+    #[test]
+    fn what_cannot_be_a_name_has_one_key_which_no_name_has() {
+        assert_eq!(name_key("ＲOOT"), key("root"));
+        assert_eq!((name_key("a b"), name_key("\u{202e}")), (String::new(), String::new()));
     }
 
     proptest! {

@@ -111,6 +111,10 @@ impl From<ChangeRefused> for MemberError {
             ChangeRefused::Suspended => Self::Suspended,
             ChangeRefused::NotBelow => Self::Forbidden(Refused("nobody suspends their like, nor anybody above")),
             ChangeRefused::TooManyBoards => Self::TooManyBoards,
+            ChangeRefused::NoLongerAllowed => {
+                Self::Forbidden("your role has changed, and this is no longer yours to do")
+            }
+            ChangeRefused::PasswordChanged => Invalid::field("current", "is not the present password").into(),
         }
     }
 }
@@ -281,10 +285,11 @@ impl MemberService {
         let current = Password::new(current).map_err(|_| wrong())?;
         let name = MemberName::new(&session.actor.name).map_err(|_| MemberError::NotFound)?;
         let found = self.store.find_credentials(&name.key()).await?.ok_or(MemberError::NotFound)?;
+        let after = found.standing.passwords;
         if !self.passwords.verify(current, Some(found.password_hash)).await? {
             return Err(wrong().into());
         }
-        let change = Change::Password { hash: self.passwords.hash(new).await?, keep: session.session_id };
+        let change = Change::Password { hash: self.passwords.hash(new).await?, keep: session.session_id, after };
         let (member_id, changed_at) = (session.actor.member_id, self.clock.now());
         self.change(ChangeMember { member_id, change, changed_at, act: None }).await?;
         Ok(())

@@ -7,7 +7,7 @@ use madang_board::{BoardId, Role, SessionId};
 use madang_kernel::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::Member;
+use crate::{ChangeMember, Member};
 
 /// Boards that one member may moderate; who has more to look after is a moderator of the site.
 pub const MODERATES_MAX: usize = 64;
@@ -80,11 +80,24 @@ pub enum Change {
         hash: String,
         /// The session in which it was changed, which goes on.
         keep: SessionId,
+        /// How often it had changed when the present one was checked: of two changes at once only one knew it.
+        after: u32,
     },
     /// They moderate a board.
     Appoint(BoardId),
     /// They no longer moderate a board.
     Dismiss(BoardId),
+}
+
+impl Change {
+    /// The role without which nobody makes this change to somebody else.
+    fn needed_role(&self) -> Role {
+        match self {
+            Self::Role(_) | Self::Appoint(_) | Self::Dismiss(_) => Role::Admin,
+            Self::Suspend { by, .. } | Self::LiftSuspension { by } => *by,
+            Self::Password { .. } => Role::Member,
+        }
+    }
 }
 
 /// Without the hash.
@@ -112,6 +125,29 @@ pub enum ChangeRefused {
     NotBelow,
     /// They moderate as many boards as one member may.
     TooManyBoards,
+    /// Whoever wants it has lost the role for it meanwhile.
+    NoLongerAllowed,
+    /// The password that was checked is not the present one any more.
+    PasswordChanged,
+}
+
+impl ChangeMember {
+    /// The member after this change, by what the transaction that makes it finds: the member, whether the site has an
+    /// administrator besides them, and whoever wants the change as they are now.
+    pub fn decide(
+        &self,
+        found: MemberRecord,
+        has_other_admin: bool,
+        actor: Option<&MemberRecord>,
+    ) -> Result<MemberRecord, ChangeRefused> {
+        let role_now = |actor: &MemberRecord| {
+            if actor.standing.is_suspended(self.changed_at) { Role::Member } else { actor.member.role }
+        };
+        if self.act.is_some() && actor.map_or(Role::Member, role_now) < self.change.needed_role() {
+            return Err(ChangeRefused::NoLongerAllowed);
+        }
+        found.changed(&self.change, self.changed_at, has_other_admin)
+    }
 }
 
 impl MemberRecord {
@@ -133,7 +169,10 @@ impl MemberRecord {
             }
             Change::Suspend { until, .. } => standing.suspended_until = Some(*until),
             Change::LiftSuspension { .. } => standing.suspended_until = None,
-            Change::Password { hash, keep } => {
+            Change::Password { after, .. } if *after != standing.passwords => {
+                return Err(ChangeRefused::PasswordChanged);
+            }
+            Change::Password { hash, keep, .. } => {
                 self.password_hash.clone_from(hash);
                 standing.passwords = standing.passwords.saturating_add(1);
                 standing.kept_session = Some(*keep);
@@ -155,7 +194,7 @@ impl MemberRecord {
 
 #[cfg(test)]
 mod tests {
-    use madang_board::MemberId;
+    use madang_board::{Act, ActId, ActKind, Actor, MemberId};
     use madang_kernel::Id;
 
     use super::*;
@@ -226,8 +265,41 @@ mod tests {
     }
 
     #[test]
+    fn of_two_changes_of_one_password_the_first_holds() {
+        let change = |hash: &str| Change::Password { hash: hash.into(), keep: SessionId::from_raw(1), after: 0 };
+        let first = changed(Role::Member, &change("first"), true).unwrap();
+        assert_eq!(first.changed(&change("second"), NOW, true).unwrap_err(), ChangeRefused::PasswordChanged);
+    }
+
+    #[test]
+    fn whoever_lost_the_role_meanwhile_changes_nothing() {
+        let moderator = Actor::new(MemberId::from_raw(2), "ben", Role::Admin);
+        let act = Act::of(&moderator, ActId::from_raw(1), ActKind::RoleGiven, 1, NOW);
+        let (member_id, until) = (MemberId::from_raw(1), Timestamp::from_millis(2_000));
+        let decide = |change: Change, actor: &MemberRecord| {
+            let change = ChangeMember { member_id, change, changed_at: NOW, act: Some(act.clone()) };
+            change.decide(record(Role::Member), true, Some(actor)).err()
+        };
+        let suspended = changed(Role::Admin, &Change::Role(Role::Admin), true).map(|mut admin| {
+            admin.standing.suspended_until = Some(until);
+            admin
+        });
+        for (change, needs) in [
+            (Change::Role(Role::Moderator), Role::Admin),
+            (Change::Appoint(BoardId::from_raw(1)), Role::Admin),
+            (Change::Suspend { until, by: Role::Moderator }, Role::Moderator),
+        ] {
+            for role in [Role::Member, Role::Moderator, Role::Admin] {
+                let expected = (role < needs).then_some(ChangeRefused::NoLongerAllowed);
+                assert_eq!(decide(change.clone(), &record(role)), expected, "{change:?} by {role:?}");
+            }
+            assert_eq!(decide(change, suspended.as_ref().unwrap()), Some(ChangeRefused::NoLongerAllowed));
+        }
+    }
+
+    #[test]
     fn no_debug_text_holds_a_hash() {
-        let change = Change::Password { hash: "secret".into(), keep: SessionId::from_raw(1) };
+        let change = Change::Password { hash: "secret".into(), keep: SessionId::from_raw(1), after: 0 };
         let changed = changed(Role::Member, &change, true).unwrap();
         assert!(!format!("{change:?} {changed:?}").contains("secret"));
         assert_eq!((changed.standing.passwords, changed.password_hash.as_str()), (1, "secret"));

@@ -98,8 +98,8 @@ pub trait MemberStore: Send + Sync {
     async fn find(&self, member: MemberId) -> Result<Option<Member>, StoreError>;
     /// What a sign-in under this name is checked against.
     async fn find_credentials(&self, name_key: &str) -> Result<Option<MemberRecord>, StoreError>;
-    /// Changes a member as [`MemberRecord::changed`] says, with its revocation and its act, in one transaction that no other
-    /// change runs beside: of two administrators who demote each other one stays.
+    /// Changes a member as [`ChangeMember::decide`] says, with its revocation and its act, in one transaction that no other
+    /// change runs beside: of two administrators who demote each other only the first does.
     async fn change(&self, change: ChangeMember) -> Result<ChangeOutcome, StoreError>;
     /// Whether the site has an administrator.
     async fn has_admin(&self) -> Result<bool, StoreError>;

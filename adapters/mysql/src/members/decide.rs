@@ -190,7 +190,11 @@ async fn change(tx: &mut Tx<'_>, revoking: &mut Revoking, change: &ChangeMember)
     let member = change.member_id.raw();
     let Some(found) = tx.first(FIND_RECORD, vec![member.into()]).await? else { return Ok(ChangeOutcome::Absent) };
     let has_other_admin = tx.first(HAS_OTHER_ADMIN, vec![member.into()]).await?.is_some();
-    let changed = match row::record(found)?.changed(&change.change, change.changed_at, has_other_admin) {
+    let actor = match &change.act {
+        Some(act) => tx.first(FIND_RECORD, vec![act.moderator_id.raw().into()]).await?.map(row::record).transpose()?,
+        None => None,
+    };
+    let changed = match change.decide(row::record(found)?, has_other_admin, actor.as_ref()) {
         Ok(changed) => changed,
         Err(refused) => return Ok(ChangeOutcome::Refused(refused)),
     };

@@ -132,7 +132,11 @@ fn change(tx: &Connection, change: &ChangeMember) -> Result<ChangeOutcome, Store
         return Ok(ChangeOutcome::Absent);
     };
     let has_other_admin = tx.one(HAS_OTHER_ADMIN, [member], |row| row.get(0))?;
-    let changed = match found.changed(&change.change, change.changed_at, has_other_admin) {
+    let actor = match &change.act {
+        Some(act) => tx.find(FIND_RECORD, [act.moderator_id.raw()], row::record)?,
+        None => None,
+    };
+    let changed = match change.decide(found, has_other_admin, actor.as_ref()) {
         Ok(changed) => changed,
         Err(refused) => return Ok(ChangeOutcome::Refused(refused)),
     };

@@ -1,4 +1,4 @@
-//! Rate limits: token buckets by address for everybody, by member for writes, by name for sign-ins. What a limit costs a
+//! Rate limits: token buckets by address for everybody, by member for writes, by account for guesses. What a limit costs a
 //! read is one look-up in a table in memory; where processes share their buckets, a round trip for every
 //! write and for one read in [`READS_PORTION`].
 
@@ -37,7 +37,7 @@ pub struct RateLimits {
     pub writes: Bucket,
     /// Sign-ins from one address.
     pub sign_ins: Bucket,
-    /// Sign-ins under one name, from wherever.
+    /// Passwords of one account that are checked, from wherever: sign-ins, and changes of the password.
     pub sign_ins_of_name: Bucket,
     /// Registrations from one address.
     pub sign_ups: Bucket,
@@ -171,9 +171,9 @@ impl Limiter {
         self.take(BucketOwner::Writes(address), limits.writes, 1)
     }
 
-    /// Whether a sign-in under this name may be tried.
-    pub async fn admit_sign_in(&self, name: &str) -> Result<(), Rejection> {
-        self.settle(self.take(BucketOwner::Name(&name.to_lowercase()), self.0.limits.sign_ins_of_name, 1)).await
+    /// Whether a password of the account with this key may be checked: at a sign-in, and wherever else it is asked for.
+    pub async fn admit_password_check(&self, name_key: &str) -> Result<(), Rejection> {
+        self.settle(self.take(BucketOwner::Name(name_key), self.0.limits.sign_ins_of_name, 1)).await
     }
 
     /// Whether a member may write.
@@ -310,10 +310,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_name_has_a_bucket_in_every_spelling_of_its_case() {
+    async fn every_account_has_a_bucket_for_guesses() {
         let (limiter, _) = limiter();
-        let tried = async |name| limiter.admit_sign_in(name).await.is_ok();
-        assert!(tried("Anna").await && tried("ANNA").await && !tried("anna").await && tried("ben").await);
+        let tried = async |name| limiter.admit_password_check(name).await.is_ok();
+        assert!(tried("anna").await && tried("anna").await && !tried("anna").await && tried("ben").await);
     }
 
     /// A common bucket of so many tokens that never fills; away when there is none. Counts who asks.
@@ -357,7 +357,7 @@ mod tests {
         assert_eq!(reads(&limiter, 100).await, 60);
         let asked = common.0.lock().unwrap().1;
         assert_eq!(asked, 3 + 40, "25, 25, 10, and nothing for each of the rest");
-        assert!(limiter.admit_sign_in("anna").await.is_err());
+        assert!(limiter.admit_password_check("anna").await.is_err());
     }
 
     #[tokio::test]
@@ -370,7 +370,7 @@ mod tests {
     async fn a_flood_is_refused_without_asking() {
         let (limiter, common) = common(Some(1_000), Bucket::per_hour(1, 2));
         for _ in 0..50 {
-            let _ = limiter.admit_sign_in("anna").await;
+            let _ = limiter.admit_password_check("anna").await;
         }
         assert_eq!(common.0.lock().unwrap().1, 2);
     }
