@@ -55,7 +55,7 @@ async fn spellings_of_one_name_share_its_guesses() {
     let mut statuses = Vec::new();
     for name in ["root", "ROOT", "ｒoot", "rOoT", "ＲＯＯＴ", "𝓻oot"] {
         let body = format!(r#"{{"name":"{name}","password":"wrong horse"}}"#);
-        statuses.push(site.send("POST /api/v1/sessions", &[JSON], &body).await.status.as_u16());
+        statuses.push(site.send("POST /api/v1/sessions", &[JSON], body).await.status.as_u16());
     }
     assert_eq!(statuses, [401, 401, 401, 429, 429, 429]);
 }

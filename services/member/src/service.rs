@@ -112,7 +112,7 @@ impl From<ChangeRefused> for MemberError {
             ChangeRefused::NotBelow => Self::Forbidden(Refused("nobody suspends their like, nor anybody above")),
             ChangeRefused::TooManyBoards => Self::TooManyBoards,
             ChangeRefused::NoLongerAllowed => {
-                Self::Forbidden("your role has changed, and this is no longer yours to do")
+                Self::Forbidden(Refused("your role has changed, and this is no longer yours to do"))
             }
             ChangeRefused::PasswordChanged => Invalid::field("current", "is not the present password").into(),
         }
