@@ -62,7 +62,7 @@ async fn spellings_of_one_name_share_its_guesses() {
 
 #[tokio::test]
 async fn changing_a_password_is_a_guess_too() {
-    let site = site(RateLimits { sign_ins_of_name: Bucket::per_hour(1, 4), ..RateLimits::default() }).await;
+    let site = site(RateLimits { sign_ins_of_name: Bucket::per_hour(1, 3), ..RateLimits::default() }).await;
     let anna = site.bearer("anna").await;
     let change = async || {
         let body = r#"{"current":"wrong horse","new":"another horse"}"#;
