@@ -1,3 +1,4 @@
+-- The database of the service hot-article as the version before left it, written by mariadb-dump; loaded by version_before.rs.
 CREATE TABLE `dead_letter` (
   `shard` tinyint(3) unsigned NOT NULL,
   `event_id` bigint(20) NOT NULL,

@@ -1,3 +1,4 @@
+-- The database of the service member as the version before left it, written by mariadb-dump; loaded by version_before.rs.
 CREATE TABLE `copy_progress` (
   `shard` tinyint(3) unsigned NOT NULL,
   `table_name` varbinary(64) NOT NULL,

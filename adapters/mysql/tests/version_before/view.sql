@@ -1,3 +1,4 @@
+-- The database of the service view as the version before left it, written by mariadb-dump; loaded by version_before.rs.
 CREATE TABLE `article_view_count` (
   `shard` tinyint(3) unsigned NOT NULL,
   `article_id` bigint(20) NOT NULL,
