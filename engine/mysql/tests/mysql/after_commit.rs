@@ -123,11 +123,12 @@ async fn the_relay_publishes_while_a_hook_is_under_way() {
     test.db.hand_over_to(hand_over);
     tasks.spawn("relay", OnError::Restart, move |stop| relay.clone().run(stop));
     let store = Tallies::new(test.db.clone());
-    let call = tokio::spawn(async move { store.mark(mark(1)).await });
+    let mut call = JoinSet::new();
+    call.spawn(async move { store.mark(mark(1)).await });
     eventually("published though the hook has not ended", async || *log.0.lock().unwrap() == [1]).await;
-    assert!(!call.is_finished() && gate.heard().is_empty(), "the hook was still under way");
+    assert!(call.try_join_next().is_none() && gate.heard().is_empty(), "the hook was still under way");
     gate.permits.add_permits(1);
-    call.await.unwrap().unwrap();
+    call.join_next().await.unwrap().unwrap().unwrap();
     tasks.shutdown(Duration::from_secs(10)).await;
 }
 
