@@ -9,36 +9,36 @@ use madang_kernel::{Id as _, PageSize, Scroll, ServerIndex, ShardId, StoreError}
 
 use crate::Mysql;
 
-/// What every server tells, one server after the other.
+/// The rows of every server, one server after the other.
 pub(crate) async fn from_each<T>(
     db: &Mysql,
     sql: &'static str,
     values: Values,
     read: fn(Cells) -> Result<T, SqlError>,
 ) -> Result<Vec<T>, StoreError> {
-    let mut told = Vec::new();
+    let mut rows = Vec::new();
     for server in db.servers() {
         for cells in db.read(server, sql, values.clone()).await? {
-            told.push(read(cells)?);
+            rows.push(read(cells)?);
         }
     }
-    Ok(told)
+    Ok(rows)
 }
 
-/// A step of a list of which each server told its newest: the newest of them all.
-pub(crate) fn newest_of_all<T, C: Ord>(mut told: Vec<T>, size: PageSize, id: fn(&T) -> C) -> Scroll<T, C> {
-    told.sort_by_key(|item| Reverse(id(item)));
+/// A step of a list of which each server gave its newest: the newest of them all.
+pub(crate) fn newest_of_all<T, C: Ord>(mut found: Vec<T>, size: PageSize, id: fn(&T) -> C) -> Scroll<T, C> {
+    found.sort_by_key(|item| Reverse(id(item)));
     // One more than asked for tells whether there are others.
-    told.truncate(size.get() as usize + 1);
-    Scroll::from_surplus(told, size, id)
+    found.truncate(size.get() as usize + 1);
+    Scroll::from_surplus(found, size, id)
 }
 
-/// The first of the articles that each server told the next of.
-pub(crate) fn first_of_all(mut told: Vec<ArticleId>, limit: usize) -> Vec<ArticleId> {
-    told.sort_unstable();
-    told.dedup();
-    told.truncate(limit);
-    told
+/// The first of the articles of which each server gave its next.
+pub(crate) fn first_of_all(mut found: Vec<ArticleId>, limit: usize) -> Vec<ArticleId> {
+    found.sort_unstable();
+    found.dedup();
+    found.truncate(limit);
+    found
 }
 
 /// Column: the article.
@@ -70,9 +70,9 @@ pub(crate) async fn counts<C: Copy + Default>(
 ) -> Result<Vec<Option<C>>, StoreError> {
     let (mut found, mut ended) = (HashMap::with_capacity(articles.len()), HashSet::new());
     for (server, keys) in parts_by_server(db, articles) {
-        let told: Result<Told<C>, SqlError> =
+        let read_there: Result<CountsAndGone<C>, SqlError> =
             snapshot!(db.server(server), |tx| counts_in(&mut tx, &keys, [counts, gone], read));
-        let (counted, gone) = told?;
+        let (counted, gone) = read_there?;
         found.extend(counted);
         ended.extend(gone);
     }
@@ -81,14 +81,14 @@ pub(crate) async fn counts<C: Copy + Default>(
 }
 
 /// Counters, and the articles that are gone.
-type Told<C> = (Vec<(ArticleId, C)>, Vec<ArticleId>);
+type CountsAndGone<C> = (Vec<(ArticleId, C)>, Vec<ArticleId>);
 
 async fn counts_in<C>(
     tx: &mut Tx<'_>,
     keys: &[Values],
     [counts, gone]: [&Many; 2],
     read: fn(Cells) -> Result<(ArticleId, C), SqlError>,
-) -> Result<Told<C>, SqlError> {
+) -> Result<CountsAndGone<C>, SqlError> {
     let counted = tx.read_many(counts, keys.to_vec()).await?.into_iter().map(read).collect::<Result<_, _>>()?;
     let ended = tx.read_many(gone, keys.to_vec()).await?.into_iter().map(article_id).collect::<Result<_, _>>()?;
     Ok((counted, ended))
