@@ -111,9 +111,7 @@ impl From<ChangeRefused> for MemberError {
             ChangeRefused::Suspended => Self::Suspended,
             ChangeRefused::NotBelow => Self::Forbidden(Refused("nobody suspends their like, nor anybody above")),
             ChangeRefused::TooManyBoards => Self::TooManyBoards,
-            ChangeRefused::NoLongerAllowed => {
-                Self::Forbidden(Refused("your role has changed, and this is no longer yours to do"))
-            }
+            ChangeRefused::NotAllowed(refused) => Self::Forbidden(refused),
             ChangeRefused::PasswordChanged => Invalid::field("current", "is not the present password").into(),
         }
     }

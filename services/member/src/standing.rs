@@ -3,7 +3,8 @@
 
 use std::fmt;
 
-use madang_board::{BoardId, Role, SessionId};
+use madang_board::rules::{About, Action, Refused, may};
+use madang_board::{Actor, BoardId, Role, SessionId};
 use madang_kernel::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -90,12 +91,13 @@ pub enum Change {
 }
 
 impl Change {
-    /// The role without which nobody makes this change to somebody else.
-    fn needed_role(&self) -> Role {
+    /// What it is to do this to a member of this role; nothing that anybody is asked about, if it is their own password.
+    fn action(&self, to: Role) -> Option<Action> {
         match self {
-            Self::Role(_) | Self::Appoint(_) | Self::Dismiss(_) => Role::Admin,
-            Self::Suspend { by, .. } | Self::LiftSuspension { by } => *by,
-            Self::Password { .. } => Role::Member,
+            Self::Role(_) => Some(Action::GiveRole),
+            Self::Appoint(_) | Self::Dismiss(_) => Some(Action::AppointModerator),
+            Self::Suspend { .. } | Self::LiftSuspension { .. } => Some(Action::Suspend(to)),
+            Self::Password { .. } => None,
         }
     }
 }
@@ -125,8 +127,8 @@ pub enum ChangeRefused {
     NotBelow,
     /// They moderate as many boards as one member may.
     TooManyBoards,
-    /// Whoever wants it has lost the role for it meanwhile.
-    NoLongerAllowed,
+    /// Whoever wants it may not, as they stand at this moment.
+    NotAllowed(Refused),
     /// The password that was checked is not the present one any more.
     PasswordChanged,
 }
@@ -140,11 +142,11 @@ impl ChangeMember {
         has_other_admin: bool,
         actor: Option<&MemberRecord>,
     ) -> Result<MemberRecord, ChangeRefused> {
-        let role_now = |actor: &MemberRecord| {
-            if actor.standing.is_suspended(self.changed_at) { Role::Member } else { actor.member.role }
-        };
-        if self.act.is_some() && actor.map_or(Role::Member, role_now) < self.change.needed_role() {
-            return Err(ChangeRefused::NoLongerAllowed);
+        if let (Some(act), Some(action)) = (&self.act, self.change.action(found.member.role)) {
+            let role = actor.map_or(Role::Member, |actor| actor.member.role);
+            let suspended = actor.is_some_and(|actor| actor.standing.is_suspended(self.changed_at));
+            let now = Actor { suspended, ..Actor::new(act.moderator_id, act.moderator_name.as_str(), role) };
+            may(&now, action, About::NOTHING).map_err(ChangeRefused::NotAllowed)?;
         }
         found.changed(&self.change, self.changed_at, has_other_admin)
     }
@@ -194,7 +196,7 @@ impl MemberRecord {
 
 #[cfg(test)]
 mod tests {
-    use madang_board::{Act, ActId, ActKind, Actor, MemberId};
+    use madang_board::{Act, ActId, ActKind, MemberId};
     use madang_kernel::Id;
 
     use super::*;
@@ -290,10 +292,10 @@ mod tests {
             (Change::Suspend { until, by: Role::Moderator }, Role::Moderator),
         ] {
             for role in [Role::Member, Role::Moderator, Role::Admin] {
-                let expected = (role < needs).then_some(ChangeRefused::NoLongerAllowed);
-                assert_eq!(decide(change.clone(), &record(role)), expected, "{change:?} by {role:?}");
+                let refused = matches!(decide(change.clone(), &record(role)), Some(ChangeRefused::NotAllowed(_)));
+                assert_eq!(refused, role < needs, "{change:?} by {role:?}");
             }
-            assert_eq!(decide(change, suspended.as_ref().unwrap()), Some(ChangeRefused::NoLongerAllowed));
+            assert!(matches!(decide(change, suspended.as_ref().unwrap()), Some(ChangeRefused::NotAllowed(_))));
         }
     }
 
