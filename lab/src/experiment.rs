@@ -53,6 +53,8 @@ pub struct Lab {
     pub dir: PathBuf,
     /// The binary with the four programs: this very one.
     pub programs: PathBuf,
+    /// Whether tables and topics stay for a look when the experiment is over.
+    pub keep: bool,
     progress: watch::Sender<String>,
 }
 
@@ -61,7 +63,8 @@ impl Lab {
     #[must_use]
     pub fn new(stack: Stack, scale: Scale, seed: u64, dir: &Path, programs: &Path) -> (Self, watch::Receiver<String>) {
         let (progress, watched) = watch::channel(String::new());
-        let lab = Self { stack, scale, seed, dir: dir.to_owned(), programs: programs.to_owned(), progress };
+        let lab =
+            Self { stack, scale, seed, dir: dir.to_owned(), programs: programs.to_owned(), keep: false, progress };
         (lab, watched)
     }
 

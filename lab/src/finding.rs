@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Whether the question was answered as claimed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
     /// The naive wiring was seen to break, the protected one was not.
     #[serde(rename = "shown")]
@@ -16,7 +16,7 @@ pub enum Verdict {
 }
 
 /// What was counted with one wiring.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Side {
     /// How often it could have broken: commands, deliveries, reads; the experiment says which.
     pub trials: u64,
@@ -61,7 +61,7 @@ pub struct Wiring {
 }
 
 /// A labelled value of a bar chart.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Bar {
     /// What it is.
     pub label: String,
@@ -72,7 +72,7 @@ pub struct Bar {
 }
 
 /// A line of a chart: points in the order of x.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Series {
     /// What it is.
     pub label: String,
@@ -83,7 +83,7 @@ pub struct Series {
 }
 
 /// A stretch of time in a row of a timeline.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Span {
     /// The row: a process, a server, a shard.
     pub row: String,
@@ -98,7 +98,7 @@ pub struct Span {
 }
 
 /// A moment in a timeline: a crash, an acknowledgement.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Mark {
     /// The row it stands in.
     pub row: String,
@@ -109,7 +109,8 @@ pub struct Mark {
 }
 
 /// A picture. The report draws it as SVG; an experiment only fills in values that it measured.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Chart {
     /// Values side by side.
     Bars {
@@ -144,6 +145,16 @@ pub enum Chart {
         /// Moments.
         marks: Vec<Mark>,
     },
+}
+
+impl Chart {
+    /// Its heading.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        match self {
+            Self::Bars { title, .. } | Self::Lines { title, .. } | Self::Timeline { title, .. } => title,
+        }
+    }
 }
 
 /// What one experiment found.

@@ -7,7 +7,10 @@
 pub mod experiment;
 pub mod experiments;
 pub mod finding;
+pub mod report;
+pub mod run;
 pub mod stack;
+pub mod write;
 
 pub use experiment::{Experiment, Lab, Scale};
 pub use finding::{Bar, Chart, Finding, Mark, Series, Side, Span, Verdict, Wiring};

@@ -89,6 +89,11 @@ impl Stack {
         Ok(self.server(server)?.port)
     }
 
+    /// The names of its servers.
+    pub fn servers(&self) -> anyhow::Result<Vec<String>> {
+        Ok(self.state()?.servers.into_iter().map(|server| server.name).collect())
+    }
+
     /// Kills a server without warning.
     pub fn kill(&self, server: &str) -> anyhow::Result<()> {
         self.signal(server, Signal::KILL)
