@@ -2,10 +2,12 @@
 
 mod bench;
 mod interrupt;
+mod lab;
 mod lint;
 mod metadata;
 mod program;
 mod schemathesis;
+mod sim;
 mod stack;
 mod steps;
 mod test;
@@ -26,6 +28,9 @@ enum Task {
     #[command(subcommand)]
     Stack(stack::Command),
     Bench(bench::Bench),
+    Sim(sim::Sim),
+    #[command(subcommand)]
+    Lab(lab::Lab),
     Tidy(tidy::Tidy),
 }
 
@@ -36,6 +41,8 @@ fn main() -> ExitCode {
         Task::Schemathesis(task) => task.run(),
         Task::Stack(command) => command.run(),
         Task::Bench(task) => task.run(),
+        Task::Sim(task) => task.run(),
+        Task::Lab(task) => task.run(),
         Task::Tidy(_) => tidy::run(),
     };
     match outcome {
@@ -59,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_for_the_tests_and_for_the_bench_are_handed_on() {
+    fn arguments_for_other_programs_are_handed_on() {
         let parse = |line: &str| Task::try_parse_from(line.split(' '));
         let Ok(Task::Test(test)) = parse("xtask test --short -- crash --no-stack") else { panic!("no test") };
         assert_eq!(
@@ -68,9 +75,18 @@ mod tests {
         );
         let Ok(Task::Bench(bench)) = parse("xtask bench --quick --help") else { panic!("no bench") };
         assert_eq!(bench.for_the_bench, ["--quick", "--help"]);
-        for refused in
-            ["xtask test --sort", "xtask stack up --brokers 2", "xtask stack down --brokers 3", "xtask stack"]
-        {
+        let Ok(Task::Sim(sim)) = parse("xtask sim --seeds 7 --help") else { panic!("no simulation") };
+        assert_eq!(sim.for_the_simulation, ["--seeds", "7", "--help"]);
+        let Ok(Task::Lab(lab::Lab::Run(run))) = parse("xtask lab run locks --quick") else { panic!("no run") };
+        assert_eq!((run.ids, run.quick), (vec!["locks".to_owned()], true));
+        for refused in [
+            "xtask lab",
+            "xtask lab run --sed 1",
+            "xtask test --sort",
+            "xtask stack up --brokers 2",
+            "xtask stack down --brokers 3",
+            "xtask stack",
+        ] {
             assert!(parse(refused).is_err(), "{refused}");
         }
     }

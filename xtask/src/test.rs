@@ -11,7 +11,7 @@ use anyhow::{Result, bail};
 use crate::interrupt::Interrupt;
 use crate::stack::TestStack;
 use crate::steps::Steps;
-use crate::{schemathesis, tidy, workspace};
+use crate::{lab, schemathesis, tidy, workspace};
 use runner::{Ended, Job};
 use suites::Suite;
 use summary::Summary;
@@ -25,6 +25,7 @@ use summary::Summary;
 ///   stack up      real servers of its own: MariaDB, Redis, Redis Cluster, Kafka (cargo xtask help stack); servers of yours
 ///                 are used where the variables name some
 ///   tests         unit, conformance, simulation, crash, fault and end-to-end tests, two programs at a time
+///   lab           the quick run of the Reliability Lab, which kills these servers as it goes (cargo xtask help lab)
 ///   stack down    ends the servers, also when tests fail or are interrupted
 ///
 /// A test that fails fails the command, and is not run again. The other programs still run; all failures are listed at the
@@ -36,8 +37,8 @@ pub(crate) struct Test {
     /// Shortens the proofs that run for a set time (10 s of writers before the kill become 3 s).
     #[arg(long)]
     pub(crate) short: bool,
-    /// The quick run on a machine with Rust alone: starts no servers, and leaves out schemathesis and the suites that a
-    /// Cargo.toml lists under `needs-servers`.
+    /// The quick run on a machine with Rust alone: starts no servers, and leaves out schemathesis, the lab and the suites that
+    /// a Cargo.toml lists under `needs-servers`.
     #[arg(long)]
     pub(crate) no_stack: bool,
     /// One program after another, on a machine where time-outs strike.
@@ -82,8 +83,8 @@ impl Test {
         let suites = steps.run("compile", suites::build)?;
         if self.no_stack {
             let (left_out, suites): (Vec<_>, Vec<_>) = suites.into_iter().partition(|suite| suite.needs_servers);
-            summary.left_out =
-                left_out.into_iter().map(|suite| suite.name).chain(["schemathesis".to_owned()]).collect();
+            let steps_left_out = ["schemathesis", "lab"].map(str::to_owned);
+            summary.left_out = left_out.into_iter().map(|suite| suite.name).chain(steps_left_out).collect();
             return steps.run("tests", || self.run_tests(&suites, &[], &interrupt, summary));
         }
         // Asked for some tests by name, nobody waits for minutes of others.
@@ -92,6 +93,11 @@ impl Test {
         }
         let stack = steps.run("stack up", || TestStack::up(&interrupt))?;
         let tested = steps.run("tests", || self.run_tests(&suites, &stack.environment(), &interrupt, summary));
+        // Last, because it leaves the servers with what it did to them.
+        let tested = match tested {
+            Ok(()) if self.for_tests.is_empty() => steps.run("lab", || lab::step(&stack, &interrupt)),
+            other => other,
+        };
         let ended = steps.run("stack down", || stack.down());
         tested.and(ended)
     }

@@ -1,13 +1,14 @@
 //! What must hold when everything is at rest, whatever went wrong before.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use madang_kernel::{EventId, Id};
 use madang_messaging::GroupId;
 use madang_messaging::consumer::ladder::dlq_topic;
 
-use crate::content::{GROUPS, Nature, TOPIC};
+use crate::content::{GROUPS, Nature, PROJECTING, TOPIC};
+use crate::store::Committed;
 use crate::world::World;
 
 /// What was broken.
@@ -23,8 +24,14 @@ pub enum Kind {
     WronglyDead,
     /// Applied too late: somebody else's failure held it up.
     HeldUp,
+    /// The projection shows an older state than it was given.
+    Backwards,
+    /// The cache shows another state than the projection, and nothing would ever change that.
+    Stale,
     /// Something never came to rest.
     Restless,
+    /// A machine panicked.
+    Panicked,
 }
 
 /// One broken promise.
@@ -49,11 +56,11 @@ pub(crate) fn overdue(world: &World) -> BTreeSet<(usize, i64)> {
     let committed = &world.store.committed;
     let refused_keys: BTreeSet<&str> = committed
         .values()
-        .filter(|(_, nature)| nature.refuses_for_a_while())
-        .map(|(message, _)| message.key.as_str())
+        .filter(|committed| committed.nature.refuses_for_a_while())
+        .map(|committed| committed.message.key.as_str())
         .collect();
     let mut late = BTreeSet::new();
-    for (id, (message, nature)) in committed {
+    for (id, Committed { message, nature, .. }) in committed {
         for group in 0..GROUPS.len() {
             let healthy = *nature == Nature::Fine && !refused_keys.contains(message.key.as_str());
             if healthy && !world.store.effects.contains_key(&(group, *id)) {
@@ -72,7 +79,7 @@ pub(crate) fn check(world: &World) -> Vec<Violation> {
         let mut note = |kind, id: EventId| found.push(Violation { kind, group: Some(name), event: Some(id.raw()) });
         let dlq = dlq_topic(TOPIC, &GroupId::new(*name));
         let dead: BTreeSet<EventId> = world.log.messages(&dlq).map(|message| message.event_id).collect();
-        for (id, (_, nature)) in &store.committed {
+        for (id, Committed { nature, .. }) in &store.committed {
             let applied = store.effects.get(&(group, *id)).copied().unwrap_or(0);
             let given_up = dead.contains(id) || store.buried.contains(id);
             let hopeless = matches!(nature, Nature::RefusedForEver | Nature::FailsForEver | Nature::Undecodable);
@@ -95,8 +102,29 @@ pub(crate) fn check(world: &World) -> Vec<Violation> {
     for message in world.log.messages(TOPIC).filter(|message| !store.committed.contains_key(&message.event_id)) {
         found.push(Violation { kind: Kind::Phantom, group: None, event: Some(message.event_id.raw()) });
     }
+    found.extend(check_projection(world));
+    let in_projection = |key: &str| store.projection.get(key).copied().unwrap_or(0);
+    let stale = world.cache.cached().filter(|(key, cached)| in_projection(key) != *cached);
+    found.extend(stale.map(|_| Violation { kind: Kind::Stale, group: Some(GROUPS[PROJECTING]), event: None }));
     if !world.at_rest {
         found.push(Violation { kind: Kind::Restless, group: None, event: None });
     }
     found
+}
+
+/// Whether the projection shows, of each key, the newest of what was applied.
+fn check_projection(world: &World) -> Vec<Violation> {
+    let store = &world.store;
+    let mut newest: BTreeMap<&str, (u32, EventId)> = BTreeMap::new();
+    for (id, committed) in store.committed.iter().filter(|(id, _)| store.effects.contains_key(&(PROJECTING, **id))) {
+        let known = newest.entry(&committed.message.key).or_insert((committed.version, *id));
+        *known = (*known).max((committed.version, *id));
+    }
+    let backwards = newest.into_iter().filter(|(key, (version, _))| store.projection.get(*key) != Some(version));
+    let note = |(_, (_, id)): (&str, (u32, EventId))| Violation {
+        kind: Kind::Backwards,
+        group: Some(GROUPS[PROJECTING]),
+        event: Some(id.raw()),
+    };
+    backwards.map(note).collect()
 }

@@ -8,6 +8,8 @@ use rand::rngs::SmallRng;
 
 pub(crate) const TOPIC: &str = "t";
 pub(crate) const GROUPS: [&str; 2] = ["merge", "ledger"];
+/// The group whose effect is the projection that readers see through the cache.
+pub(crate) const PROJECTING: usize = 0;
 const KEYS: u64 = 12;
 
 /// How a message behaves, wherever it comes.
@@ -43,12 +45,17 @@ impl Nature {
     }
 }
 
+/// One of a few keys.
+pub(crate) fn key(chance: &mut SmallRng) -> String {
+    format!("k{}", chance.random_range(0..KEYS))
+}
+
 /// A message of one of a few keys.
 pub(crate) fn message(id: i64, shard: u8, now_ms: u64, chance: &mut SmallRng) -> Message {
     Message {
         event_id: EventId::from_raw(id),
         topic: TOPIC.to_owned(),
-        key: format!("k{}", chance.random_range(0..KEYS)),
+        key: key(chance),
         shard: ShardId::new(shard).unwrap_or(ShardId::HOME),
         occurred_at: Timestamp::from_millis(now_ms as i64),
         headers: Vec::new(),

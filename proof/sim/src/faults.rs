@@ -14,11 +14,92 @@ pub struct Protections {
     pub offset_after_work: bool,
     /// Unsent rows are found by their state. Off: by "id greater than the last".
     pub state_select: bool,
+    /// The projection keeps the newest version of a key. Off: what arrives last.
+    pub merge_by_version: bool,
+    /// The cache refuses what is older than its last invalidation. Off: whoever fills it last wins.
+    pub versioned_fill: bool,
 }
 
 impl Protections {
     /// Nothing removed.
-    pub const ALL: Self = Self { outbox: true, inbox: true, offset_after_work: true, state_select: true };
+    pub const ALL: Self = Self {
+        outbox: true,
+        inbox: true,
+        offset_after_work: true,
+        state_select: true,
+        merge_by_version: true,
+        versioned_fill: true,
+    };
+
+    /// All but one.
+    #[must_use]
+    pub fn without(protection: Protection) -> Self {
+        let mut left = Self::ALL;
+        *match protection {
+            Protection::Outbox => &mut left.outbox,
+            Protection::Inbox => &mut left.inbox,
+            Protection::OffsetAfterWork => &mut left.offset_after_work,
+            Protection::StateSelect => &mut left.state_select,
+            Protection::MergeByVersion => &mut left.merge_by_version,
+            Protection::VersionedFill => &mut left.versioned_fill,
+        } = false;
+        left
+    }
+}
+
+/// One protection, to be named on the command line and in tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protection {
+    /// See [`Protections::outbox`].
+    Outbox,
+    /// See [`Protections::inbox`].
+    Inbox,
+    /// See [`Protections::offset_after_work`].
+    OffsetAfterWork,
+    /// See [`Protections::state_select`].
+    StateSelect,
+    /// See [`Protections::merge_by_version`].
+    MergeByVersion,
+    /// See [`Protections::versioned_fill`].
+    VersionedFill,
+}
+
+impl Protection {
+    /// Every one.
+    pub const ALL: [Self; 6] = [
+        Self::Outbox,
+        Self::Inbox,
+        Self::OffsetAfterWork,
+        Self::StateSelect,
+        Self::MergeByVersion,
+        Self::VersionedFill,
+    ];
+
+    /// Its name on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Outbox => "outbox",
+            Self::Inbox => "inbox",
+            Self::OffsetAfterWork => "offset-after-work",
+            Self::StateSelect => "state-select",
+            Self::MergeByVersion => "merge-by-version",
+            Self::VersionedFill => "versioned-fill",
+        }
+    }
+
+    /// What happens in its place.
+    #[must_use]
+    pub fn instead(self) -> &'static str {
+        match self {
+            Self::Outbox => "published directly after the commit",
+            Self::Inbox => "every delivery is applied",
+            Self::OffsetAfterWork => "the offset is stored before the work",
+            Self::StateSelect => "unsent rows are found by an id cursor",
+            Self::MergeByVersion => "the projection takes what arrives last",
+            Self::VersionedFill => "a slow reader fills whatever it read",
+        }
+    }
 }
 
 /// Parts that can be away.
@@ -27,6 +108,7 @@ pub(crate) enum Part {
     Store,
     Log,
     Membership,
+    Cache,
 }
 
 impl Part {
@@ -35,6 +117,7 @@ impl Part {
             Self::Store => "store",
             Self::Log => "log",
             Self::Membership => "membership",
+            Self::Cache => "cache",
         }
     }
 }
@@ -74,7 +157,8 @@ impl Faults {
         let end_ms = chance.random_range(15_000..30_000);
         let outages = (0..chance.random_range(0..4))
             .map(|_| {
-                let part = [Part::Store, Part::Log, Part::Log, Part::Membership][chance.random_range(0..4)];
+                let part =
+                    [Part::Store, Part::Log, Part::Log, Part::Membership, Part::Cache][chance.random_range(0..5)];
                 let from = chance.random_range(0..end_ms);
                 (part, from, (from + chance.random_range(200..15_000)).min(end_ms))
             })

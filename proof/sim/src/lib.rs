@@ -3,8 +3,10 @@
 //!
 //! [`run`] plays one seed: several processes commit messages, relay them and consume them in two groups while processes
 //! crash at effect boundaries, acknowledgements get lost, messages are doubled and delayed, parts go away and processes
-//! sleep past their lease. Then the faults end, everything runs until it is at rest, and the checker says what was
-//! broken. Each protection can be switched off, to see that the checker notices.
+//! sleep past their lease; some wake up without hearing that their shards have another owner, and go on beside it. One
+//! group makes a projection, which readers, slow ones among them, see through a cache that is invalidated after each
+//! change. Then the faults end, everything runs until it is at rest, and the checker says what was broken. Each
+//! protection can be switched off, to see that the checker notices.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -14,6 +16,7 @@
     reason = "a simulated world counts to thousands, with numbers of its own"
 )]
 
+mod cache;
 mod checker;
 mod content;
 mod faults;
@@ -21,6 +24,7 @@ mod log;
 mod membership;
 mod parts;
 mod process;
+mod relayed;
 mod report;
 mod requests;
 mod store;
@@ -28,6 +32,6 @@ mod trace;
 mod world;
 
 pub use checker::{Kind, Violation};
-pub use faults::Protections;
-pub use report::{Sweep, sweep};
+pub use faults::{Protection, Protections};
+pub use report::{Sweep, sweep, sweep_watched};
 pub use world::{Outcome, run, run_recorded};

@@ -5,7 +5,7 @@ use madang_messaging::{
 };
 use rand::RngExt;
 
-use crate::content::{Nature, TOPIC};
+use crate::content::{Nature, PROJECTING, TOPIC};
 use crate::faults::Fate;
 use crate::log::LaneKey;
 use crate::process::{consumer_config, relay_config};
@@ -35,7 +35,7 @@ impl World {
                 self.store.write(write, now_ms);
                 Reply::Relay(relay::Input::Written(Ok(())))
             }
-            Request::Publish(messages) => self.publish(from.unit, messages),
+            Request::Publish(messages) => self.publish(from, messages),
             Request::Join => {
                 let topics = &consumer_config(lane.0).lanes()[lane.1].topics;
                 self.log.join(lane, topics, from.process);
@@ -55,7 +55,26 @@ impl World {
             Request::Handle(deliveries) => {
                 let reach =
                     if fate == Fate::CrashAfter { self.chance.random_range(0..=deliveries.len()) } else { usize::MAX };
-                Reply::Lane(consumer::Input::Handled(self.handle(lane, &deliveries[..reach.min(deliveries.len())])))
+                self.handle(lane, &deliveries[..reach.min(deliveries.len())])
+            }
+            Request::Invalidate { keys, answers } => {
+                keys.iter().for_each(|(key, version)| self.cache.invalidate(key, *version));
+                Reply::Lane(consumer::Input::Handled(answers.clone()))
+            }
+            Request::Look { key } => Reply::Seen { key: key.clone(), cached: self.cache.look(key) },
+            Request::Load { key } => {
+                let version = self.store.projection.get(key).copied().unwrap_or(0);
+                // Some are slow with what they read.
+                let slow = self.chance.random_bool(0.4);
+                let takes_ms =
+                    if slow { self.chance.random_range(100..4_000) } else { self.chance.random_range(1..20) };
+                let reply = Reply::Loaded { key: key.clone(), version };
+                self.push(now_ms + takes_ms, Happening::Answer { to: from, reply });
+                return None;
+            }
+            Request::Fill { key, version } => {
+                self.cache.fill(key, *version, self.protections.versioned_fill);
+                Reply::Nothing
             }
             Request::Commit(positions) => {
                 self.log.commit(lane, from.process, positions);
@@ -64,18 +83,21 @@ impl World {
         })
     }
 
-    fn publish(&mut self, unit: Unit, messages: &[Message]) -> Reply {
+    fn publish(&mut self, from: Sender, messages: &[Message]) -> Reply {
         let mut outcomes = Vec::new();
         for message in messages {
-            let known = self.store.committed.get(&message.event_id).map_or(Nature::Fine, |(_, nature)| *nature);
+            let known = self.store.committed.get(&message.event_id).map_or(Nature::Fine, |committed| committed.nature);
             let nature = if message.topic == TOPIC { known } else { Nature::Fine };
             outcomes.push(self.log.publish(message, nature));
         }
+        if from.unit == Unit::Relay {
+            messages.iter().for_each(|message| self.relayed.note(message.event_id, from.process));
+        }
         self.wake_readers();
-        match unit {
+        match from.unit {
             Unit::Relay => Reply::Relay(relay::Input::Published(Ok(outcomes))),
             Unit::Lane(..) => Reply::Lane(consumer::Input::Published(Ok(outcomes))),
-            Unit::Writer | Unit::Coordinator => Reply::Nothing,
+            Unit::Writer | Unit::Coordinator | Unit::Reader => Reply::Nothing,
         }
     }
 
@@ -105,12 +127,17 @@ impl World {
         }
     }
 
-    /// The handlers: group 0 leaves the offset to the consumer, group 1 stores it with the effect.
-    fn handle(&mut self, lane: LaneKey, deliveries: &[Delivery]) -> Vec<Result<Handled, HandlerError>> {
-        let stores_offsets = lane.0 == 1;
-        let mut answers = Vec::new();
+    /// The handlers: group 0 makes the projection, leaves the offset to the consumer and then has to tell the cache, also
+    /// of what it had applied before, because it may have died in between; group 1 stores the offset with the effect.
+    fn handle(&mut self, lane: LaneKey, deliveries: &[Delivery]) -> Reply {
+        let stores_offsets = lane.0 != PROJECTING;
+        let (mut answers, mut keys) = (Vec::new(), Vec::new());
         for delivery in deliveries {
-            let applied = self.store.apply(lane.0, &delivery.message, self.protections.inbox);
+            let applied = self.store.apply(lane.0, &delivery.message, self.protections);
+            if applied.is_ok() && lane.0 == PROJECTING {
+                let key = &delivery.message.key;
+                keys.extend(self.store.projection.get(key).map(|version| (key.clone(), *version)));
+            }
             answers.push(match applied {
                 Ok(()) if stores_offsets => {
                     self.log.store_offset(lane, &delivery.position);
@@ -124,7 +151,10 @@ impl World {
                 break;
             }
         }
-        answers
+        if keys.is_empty() {
+            return Reply::Lane(consumer::Input::Handled(answers));
+        }
+        Reply::Applied { keys, answers }
     }
 }
 
@@ -138,9 +168,11 @@ pub(crate) fn unanswered(unit: Unit, request: &Request) -> Reply {
         (Unit::Relay, _) => Reply::Relay(relay::Input::Written(Err(away()))),
         (Unit::Lane(..), Request::Join) => Reply::Lane(consumer::Input::Subscribed(Err(away()))),
         (Unit::Lane(..), Request::Poll { .. }) => Reply::Lane(consumer::Input::Polled(Err(away()))),
-        (Unit::Lane(..), Request::Handle(_)) => Reply::Lane(consumer::Input::Handled(vec![Err(away().into())])),
+        (Unit::Lane(..), Request::Handle(_) | Request::Invalidate { .. }) => {
+            Reply::Lane(consumer::Input::Handled(vec![Err(away().into())]))
+        }
         (Unit::Lane(..), Request::Publish(_)) => Reply::Lane(consumer::Input::Published(Err(away()))),
         (Unit::Lane(..), _) => Reply::Lane(consumer::Input::Committed(Err(away()))),
-        (Unit::Writer, _) => Reply::Nothing,
+        (Unit::Writer | Unit::Reader, _) => Reply::Nothing,
     }
 }

@@ -13,10 +13,15 @@ use crate::content::{GROUPS, TOPIC};
 use crate::log::LaneKey;
 use crate::requests::{Reply, Request, Unit};
 
+/// A process that the membership store has not heard of for so long is dead to the others, in milliseconds.
+pub(crate) const DEAD_AFTER_MS: u64 = 9_000;
+
 pub(crate) struct Process {
     pub(crate) incarnation: u32,
     pub(crate) up: bool,
     pub(crate) paused_until_ms: u64,
+    /// Until then the membership store hears nothing of it, and it nothing of the others.
+    pub(crate) cut_off_until_ms: u64,
     pub(crate) instance: InstanceId,
     /// How far its wall clock is off.
     pub(crate) skew_ms: i64,
@@ -44,6 +49,7 @@ impl Process {
             incarnation,
             up: true,
             paused_until_ms: 0,
+            cut_off_until_ms: 0,
             skew_ms: chance.random_range(-20_000..20_000),
             booted_ms: now_ms,
             rate_permille: chance.random_range(970..1_030),
@@ -84,6 +90,11 @@ impl Process {
                 }
             }
             (Unit::Relay, Reply::Relay(input)) => self.step_relay(input, now, &mut asked),
+            (Unit::Lane(..), Reply::Applied { keys, answers }) => {
+                asked.push((unit, Request::Invalidate { keys, answers }));
+            }
+            (Unit::Reader, Reply::Seen { key, cached: None }) => asked.push((unit, Request::Load { key })),
+            (Unit::Reader, Reply::Loaded { key, version }) => asked.push((unit, Request::Fill { key, version })),
             (Unit::Lane(group, lane), Reply::Lane(input)) => {
                 let effects = self.lanes.get_mut(&(group, lane)).map(|machine| machine.step(input, now));
                 asked.extend(effects.into_iter().flatten().filter_map(lane_request).map(|request| (unit, request)));
@@ -99,7 +110,7 @@ impl Process {
             Unit::Coordinator => self.coordinator.next_wake_ms(),
             Unit::Relay => self.relay.next_wake_ms(),
             Unit::Lane(group, lane) => self.lanes.get(&(group, lane)).and_then(consumer::Machine::next_wake_ms),
-            Unit::Writer => None,
+            Unit::Writer | Unit::Reader => return None,
         };
         match elapsed_ms {
             Some(elapsed_ms) => {

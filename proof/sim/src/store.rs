@@ -6,7 +6,16 @@ use madang_kernel::EventId;
 use madang_messaging::relay::Write;
 use madang_messaging::{Message, OutboxRow};
 
-use crate::content::Nature;
+use crate::content::{Nature, PROJECTING};
+use crate::faults::Protections;
+
+/// A change, and what is known of it.
+pub(crate) struct Committed {
+    pub(crate) message: Message,
+    pub(crate) nature: Nature,
+    /// Its place among the changes of its key, in commit order; the event carries it.
+    pub(crate) version: u32,
+}
 
 struct Row {
     message: Message,
@@ -17,7 +26,11 @@ struct Row {
 #[derive(Default)]
 pub(crate) struct Store {
     /// What was committed, and what it is like: the truth that the checker goes by.
-    pub(crate) committed: BTreeMap<EventId, (Message, Nature)>,
+    pub(crate) committed: BTreeMap<EventId, Committed>,
+    /// The last version of each key.
+    versions: BTreeMap<String, u32>,
+    /// The version of each key that the projection of the first group shows.
+    pub(crate) projection: BTreeMap<String, u32>,
     /// By commit order, not by id: ids are drawn before the commit.
     outbox: Vec<Row>,
     parked_until: BTreeMap<String, u64>,
@@ -33,7 +46,10 @@ pub(crate) struct Store {
 impl Store {
     pub(crate) fn commit(&mut self, messages: &[(Message, Nature)], with_outbox: bool, now_ms: u64) {
         for (message, nature) in messages {
-            self.committed.insert(message.event_id, (message.clone(), *nature));
+            let version = self.versions.entry(message.key.clone()).or_default();
+            *version += 1;
+            let committed = Committed { message: message.clone(), nature: *nature, version: *version };
+            self.committed.insert(message.event_id, committed);
             if with_outbox {
                 self.outbox.push(Row { message: message.clone(), committed_at_ms: now_ms, attempts: 0 });
             }
@@ -99,9 +115,10 @@ impl Store {
     }
 
     /// Applies a message for a group in one transaction; says whether the handler managed.
-    pub(crate) fn apply(&mut self, group: usize, message: &Message, with_inbox: bool) -> Result<(), Refusal> {
+    pub(crate) fn apply(&mut self, group: usize, message: &Message, protections: Protections) -> Result<(), Refusal> {
         let id = message.event_id;
-        let nature = self.committed.get(&id).map_or(Nature::Fine, |(_, nature)| *nature);
+        let (nature, version) =
+            self.committed.get(&id).map_or((Nature::Fine, 0), |committed| (committed.nature, committed.version));
         let fails = match nature {
             Nature::Undecodable => return Err(Refusal::Undecodable),
             Nature::FailsForEver => true,
@@ -115,8 +132,12 @@ impl Store {
         if fails {
             return Err(Refusal::Failed);
         }
-        if self.inbox.insert((group, id)) || !with_inbox {
+        if self.inbox.insert((group, id)) || !protections.inbox {
             *self.effects.entry((group, id)).or_default() += 1;
+            if group == PROJECTING {
+                let shown = self.projection.entry(message.key.clone()).or_default();
+                *shown = if protections.merge_by_version { version.max(*shown) } else { version };
+            }
         }
         Ok(())
     }

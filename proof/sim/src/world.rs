@@ -8,13 +8,15 @@ use madang_messaging::{Message, consumer, coordinator, relay};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
+use crate::cache::Cache;
 use crate::checker::{Violation, check, overdue};
 use crate::content::{self, Nature};
 use crate::faults::{ANSWER_TIMEOUT_MS, Fate, Faults, Part, Protections};
 use crate::log::{LaneKey, Log};
 use crate::membership::Register;
 use crate::parts::unanswered;
-use crate::process::Process;
+use crate::process::{DEAD_AFTER_MS, Process};
+use crate::relayed::Relayed;
 use crate::requests::{Reply, Request, Unit};
 use crate::store::Store;
 use crate::trace::Trace;
@@ -38,6 +40,8 @@ pub struct Outcome {
     pub violations: Vec<Violation>,
     /// Messages committed.
     pub committed: usize,
+    /// Events that the relays of two processes published: each took the shard for its own.
+    pub relayed_by_two: u64,
     /// Steps taken.
     pub steps: u64,
     /// The same for the same seed.
@@ -66,6 +70,8 @@ pub(crate) enum Happening {
     Restart { process: usize },
     Pause { process: usize },
     Rest { process: usize },
+    Sleepwalk { process: usize },
+    Read { key: String },
     Expel { process: usize, incarnation: u32 },
     ClockStep { process: usize },
     LookForOverdue,
@@ -93,6 +99,8 @@ pub(crate) struct World {
     faults: Faults,
     pub(crate) store: Store,
     pub(crate) log: Log,
+    pub(crate) cache: Cache,
+    pub(crate) relayed: Relayed,
     pub(crate) register: Register,
     pub(crate) processes: Vec<Process>,
     queue: BinaryHeap<Reverse<(u64, u64, usize)>>,
@@ -117,6 +125,8 @@ impl World {
             faults,
             store: Store::default(),
             log: Log::default(),
+            cache: Cache::default(),
+            relayed: Relayed::default(),
             register: Register::default(),
             processes,
             queue: BinaryHeap::new(),
@@ -149,6 +159,16 @@ impl World {
             let at_ms = self.chance.random_range(0..end_ms);
             self.push(at_ms, Happening::Rest { process });
         }
+        if self.chance.random_bool(0.5) {
+            let process = self.chance.random_range(0..self.processes.len());
+            let at_ms = self.chance.random_range(0..end_ms / 2);
+            self.push(at_ms, Happening::Sleepwalk { process });
+        }
+        for _ in 0..self.chance.random_range(10..30) {
+            let at_ms = self.chance.random_range(0..end_ms);
+            let key = content::key(&mut self.chance);
+            self.push(at_ms, Happening::Read { key });
+        }
         self.push(end_ms + HEALTHY_WITHIN_MS, Happening::LookForOverdue);
         self.push(end_ms + 6_000, Happening::LookForRest);
         for process in 0..self.processes.len() {
@@ -170,6 +190,7 @@ impl World {
         Outcome {
             violations: check(&self),
             committed: self.store.committed.len(),
+            relayed_by_two: self.relayed.by_two(),
             steps: self.trace.steps,
             fingerprint: self.trace.fingerprint(),
             trace: self.trace.into_lines(),
@@ -198,6 +219,12 @@ impl World {
             }
             Happening::Pause { process } => self.pause(process),
             Happening::Rest { process } => self.rest(process),
+            Happening::Sleepwalk { process } => self.sleepwalk(process),
+            Happening::Read { key } => {
+                if let Some(process) = self.awake() {
+                    self.send(process, Unit::Reader, Request::Look { key });
+                }
+            }
             Happening::Expel { process, incarnation } => {
                 let owner = &self.processes[process];
                 if !owner.up || owner.paused_until_ms > self.now_ms && owner.incarnation == incarnation {
@@ -215,6 +242,7 @@ impl World {
 
     fn look_for_rest(&mut self) {
         let rest = self.store.is_drained() && self.log.is_read() && self.processes.iter().all(Process::is_idle);
+        let rest = rest && !self.somebody_reads();
         self.at_rest = rest;
         self.over = rest;
         self.push(self.now_ms + LOOK_EVERY_MS, Happening::LookForRest);
@@ -226,14 +254,25 @@ impl World {
         }
     }
 
-    fn begin(&mut self) {
+    /// Whether a reader is still on its way: what it brings may change the cache.
+    fn somebody_reads(&self) -> bool {
+        self.happenings.iter().flatten().any(|happening| match happening {
+            Happening::Arrive { from, .. } => from.unit == Unit::Reader,
+            Happening::Answer { to, .. } => to.unit == Unit::Reader,
+            _ => false,
+        })
+    }
+
+    /// One of the processes that are up and not asleep.
+    fn awake(&mut self) -> Option<usize> {
         let awake: Vec<usize> = (0..self.processes.len())
             .filter(|number| self.processes[*number].up && self.processes[*number].paused_until_ms <= self.now_ms)
             .collect();
-        if awake.is_empty() {
-            return;
-        }
-        let process = awake[self.chance.random_range(0..awake.len())];
+        (!awake.is_empty()).then(|| awake[self.chance.random_range(0..awake.len())])
+    }
+
+    fn begin(&mut self) {
+        let Some(process) = self.awake() else { return };
         let shard = self.chance.random_range(0..64);
         let mut messages = Vec::new();
         for _ in 0..self.chance.random_range(1..4) {
@@ -241,6 +280,9 @@ impl World {
             self.next_id += 1;
             messages.push((message, Nature::drawn(&mut self.chance)));
         }
+        // Who changes something looks at it, often before the change has come through.
+        let (key, soon_ms) = (messages[0].0.key.clone(), self.chance.random_range(0..60));
+        self.push(self.now_ms + soon_ms, Happening::Read { key });
         // Ids are drawn here, the commit comes later: that is how a late commit slips below an id cursor.
         let slow = self.chance.random_bool(0.15);
         let takes_ms = if slow { self.chance.random_range(100..4_000) } else { self.chance.random_range(1..20) };
@@ -345,7 +387,8 @@ impl World {
             return;
         }
         let lost_poll = fate == Fate::AnswerLost && matches!(request, Request::Poll { .. });
-        let reply = if self.faults.away(request.part(), self.now_ms) || lost_poll {
+        let cut_off = request.part() == Part::Membership && self.processes[from.process].cut_off_until_ms > self.now_ms;
+        let reply = if self.faults.away(request.part(), self.now_ms) || cut_off || lost_poll {
             Some(unanswered(from.unit, request))
         } else {
             self.perform(from, lane, request, fate)
@@ -380,6 +423,19 @@ impl World {
 
     fn pause(&mut self, process: usize) {
         let length_ms = self.chance.random_range(1_000..15_000);
+        self.sleep(process, length_ms);
+    }
+
+    /// It sleeps past its lease, and when it wakes up it cannot reach the membership store: it goes on with its shards
+    /// beside their new owner until it can.
+    fn sleepwalk(&mut self, process: usize) {
+        let length_ms = self.chance.random_range(DEAD_AFTER_MS + 500..DEAD_AFTER_MS + 4_000);
+        let alone_ms = self.chance.random_range(1_000..12_000);
+        self.processes[process].cut_off_until_ms = (self.now_ms + length_ms + alone_ms).min(self.faults.end_ms);
+        self.sleep(process, length_ms);
+    }
+
+    fn sleep(&mut self, process: usize, length_ms: u64) {
         let owner = &mut self.processes[process];
         owner.paused_until_ms = self.now_ms + length_ms;
         let incarnation = owner.incarnation;
@@ -411,6 +467,6 @@ fn tick(unit: Unit) -> Reply {
         Unit::Coordinator => Reply::Coordinator(coordinator::Input::Tick),
         Unit::Relay => Reply::Relay(relay::Input::Tick),
         Unit::Lane(..) => Reply::Lane(consumer::Input::Tick),
-        Unit::Writer => Reply::Nothing,
+        Unit::Writer | Unit::Reader => Reply::Nothing,
     }
 }

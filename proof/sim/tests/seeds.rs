@@ -25,6 +25,7 @@ fn with_every_protection_no_seed_breaks_a_promise() {
     println!("  {} messages, {} steps, {:.1} s", swept.committed, swept.steps, swept.took.as_secs_f64());
     assert!(swept.failing.is_empty(), "{}", how_to_replay(&swept.failing));
     assert!(swept.committed as u64 > seeds * 20, "the seeds do something");
+    assert!(swept.relayed_by_two > seeds / 20, "shards have two owners at times: {}", swept.relayed_by_two);
     assert!(seeds > SEEDS || swept.took < TIME_MAX, "{:?}", swept.took);
 }
 
@@ -43,6 +44,10 @@ fn without_a_protection_the_checker_notices() {
     assert!(early.percent_of(Kind::Lost) > 10.0, "{early}");
     let cursor = without("id cursor", Protections { state_select: false, ..Protections::ALL });
     assert!(cursor.percent_of(Kind::Lost) > 10.0, "{cursor}");
+    let arrival = without("last arrival wins", Protections { merge_by_version: false, ..Protections::ALL });
+    assert!(arrival.percent_of(Kind::Backwards) > 10.0, "{arrival}");
+    let plain = without("plain fill", Protections { versioned_fill: false, ..Protections::ALL });
+    assert!(plain.percent_of(Kind::Stale) > 5.0, "{plain}");
 }
 
 #[test]

@@ -28,8 +28,7 @@ impl Site {
     pub(super) fn start() -> Result<Self> {
         let scratch = tempfile::tempdir().context("could not make a scratch directory")?;
         let log = std::fs::File::create(scratch.path().join("server.log"))?;
-        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace::root().join("target"), Into::into);
-        let mut command = Command::new(target.join("debug/madang"));
+        let mut command = Command::new(workspace::target().join("debug/madang"));
         command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(scratch.path().join("data"));
         // The smallest hashes: what is asked here is everything around them.
         for setting in ["rate_limit=off", "scheduling_delay_max_ms=60000", "hash_memory_kib=8", "hash_passes=1"] {

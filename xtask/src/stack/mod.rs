@@ -227,6 +227,16 @@ impl TestStack {
         self.0.environment()
     }
 
+    /// Where it is.
+    pub(crate) fn dir(&self) -> &Path {
+        &self.0.dir
+    }
+
+    /// Whether every server is one that was started for this run, and none a developer's own.
+    pub(crate) fn is_all_ours(&self) -> bool {
+        Part::ALL.into_iter().all(|part| part.own().is_none())
+    }
+
     /// Ends it and removes its directory; after that there is nothing left to do.
     pub(crate) fn down(&self) -> Result<()> {
         down(&self.0.dir).map(drop)

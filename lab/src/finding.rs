@@ -1,0 +1,220 @@
+//! What an experiment found: counts of both sides, pictures, and a verdict that follows from the counts alone.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// Whether the question was answered as claimed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Verdict {
+    /// The naive wiring was seen to break, the protected one was not.
+    #[serde(rename = "shown")]
+    Shown,
+    /// Either the naive wiring held this time, or the protected one broke.
+    #[serde(rename = "not shown")]
+    NotShown,
+}
+
+/// What was counted with one wiring.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Side {
+    /// How often it could have broken: commands, deliveries, reads; the experiment says which.
+    pub trials: u64,
+    /// How often it did.
+    pub violations: u64,
+    /// Everything else that was measured, by a name that ends in its unit (`lost`, `stale_ms_max`, `p99_ms`, `per_s`).
+    #[serde(flatten)]
+    pub figures: BTreeMap<String, f64>,
+}
+
+impl Side {
+    /// A side with its two counts.
+    #[must_use]
+    pub fn new(trials: u64, violations: u64) -> Self {
+        Self { trials, violations, figures: BTreeMap::new() }
+    }
+
+    /// The same with one more figure.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: f64) -> Self {
+        self.figures.insert(name.to_owned(), value);
+        self
+    }
+
+    /// The 95 % upper bound of the rate of violations where none was seen: 3/n.
+    #[must_use]
+    pub fn bound(&self) -> Option<f64> {
+        #[allow(clippy::cast_precision_loss, reason = "a bound of three digits")]
+        (self.violations == 0 && self.trials > 0).then(|| 3.0 / self.trials as f64)
+    }
+}
+
+/// One of the two ways to wire the parts, as the report draws and links it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wiring {
+    /// What it is called: "direct produce", "outbox".
+    pub name: &'static str,
+    /// The steps in order, each a box of the drawing: "COMMIT", "send", "✗ crash".
+    pub steps: &'static [&'static str],
+    /// Where its code is, from the root of the repository.
+    pub code: &'static str,
+}
+
+/// A labelled value of a bar chart.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Bar {
+    /// What it is.
+    pub label: String,
+    /// Its value.
+    pub value: f64,
+    /// Whether it belongs to the protected wiring, which is drawn in another colour.
+    pub protected: bool,
+}
+
+/// A line of a chart: points in the order of x.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Series {
+    /// What it is.
+    pub label: String,
+    /// The points.
+    pub points: Vec<(f64, f64)>,
+    /// Whether it belongs to the protected wiring.
+    pub protected: bool,
+}
+
+/// A stretch of time in a row of a timeline.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Span {
+    /// The row: a process, a server, a shard.
+    pub row: String,
+    /// What happened.
+    pub label: String,
+    /// From when, in milliseconds since the trial began.
+    pub from_ms: f64,
+    /// Until when.
+    pub until_ms: f64,
+    /// Whether it shows harm: blocked, stale, without an owner.
+    pub harm: bool,
+}
+
+/// A moment in a timeline: a crash, an acknowledgement.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Mark {
+    /// The row it stands in.
+    pub row: String,
+    /// What happened.
+    pub label: String,
+    /// When, in milliseconds since the trial began.
+    pub at_ms: f64,
+}
+
+/// A picture. The report draws it as SVG; an experiment only fills in values that it measured.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Chart {
+    /// Values side by side.
+    Bars {
+        /// Its heading.
+        title: String,
+        /// The unit of all values.
+        unit: &'static str,
+        /// Whether values differ by orders of magnitude.
+        logarithmic: bool,
+        /// The bars.
+        bars: Vec<Bar>,
+    },
+    /// Values over time, or over another variable.
+    Lines {
+        /// Its heading.
+        title: String,
+        /// What x is, with its unit.
+        x: &'static str,
+        /// What y is, with its unit.
+        y: &'static str,
+        /// Whether y differs by orders of magnitude.
+        logarithmic: bool,
+        /// The lines.
+        series: Vec<Series>,
+    },
+    /// What happened when.
+    Timeline {
+        /// Its heading.
+        title: String,
+        /// Stretches of time.
+        spans: Vec<Span>,
+        /// Moments.
+        marks: Vec<Mark>,
+    },
+}
+
+impl Chart {
+    /// Its heading.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        match self {
+            Self::Bars { title, .. } | Self::Lines { title, .. } | Self::Timeline { title, .. } => title,
+        }
+    }
+}
+
+/// What one experiment found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// The naive wiring.
+    pub off: Side,
+    /// The protected wiring.
+    pub on: Side,
+    /// Real faults injected while every protection was on, by kind (`crash point`, `SIGKILL`, `SIGSTOP`, `broker restart`, …).
+    pub faults: BTreeMap<String, u64>,
+    /// The pictures.
+    pub charts: Vec<Chart>,
+    /// Sentences a reader should know: what a trial was, what surprised.
+    pub notes: Vec<String>,
+}
+
+impl Finding {
+    /// A finding with its counts, without faults, pictures and notes yet.
+    #[must_use]
+    pub fn new(off: Side, on: Side) -> Self {
+        Self { off, on, faults: BTreeMap::new(), charts: Vec::new(), notes: Vec::new() }
+    }
+
+    /// What follows from the counts.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        let both_tried = self.off.trials > 0 && self.on.trials > 0;
+        if both_tried && self.off.violations > 0 && self.on.violations == 0 {
+            Verdict::Shown
+        } else {
+            Verdict::NotShown
+        }
+    }
+
+    /// How many faults were injected, of all kinds.
+    #[must_use]
+    pub fn fault_count(&self) -> u64 {
+        self.faults.values().sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_needs_a_broken_naive_side_and_a_whole_protected_one() {
+        let verdict =
+            |off: (u64, u64), on: (u64, u64)| Finding::new(Side::new(off.0, off.1), Side::new(on.0, on.1)).verdict();
+        assert_eq!(verdict((10, 1), (10, 0)), Verdict::Shown);
+        assert_eq!(verdict((10, 0), (10, 0)), Verdict::NotShown);
+        assert_eq!(verdict((10, 1), (10, 1)), Verdict::NotShown);
+        assert_eq!(verdict((10, 1), (0, 0)), Verdict::NotShown);
+    }
+
+    #[test]
+    fn without_a_violation_three_in_n_bounds_the_rate() {
+        assert_eq!(Side::new(300, 0).bound(), Some(0.01));
+        assert_eq!(Side::new(300, 1).bound(), None);
+        assert_eq!(Side::new(0, 0).bound(), None);
+    }
+}
