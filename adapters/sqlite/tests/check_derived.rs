@@ -204,6 +204,7 @@ impl Site {
             mode: CommentMode::TwoLevel,
             depth_max: DepthMax::DEFAULT,
             content: "c".into(),
+            content_html: "<p>c</p>\n".into(),
             writer: Writer { member_id: MemberId::from_raw(1), name: "w".into() },
             created_at: Timestamp::from_millis(NOW_MS),
             event_id: EventId::from_raw(5),

@@ -79,6 +79,7 @@ fn comment(id: i64, parent: Option<i64>) -> CreateComment {
         mode: CommentMode::Tree,
         depth_max: DepthMax::DEFAULT,
         content: "text".into(),
+        content_html: "<p>text</p>\n".into(),
         writer: Writer { member_id: MemberId::from_raw(7), name: "name".into() },
         created_at: Timestamp::from_millis(1_750_000_000_000),
         event_id: EventId::from_raw(id + 1_000),

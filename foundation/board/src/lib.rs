@@ -35,3 +35,4 @@ pub use actor::{Actor, Role};
 pub use id::{ActId, ArticleId, BoardId, CommentId, MemberId, ReportId, SessionId};
 pub use lookup::{ArticleFacts, ArticleLookup, BoardLookup, CommentLookup, CommentMode};
 pub use moderation::{Act, ActKind, REASON_MAX_CHARS, Reason, Report, Reported, Resolution};
+pub use text::TextRenderer;

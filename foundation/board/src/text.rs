@@ -1,4 +1,15 @@
-//! What texts of people have in common, whoever owns them: when they are too long, and when there is nothing to see.
+//! What texts of people have in common, whoever owns them: when they are too long, when there is nothing to see, and that
+//! they are rendered once, when they are written.
+
+use async_trait::async_trait;
+
+/// Makes HTML that is safe to show of what people write. One place renders all of it; who owns a text stores its HTML with
+/// it. Any text gives HTML, which is bounded by the text.
+#[async_trait]
+pub trait TextRenderer: Send + Sync {
+    /// The HTML of a text.
+    async fn html(&self, text: &str) -> String;
+}
 
 /// Whether a text has more than `max_chars` Unicode scalar values. Stops counting one past the limit, so that a huge text
 /// costs no more than a long one.

@@ -76,7 +76,16 @@ impl<K: Hash + Eq + Clone> ByteCache<K> {
         self.entries.get(&key).filter(is_fresh).ok_or(CacheMiss(Some((key, generation))))
     }
 
-    /// Caches what was rendered after a miss, for the next who asks.
+    /// Looks again after a wait: another may have rendered the same meanwhile.
+    pub fn find_again(&self, miss: CacheMiss<K>) -> Result<Arc<CachedBody>, CacheMiss<K>> {
+        match miss.0 {
+            Some((key, generation)) => self.find(Some(key), generation),
+            None => Err(CacheMiss(None)),
+        }
+    }
+
+    /// Caches what was rendered after a miss, for the next who asks. A body that says what the last one of its key said is
+    /// that one: whoever is still reading it shares its bytes, and it is compressed already.
     pub fn insert(
         &self,
         miss: CacheMiss<K>,
@@ -84,13 +93,15 @@ impl<K: Hash + Eq + Clone> ByteCache<K> {
         content_type: HeaderValue,
         tag: Option<HeaderValue>,
     ) -> Arc<CachedBody> {
-        let generation = miss.0.as_ref().map_or(0, |(_, generation)| *generation);
-        let (compressed, made) = (OnceLock::new(), Instant::now());
-        let body = Arc::new(CachedBody { bytes, content_type, tag, compressed, generation, made });
-        if let Some((key, _)) = miss.0
-            && body.bytes.len() <= self.limits.body_bytes
-            && self.is_asked_again(&key)
-        {
+        let Some((key, generation)) = miss.0 else {
+            return Arc::new(CachedBody::new(bytes, content_type, tag, 0));
+        };
+        let body = match self.entries.get(&key).filter(|last| last.bytes == bytes && last.tag == tag) {
+            Some(last) => last.again(generation),
+            None => CachedBody::new(bytes, content_type, tag, generation),
+        };
+        let body = Arc::new(body);
+        if body.bytes.len() <= self.limits.body_bytes && self.is_asked_again(&key) {
             self.entries.insert(key, Arc::clone(&body));
         }
         body
@@ -113,6 +124,22 @@ impl<K> CacheMiss<K> {
 }
 
 impl CachedBody {
+    fn new(bytes: Bytes, content_type: HeaderValue, tag: Option<HeaderValue>, generation: u64) -> Self {
+        Self { bytes, content_type, tag, compressed: OnceLock::new(), generation, made: Instant::now() }
+    }
+
+    /// The same bytes, made anew.
+    fn again(&self, generation: u64) -> Self {
+        let Self { bytes, content_type, tag, compressed, .. } = self;
+        let (bytes, content_type, tag) = (bytes.clone(), content_type.clone(), tag.clone());
+        Self { bytes, content_type, tag, compressed: compressed.clone(), generation, made: Instant::now() }
+    }
+
+    /// The body compressed, if somebody asked for it so already.
+    pub fn compressed_before(&self) -> Option<Bytes> {
+        self.compressed.get().cloned()
+    }
+
     /// The body compressed, by the first who asks for it so.
     pub fn compressed(&self, compress: impl FnOnce(&[u8]) -> Bytes) -> Bytes {
         self.compressed.get_or_init(|| compress(&self.bytes)).clone()
@@ -178,6 +205,31 @@ mod tests {
             make(&cache, Some(key), 1, &"x".repeat(LIMITS.body_bytes));
         }
         assert!(cache.entries.weight() <= LIMITS.total_bytes);
+    }
+
+    #[test]
+    fn who_reads_slowly_shares_the_bytes_of_who_comes_later() {
+        let cache = ByteCache::new(ByteCacheLimits { ttl: Duration::ZERO, ..LIMITS });
+        make(&cache, Some(1), 1, "text");
+        let insert = |text: &'static str| {
+            let Err(miss) = cache.find(Some(1), 2) else { panic!("fresh") };
+            cache.insert(miss, Bytes::copy_from_slice(text.as_bytes()), HeaderValue::from_static("text/plain"), None)
+        };
+        let slow = insert("text");
+        slow.compressed(|_| Bytes::from_static(b"small"));
+        let later = insert("text");
+        assert_eq!(later.bytes.as_ptr(), slow.bytes.as_ptr());
+        assert_eq!((later.generation, later.compressed_before()), (2, Some(Bytes::from_static(b"small"))));
+        assert_eq!(insert("other").bytes, "other");
+    }
+
+    #[test]
+    fn what_another_rendered_during_a_wait_is_found() {
+        let cache = ByteCache::new(LIMITS);
+        let waiting = cache.find(Some(1), 7).err().unwrap();
+        make(&cache, Some(1), 7, "one");
+        assert_eq!(cache.find_again(waiting).ok().unwrap().bytes, "one");
+        assert!(cache.find_again(cache.find(None, 7).err().unwrap()).is_err(), "what is private is nobody else's");
     }
 
     #[test]

@@ -1,9 +1,12 @@
-//! Atom feeds: the newest of a board, and today's hot articles.
+//! Atom feeds: the newest of a board, and today's hot articles. Readers of feeds come every few minutes and take the whole
+//! of it, so a feed has a budget: what does not fit is told by its first words.
 
 use axum::extract::{Path, State};
 use axum::response::Response;
+use madang_article_read::ReadArticle;
 use madang_board::ArticleId;
 use madang_kernel::{PageSize, Timestamp};
+use madang_server::{LARGE_BYTES, run_large};
 use maud::{PreEscaped, html};
 
 use crate::error::{OrRefuse as _, Refused, WebError};
@@ -16,6 +19,10 @@ use crate::{hot, reply};
 const ATOM: &str = "application/atom+xml; charset=utf-8";
 /// Titles in feeds are not longer.
 const TITLE_CHARS_MAX: usize = 120;
+/// Texts of all entries together, as they stand in the feed.
+const TEXTS_BYTES_MAX: usize = 256 * 1_024;
+/// The first words of a text that does not fit.
+const SUMMARY_CHARS_MAX: usize = 300;
 
 /// One article of a feed.
 struct Entry {
@@ -24,8 +31,18 @@ struct Entry {
     writer: String,
     created_at: Timestamp,
     modified_at: Timestamp,
-    /// The text as shown; none where only titles are told.
-    html: Option<String>,
+    text: Text,
+}
+
+/// What a feed tells of an article's text.
+#[derive(Debug, PartialEq, Eq)]
+enum Text {
+    /// Nothing: titles alone are told.
+    None,
+    /// The HTML.
+    Whole(String),
+    /// The first words, because the whole does not fit.
+    Summary(String),
 }
 
 /// A feed.
@@ -33,6 +50,10 @@ struct Feed {
     title: String,
     /// The page that it follows.
     path: String,
+    /// Scheme and host of the site.
+    base: String,
+    language: &'static str,
+    updated: Timestamp,
     entries: Vec<Entry>,
 }
 
@@ -44,25 +65,27 @@ pub(crate) async fn board(
 ) -> Result<Response, Refused> {
     visit.here = format!("/b/{slug}/feed.atom");
     let miss = match web.pages.find(&visit, web.site.read.generation()) {
-        Ok(feed) => return Ok(reply::cached(&visit, &feed)),
+        Ok(feed) => return Ok(reply::cached(&visit, &feed).await),
         Err(miss) => miss,
     };
-    let feed = of_board(&web, &slug).await.or_refuse(&web, &visit)?;
-    Ok(reply::shared_document(&web, &visit, miss, ATOM, atom(&web, &visit, &feed)))
+    let feed = of_board(&web, &visit, &slug).await.or_refuse(&web, &visit)?;
+    let text = written(feed).await.or_refuse(&web, &visit)?;
+    Ok(reply::shared_document(&web, &visit, miss, ATOM, text).await)
 }
 
 /// Today's hot articles.
 pub(crate) async fn hot(State(web): State<Shared>, visit: Visit) -> Result<Response, Refused> {
     let feed = of_hot(&web, &visit).await.or_refuse(&web, &visit)?;
-    Ok(reply::document(&visit, ATOM, atom(&web, &visit, &feed)))
+    Ok(reply::document(&visit, ATOM, atom(&feed)))
 }
 
-async fn of_board(web: &Web, slug: &str) -> Result<Feed, WebError> {
+async fn of_board(web: &Web, visit: &Visit, slug: &str) -> Result<Feed, WebError> {
     let board = web.boards.by_slug(slug).await?.ok_or(WebError::NotFound)?.board;
     let step = web.site.read.scroll(board.board_id, None, PageSize::DEFAULT).await?.ok_or(WebError::NotFound)?;
     let ids: Vec<_> = step.items.iter().map(|item| item.head().article_id).collect();
     let read = web.site.read.articles(&ids).await?;
-    let entries = read.into_iter().flatten().map(|read| {
+    let mut left_bytes = TEXTS_BYTES_MAX;
+    let entries = read.iter().flatten().map(|read| {
         let head = &read.text.head;
         Entry {
             id: head.article_id,
@@ -70,10 +93,32 @@ async fn of_board(web: &Web, slug: &str) -> Result<Feed, WebError> {
             writer: head.writer.name.clone(),
             created_at: head.created_at,
             modified_at: head.modified_at,
-            html: Some(read.text.content_html.clone()),
+            text: fitting(read, &mut left_bytes),
         }
     });
-    Ok(Feed { title: board.title, path: format!("/b/{slug}"), entries: entries.collect() })
+    Ok(Feed::new(web, visit, board.title, format!("/b/{slug}"), entries.collect()))
+}
+
+/// The whole text where it fits what is left of the budget, otherwise its first words.
+fn fitting(read: &ReadArticle, left_bytes: &mut usize) -> Text {
+    match left_bytes.checked_sub(escaped_bytes(&read.text.content_html)) {
+        Some(left) => {
+            *left_bytes = left;
+            Text::Whole(read.text.content_html.clone())
+        }
+        None => Text::Summary(plain(&read.text.content, SUMMARY_CHARS_MAX)),
+    }
+}
+
+/// How long a text is once it stands in XML.
+fn escaped_bytes(text: &str) -> usize {
+    let escaped = |byte| match byte {
+        b'"' => "&quot;".len(),
+        b'&' => "&amp;".len(),
+        b'<' | b'>' => "&lt;".len(),
+        _ => 1,
+    };
+    text.bytes().map(escaped).sum()
 }
 
 async fn of_hot(web: &Web, visit: &Visit) -> Result<Feed, WebError> {
@@ -84,22 +129,45 @@ async fn of_hot(web: &Web, visit: &Visit) -> Result<Feed, WebError> {
         writer: hot.writer,
         created_at: hot.created_at,
         modified_at: hot.created_at,
-        html: None,
+        text: Text::None,
     });
-    Ok(Feed { title: visit.texts().hot_articles.to_owned(), path: "/hot".into(), entries: entries.collect() })
+    Ok(Feed::new(web, visit, visit.texts().hot_articles.to_owned(), "/hot".into(), entries.collect()))
 }
 
-fn atom(web: &Web, visit: &Visit, feed: &Feed) -> String {
-    let base = &visit.base;
-    let updated = feed.entries.iter().map(|entry| entry.modified_at).max().unwrap_or(web.site.clock.now());
+impl Feed {
+    fn new(web: &Web, visit: &Visit, title: String, path: String, entries: Vec<Entry>) -> Self {
+        let updated = entries.iter().map(|entry| entry.modified_at).max().unwrap_or(web.site.clock.now());
+        let (base, language) = (visit.base.clone(), visit.preferences.lang.code());
+        Self { title, path, base, language, updated, entries }
+    }
+
+    fn bytes(&self) -> usize {
+        let text = |entry: &Entry| match &entry.text {
+            Text::None => 0,
+            Text::Whole(text) | Text::Summary(text) => text.len(),
+        };
+        self.entries.iter().map(text).sum()
+    }
+}
+
+/// The feed as XML; a large one is written elsewhere.
+async fn written(feed: Feed) -> Result<String, WebError> {
+    if feed.bytes() < LARGE_BYTES {
+        return Ok(atom(&feed));
+    }
+    run_large(move || atom(&feed)).await.ok_or(WebError::Internal)
+}
+
+fn atom(feed: &Feed) -> String {
+    let base = &feed.base;
     let markup = html! {
         (PreEscaped("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n"))
-        feed xmlns="http://www.w3.org/2005/Atom" xml:lang=(visit.preferences.lang.code()) {
+        feed xmlns="http://www.w3.org/2005/Atom" xml:lang=(feed.language) {
             title { (xml(&feed.title)) " · " (SITE_NAME) }
             id { (base) (feed.path) }
             (link("self", &format!("{base}{}/feed.atom", feed.path)))
             (link("alternate", &format!("{base}{}", feed.path)))
-            updated { (updated) }
+            updated { (feed.updated) }
             @for entry in &feed.entries {
                 entry {
                     title { (xml(&entry.title)) }
@@ -108,7 +176,11 @@ fn atom(web: &Web, visit: &Visit, feed: &Feed) -> String {
                     published { (entry.created_at) }
                     updated { (entry.modified_at) }
                     author { name { (xml(&entry.writer)) } }
-                    @if let Some(html) = &entry.html { content type="html" { (xml_text(html)) } }
+                    @match &entry.text {
+                        Text::None => {}
+                        Text::Whole(html) => content type="html" { (xml_text(html)) },
+                        Text::Summary(text) => summary { (xml_text(text)) },
+                    }
                 }
             }
         }

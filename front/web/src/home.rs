@@ -16,13 +16,13 @@ use crate::{hot, reply, texts};
 pub(crate) async fn home(State(web): State<Shared>, mut visit: Visit) -> Result<Response, Refused> {
     visit.here = "/".to_owned();
     let miss = match web.pages.find(&visit, web.site.read.generation()) {
-        Ok(page) => return Ok(reply::cached(&visit, &page)),
+        Ok(page) => return Ok(reply::cached(&visit, &page).await),
         Err(miss) => miss,
     };
     let main = content(&web, &visit).await.or_refuse(&web, &visit)?;
     let page = Page { title: SITE_NAME, main, canonical: Some("/".to_owned()), ..Page::default() };
     let html = whole(&web, &visit, &page);
-    Ok(reply::shared(&web, &visit, miss, html))
+    Ok(reply::shared(&web, &visit, miss, html).await)
 }
 
 async fn content(web: &Web, visit: &Visit) -> Result<Markup, WebError> {

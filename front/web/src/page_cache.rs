@@ -6,15 +6,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::HeaderValue;
+use madang_article::markdown::HTML_MAX_BYTES;
 use madang_server::{ByteCache, ByteCacheLimits, CacheMiss, CachedBody};
 use sha2::{Digest, Sha256};
 
+use crate::comments;
 use crate::preferences::Preferences;
 use crate::visit::Visit;
 
+/// What a page has beside the text of an article and its comments: heads and links of a hundred comments, and the frame.
+const FRAME_BYTES_MAX: usize = 192 * 1_024;
+
+// The longest page is cached like any other: else whoever asks for it would have it rendered each time.
 const LIMITS: ByteCacheLimits = ByteCacheLimits {
     ttl: Duration::from_millis(250),
-    body_bytes: 512 * 1_024,
+    body_bytes: HTML_MAX_BYTES + comments::BYTES_MAX + FRAME_BYTES_MAX,
     total_bytes: 32 * 1_024 * 1_024,
     typical_entries: 1_024,
 };
@@ -47,6 +53,11 @@ impl PageCache {
         let (address, base) = (visit.here.clone(), visit.base.clone());
         let key = PageKey { address, base, preferences: visit.preferences };
         self.0.find(visit.session.is_none().then_some(key), generation.unwrap_or_default())
+    }
+
+    /// Looks again after a wait.
+    pub(crate) fn find_again(&self, miss: PageMiss) -> Result<Arc<CachedBody>, PageMiss> {
+        self.0.find_again(miss)
     }
 
     /// Caches a guest's page for the next who asks.

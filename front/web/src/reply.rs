@@ -1,14 +1,19 @@
 //! Responses: pages with their headers, compressed where the reader takes it, and redirects after a form.
 
+use std::io;
+use std::sync::Arc;
+
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use bytes::Bytes;
-use madang_server::CachedBody;
+use futures_util::{FutureExt as _, stream};
+use madang_server::{CachedBody, LARGE_BYTES, run_large};
 
+use crate::error::WebError;
 use crate::gzip::{self, Effort};
 use crate::page_cache::PageMiss;
-use crate::state::Web;
+use crate::state::Shared;
 use crate::visit::Visit;
 
 /// Everything from this site alone, nothing inline, and no frame around us.
@@ -24,35 +29,54 @@ const VARY: HeaderValue = HeaderValue::from_static("accept-encoding, accept-lang
 
 /// A page made for one reader.
 pub(crate) fn page(visit: &Visit, status: StatusCode, html: String) -> Response {
-    let compress = visit.takes_gzip && html.len() >= gzip::WORTH_BYTES;
-    let body = if compress { gzip::compress(html.as_bytes(), Effort::Single) } else { html.into() };
-    let mut response = dressed(body, compress);
+    let mut response = private(visit, html);
     *response.status_mut() = status;
     response
 }
 
 /// A page that a guest shares with every other, or a member has to themselves.
-pub(crate) fn shared(web: &Web, visit: &Visit, miss: PageMiss, html: String) -> Response {
-    shared_document(web, visit, miss, HTML, html)
+pub(crate) async fn shared(web: &Shared, visit: &Visit, miss: PageMiss, html: String) -> Response {
+    shared_document(web, visit, miss, HTML, html).await
 }
 
 /// The same for a document of another kind.
-pub(crate) fn shared_document(web: &Web, visit: &Visit, miss: PageMiss, kind: &'static str, text: String) -> Response {
+pub(crate) async fn shared_document(
+    web: &Shared,
+    visit: &Visit,
+    miss: PageMiss,
+    kind: &'static str,
+    text: String,
+) -> Response {
     if miss.is_private() {
         return document(visit, kind, text);
     }
-    cached(visit, &web.pages.insert(miss, text, kind))
+    if text.len() < LARGE_BYTES {
+        return cached(visit, &web.pages.insert(miss, text, kind)).await;
+    }
+    let (inner, takes_gzip) = (web.clone(), visit.takes_gzip);
+    let made = run_large(move || {
+        // Of those who came at the same time, one has it made.
+        let page = inner.pages.find_again(miss).unwrap_or_else(|miss| inner.pages.insert(miss, text, kind));
+        if takes_gzip {
+            page.compressed(|text| gzip::compress(text, Effort::Shared));
+        }
+        page
+    });
+    match made.await {
+        Some(page) => cached(visit, &page).await,
+        None => WebError::Internal.page(web, visit),
+    }
 }
 
 /// A page that is rendered already; 304 if the reader has seen it.
-pub(crate) fn cached(visit: &Visit, page: &CachedBody) -> Response {
+pub(crate) async fn cached(visit: &Visit, page: &Arc<CachedBody>) -> Response {
     let mut response = if page.tag.as_ref().is_some_and(|tag| has_seen(visit, tag)) {
         let mut response = dressed(Bytes::new(), false);
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         response.headers_mut().remove(header::CONTENT_TYPE);
         response
     } else if visit.takes_gzip {
-        dressed(page.compressed(|text| gzip::compress(text, Effort::Shared)), true)
+        dressed(compressed(page).await, true)
     } else {
         dressed(page.bytes.clone(), false)
     };
@@ -65,20 +89,41 @@ pub(crate) fn cached(visit: &Visit, page: &CachedBody) -> Response {
     response
 }
 
+async fn compressed(page: &Arc<CachedBody>) -> Bytes {
+    let compress = |page: &CachedBody| page.compressed(|text| gzip::compress(text, Effort::Shared));
+    if page.bytes.len() < LARGE_BYTES || page.compressed_before().is_some() {
+        return compress(page);
+    }
+    let large = page.clone();
+    // Should the job fail, an empty body shows it at once.
+    run_large(move || compress(&large)).await.unwrap_or_default()
+}
+
 /// A part of a page, for our own script.
 pub(crate) fn fragment(status: StatusCode, html: String) -> Response {
-    let mut response = dressed(html.into(), false);
+    let mut response = dressed(html, false);
     *response.status_mut() = status;
     response
 }
 
 /// Text of another kind, for programs.
 pub(crate) fn document(visit: &Visit, kind: &'static str, text: String) -> Response {
-    let compress = visit.takes_gzip && text.len() >= gzip::WORTH_BYTES;
-    let body = if compress { gzip::compress(text.as_bytes(), Effort::Single) } else { text.into() };
-    let mut response = dressed(body, compress);
+    let mut response = private(visit, text);
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     response
+}
+
+/// An answer for one reader, compressed as quickly as can be; if it is large, elsewhere, when it is sent.
+fn private(visit: &Visit, text: String) -> Response {
+    if !visit.takes_gzip || text.len() < gzip::WORTH_BYTES {
+        return dressed(text, false);
+    }
+    if text.len() < LARGE_BYTES {
+        return dressed(gzip::compress(text.as_bytes(), Effort::Single), true);
+    }
+    let compressed = run_large(move || gzip::compress(text.as_bytes(), Effort::Single));
+    let body = compressed.map(|bytes| bytes.ok_or_else(|| io::Error::other("compression panicked")));
+    dressed(Body::from_stream(stream::once(body)), true)
 }
 
 /// After a form: look there.
@@ -90,8 +135,8 @@ pub(crate) fn see_other(path: &str) -> Response {
     response
 }
 
-fn dressed(body: Bytes, is_gzip: bool) -> Response {
-    let mut response = Response::new(Body::from(body));
+fn dressed(body: impl Into<Body>, is_gzip: bool) -> Response {
+    let mut response = Response::new(body.into());
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(HTML));
     headers.insert(header::CONTENT_SECURITY_POLICY, CSP);

@@ -16,7 +16,6 @@ use madang_view::{GuestKey, ViewService};
 
 use crate::LiveFeed;
 use crate::board_directory::BoardDirectory;
-use crate::comments::RenderedComments;
 use crate::hot::Movements;
 use crate::page_cache::PageCache;
 use crate::site_time::SiteTime;
@@ -68,7 +67,6 @@ pub(crate) struct Web {
     pub(crate) site: WebState,
     pub(crate) boards: BoardDirectory,
     pub(crate) pages: PageCache,
-    pub(crate) rendered_comments: RenderedComments,
     pub(crate) time: SiteTime,
     pub(crate) movements: Movements,
 }
@@ -81,7 +79,6 @@ impl Web {
         Self {
             boards: BoardDirectory::new(Arc::clone(&site.articles)),
             pages: PageCache::default(),
-            rendered_comments: RenderedComments::default(),
             movements: Movements::default(),
             time: SiteTime::new(site.zone.clone(), Arc::clone(&site.clock)),
             site,

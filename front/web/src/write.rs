@@ -3,9 +3,9 @@
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use madang_article::{
-    ArticleDraft, ArticleError, BoardWithCount, CONTENT_MAX_CHARS, Content, TITLE_MAX_CHARS, markdown,
-};
+use madang_article::markdown::Markdown;
+use madang_article::{ArticleDraft, ArticleError, BoardWithCount, CONTENT_MAX_CHARS, Content, TITLE_MAX_CHARS};
+use madang_board::TextRenderer as _;
 use maud::{Markup, html};
 
 use crate::error::{OrRefuse as _, Refused, WebError};
@@ -69,8 +69,11 @@ pub(crate) async fn preview(State(web): State<Shared>, posted: Posted) -> Result
     if let Err(not_yet) = posted.session() {
         return Err(WebError::from(not_yet).refuse(&web, &posted.visit));
     }
-    let html = Content::new(posted.fields.lines("content")).map(|content| markdown::render(content.as_str()));
-    Ok(reply::fragment(StatusCode::OK, html.unwrap_or_default()))
+    let html = match Content::new(posted.fields.lines("content")) {
+        Ok(content) => Markdown.html(content.as_str()).await,
+        Err(_) => String::new(),
+    };
+    Ok(reply::fragment(StatusCode::OK, html))
 }
 
 /// What a form that came too early or from elsewhere is told.

@@ -1,8 +1,10 @@
 //! Markdown to HTML that is safe to show: CommonMark with tables, strikethrough and bare links, then cleaned. Rendered
-//! once per version of an article, on text that strangers write, so depth, work and size are all bounded.
+//! once per version of an article and once per comment, on text that strangers write, so depth, work and size are all
+//! bounded: size by the text itself, because a small text that becomes a large page is paid for by every reader.
 
 mod nesting;
 mod plain;
+mod renderer;
 mod tags;
 
 use std::collections::{HashMap, HashSet};
@@ -15,17 +17,29 @@ use comrak::{Arena, Options, format_html, parse_document};
 
 use crate::CONTENT_MAX_CHARS;
 
+pub use renderer::Markdown;
+
 /// How deep quotes, lists, emphasis and links are shown within one another; what is deeper moves up.
 pub const NESTING_MAX: usize = 20;
-/// The most HTML that one text becomes; what would exceed it is shown as it was written.
+/// The most HTML that any text becomes; see [`html_max_bytes`].
 pub const HTML_MAX_BYTES: usize = 256 * 1_024;
-// Whatever an article says, showing it as written fits: no character of it becomes longer than these.
+/// HTML for each byte of a text: what people write becomes two or three.
+const HTML_BYTES_PER_BYTE: usize = 8;
+/// HTML that a text may become however short it is.
+const HTML_ALLOWANCE_BYTES: usize = 4 * 1_024;
+// Whatever a text says, showing it as written fits: no byte of it becomes longer than these.
 const _: () = assert!(CONTENT_MAX_CHARS * "&amp;".len() + 64 <= HTML_MAX_BYTES && "<br>\n".len() <= "&amp;".len());
+const _: () = assert!("&amp;".len() <= HTML_BYTES_PER_BYTE && 64 <= HTML_ALLOWANCE_BYTES);
 /// What links that strangers write say of themselves.
 const LINK_REL: &str = "nofollow ugc noopener";
-/// Cells that the tables of one text may have; with more, none is read as a table. Short rows are filled up to the
-/// width of their table, so a small text could ask for millions.
-const TABLE_CELLS_MAX: usize = 20_000;
+/// The least that a cell of a table is rendered as.
+const CELL_BYTES: usize = "<td></td>\n".len();
+
+/// The most HTML that a text becomes, by its length; what would exceed it is shown as it was written.
+pub const fn html_max_bytes(text: &str) -> usize {
+    let bound = HTML_BYTES_PER_BYTE * text.len() + HTML_ALLOWANCE_BYTES;
+    if bound < HTML_MAX_BYTES { bound } else { HTML_MAX_BYTES }
+}
 
 /// The HTML of a Markdown text. Any text gives HTML; raw HTML in it is shown as text, images become links.
 pub fn render(text: &str) -> String {
@@ -49,14 +63,18 @@ fn parse_and_clean(text: &str) -> Option<String> {
     static WITH_TABLES: LazyLock<Options<'static>> = LazyLock::new(|| options(true));
     static WITHOUT_TABLES: LazyLock<Options<'static>> = LazyLock::new(|| options(false));
 
-    let options = if table_cells(text) <= TABLE_CELLS_MAX { &WITH_TABLES } else { &WITHOUT_TABLES };
+    let max_bytes = html_max_bytes(text);
+    // Short rows are filled up to the width of their table, so a small text could ask for millions of cells. Those that
+    // cannot fit the bound are not even parsed.
+    let tables_fit = table_cells(text).saturating_mul(CELL_BYTES) <= max_bytes;
+    let options = if tables_fit { &WITH_TABLES } else { &WITHOUT_TABLES };
     let arena = Arena::new();
     let root = parse_document(&arena, text, options);
     nesting::cap(root);
-    let mut html = Bounded(String::with_capacity(text.len() * 2));
+    let mut html = Bounded { html: String::with_capacity(text.len() * 2), max_bytes };
     format_html(root, options, &mut html).ok()?;
-    let cleaned = tags::pass(&html.0).unwrap_or_else(|| clean(&html.0));
-    (cleaned.len() <= HTML_MAX_BYTES).then_some(cleaned)
+    let cleaned = tags::pass(&html.html).unwrap_or_else(|| clean(&html.html));
+    (cleaned.len() <= max_bytes).then_some(cleaned)
 }
 
 fn clean(html: &str) -> String {
@@ -64,15 +82,18 @@ fn clean(html: &str) -> String {
     CLEANER.clean(html).to_string()
 }
 
-/// A string that refuses to grow past [`HTML_MAX_BYTES`], so that rendering stops there.
-struct Bounded(String);
+/// A string that refuses to grow past its bound, so that rendering stops there.
+struct Bounded {
+    html: String,
+    max_bytes: usize,
+}
 
 impl fmt::Write for Bounded {
     fn write_str(&mut self, part: &str) -> fmt::Result {
-        if self.0.len() + part.len() > HTML_MAX_BYTES {
+        if self.html.len() + part.len() > self.max_bytes {
             return Err(fmt::Error);
         }
-        self.0.push_str(part);
+        self.html.push_str(part);
         Ok(())
     }
 }
@@ -129,13 +150,24 @@ fn cleaner() -> Builder<'static> {
     builder
 }
 
-/// At most so many cells can the tables of a text have: its widest line times its lines.
+/// At most so many cells can the tables of a text be rendered as. A table ends at a blank line, and each of its rows is as
+/// wide as its widest.
 fn table_cells(text: &str) -> usize {
-    let (lines, widest) = text
-        .split(['\n', '\r'])
-        .map(|line| line.bytes().filter(|byte| *byte == b'|').count())
-        .fold((0usize, 0usize), |(lines, widest), pipes| (lines + 1, widest.max(pipes)));
-    if widest == 0 { 0 } else { (widest + 1).saturating_mul(lines) }
+    let (mut cells, mut lines, mut widest) = (0usize, 0usize, 0usize);
+    for line in text.split(['\n', '\r']) {
+        if line.bytes().all(|byte| matches!(byte, b' ' | b'\t')) {
+            cells = cells.saturating_add(cells_of(lines, widest));
+            (lines, widest) = (0, 0);
+        } else {
+            lines += 1;
+            widest = widest.max(line.bytes().filter(|byte| *byte == b'|').count());
+        }
+    }
+    cells.saturating_add(cells_of(lines, widest))
+}
+
+fn cells_of(lines: usize, pipes: usize) -> usize {
+    if pipes == 0 { 0 } else { lines.saturating_mul(pipes + 1) }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use madang_board::rules::{About, Action, Refused, may};
-use madang_board::{Act, ActKind, Actor, ArticleId, BoardId, MemberId, Reason};
+use madang_board::{Act, ActKind, Actor, ArticleId, BoardId, MemberId, Reason, TextRenderer as _};
 use madang_event::Writer;
 use madang_kernel::{
     Clock, Created, Id, IdGenerator, Idempotency, Invalid, Page, PageNumber, PageSize, Scroll, ShardId, StoreError,
@@ -12,9 +12,10 @@ use madang_kernel::{
 
 use crate::article_cache::ArticleCache;
 use crate::board_cache::BoardCache;
+use crate::markdown::Markdown;
 use crate::{
     Article, ArticleHead, ArticleStore, Board, BoardWithCount, CommentMode, CreateArticle, CreateBoard, DeleteArticle,
-    DeleteOutcome, EditArticle, EditOutcome, FIND_MANY_MAX, NEWEST_MAX, NewBoard, NewestArticles, markdown,
+    DeleteOutcome, EditArticle, EditOutcome, FIND_MANY_MAX, NEWEST_MAX, NewBoard, NewestArticles,
 };
 
 /// How long what is cached about an article is fresh in a process that shares its store. Half of the second within which
@@ -183,12 +184,13 @@ impl ArticleService {
         may(actor, Action::WriteArticle, About::on(board, true))?;
         self.require_board(board).await?;
         let (title, content) = draft.check()?;
+        let content_html = Markdown.html(content.as_str()).await;
         let now = self.clock.now();
         let article = Article {
             article_id: self.next_id(board.shard())?,
             board_id: board,
             title: title.into_string(),
-            content_html: markdown::render(content.as_str()),
+            content_html,
             content: content.into_string(),
             writer: Writer { member_id: actor.member_id, name: actor.name.clone() },
             created_at: now,
@@ -213,10 +215,11 @@ impl ArticleService {
         let found = self.get(article).await?;
         may(actor, Action::EditArticle, about(actor, &found))?;
         let (title, content) = draft.check()?;
+        let content_html = Markdown.html(content.as_str()).await;
         let edit = EditArticle {
             article_id: article,
             title: title.into_string(),
-            content_html: markdown::render(content.as_str()),
+            content_html,
             content: content.into_string(),
             // A clock that stepped back does not make an edit older than what it changes.
             modified_at: self.clock.now().max(found.modified_at),

@@ -22,6 +22,10 @@ pub struct Comment {
     pub path: Option<CommentPath>,
     /// The text; `None` when deleted.
     pub content: Option<String>,
+    /// The text as shown, rendered when it was written; `None` when deleted, and in rows older than this column until the
+    /// service has rendered them.
+    #[serde(default)]
+    pub content_html: Option<String>,
     /// Whether only the mark is left.
     pub deleted: bool,
     /// Who wrote it; `None` when deleted.
@@ -33,7 +37,7 @@ pub struct Comment {
 impl Comment {
     /// What is left of the comment once it is deleted: its place, neither text nor writer.
     pub fn into_mark(self) -> Self {
-        Self { content: None, writer: None, deleted: true, ..self }
+        Self { content: None, content_html: None, writer: None, deleted: true, ..self }
     }
 }
 

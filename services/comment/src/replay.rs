@@ -246,6 +246,7 @@ fn new_comment(new: &CreateComment, Position { depth, path }: Position) -> Comme
         depth,
         path,
         content: Some(new.content.clone()),
+        content_html: Some(new.content_html.clone()),
         deleted: false,
         writer: Some(new.writer.clone()),
         created_at: new.created_at,

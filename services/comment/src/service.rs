@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use madang_board::rules::{About, Action, Refused, may};
-use madang_board::{Act, ActKind, Actor, ArticleFacts, ArticleId, ArticleLookup, CommentId, MemberId, Reason};
+use madang_board::{Act, ActKind, Actor, ArticleFacts, ArticleId, ArticleLookup, CommentId, MemberId, Reason, TextRenderer};
 use madang_event::Writer;
 use madang_kernel::{
     Clock, Created, Id, IdGenerator, Idempotency, Invalid, Page, PageNumber, PageSize, Scroll, ShardId, StoreError,
@@ -70,6 +70,7 @@ impl From<Refusal> for CommentError {
 pub struct CommentService {
     store: Arc<dyn CommentStore>,
     articles: Arc<dyn ArticleLookup>,
+    renderer: Arc<dyn TextRenderer>,
     ids: Arc<IdGenerator>,
     clock: Arc<dyn Clock>,
     depth_max: DepthMax,
@@ -80,11 +81,12 @@ impl CommentService {
     pub fn new(
         store: Arc<dyn CommentStore>,
         articles: Arc<dyn ArticleLookup>,
+        renderer: Arc<dyn TextRenderer>,
         ids: Arc<IdGenerator>,
         clock: Arc<dyn Clock>,
         depth_max: DepthMax,
     ) -> Self {
-        Self { store, articles, ids, clock, depth_max }
+        Self { store, articles, renderer, ids, clock, depth_max }
     }
 
     /// Writes a comment on an article, or a reply to one of its comments.
@@ -98,6 +100,7 @@ impl CommentService {
         may(actor, Action::WriteComment, About::NOTHING)?;
         let facts = self.require_article(article).await?;
         let content = Content::new(draft.content)?.into_string();
+        let content_html = self.renderer.html(&content).await;
         let shard = ShardId::of_parts(article);
         for _ in 0..CREATE_ATTEMPTS_MAX {
             // Drawn right before the store is asked: the less lies between, the fewer ids are overtaken.
@@ -108,13 +111,16 @@ impl CommentService {
                 mode: facts.comment_mode,
                 depth_max: self.depth_max,
                 content: content.clone(),
+                content_html: content_html.clone(),
                 writer: Writer { member_id: actor.member_id, name: actor.name.clone() },
                 created_at: self.clock.now(),
                 event_id: self.next_id(shard)?,
                 idempotency: idempotency.clone(),
             };
             match self.store.create(new).await? {
-                CreateOutcome::Created(Created::Now(comment) | Created::Before(comment)) => return Ok(comment),
+                CreateOutcome::Created(Created::Now(comment) | Created::Before(comment)) => {
+                    return Ok(self.rendered(comment).await);
+                }
                 CreateOutcome::Created(Created::KeyReused) => return Err(CommentError::KeyReused),
                 CreateOutcome::Refused(refusal) => return Err(refusal.into()),
                 CreateOutcome::Gone => return Err(NO_ARTICLE),
@@ -153,7 +159,7 @@ impl CommentService {
 
     /// One comment, or its mark.
     pub async fn get(&self, comment: CommentId) -> Result<Comment, CommentError> {
-        Ok(self.find(comment).await?.0)
+        Ok(self.rendered(self.find(comment).await?.0).await)
     }
 
     async fn find(&self, comment: CommentId) -> Result<(Comment, ArticleFacts), CommentError> {
@@ -171,7 +177,9 @@ impl CommentService {
         before: Option<CommentId>,
         size: PageSize,
     ) -> Result<Scroll<Comment, CommentId>, CommentError> {
-        Ok(self.store.by_writer(writer, before, size).await?)
+        let mut found = self.store.by_writer(writer, before, size).await?;
+        found.items = self.all_rendered(found.items).await;
+        Ok(found)
     }
 
     /// A numbered page of an article's comments, depth first and oldest first.
@@ -182,7 +190,9 @@ impl CommentService {
         size: PageSize,
     ) -> Result<Page<Comment>, CommentError> {
         let facts = self.require_article(article).await?;
-        Ok(self.store.page(article, facts.comment_mode, page, size).await?)
+        let mut found = self.store.page(article, facts.comment_mode, page, size).await?;
+        found.items = self.all_rendered(found.items).await;
+        Ok(found)
     }
 
     /// A step down an article's comments from the cursor `after`, or from the first.
@@ -194,7 +204,9 @@ impl CommentService {
     ) -> Result<Scroll<Comment, CommentCursor>, CommentError> {
         let mode = self.require_article(article).await?.comment_mode;
         let after = after.map(|text| CommentCursor::parse(mode, text)).transpose()?;
-        Ok(self.store.scroll(article, mode, after, size).await?)
+        let mut found = self.store.scroll(article, mode, after, size).await?;
+        found.items = self.all_rendered(found.items).await;
+        Ok(found)
     }
 
     /// How many comments an article has.
@@ -210,6 +222,24 @@ impl CommentService {
             return Err(Invalid::field("articles", format!("must be at most {COUNTS_MAX}")).into());
         }
         Ok(self.store.counts(articles).await?)
+    }
+
+    async fn all_rendered(&self, comments: Vec<Comment>) -> Vec<Comment> {
+        let mut rendered = Vec::with_capacity(comments.len());
+        for comment in comments {
+            rendered.push(self.rendered(comment).await);
+        }
+        rendered
+    }
+
+    /// The comment with its HTML, also when its row was written before HTML was stored with it.
+    async fn rendered(&self, mut comment: Comment) -> Comment {
+        if comment.content_html.is_none()
+            && let Some(content) = &comment.content
+        {
+            comment.content_html = Some(self.renderer.html(content).await);
+        }
+        comment
     }
 
     async fn require_article(&self, article: ArticleId) -> Result<ArticleFacts, CommentError> {

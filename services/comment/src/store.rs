@@ -26,6 +26,8 @@ pub struct CreateComment {
     pub depth_max: DepthMax,
     /// The text.
     pub content: String,
+    /// The text as shown.
+    pub content_html: String,
     /// Who writes.
     pub writer: Writer,
     /// When it was written.

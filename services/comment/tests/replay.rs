@@ -32,6 +32,7 @@ fn create(mode: CommentMode, id: i64, parent: Option<i64>, key: Option<(u8, u8)>
         mode,
         depth_max: DepthMax::new(LEVELS_MAX).unwrap(),
         content: format!("comment {id}"),
+        content_html: format!("<p>comment {id}</p>\n"),
         writer: Writer { member_id: MemberId::from_raw(3), name: "마당".into() },
         created_at: NOW,
         event_id: EventId::from_raw(1),

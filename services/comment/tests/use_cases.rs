@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use madang_board::{
     ActKind, Actor, ArticleFacts, ArticleId, ArticleLookup, BoardId, CommentId, CommentMode, MemberId, Reason, Role,
+    TextRenderer,
 };
 use madang_comment::{
     CLEAN_UP_SLICE_ROWS, COUNTS_MAX, Comment, CommentDraft, CommentError, CommentService, CommentStore, DepthMax,
@@ -38,6 +39,16 @@ impl ArticleLookup for Articles {
     }
 }
 
+/// Marks what it rendered.
+struct Marked;
+
+#[async_trait]
+impl TextRenderer for Marked {
+    async fn html(&self, text: &str) -> String {
+        format!("<p>{text}</p>")
+    }
+}
+
 struct Site {
     service: CommentService,
     store: Arc<MemoryComments>,
@@ -52,7 +63,7 @@ fn site() -> Site {
     let store: Arc<MemoryComments> = Arc::default();
     let modes = [(article(TREE), CommentMode::Tree), (article(TWO_LEVEL), CommentMode::TwoLevel)];
     let articles = Arc::new(Articles(Mutex::new(modes.into())));
-    let service = CommentService::new(store.clone(), articles.clone(), ids, clock, DepthMax::new(3).unwrap());
+    let service = CommentService::new(store.clone(), articles.clone(), Arc::new(Marked), ids, clock, DepthMax::new(3).unwrap());
     Site { service, store, articles }
 }
 
@@ -280,4 +291,33 @@ async fn a_rebuild_removes_the_comments_of_articles_whose_deletion_was_missed() 
     assert_eq!(site.service.count(article(TWO_LEVEL)).await.unwrap().comment_count, 1);
     site.articles.0.lock().unwrap().insert(article(TREE), CommentMode::Tree);
     assert!(matches!(site.reply(TREE, None).await, Err(CommentError::NotFound("article"))), "marked for ever");
+}
+
+#[tokio::test]
+async fn a_comment_is_rendered_when_it_is_written() {
+    let site = site();
+    let written = site.reply(TREE, None).await.unwrap();
+    assert_eq!(written.content_html.as_deref(), Some("<p>text</p>"));
+    let stored = site.store.find(written.comment_id).await.unwrap().unwrap();
+    assert_eq!(stored, written, "the HTML is stored with the text");
+    let other = CommentDraft { content: "other".into(), parent_id: Some(written.comment_id) };
+    let other = site.service.create(&actor(1, Role::Member), article(TREE), other, None).await.unwrap();
+    site.service.delete(&actor(1, Role::Member), written.comment_id, Reason::default()).await.unwrap();
+    let mark = site.service.get(written.comment_id).await.unwrap();
+    assert_eq!((mark.content, mark.content_html, mark.deleted), (None, None, true));
+    assert_eq!(other.content_html.as_deref(), Some("<p>other</p>"));
+}
+
+#[tokio::test]
+async fn a_comment_older_than_its_html_is_rendered_when_it_is_read() {
+    let site = site();
+    let written = site.reply(TREE, None).await.unwrap();
+    site.store.forget_html();
+    assert_eq!(site.store.find(written.comment_id).await.unwrap().unwrap().content_html, None);
+    assert_eq!(site.service.get(written.comment_id).await.unwrap(), written);
+    let size = PageSize::DEFAULT;
+    assert_eq!(site.service.page(article(TREE), PageNumber::FIRST, size).await.unwrap().items, [written.clone()]);
+    assert_eq!(site.service.scroll(article(TREE), None, size).await.unwrap().items, [written.clone()]);
+    let of_writer = site.service.by_writer(MemberId::from_raw(1), None, size).await.unwrap();
+    assert_eq!(of_writer.items, [written]);
 }

@@ -7,7 +7,7 @@ use madang_event::Writer;
 use madang_kernel::{Id, Timestamp};
 use mysql_async::Value;
 
-/// Columns: id, article, parent, depth, deleted, created, path, writer, writer's name, content.
+/// Columns: id, article, parent, depth, deleted, created, path, writer, writer's name, content, HTML.
 pub(super) fn comment(mut cells: Cells) -> Result<Comment, SqlError> {
     let comment_id = CommentId::from_raw(cells.next()?);
     let article_id = ArticleId::from_raw(cells.next()?);
@@ -23,6 +23,7 @@ pub(super) fn comment(mut cells: Cells) -> Result<Comment, SqlError> {
         depth,
         path,
         content: cells.next()?,
+        content_html: cells.next()?,
         deleted,
         writer,
         created_at,
@@ -49,6 +50,7 @@ pub(super) fn values(comment: &Comment) -> Values {
         comment.writer.as_ref().map(|writer| writer.member_id.raw()).into(),
         text(comment.writer.as_ref().map(|writer| writer.name.as_str())),
         text(comment.content.as_deref()),
+        text(comment.content_html.as_deref()),
     ]
 }
 

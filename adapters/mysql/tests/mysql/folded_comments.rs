@@ -28,6 +28,7 @@ fn new(number: i64, parent: Option<i64>) -> CreateComment {
         mode: CommentMode::Tree,
         depth_max: DepthMax::DEFAULT,
         content: format!("text {number}"),
+        content_html: format!("<p>text {number}</p>\n"),
         writer: Writer { member_id: MemberId::from_raw(7), name: "w".into() },
         created_at: Timestamp::from_millis(1_750_000_000_000),
         event_id: EventId::from_raw(id(number)),

@@ -15,7 +15,7 @@ pub(super) fn find(tx: &Connection, comment: CommentId) -> Result<Option<Comment
     tx.find(FIND, [comment.raw()], self::comment)
 }
 
-/// Columns: id, article, parent, depth, deleted, created, path, writer, writer's name, content.
+/// Columns: id, article, parent, depth, deleted, created, path, writer, writer's name, content, HTML.
 pub(super) fn comment(row: &Row<'_>) -> rusqlite::Result<Comment> {
     let comment_id = CommentId::from_raw(row.get(0)?);
     let parent_id = CommentId::from_raw(row.get(2)?);
@@ -30,6 +30,7 @@ pub(super) fn comment(row: &Row<'_>) -> rusqlite::Result<Comment> {
         depth: row.get(3)?,
         path: path(row, 6)?,
         content: row.get(9)?,
+        content_html: row.get(10)?,
         deleted: row.get(4)?,
         writer,
         created_at: Timestamp::from_millis(row.get(5)?),

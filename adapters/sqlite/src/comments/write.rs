@@ -58,6 +58,7 @@ fn rows(tx: &Connection, comments: &RowChanges<CommentId, Comment>) -> Result<()
                 comment.writer.as_ref().map(|writer| writer.member_id.raw()),
                 comment.writer.as_ref().map(|writer| writer.name.as_str()),
                 comment.content,
+                comment.content_html,
             ],
         )?;
     }

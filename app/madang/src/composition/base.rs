@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use jiff::tz::TimeZone;
+use madang_article::markdown::Markdown;
 use madang_article::{ArticleService, ArticleStore};
 use madang_article_read::{Owners, ReadModel, ReadService};
 use madang_board::ArticleLookup;
@@ -68,7 +69,8 @@ impl<'a> Base<'a> {
         store: Arc<dyn CommentStore>,
         articles: Arc<dyn ArticleLookup>,
     ) -> Arc<CommentService> {
-        Arc::new(CommentService::new(store, articles, self.ids.clone(), self.clock.clone(), self.comment_depth))
+        let (ids, clock) = (self.ids.clone(), self.clock.clone());
+        Arc::new(CommentService::new(store, articles, Arc::new(Markdown), ids, clock, self.comment_depth))
     }
 
     pub(super) fn likes(&self, store: Arc<dyn LikeStore>, articles: Arc<dyn ArticleLookup>) -> Arc<LikeService> {

@@ -7,6 +7,7 @@ use axum::Router;
 use axum::body::Body;
 use madang_api::{ApiState, ArticleCalls, HotCalls, ReadCalls, ViewCalls};
 use madang_article::ArticleService;
+use madang_article::markdown::Markdown;
 use madang_board::Role;
 use madang_comment::{CommentService, DepthMax};
 use madang_event::Envelope;
@@ -71,7 +72,14 @@ impl BoardSite {
         let store = Arc::new(SqliteArticles::new(db.clone()));
         let articles = Arc::new(ArticleService::new(store, ids.clone(), clock.clone()));
         let store = Arc::new(SqliteComments::new(db.clone()));
-        let comments = CommentService::new(store, articles.clone(), ids.clone(), clock.clone(), DepthMax::DEFAULT);
+        let comments = CommentService::new(
+            store,
+            articles.clone(),
+            Arc::new(Markdown),
+            ids.clone(),
+            clock.clone(),
+            DepthMax::DEFAULT,
+        );
         let comments = Arc::new(comments);
         let store = Arc::new(SqliteLikes::new(db.clone()));
         let likes = Arc::new(LikeService::new(store, articles.clone(), ids.clone(), clock.clone()));

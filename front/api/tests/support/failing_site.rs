@@ -7,6 +7,7 @@ use super::read_side::read_side;
 use async_trait::async_trait;
 use axum::Router;
 use madang_api::{ApiState, ArticleCalls, HotCalls, ReadCalls, ViewCalls};
+use madang_article::markdown::Markdown;
 use madang_article::{
     Article, ArticleHead, ArticleService, ArticleStore, BoardWithCount, CreateArticle, CreateBoard, DeleteArticle,
     DeleteOutcome, EditArticle, EditOutcome, NewBoard, NewestArticles,
@@ -73,7 +74,14 @@ fn state(store: Store, policy: RequestPolicy) -> ApiState {
     let members = Arc::new(MemberService::new(Arc::new(store), ids.clone(), clock.clone(), [7; 32], options));
     let store = Arc::new(store);
     let articles = Arc::new(ArticleService::new(store.clone(), ids.clone(), clock.clone()));
-    let comments = CommentService::new(store.clone(), articles.clone(), ids.clone(), clock.clone(), DepthMax::DEFAULT);
+    let comments = CommentService::new(
+        store.clone(),
+        articles.clone(),
+        Arc::new(Markdown),
+        ids.clone(),
+        clock.clone(),
+        DepthMax::DEFAULT,
+    );
     let comments = Arc::new(comments);
     let likes = Arc::new(LikeService::new(store.clone(), articles.clone(), ids.clone(), clock.clone()));
     let guests = GuestKey::new([9; 32]);

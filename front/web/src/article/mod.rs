@@ -54,12 +54,12 @@ pub(crate) async fn article(
     };
     count_view(&web, &visit, id).await;
     let miss = match web.pages.find(&visit, web.site.read.generation()) {
-        Ok(page) => return Ok(reply::cached(&visit, &page)),
+        Ok(page) => return Ok(reply::cached(&visit, &page).await),
         Err(miss) => miss,
     };
     let shown = shown(&web, &visit, id, after.as_deref(), thread).await.or_refuse(&web, &visit)?;
     let html = page(&web, &visit, &shown, None);
-    Ok(reply::shared(&web, &visit, miss, html))
+    Ok(reply::shared(&web, &visit, miss, html).await)
 }
 
 /// The whole page; with a comment form that came back, if one did.

@@ -44,7 +44,7 @@ pub(crate) async fn board(
     let part = part(&query, visit.preferences.list).or_refuse(&web, &visit)?;
     visit.here = part.address(&slug);
     let miss = match web.pages.find(&visit, web.site.read.generation()) {
-        Ok(page) => return Ok(reply::cached(&visit, &page)),
+        Ok(page) => return Ok(reply::cached(&visit, &page).await),
         Err(miss) => miss,
     };
     let (board, main) = content(&web, &visit, &slug, &part).await.or_refuse(&web, &visit)?;
@@ -57,7 +57,7 @@ pub(crate) async fn board(
         ..Page::default()
     };
     let html = whole(&web, &visit, &page);
-    Ok(reply::shared(&web, &visit, miss, html))
+    Ok(reply::shared(&web, &visit, miss, html).await)
 }
 
 async fn content(web: &Web, visit: &Visit, slug: &str, part: &Part) -> Result<(BoardWithCount, Markup), WebError> {

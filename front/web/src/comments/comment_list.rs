@@ -1,9 +1,12 @@
-//! A list of comments as a page shows it: no deeper than five levels, the rest behind "continue this thread".
+//! A list of comments as a page shows it: no deeper than five levels, the rest behind "continue this thread", and no longer
+//! than its budget, the rest behind "more comments".
 
-use madang_comment::Comment;
+use madang_comment::{Comment, CommentCursor};
 
 /// Levels shown below one another; what lies deeper has a page of its own.
 pub(crate) const LEVELS_SHOWN: u32 = 5;
+/// HTML of all comments on one page. Thirty as long as they may be, of plain text, fit.
+pub(crate) const BYTES_MAX: usize = 320 * 1_024;
 
 /// A comment with its level on the page.
 #[derive(Debug)]
@@ -29,9 +32,15 @@ pub(crate) struct CommentList {
 }
 
 impl CommentList {
-    /// Levels the comments; `base` is the depth of the thread's root where one thread is shown.
+    /// Levels the comments; `base` is the depth of the thread's root where one thread is shown. The list ends where its
+    /// budget does, and goes on from there.
     pub(crate) fn new(comments: Vec<Comment>, next: Option<String>, is_start: bool, base: Option<u32>) -> Self {
         let above = base.map_or(0, |base| base.saturating_sub(1));
+        let (mut comments, mut next) = (comments, next);
+        if let Some(fitting) = fitting(&comments) {
+            next = comments.get(fitting - 1).map(|last| CommentCursor::after(last).to_string());
+            comments.truncate(fitting);
+        }
         let mut items: Vec<ShownComment> = Vec::with_capacity(comments.len());
         for comment in comments {
             let level = comment.depth.saturating_sub(above).max(1);
@@ -45,6 +54,16 @@ impl CommentList {
         }
         Self { items, next, is_start, is_thread: base.is_some() }
     }
+}
+
+/// How many of the first comments fit the budget; `None` when all do. The first is always shown.
+fn fitting(comments: &[Comment]) -> Option<usize> {
+    let mut bytes = 0;
+    let past = comments.iter().position(|comment| {
+        bytes += comment.content_html.as_ref().map_or(0, String::len);
+        bytes > BYTES_MAX
+    });
+    past.map(|past| past.max(1)).filter(|fitting| *fitting < comments.len())
 }
 
 /// What comments sort by, as text that a script can compare.
@@ -73,6 +92,7 @@ mod tests {
             depth,
             path: None,
             content: Some("text".into()),
+            content_html: Some("<p>text</p>\n".into()),
             deleted: false,
             writer: None,
             created_at: Timestamp::from_millis(0),
@@ -85,6 +105,19 @@ mod tests {
         let listed = CommentList::new(comments, None, true, None);
         let shown: Vec<_> = listed.items.iter().map(|shown| (shown.level, shown.continues)).collect();
         assert_eq!(shown, [(1, false), (2, false), (3, false), (4, false), (5, true), (1, false)]);
+    }
+
+    #[test]
+    fn a_list_ends_with_its_budget_and_goes_on_behind_its_last_comment() {
+        let of_bytes = |id, bytes| Comment { content_html: Some("x".repeat(bytes)), ..at_depth(id, 1) };
+        let third = BYTES_MAX / 3;
+        let comments: Vec<_> = (1..=5).map(|id| of_bytes(id, third)).collect();
+        let listed = CommentList::new(comments.clone(), Some("end".into()), true, None);
+        assert_eq!((listed.items.len(), listed.next), (3, Some(CommentCursor::after(&comments[2]).to_string())));
+        let all = CommentList::new(comments[..3].to_vec(), Some("end".into()), true, None);
+        assert_eq!((all.items.len(), all.next.as_deref()), (3, Some("end")));
+        let huge = CommentList::new(vec![of_bytes(1, BYTES_MAX + 1), of_bytes(2, 1)], None, true, None);
+        assert_eq!((huge.items.len(), huge.next.is_some()), (1, true), "one is always shown");
     }
 
     #[test]

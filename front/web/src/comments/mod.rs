@@ -2,14 +2,12 @@
 
 mod change;
 mod comment_list;
-mod rendered;
 mod view;
 
 use madang_kernel::PageSize;
 
 pub(crate) use change::{comment, delete, delete_form, reply_form, submit};
-pub(crate) use comment_list::CommentList;
-pub(crate) use rendered::RenderedComments;
+pub(crate) use comment_list::{BYTES_MAX, CommentList};
 pub(crate) use view::list;
 
 use crate::form::Problems;

@@ -50,7 +50,7 @@ pub(super) fn item(web: &Web, visit: &Visit, shown: &ShownComment, board: &Board
     html! {
         li.comment id={ "c" (id) } data-level=(shown.level) data-key=(sort_key(comment)) {
             @if comment.depth > 1 { span.vh { (texts::level(visit.preferences.lang, comment.depth)) } }
-            @match (web.rendered_comments.html(comment), &comment.writer) {
+            @match (&comment.content_html, &comment.writer) {
                 (Some(html), Some(writer)) => {
                     p.facts {
                         a href={ "/members/" (writer.member_id) } { bdi { (writer.name) } }
@@ -58,7 +58,7 @@ pub(super) fn item(web: &Web, visit: &Visit, shown: &ShownComment, board: &Board
                             (web.time.short(comment.created_at))
                         }
                     }
-                    div.text { (PreEscaped(&html)) }
+                    div.text { (PreEscaped(html)) }
                     (actions(visit, comment, board))
                 }
                 _ => p.gone { (t.deleted_comment) },

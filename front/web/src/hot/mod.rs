@@ -58,7 +58,7 @@ pub(crate) async fn today(web: &Web) -> Result<Option<HotDay>, WebError> {
 pub(crate) async fn hot(State(web): State<Shared>, mut visit: Visit) -> Result<Response, Refused> {
     visit.here = "/hot".to_owned();
     let miss = match web.pages.find(&visit, web.site.read.generation()) {
-        Ok(page) => return Ok(reply::cached(&visit, &page)),
+        Ok(page) => return Ok(reply::cached(&visit, &page).await),
         Err(miss) => miss,
     };
     let days = days(&web).await.or_refuse(&web, &visit)?;
@@ -71,7 +71,7 @@ pub(crate) async fn hot(State(web): State<Shared>, mut visit: Visit) -> Result<R
         ..Page::default()
     };
     let html = whole(&web, &visit, &page);
-    Ok(reply::shared(&web, &visit, miss, html))
+    Ok(reply::shared(&web, &visit, miss, html).await)
 }
 
 async fn titled(web: &Web, lists: Vec<HotList>) -> Result<Vec<HotDay>, WebError> {

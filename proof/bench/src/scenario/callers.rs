@@ -241,6 +241,7 @@ async fn write_comment(
             mode,
             depth_max: DepthMax::DEFAULT,
             content: content.to_owned(),
+            content_html: content.to_owned(),
             writer: Writer { member_id, name: "somebody".into() },
             created_at: issuer.clock.now(),
             event_id: issuer.ids.next(shard)?,

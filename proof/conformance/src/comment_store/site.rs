@@ -43,6 +43,7 @@ impl<H: CommentStoreHarness> Site<H> {
             mode: self.mode,
             depth_max: DepthMax::DEFAULT,
             content: format!("text {id} 마당"),
+            content_html: format!("<p>text {id} 마당</p>\n"),
             writer: Writer { member_id: MemberId::from_raw(7), name: "글쓴이".into() },
             created_at: Timestamp::from_millis(1_750_000_000_000 + id),
             event_id: EventId::from_raw(self.next_id()),

@@ -157,20 +157,43 @@ fn hostile_text_is_fast_shallow_and_bounded() {
             let took = start.elapsed();
             let name: String = text.chars().take(12).collect();
             assert!(took < Duration::from_secs(2), "{name:?} took {took:?} (unoptimised; a defect is far slower)");
-            assert!(html.len() <= HTML_MAX_BYTES, "{name:?} became {} bytes", html.len());
+            assert!(html.len() <= html_max_bytes(&text), "{name:?} became {} bytes", html.len());
             assert!(depth(&html) <= 2 * NESTING_MAX + 8, "{name:?} is {} deep", depth(&html));
         }
     };
     std::thread::Builder::new().stack_size(1_024 * 1_024).spawn(render_all).unwrap().join().unwrap();
 }
 
+/// A table of so many columns and rows, whose rows name one cell.
+fn sparse_table(columns: usize, rows: usize) -> String {
+    format!("{}\n{}\n{}", "|a".repeat(columns), "|-".repeat(columns), "a\n".repeat(rows))
+}
+
+#[test]
+fn a_small_text_becomes_no_large_page() {
+    let table = sparse_table(99, 195);
+    assert_eq!(table.chars().count(), 788);
+    let html = render(&table);
+    assert!(html.len() <= 8 * table.len() + 4 * 1_024, "{} bytes became {}", table.len(), html.len());
+    assert!(!html.contains("<table>"), "{html}");
+    // Rows that are written out are shown as the table that they are.
+    let written_out = format!("{}\n{}\n{}", "|a".repeat(9), "|-".repeat(9), ("|a".repeat(9) + "\n").repeat(100));
+    assert_eq!(render(&written_out).matches("<td>").count(), 900);
+}
+
+#[test]
+fn only_what_can_be_one_table_is_counted_as_one() {
+    let prose = "a line\n".repeat(1_000);
+    let text = format!("{prose}\n{}\n\n{prose}", sparse_table(20, 5));
+    assert!(render(&text).contains("<table>"));
+    assert_eq!(table_cells(&text), 21 * 7);
+    assert!(table_cells("a | b\n \t\nc | d") == 4 && table_cells("a\nb") == 0);
+}
+
 #[test]
 fn a_table_of_too_many_cells_stays_text() {
-    let table = |columns: usize, rows: usize| {
-        format!("{}\n{}\n{}", "|a".repeat(columns), "|-".repeat(columns), "a\n".repeat(rows))
-    };
-    assert!(render(&table(10, 1_000)).contains("<table>"));
-    assert!(!render(&table(100, 1_000)).contains("<table>"));
+    assert!(render(&sparse_table(5, 50)).contains("<table>"));
+    assert!(!render(&sparse_table(100, 1_000)).contains("<table>"));
 }
 
 #[test]

@@ -42,6 +42,11 @@ impl MemoryComments {
         self.rows().acts.clone()
     }
 
+    /// Leaves the comments as a version wrote them that stored no HTML.
+    pub(crate) fn forget_html(&self) {
+        self.rows().comments.values_mut().for_each(|comment| comment.content_html = None);
+    }
+
     /// Rows that are there, of articles that are gone too.
     pub(crate) fn row_count(&self) -> usize {
         self.rows().comments.len()

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use axum::Router;
 use jiff::tz::TimeZone;
+use madang_article::markdown::Markdown;
 use madang_article::{ArticleService, BoardDraft};
 use madang_article_read::ReadService;
 use madang_board::{Actor, CommentMode, Role};
@@ -58,7 +59,9 @@ impl TestSite {
         let articles = Arc::new(ArticleService::new(store, ids.clone(), clock.clone()));
         let store = Arc::new(SqliteComments::new(db.clone()));
         let depth = DepthMax::new(8).unwrap();
-        let comments = Arc::new(CommentService::new(store, articles.clone(), ids.clone(), clock.clone(), depth));
+        let (rendering, minted) = (Arc::new(Markdown), ids.clone());
+        let comments =
+            Arc::new(CommentService::new(store, articles.clone(), rendering, minted, clock.clone(), depth));
         let store = Arc::new(SqliteLikes::new(db.clone()));
         let likes = Arc::new(LikeService::new(store, articles.clone(), ids.clone(), clock.clone()));
         let (store, guests) = (Arc::new(SqliteViews::new(db.clone())), GuestKey::new([9; 32]));
