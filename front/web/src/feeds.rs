@@ -1,7 +1,10 @@
 //! Atom feeds: the newest of a board, and today's hot articles.
 
+use std::collections::HashSet;
+
 use axum::extract::{Path, State};
 use axum::response::Response;
+use madang_article_read::ReadArticle;
 use madang_board::ArticleId;
 use madang_kernel::{PageSize, Timestamp};
 use maud::{PreEscaped, html};
@@ -24,8 +27,22 @@ struct Entry {
     writer: String,
     created_at: Timestamp,
     modified_at: Timestamp,
-    /// The text as shown; none where only titles are told.
-    html: Option<String>,
+    /// The text as shown.
+    html: String,
+}
+
+impl Entry {
+    fn of(read: &ReadArticle) -> Self {
+        let head = &read.text.head;
+        Self {
+            id: head.article_id,
+            title: head.title.clone(),
+            writer: head.writer.name.clone(),
+            created_at: head.created_at,
+            modified_at: head.modified_at,
+            html: read.text.content_html.clone(),
+        }
+    }
 }
 
 /// A feed.
@@ -62,30 +79,15 @@ async fn of_board(web: &Web, slug: &str) -> Result<Feed, WebError> {
     let step = web.site.read.scroll(board.board_id, None, PageSize::DEFAULT).await?.ok_or(WebError::NotFound)?;
     let ids: Vec<_> = step.items.iter().map(|item| item.head().article_id).collect();
     let read = web.site.read.articles(&ids).await?;
-    let entries = read.into_iter().flatten().map(|read| {
-        let head = &read.text.head;
-        Entry {
-            id: head.article_id,
-            title: head.title.clone(),
-            writer: head.writer.name.clone(),
-            created_at: head.created_at,
-            modified_at: head.modified_at,
-            html: Some(read.text.content_html.clone()),
-        }
-    });
+    let entries = read.iter().flatten().map(Entry::of);
     Ok(Feed { title: board.title, path: format!("/b/{slug}"), entries: entries.collect() })
 }
 
 async fn of_hot(web: &Web, visit: &Visit) -> Result<Feed, WebError> {
+    // A feed names an article once, whatever becomes of the days.
+    let mut named = HashSet::new();
     let items = hot::days(web).await?.into_iter().flat_map(|day| day.items);
-    let entries = items.map(|hot| Entry {
-        id: hot.item.article_id,
-        title: hot.title,
-        writer: hot.writer,
-        created_at: hot.created_at,
-        modified_at: hot.created_at,
-        html: None,
-    });
+    let entries = items.filter(|hot| named.insert(hot.item.article_id)).map(|hot| Entry::of(&hot.read));
     Ok(Feed { title: visit.texts().hot_articles.to_owned(), path: "/hot".into(), entries: entries.collect() })
 }
 
@@ -108,7 +110,7 @@ fn atom(web: &Web, visit: &Visit, feed: &Feed) -> String {
                     published { (entry.created_at) }
                     updated { (entry.modified_at) }
                     author { name { (xml(&entry.writer)) } }
-                    @if let Some(html) = &entry.html { content type="html" { (xml_text(html)) } }
+                    content type="html" { (entry.html) }
                 }
             }
         }
@@ -124,12 +126,4 @@ fn link(relation: &str, address: &str) -> PreEscaped<String> {
 
 fn xml(text: &str) -> String {
     plain(text, TITLE_CHARS_MAX)
-}
-
-/// The text without the characters that XML forbids.
-fn xml_text(text: &str) -> String {
-    text.chars()
-        .filter(|char| !char.is_control() || matches!(char, '\n' | '\t'))
-        .filter(|c| !matches!(c, '\u{fffe}' | '\u{ffff}'))
-        .collect()
 }

@@ -4,8 +4,10 @@ use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use bytes::Bytes;
+use madang_board::text::is_forbidden;
 use madang_server::CachedBody;
 
+use crate::flash::Flash;
 use crate::gzip::{self, Effort};
 use crate::page_cache::PageMiss;
 use crate::state::Web;
@@ -24,9 +26,7 @@ const VARY: HeaderValue = HeaderValue::from_static("accept-encoding, accept-lang
 
 /// A page made for one reader.
 pub(crate) fn page(visit: &Visit, status: StatusCode, html: String) -> Response {
-    let compress = visit.takes_gzip && html.len() >= gzip::WORTH_BYTES;
-    let body = if compress { gzip::compress(html.as_bytes(), Effort::Single) } else { html.into() };
-    let mut response = dressed(body, compress);
+    let mut response = document(visit, HTML, html);
     *response.status_mut() = status;
     response
 }
@@ -41,7 +41,7 @@ pub(crate) fn shared_document(web: &Web, visit: &Visit, miss: PageMiss, kind: &'
     if miss.is_private() {
         return document(visit, kind, text);
     }
-    cached(visit, &web.pages.insert(miss, text, kind))
+    cached(visit, &web.pages.insert(miss, writable(text), kind))
 }
 
 /// A page that is rendered already; 304 if the reader has seen it.
@@ -67,18 +67,32 @@ pub(crate) fn cached(visit: &Visit, page: &CachedBody) -> Response {
 
 /// A part of a page, for our own script.
 pub(crate) fn fragment(status: StatusCode, html: String) -> Response {
-    let mut response = dressed(html.into(), false);
+    let mut response = dressed(writable(html).into(), false);
     *response.status_mut() = status;
     response
 }
 
-/// Text of another kind, for programs.
+/// Text of some kind, for one reader.
 pub(crate) fn document(visit: &Visit, kind: &'static str, text: String) -> Response {
+    let text = writable(text);
     let compress = visit.takes_gzip && text.len() >= gzip::WORTH_BYTES;
     let body = if compress { gzip::compress(text.as_bytes(), Effort::Single) } else { text.into() };
     let mut response = dressed(body, compress);
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    if visit.flash.is_some() && kind == HTML {
+        Flash::take(&mut response, visit.cookies_secure);
+    }
     response
+}
+
+/// The document without the characters that neither HTML nor XML may hold, wherever they came from.
+fn writable(text: String) -> String {
+    // Most documents hold no byte that such a character could start with, and are not looked at further.
+    let may_start = |byte: u8| (byte < b' ' && byte != b'\n') || matches!(byte, 0x7f | 0xc2 | 0xef..);
+    if !text.bytes().any(may_start) || !text.chars().any(is_forbidden) {
+        return text;
+    }
+    text.chars().filter(|char| !is_forbidden(*char)).collect()
 }
 
 /// After a form: look there.

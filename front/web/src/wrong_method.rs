@@ -1,5 +1,4 @@
-//! Addresses that lead nowhere: a page for people, a problem for programs. Two segments at most are taken here, so that
-//! everything below `/api/v1` stays the API's to refuse.
+//! Addresses of forms that are opened like pages: a page for people, a problem for programs.
 
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -10,23 +9,14 @@ use crate::error::WebError;
 use crate::state::Shared;
 use crate::visit::Visit;
 
-/// There is nothing here.
-pub(crate) async fn not_found(State(web): State<Shared>, headers: HeaderMap, visit: Visit) -> Response {
-    if wants_page(&headers) {
-        return WebError::NotFound.page(&web, &visit);
-    }
-    problem(&WebError::NotFound, "Not Found", "there is no such address")
-}
-
 /// Something is here, and not by this method: somebody who opens the address of a form, mostly.
-pub(crate) async fn wrong_method(State(web): State<Shared>, headers: HeaderMap, visit: Visit) -> Response {
+pub(crate) async fn wrong_method(State(web): State<Shared>, headers: HeaderMap, mut visit: Visit) -> Response {
+    // There is no page here to come back to.
+    visit.here = "/".to_owned();
+    let error = WebError::WrongMethod;
     if wants_page(&headers) {
-        return WebError::WrongMethod.page(&web, &visit);
+        return error.page(&web, &visit);
     }
-    problem(&WebError::WrongMethod, "Method Not Allowed", "this address does not take that method")
-}
-
-fn problem(error: &WebError, title: &str, detail: &str) -> Response {
-    let status = error.status().as_u16();
-    Problem { kind: "about:blank", title, status, detail, errors: &[] }.into_response()
+    let (status, detail) = (error.status().as_u16(), "this address does not take that method");
+    Problem { kind: "about:blank", title: "Method Not Allowed", status, detail, errors: &[] }.into_response()
 }
