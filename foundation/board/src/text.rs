@@ -27,3 +27,10 @@ pub fn is_blank(text: &str) -> bool {
                 | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}')
     })
 }
+
+/// Whether no document may hold this character: controls other than tab and line ends, and non-characters.
+pub fn is_forbidden(char: char) -> bool {
+    (char.is_control() && !matches!(char, '\t' | '\n' | '\r'))
+        || matches!(char, '\u{fdd0}'..='\u{fdef}')
+        || u32::from(char) & 0xfffe == 0xfffe
+}

@@ -5,11 +5,11 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use madang_board::{MemberId, Role};
 use madang_kernel::Timestamp;
-use madang_member::Member;
+use madang_member::{Member, MemberService};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::extract::{IfNoneMatch, Json, PathId, Signed};
+use crate::extract::{ClientAddress, IfNoneMatch, Json, PathId, Signed};
 use crate::openapi::{Conflict, IdText, NotFound};
 use crate::state::{MemberCalls, Shared};
 use crate::{ApiError, reply};
@@ -80,9 +80,15 @@ pub(crate) struct RoleChange {
 )]
 pub(crate) async fn register(
     State(api): State<Shared<MemberCalls>>,
+    ClientAddress(address): ClientAddress,
     body: Json<NameAndPassword>,
 ) -> Result<Response, ApiError> {
-    let Member { member_id, name, .. } = api.register(&body.value.name, &body.value.password).await?;
+    let NameAndPassword { name, password } = &body.value;
+    MemberService::check_registration(name, password)?;
+    if let Some(limiter) = &api.policy.limiter {
+        limiter.admit_sign_up(address).await?;
+    }
+    let Member { member_id, name, .. } = api.register(name, password).await?;
     reply::created(&format!("/api/v1/members/{member_id}"), None, &Registered { member_id, name })
 }
 

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::extract::Request;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, get, on};
 use bytes::Bytes;
-use madang_server::{Admission, OPERATIONS_PATHS, RequestMetrics, RequestPolicy};
+use madang_server::{Admission, OPERATIONS_PATHS, Pages, RefusalPages, RequestMetrics, RequestPolicy, is_for_a_person};
 use utoipa::OpenApi;
 use utoipa::openapi::OpenApi as Description;
 use utoipa::openapi::path::PathItem;
@@ -34,13 +35,20 @@ const DOCS_CSP: HeaderValue = HeaderValue::from_static(
      font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 );
 
+/// The page around Swagger UI, in place of its own, which has no viewport and no title of ours.
+const DOCS_PAGE: &str = include_str!("docs.html");
+
 /// The API, its description, and what operators ask.
 pub fn router(state: ApiState) -> Router {
-    router_with_pages(state, Router::new())
+    assembled(state, Router::new(), None)
 }
 
 /// The same with pages for people beside it, behind the same admission control. The pages must not have a fallback of their own.
-pub fn router_with_pages(state: ApiState, pages: Router) -> Router {
+pub fn router_with_pages(state: ApiState, pages: Pages) -> Router {
+    assembled(state, pages.router, Some(pages.refusals))
+}
+
+fn assembled(state: ApiState, pages: Router, refusals: Option<Arc<dyn RefusalPages>>) -> Router {
     let policy = state.policy.clone();
     let operators = Operators { readiness: state.readiness.clone(), metrics: state.metrics.clone() };
     let Assembly { router: api, description, .. } = assemble(state);
@@ -53,8 +61,11 @@ pub fn router_with_pages(state: ApiState, pages: Router) -> Router {
         .merge(docs(&description))
         .merge(pages)
         .method_not_allowed_fallback(wrong_method)
-        .fallback(no_such_address)
-        .layer(Admission::new(policy, metrics.clone()));
+        .fallback({
+            let refusals = refusals.clone();
+            async move |request: Request| no_such_address(refusals.as_deref(), request)
+        })
+        .layer(Admission::with_pages(policy, metrics.clone(), refusals));
     let operations = operations::routes()
         .with_state(operators)
         .method_not_allowed_fallback(wrong_method)
@@ -189,14 +200,21 @@ fn docs(description: &Description) -> Router {
     let description = Router::new().route("/openapi.json", get(async move || (kind, encoded.clone())));
     let ui: Router = SwaggerUi::new("/docs").config(Config::from("/openapi.json")).into();
     let ui = ui.layer(axum::middleware::map_response(async |mut response: Response| {
+        let is_page = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "text/html");
+        if is_page {
+            response = ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], DOCS_PAGE).into_response();
+        }
         response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, DOCS_CSP);
         response
     }));
     description.merge(ui)
 }
 
-async fn no_such_address() -> Response {
-    ApiError::NotFound("address").into_response()
+fn no_such_address(pages: Option<&dyn RefusalPages>, request: Request) -> Response {
+    match pages.filter(|_| is_for_a_person(&request)) {
+        Some(pages) => pages.not_found(request),
+        None => ApiError::NotFound("address").into_response(),
+    }
 }
 
 async fn wrong_method() -> Response {

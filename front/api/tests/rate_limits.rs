@@ -87,3 +87,20 @@ async fn a_new_member_writes_as_often_as_new_members_may() {
     site.write(&ben, draft, &[]).await.assert(201);
     site.by(&anna, "GET /api/v1/members/me", "").await.assert(200);
 }
+
+#[tokio::test]
+async fn a_registration_that_is_refused_for_what_was_typed_costs_none() {
+    let site = site(RateLimits { sign_ups: Bucket::per_hour(1, 2), ..RateLimits::default() }).await;
+    let register = async |name: &str, password: &str| {
+        let body = format!(r#"{{"name":"{name}","password":"{password}"}}"#);
+        site.send("POST /api/v1/members", &[JSON], body).await.status.as_u16()
+    };
+    for _ in 0..5 {
+        assert_eq!(register("a b", "short").await, 422);
+    }
+    let good = "correct horse";
+    assert_eq!(
+        [register("anna", good).await, register("anna", good).await, register("ben", good).await],
+        [201, 409, 429]
+    );
+}

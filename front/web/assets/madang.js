@@ -48,7 +48,8 @@ const drafts = {
     let timer;
     form.addEventListener("input", () => {
       clearTimeout(timer);
-      timer = setTimeout(() => this.write(form), 300);
+      // A reply that was sent or left meanwhile is no draft any more.
+      timer = setTimeout(() => { if (form.isConnected) this.write(form); }, 300);
     });
     addEventListener("pagehide", () => { if (form.isConnected) this.write(form); });
   },
@@ -103,6 +104,17 @@ function like() {
   const form = $("#like");
   if (!form) return;
   const [button, problem] = [$("button", form), $("#like-problem")];
+  // What happened, and until when, as far as the server says.
+  const why = (answer) => {
+    const { failed, ended, suspended, wait } = problem.dataset;
+    if (answer?.status === 401) return ended;
+    if (answer?.status === 403) return suspended;
+    if (answer?.status !== 429) return failed;
+    const seconds = Number(answer.headers.get("Retry-After")) || 1;
+    const unit = seconds > 90 ? "minute" : "second";
+    const long = new Intl.NumberFormat(document.documentElement.lang, { style: "unit", unit, unitDisplay: "long" });
+    return wait.replace("#", long.format(unit === "minute" ? Math.ceil(seconds / 60) : seconds));
+  };
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     if (button.getAttribute("aria-busy") === "true") return;
@@ -114,16 +126,18 @@ function like() {
       setCount(".like-count", count);
     };
     problem.hidden = true;
+    let answer;
     button.setAttribute("aria-busy", "true");
     show(liked, Math.max(0, before + (liked ? 1 : -1)));
     try {
       const path = `/api/v1/articles/${$("#article").dataset.id}/like`;
-      const answer = await fetch(path, { method: liked ? "PUT" : "DELETE" });
+      answer = await fetch(path, { method: liked ? "PUT" : "DELETE" });
       if (!answer.ok) throw new Error(answer.status);
       const state = await answer.json();
       show(state.liked, state.like_count);
     } catch {
       show(!liked, before);
+      problem.textContent = why(answer);
       problem.hidden = false;
     } finally {
       button.removeAttribute("aria-busy");
@@ -131,8 +145,14 @@ function like() {
   });
 }
 
+// A count alone, or in words that know one from many.
 function setCount(selector, count) {
-  for (const place of $$(selector)) if (place.textContent !== String(count)) place.textContent = count;
+  for (const place of $$(selector)) {
+    const { one, many } = place.dataset;
+    const text = many ? (count === 1 ? one : many).replace("#", count) : String(count);
+    if (many) place.dataset.count = count;
+    if (place.textContent !== text) place.textContent = text;
+  }
 }
 
 // Puts a comment where it belongs. False when that place is not loaded yet.
@@ -184,7 +204,30 @@ function comments() {
     drafts.follow(form);
     field.focus();
   });
+  section.addEventListener("click", (event) => {
+    const link = event.target.closest(".reply-place .cancel");
+    if (!link) return;
+    event.preventDefault();
+    leave(section, link.closest(".reply-place"));
+  });
+  // Ctrl+Enter sends, Escape leaves a reply. Not while a syllable is being composed.
+  section.addEventListener("keydown", (event) => {
+    if (event.isComposing || !event.target.matches(".comment-form textarea")) return;
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); event.target.form.requestSubmit(); }
+    const reply = event.target.closest(".reply-place");
+    if (event.key === "Escape" && reply) { event.preventDefault(); leave(section, reply); }
+  });
   $("#more-comments")?.addEventListener("click", (event) => { event.preventDefault(); more(event.currentTarget); });
+}
+
+// Closes a reply; asks before text is thrown away.
+function leave(section, reply) {
+  const form = $("form", reply);
+  if ($("textarea", form).value.trim() && !confirm(section.dataset.discard)) return;
+  drafts.forget(form);
+  const opener = $(":scope > .actions .reply", reply.parentElement);
+  reply.remove();
+  opener?.focus();
 }
 
 async function send(section, form) {
@@ -201,7 +244,8 @@ async function send(section, form) {
   try {
     const answer = await fetch(form.action, { method: "POST", body: formBody(form), headers: FRAGMENT });
     const text = await answer.text();
-    if (answer.status !== 201) { fail(answer.status === 422 ? text : section.dataset.failed); return; }
+    // The server says in words what happened and until when; a page of some other machine is not for here.
+    if (answer.status !== 201) { fail(isText(answer) ? text : section.dataset.failed); return; }
     const item = element(text);
     item.classList.add("fresh");
     drafts.forget(form);
@@ -227,6 +271,8 @@ async function send(section, form) {
     form.removeAttribute("aria-busy");
   }
 }
+
+const isText = (answer) => (answer.headers.get("Content-Type") || "").startsWith("text/plain");
 
 async function pageAt(address) {
   const answer = await fetch(address);
@@ -362,16 +408,28 @@ function live() {
     if (news.gone) { tell(section.dataset.gone); return; }
     if (news.version > Number(article.dataset.version)) { article.dataset.version = news.version; tell(section.dataset.edited, true); }
     if (news.likes !== null && $("#like button")?.getAttribute("aria-busy") !== "true") setCount(".like-count", news.likes);
-    if (news.views !== null) setCount("#view-count", Math.max(news.views, Number($("#view-count").textContent)));
+    if (news.views !== null) setCount(".view-count", Math.max(news.views, Number($(".view-count").dataset.count)));
     if (news.comments !== null) {
       setCount("#comment-count", news.comments);
       if (news.missed || (!news.created.length && news.comments > known && !heard)) { reload = true; announce(); }
       known = news.comments;
     }
     heard = true;
+    for (const id of news.deleted ?? []) emptied(id);
     if (news.created.length) arrived(news.created);
   };
   let heard = false;
+  // A comment that was deleted elsewhere keeps its place, so that nothing moves, and loses its text. So does a reply that
+  // somebody writes to it: what was typed stays.
+  const emptied = (id) => {
+    waiting.delete(id);
+    const item = document.getElementById("c" + id);
+    if (!item || $(":scope > .gone", item)) return;
+    for (const part of $$(":scope > .facts, :scope > .text, :scope > .actions", item)) part.remove();
+    const gone = Object.assign(document.createElement("p"), { className: "gone", textContent: section.dataset.deleted });
+    item.prepend(gone);
+    announce();
+  };
   const tell = (text, again) => {
     const word = document.createElement("p");
     word.className = "notice";

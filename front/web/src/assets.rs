@@ -1,4 +1,4 @@
-//! Style, script and icon: embedded, named by what they contain, and so kept by browsers for good.
+//! Style, script, icon and picture: embedded, named by what they contain, and so kept by browsers for good.
 
 use std::sync::LazyLock;
 
@@ -15,32 +15,31 @@ use crate::gzip::{self, Effort};
 const FOR_GOOD: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 
 static STYLE: LazyLock<Asset> =
-    LazyLock::new(|| Asset::new("css", "text/css; charset=utf-8", include_str!("../assets/madang.css")));
+    LazyLock::new(|| Asset::new("css", "text/css; charset=utf-8", include_bytes!("../assets/madang.css")));
 static SCRIPT: LazyLock<Asset> =
-    LazyLock::new(|| Asset::new("js", "text/javascript; charset=utf-8", include_str!("../assets/madang.js")));
-static ICON: LazyLock<Asset> = LazyLock::new(|| Asset::new("svg", "image/svg+xml", include_str!("../assets/icon.svg")));
+    LazyLock::new(|| Asset::new("js", "text/javascript; charset=utf-8", include_bytes!("../assets/madang.js")));
+static ICON: LazyLock<Asset> =
+    LazyLock::new(|| Asset::new("svg", "image/svg+xml", include_bytes!("../assets/icon.svg")));
+/// What others show beside a link to us. Those who show such pictures take no drawing, hence pixels.
+static PICTURE: LazyLock<Asset> =
+    LazyLock::new(|| Asset::new("png", "image/png", include_bytes!("../assets/picture.png")));
 
 struct Asset {
     name: String,
     kind: &'static str,
-    text: &'static str,
+    bytes: &'static [u8],
     gzip: Bytes,
 }
 
 impl Asset {
-    fn new(ending: &str, kind: &'static str, text: &'static str) -> Self {
-        let digest = hex::encode(&Sha256::digest(text)[..6]);
-        Self {
-            name: format!("madang.{digest}.{ending}"),
-            kind,
-            text,
-            gzip: gzip::compress(text.as_bytes(), Effort::Asset),
-        }
+    fn new(ending: &str, kind: &'static str, bytes: &'static [u8]) -> Self {
+        let digest = hex::encode(&Sha256::digest(bytes)[..6]);
+        Self { name: format!("madang.{digest}.{ending}"), kind, bytes, gzip: gzip::compress(bytes, Effort::Asset) }
     }
 
     fn answer(&self, headers: &HeaderMap) -> Response {
         let compress = gzip::is_accepted(headers);
-        let body = if compress { Body::from(self.gzip.clone()) } else { Body::from(self.text) };
+        let body = if compress { Body::from(self.gzip.clone()) } else { Body::from(self.bytes) };
         let mut response = Response::new(body);
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.kind));
@@ -68,9 +67,14 @@ pub(crate) fn icon_path() -> String {
     format!("/assets/{}", ICON.name)
 }
 
-/// One of the three by its name.
+/// Where the picture is.
+pub(crate) fn picture_path() -> String {
+    format!("/assets/{}", PICTURE.name)
+}
+
+/// One of the four by its name.
 pub(crate) async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Response {
-    let known = [&*STYLE, &*SCRIPT, &*ICON].into_iter().find(|asset| asset.name == name);
+    let known = [&*STYLE, &*SCRIPT, &*ICON, &*PICTURE].into_iter().find(|asset| asset.name == name);
     known.map_or_else(|| StatusCode::NOT_FOUND.into_response(), |asset| asset.answer(&headers))
 }
 

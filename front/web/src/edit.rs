@@ -9,6 +9,7 @@ use madang_board::{ArticleId, REASON_MAX_CHARS, Reason};
 use maud::{Markup, html};
 
 use crate::error::{OrRefuse as _, Refused, WebError};
+use crate::flash::Flash;
 use crate::form::{Line, Problems};
 use crate::layout::{token_field, unlisted};
 use crate::posted::Posted;
@@ -64,7 +65,8 @@ pub(crate) async fn delete(
     let reason = deletion(visit, &found).reason(&web, &posted)?;
     web.site.articles.delete(&session.actor, found.article_id, reason).await.or_refuse(&web, visit)?;
     let board = web.boards.by_id(found.board_id).await.ok().flatten();
-    Ok(reply::see_other(&board.map_or("/".to_owned(), |board| format!("/b/{}", board.board.slug))))
+    let there = reply::see_other(&board.map_or("/".to_owned(), |board| format!("/b/{}", board.board.slug)));
+    Ok(Flash::ArticleDeleted.leave(there, visit.cookies_secure))
 }
 
 async fn change(

@@ -1,17 +1,24 @@
 //! Every refusal as a page: what happened, in the reader's language, and what to do about it. Internals never leak.
 
+use std::borrow::Cow;
+use std::time::Duration;
+
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use madang_article::ArticleError;
+use madang_board::REASON_MAX_CHARS;
 use madang_comment::CommentError;
 use madang_kernel::StoreError;
 use madang_like::LikeError;
 use madang_member::MemberError;
+use madang_server::Rejection;
 use maud::html;
 
-use crate::layout::unlisted;
+use crate::layout::{sign_in_path, sign_up_path, unlisted};
+use crate::plain_text::plain;
 use crate::posted::FormSessionError;
 use crate::state::Web;
+use crate::texts;
 use crate::visit::Visit;
 
 /// Why there is no page.
@@ -35,12 +42,32 @@ pub(crate) enum WebError {
     NotUnderstood,
     /// The form is larger than anything it could hold.
     TooLarge,
-    /// They sent too many.
-    TooMany,
+    /// They sent more than a limit allows.
+    TooMany {
+        /// Which one.
+        limit: Limit,
+        /// When the next is taken.
+        retry_after: Duration,
+    },
     /// A part is away, or busy.
     Unavailable,
     /// A defect.
     Internal,
+}
+
+/// A limit, as people know it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Limit {
+    /// Sign-ins from one network.
+    SignIns,
+    /// Guesses at the password of one account.
+    Passwords,
+    /// New accounts from one network.
+    SignUps,
+    /// What one member writes.
+    Writes,
+    /// Anything from one network.
+    Requests,
 }
 
 /// A refusal that is a page already.
@@ -76,6 +103,15 @@ impl WebError {
         if visit.actor().is_some_and(|actor| actor.suspended) { Self::Suspended } else { Self::Forbidden }
     }
 
+    /// What the server refused before, or beside, a handler.
+    pub(crate) fn of_rejection(rejection: &Rejection, limit: Limit) -> Self {
+        match rejection {
+            Rejection::TooMany { retry_after, .. } => Self::TooMany { limit, retry_after: *retry_after },
+            Rejection::TooSlow | Rejection::Unavailable { .. } => Self::Unavailable,
+            Rejection::Internal => Self::Internal,
+        }
+    }
+
     /// The status of each refusal.
     pub(crate) fn status(&self) -> StatusCode {
         match self {
@@ -85,7 +121,7 @@ impl WebError {
             Self::NotSignedIn => StatusCode::UNAUTHORIZED,
             Self::NotUnderstood => StatusCode::BAD_REQUEST,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::TooMany => StatusCode::TOO_MANY_REQUESTS,
+            Self::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
             Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         }
@@ -102,43 +138,63 @@ impl WebError {
     pub(crate) fn page(&self, web: &Web, visit: &Visit) -> Response {
         let t = visit.texts();
         let status = self.status();
-        let (title, text) = match self {
-            Self::NotFound => (t.not_found, t.not_found_text),
-            Self::WrongMethod => (t.wrong_method, t.wrong_method_text),
-            Self::Forbidden => (t.forbidden, t.forbidden_text),
-            Self::Suspended => (t.suspended_title, t.suspended_text),
-            Self::NotSignedIn => (t.not_signed_in, t.not_signed_in_text),
-            Self::OtherSession => (t.form_too_old, t.other_session),
-            Self::CrossSite => (t.forbidden, t.cross_site_text),
-            Self::NotUnderstood => (t.not_understood, t.not_understood_text),
-            Self::TooLarge => (t.too_large, t.too_large_text),
-            Self::TooMany => (t.too_many, t.too_many_text),
-            Self::Unavailable => (t.unavailable, t.unavailable_text),
-            Self::Internal => (t.internal, t.internal_text),
-        };
+        let (title, text) = self.words(web, visit);
         if visit.wants_fragment {
             return self.marked((status, text).into_response());
         }
         let main = html! {
             h1 { (title) }
             p.lead { (text) }
-            p {
-                @if matches!(self, Self::NotSignedIn) { a.button href="/sign-in" { (t.sign_in) } " " }
+            p.buttons {
+                @if matches!(self, Self::NotSignedIn) {
+                    a.button.strong href=(sign_in_path(visit)) { (t.sign_in) }
+                    a href=(sign_up_path(visit)) { (t.sign_up) }
+                }
                 a href="/" { (t.to_front_page) }
             }
         };
         self.marked(unlisted(web, visit, status, title, main))
     }
 
+    /// What happened, and what to do about it.
+    fn words(&self, web: &Web, visit: &Visit) -> (&'static str, Cow<'static, str>) {
+        let t = visit.texts();
+        let (title, text) = match self {
+            Self::NotFound => (t.not_found, t.not_found_text),
+            Self::WrongMethod => (t.wrong_method, t.wrong_method_text),
+            Self::Forbidden => (t.forbidden, t.forbidden_text),
+            Self::Suspended => return (t.suspended_title, suspended(web, visit).into()),
+            Self::NotSignedIn => (t.not_signed_in, t.not_signed_in_text),
+            Self::OtherSession => (t.form_too_old, t.other_session),
+            Self::CrossSite => (t.forbidden, t.cross_site_text),
+            Self::NotUnderstood => (t.not_understood, t.not_understood_text),
+            Self::TooLarge => (t.too_large, t.too_large_text),
+            Self::TooMany { limit, retry_after } => {
+                return (t.too_many, texts::too_many(visit.preferences.lang, *limit, *retry_after).into());
+            }
+            Self::Unavailable => (t.unavailable, t.unavailable_text),
+            Self::Internal => (t.internal, t.internal_text),
+        };
+        (title, text.into())
+    }
+
     fn marked(&self, mut response: Response) -> Response {
-        let retry_after = match self {
-            Self::Unavailable => "1",
-            Self::TooMany => "60",
+        let seconds = match self {
+            Self::Unavailable => 1,
+            Self::TooMany { retry_after, .. } => texts::whole_seconds(*retry_after),
             _ => return response,
         };
-        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static(retry_after));
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         response
     }
+}
+
+/// Until when the reader may only read, and why.
+pub(crate) fn suspended(web: &Web, visit: &Visit) -> String {
+    let suspension = visit.actor().and_then(|actor| web.site.members.suspension(actor.member_id));
+    let until = suspension.as_ref().map(|suspension| web.time.minute(suspension.until));
+    let reason = suspension.map(|suspension| suspension.reason).unwrap_or_default();
+    texts::suspended(visit.preferences.lang, until.as_deref(), &plain(&reason, REASON_MAX_CHARS))
 }
 
 impl From<FormSessionError> for WebError {

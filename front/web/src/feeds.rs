@@ -1,6 +1,8 @@
 //! Atom feeds: the newest of a board, and today's hot articles. Readers of feeds come every few minutes and take the whole
 //! of it, so a feed has a budget: what does not fit is told by its first words.
 
+use std::collections::HashSet;
+
 use axum::extract::{Path, State};
 use axum::response::Response;
 use madang_article_read::ReadArticle;
@@ -37,12 +39,25 @@ struct Entry {
 /// What a feed tells of an article's text.
 #[derive(Debug, PartialEq, Eq)]
 enum Text {
-    /// Nothing: titles alone are told.
-    None,
     /// The HTML.
     Whole(String),
     /// The first words, because the whole does not fit.
     Summary(String),
+}
+
+impl Entry {
+    /// An article, with its whole text where that fits what is left of the feed's budget.
+    fn of(read: &ReadArticle, left_bytes: &mut usize) -> Self {
+        let head = &read.text.head;
+        Self {
+            id: head.article_id,
+            title: head.title.clone(),
+            writer: head.writer.name.clone(),
+            created_at: head.created_at,
+            modified_at: head.modified_at,
+            text: fitting(read, left_bytes),
+        }
+    }
 }
 
 /// A feed.
@@ -85,17 +100,7 @@ async fn of_board(web: &Web, visit: &Visit, slug: &str) -> Result<Feed, WebError
     let ids: Vec<_> = step.items.iter().map(|item| item.head().article_id).collect();
     let read = web.site.read.articles(&ids).await?;
     let mut left_bytes = TEXTS_BYTES_MAX;
-    let entries = read.iter().flatten().map(|read| {
-        let head = &read.text.head;
-        Entry {
-            id: head.article_id,
-            title: head.title.clone(),
-            writer: head.writer.name.clone(),
-            created_at: head.created_at,
-            modified_at: head.modified_at,
-            text: fitting(read, &mut left_bytes),
-        }
-    });
+    let entries = read.iter().flatten().map(|read| Entry::of(read, &mut left_bytes));
     Ok(Feed::new(web, visit, board.title, format!("/b/{slug}"), entries.collect()))
 }
 
@@ -122,15 +127,12 @@ fn escaped_bytes(text: &str) -> usize {
 }
 
 async fn of_hot(web: &Web, visit: &Visit) -> Result<Feed, WebError> {
+    // A feed names an article once, whatever becomes of the days.
+    let mut named = HashSet::new();
     let items = hot::days(web).await?.into_iter().flat_map(|day| day.items);
-    let entries = items.map(|hot| Entry {
-        id: hot.item.article_id,
-        title: hot.title,
-        writer: hot.writer,
-        created_at: hot.created_at,
-        modified_at: hot.created_at,
-        text: Text::None,
-    });
+    let mut left_bytes = TEXTS_BYTES_MAX;
+    let items = items.filter(|hot| named.insert(hot.item.article_id));
+    let entries = items.map(|hot| Entry::of(&hot.read, &mut left_bytes));
     Ok(Feed::new(web, visit, visit.texts().hot_articles.to_owned(), "/hot".into(), entries.collect()))
 }
 
@@ -143,7 +145,6 @@ impl Feed {
 
     fn bytes(&self) -> usize {
         let text = |entry: &Entry| match &entry.text {
-            Text::None => 0,
             Text::Whole(text) | Text::Summary(text) => text.len(),
         };
         self.entries.iter().map(text).sum()
@@ -177,9 +178,8 @@ fn atom(feed: &Feed) -> String {
                     updated { (entry.modified_at) }
                     author { name { (xml(&entry.writer)) } }
                     @match &entry.text {
-                        Text::None => {}
-                        Text::Whole(html) => content type="html" { (xml_text(html)) },
-                        Text::Summary(text) => summary { (xml_text(text)) },
+                        Text::Whole(html) => content type="html" { (html) },
+                        Text::Summary(text) => summary { (text) },
                     }
                 }
             }
@@ -196,12 +196,4 @@ fn link(relation: &str, address: &str) -> PreEscaped<String> {
 
 fn xml(text: &str) -> String {
     plain(text, TITLE_CHARS_MAX)
-}
-
-/// The text without the characters that XML forbids.
-fn xml_text(text: &str) -> String {
-    text.chars()
-        .filter(|char| !char.is_control() || matches!(char, '\n' | '\t'))
-        .filter(|c| !matches!(c, '\u{fffe}' | '\u{ffff}'))
-        .collect()
 }

@@ -15,6 +15,11 @@ pub(crate) struct Problems {
     fields: Vec<(&'static str, String)>,
 }
 
+/// The id of a field on its page.
+fn field_id(name: &str) -> String {
+    format!("f-{name}")
+}
+
 /// A field of one line.
 pub(crate) struct Line<'a> {
     pub(crate) name: &'static str,
@@ -65,18 +70,32 @@ impl Problems {
     }
 
     /// Everything in one line, for a script.
-    pub(crate) fn line(&self) -> String {
-        let fields = self.fields.iter().map(|(_, message)| message.as_str());
-        self.whole.as_deref().into_iter().chain(fields).collect::<Vec<_>>().join(" · ")
+    pub(crate) fn line(&self, visit: &Visit) -> String {
+        let t = visit.texts();
+        let fields = self.fields.iter().map(|(name, message)| match t.field(name) {
+            Some(label) => format!("{label}: {message}"),
+            None => message.clone(),
+        });
+        self.whole.clone().into_iter().chain(fields).collect::<Vec<_>>().join(" · ")
     }
 
-    /// The word at the top of the form, announced when the page comes.
+    /// The word at the top of the form, announced when the page comes; each problem leads to its field.
     pub(crate) fn summary(&self, visit: &Visit) -> Markup {
         let t = visit.texts();
         html! {
             @if let Some(whole) = &self.whole { p.problem role="alert" { (whole) } }
             @else if !self.fields.is_empty() {
-                p.problem role="alert" { (t.form_problem) " " (self.line()) }
+                div.problem role="alert" {
+                    p { (t.form_problem) }
+                    ul {
+                        @for (name, message) in &self.fields {
+                            li {
+                                @if let Some(label) = t.field(name) { a href={ "#" (field_id(name)) } { (label) } ": " }
+                                (message)
+                            }
+                        }
+                    }
+                }
             }
         }
     }
@@ -85,7 +104,7 @@ impl Problems {
 impl Line<'_> {
     /// The field with its label.
     pub(crate) fn show(&self, problems: &Problems) -> Markup {
-        let (id, wrong) = (format!("f-{}", self.name), problems.about(self.name));
+        let (id, wrong) = (field_id(self.name), problems.about(self.name));
         let (hint_id, wrong_id) = (format!("{id}-hint"), format!("{id}-wrong"));
         let described = described(self.hint.map(|_| hint_id.as_str()), wrong.map(|_| wrong_id.as_str()));
         html! {
@@ -103,7 +122,7 @@ impl Line<'_> {
 
 /// A field of several lines.
 pub(crate) fn area(name: &str, label: &str, value: &str, rows: u32, max_chars: usize, problems: &Problems) -> Markup {
-    let (id, wrong) = (format!("f-{name}"), problems.about(name));
+    let (id, wrong) = (field_id(name), problems.about(name));
     let wrong_id = format!("{id}-wrong");
     html! {
         div.field {

@@ -8,6 +8,7 @@ use maud::{Markup, html};
 use crate::error::{OrRefuse as _, Refused, WebError};
 use crate::hot::{HotDay, ranked};
 use crate::layout::{Page, SITE_NAME, whole};
+use crate::plain_text::{DESCRIPTION_CHARS_MAX, plain};
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
 use crate::{hot, reply, texts};
@@ -19,16 +20,25 @@ pub(crate) async fn home(State(web): State<Shared>, mut visit: Visit) -> Result<
         Ok(page) => return Ok(reply::cached(&visit, &page).await),
         Err(miss) => miss,
     };
-    let main = content(&web, &visit).await.or_refuse(&web, &visit)?;
-    let page = Page { title: SITE_NAME, main, canonical: Some("/".to_owned()), ..Page::default() };
+    let boards = web.site.articles.boards().await.or_refuse(&web, &visit)?;
+    let main = content(&web, &visit, &boards).await.or_refuse(&web, &visit)?;
+    let titles: Vec<_> = boards.iter().map(|found| found.board.title.as_str()).collect();
+    let description = texts::home_description(visit.preferences.lang, SITE_NAME, &titles.join(", "));
+    let page = Page {
+        title: SITE_NAME,
+        main,
+        canonical: Some("/".to_owned()),
+        description: Some(plain(&description, DESCRIPTION_CHARS_MAX)),
+        feed: Some("/hot/feed.atom".to_owned()),
+        ..Page::default()
+    };
     let html = whole(&web, &visit, &page);
     Ok(reply::shared(&web, &visit, miss, html).await)
 }
 
-async fn content(web: &Web, visit: &Visit) -> Result<Markup, WebError> {
-    let boards = web.site.articles.boards().await?;
+async fn content(web: &Web, visit: &Visit, boards: &[BoardWithCount]) -> Result<Markup, WebError> {
     let today = hot::today(web).await?;
-    Ok(view(visit, &boards, today.as_ref()))
+    Ok(view(visit, boards, today.as_ref()))
 }
 
 fn view(visit: &Visit, boards: &[BoardWithCount], today: Option<&HotDay>) -> Markup {

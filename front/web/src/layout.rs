@@ -26,8 +26,8 @@ pub(crate) struct Page<'a> {
     pub(crate) canonical: Option<String>,
     /// A few words for those who link here.
     pub(crate) description: Option<String>,
-    /// The kind of thing in Open Graph's words, with the moment it was published.
-    pub(crate) published: Option<String>,
+    /// When it was published, and changed last, if it is an article.
+    pub(crate) written: Option<[String; 2]>,
     /// A feed of what this page shows.
     pub(crate) feed: Option<String>,
     /// Whether search engines may list it.
@@ -53,7 +53,7 @@ impl Default for Page<'_> {
             main: PreEscaped(String::new()),
             canonical: None,
             description: None,
-            published: None,
+            written: None,
             feed: None,
             is_listed: true,
             nav: NavEntry::Elsewhere,
@@ -78,7 +78,10 @@ pub(crate) fn whole(web: &Web, visit: &Visit, page: &Page<'_>) -> String {
             body {
                 a.skip href="#main" { (t.skip_to_content) }
                 (top(visit, page))
-                main #main tabindex="-1" { (page.main) }
+                main #main tabindex="-1" {
+                    @if let Some(flash) = visit.flash { p.notice role="status" { (flash.text(t)) } }
+                    (page.main)
+                }
                 (foot(web, visit))
                 p #announce.quiet role="status" aria-live="polite" {}
             }
@@ -101,23 +104,41 @@ fn head(visit: &Visit, page: &Page<'_>) -> Markup {
             link rel="icon" type="image/svg+xml" href=(assets::icon_path());
             script src=(assets::script_path()) defer {}
             @if !page.is_listed { meta name="robots" content="noindex"; }
-            @if let Some(path) = &page.canonical {
-                link rel="canonical" href={ (visit.base) (path) };
-                meta property="og:url" content={ (visit.base) (path) };
-            }
-            meta property="og:site_name" content=(SITE_NAME);
-            meta property="og:title" content=(title);
-            meta property="og:type" content=(if page.published.is_some() { "article" } else { "website" });
-            meta property="og:locale" content=(match visit.preferences.lang { Lang::En => "en_US", Lang::Ko => "ko_KR" });
-            @if let Some(moment) = &page.published { meta property="article:published_time" content=(moment); }
-            @if let Some(text) = &page.description {
-                meta name="description" content=(text);
-                meta property="og:description" content=(text);
-            }
+            (shared(visit, page, &title))
+            @if let Some(text) = &page.description { meta name="description" content=(text); }
             @if let Some(feed) = &page.feed {
                 link rel="alternate" type="application/atom+xml" title=(t.feed) href=(feed);
             }
         }
+    }
+}
+
+/// What those who link here are told. Addresses only where the settings say which host is ours: a reader can ask for any.
+fn shared(visit: &Visit, page: &Page<'_>, title: &str) -> Markup {
+    let locale = match visit.preferences.lang {
+        Lang::En => "en_US",
+        Lang::Ko => "ko_KR",
+    };
+    html! {
+        @if let Some(base) = &visit.site_url {
+            @if let Some(path) = &page.canonical {
+                link rel="canonical" href={ (base) (path) };
+                meta property="og:url" content={ (base) (path) };
+            }
+            meta property="og:image" content={ (base) (assets::picture_path()) };
+            meta property="og:image:width" content="1200";
+            meta property="og:image:height" content="630";
+            meta property="og:image:alt" content=(SITE_NAME);
+        }
+        meta property="og:site_name" content=(SITE_NAME);
+        meta property="og:title" content=(title);
+        meta property="og:type" content=(if page.written.is_some() { "article" } else { "website" });
+        meta property="og:locale" content=(locale);
+        @if let Some([published, modified]) = &page.written {
+            meta property="article:published_time" content=(published);
+            meta property="article:modified_time" content=(modified);
+        }
+        @if let Some(text) = &page.description { meta property="og:description" content=(text); }
     }
 }
 
@@ -145,7 +166,7 @@ fn top(visit: &Visit, page: &Page<'_>) -> Markup {
                         }
                     } @else {
                         a href=(sign_in_path(visit)) rel="nofollow" { (t.sign_in) }
-                        a href="/sign-up" rel="nofollow" { (t.sign_up) }
+                        a href=(sign_up_path(visit)) rel="nofollow" { (t.sign_up) }
                     }
                 }
             }
@@ -189,6 +210,16 @@ pub(crate) fn token_field(visit: &Visit) -> Markup {
 /// Where to sign in, and come back from.
 pub(crate) fn sign_in_path(visit: &Visit) -> String {
     format!("/sign-in?return={}", encoded(&visit.here))
+}
+
+/// Where to sign up, and come back from.
+pub(crate) fn sign_up_path(visit: &Visit) -> String {
+    format!("/sign-up?return={}", encoded(&visit.here))
+}
+
+/// The link to a feed that everybody sees.
+pub(crate) fn feed_link(visit: &Visit, path: &str) -> Markup {
+    html! { a.feed href=(path) type="application/atom+xml" rel="nofollow" { (visit.texts().feed) } }
 }
 
 /// Text as the value in a query.

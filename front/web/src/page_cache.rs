@@ -52,7 +52,7 @@ impl PageCache {
     pub(crate) fn find(&self, visit: &Visit, generation: Option<u64>) -> Result<Arc<CachedBody>, PageMiss> {
         let (address, base) = (visit.here.clone(), visit.base.clone());
         let key = PageKey { address, base, preferences: visit.preferences };
-        self.0.find(visit.session.is_none().then_some(key), generation.unwrap_or_default())
+        self.0.find((visit.session.is_none() && visit.flash.is_none()).then_some(key), generation.unwrap_or_default())
     }
 
     /// Looks again after a wait.

@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use madang_member::{Session, name_key};
 use madang_server::is_same_origin;
 
-use crate::error::{Refused, WebError};
+use crate::error::{Limit, Refused, WebError};
 use crate::state::Shared;
 use crate::visit::Visit;
 
@@ -61,7 +61,7 @@ impl Posted {
         let (Some(limiter), Some(actor)) = (&web.site.policy.limiter, self.visit.actor()) else { return Ok(self) };
         match limiter.admit_write(actor.member_id).await {
             Ok(()) => Ok(self),
-            Err(_rejection) => Err(WebError::TooMany.refuse(web, &self.visit)),
+            Err(rejection) => Err(WebError::of_rejection(&rejection, Limit::Writes).refuse(web, &self.visit)),
         }
     }
 
@@ -69,7 +69,14 @@ impl Posted {
     pub(crate) async fn admit_password_check(&self, web: &Shared, name: &str) -> Result<(), Refused> {
         let Some(limiter) = &web.site.policy.limiter else { return Ok(()) };
         let admitted = limiter.admit_password_check(&name_key(name)).await;
-        admitted.map_err(|_rejection| WebError::TooMany.refuse(web, &self.visit))
+        admitted.map_err(|rejection| WebError::of_rejection(&rejection, Limit::Passwords).refuse(web, &self.visit))
+    }
+
+    /// Whether one more account may be made from where this came from.
+    pub(crate) async fn admit_sign_up(&self, web: &Shared) -> Result<(), Refused> {
+        let Some(limiter) = &web.site.policy.limiter else { return Ok(()) };
+        let admitted = limiter.admit_sign_up(self.visit.address).await;
+        admitted.map_err(|rejection| WebError::of_rejection(&rejection, Limit::SignUps).refuse(web, &self.visit))
     }
 
     /// The session that sent the form, if the form was made for it.

@@ -8,9 +8,11 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use bytes::Bytes;
 use futures_util::{FutureExt as _, stream};
+use madang_board::text::is_forbidden;
 use madang_server::{CachedBody, LARGE_BYTES, run_large};
 
 use crate::error::WebError;
+use crate::flash::Flash;
 use crate::gzip::{self, Effort};
 use crate::page_cache::PageMiss;
 use crate::state::Shared;
@@ -29,7 +31,7 @@ const VARY: HeaderValue = HeaderValue::from_static("accept-encoding, accept-lang
 
 /// A page made for one reader.
 pub(crate) fn page(visit: &Visit, status: StatusCode, html: String) -> Response {
-    let mut response = private(visit, html);
+    let mut response = document(visit, HTML, html);
     *response.status_mut() = status;
     response
 }
@@ -50,6 +52,7 @@ pub(crate) async fn shared_document(
     if miss.is_private() {
         return document(visit, kind, text);
     }
+    let text = writable(text);
     if text.len() < LARGE_BYTES {
         return cached(visit, &web.pages.insert(miss, text, kind)).await;
     }
@@ -101,15 +104,18 @@ async fn compressed(page: &Arc<CachedBody>) -> Bytes {
 
 /// A part of a page, for our own script.
 pub(crate) fn fragment(status: StatusCode, html: String) -> Response {
-    let mut response = dressed(html, false);
+    let mut response = dressed(writable(html), false);
     *response.status_mut() = status;
     response
 }
 
-/// Text of another kind, for programs.
+/// Text of some kind, for one reader.
 pub(crate) fn document(visit: &Visit, kind: &'static str, text: String) -> Response {
-    let mut response = private(visit, text);
+    let mut response = private(visit, writable(text));
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    if visit.flash.is_some() && kind == HTML {
+        Flash::take(&mut response, visit.cookies_secure);
+    }
     response
 }
 
@@ -124,6 +130,16 @@ fn private(visit: &Visit, text: String) -> Response {
     let compressed = run_large(move || gzip::compress(text.as_bytes(), Effort::Single));
     let body = compressed.map(|bytes| bytes.ok_or_else(|| io::Error::other("compression panicked")));
     dressed(Body::from_stream(stream::once(body)), true)
+}
+
+/// The document without the characters that neither HTML nor XML may hold, wherever they came from.
+fn writable(text: String) -> String {
+    // Most documents hold no byte that such a character could start with, and are not looked at further.
+    let may_start = |byte: u8| (byte < b' ' && byte != b'\n') || matches!(byte, 0x7f | 0xc2 | 0xef..);
+    if !text.bytes().any(may_start) || !text.chars().any(is_forbidden) {
+        return text;
+    }
+    text.chars().filter(|char| !is_forbidden(*char)).collect()
 }
 
 /// After a form: look there.

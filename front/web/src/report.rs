@@ -75,9 +75,7 @@ async fn of_comment(web: &Web, id: &str) -> Result<Subject, WebError> {
 }
 
 fn form(web: &Web, visit: &Visit, subject: Result<Subject, WebError>) -> Result<Response, WebError> {
-    if visit.session.is_none() {
-        return Err(WebError::NotSignedIn);
-    }
+    visit.require_writer()?;
     let subject = subject?;
     Ok(ask(web, visit, StatusCode::OK, &subject, "", &Problems::default()))
 }
@@ -116,7 +114,7 @@ fn thank(web: &Web, visit: &Visit, subject: &Subject) -> Response {
     let t = visit.texts();
     let rest = html! {
         p.notice role="status" { (t.reported) }
-        p { a href=(subject.path) { (t.see_it) } }
+        p { a href=(subject.path) { (t.back_to_reported) } }
     };
     show(web, visit, StatusCode::CREATED, subject, &rest)
 }

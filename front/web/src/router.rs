@@ -4,28 +4,33 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::routing::{any, get, post};
+use axum::routing::{get, post};
+use madang_server::Pages;
 
+use crate::refusals::Refusals;
 use crate::state::{Shared, Web};
+use crate::wrong_method::wrong_method;
 use crate::{
     WebState, admin, article, assets, board, comments, crawlers, dead_letters, edit, feeds, home, hot, like, live,
-    member, moderation, not_found, password, preferences, report, setup, sign_in, sign_up, write,
+    member, moderation, password, preferences, report, setup, sign_in, sign_up, write,
 };
 
 /// The longest article, every character of it percent-encoded, with its title.
 const FORM_BYTES_MAX: usize = 256 * 1_024;
 
-/// The pages. Without a fallback, so that they can stand beside the API.
-pub fn router(state: WebState) -> Router {
+/// The pages. Without a fallback, so that they can stand beside the API, which asks for the page of an address that leads
+/// nowhere.
+pub fn pages(state: WebState) -> Pages {
     let setup = setup::SetupTurn::default();
     let web: Shared = Arc::new(Web::new(state));
-    reading()
+    let router = reading()
         .merge(writing())
         .merge(running(setup))
-        .method_not_allowed_fallback(not_found::wrong_method)
+        .method_not_allowed_fallback(wrong_method)
         .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
-        .with_state(web)
-        .route("/assets/{name}", get(assets::asset))
+        .with_state(web.clone())
+        .route("/assets/{name}", get(assets::asset));
+    Pages { router, refusals: Arc::new(Refusals(web)) }
 }
 
 fn reading() -> Router<Shared> {
@@ -45,8 +50,6 @@ fn reading() -> Router<Shared> {
         .route("/robots.txt", get(crawlers::robots))
         .route("/sitemap.xml", get(crawlers::sitemap))
         .route("/favicon.ico", get(assets::icon))
-        .route("/{one}", any(not_found::not_found))
-        .route("/{one}/{two}", any(not_found::not_found))
 }
 
 fn writing() -> Router<Shared> {

@@ -12,10 +12,12 @@ use serde::Deserialize;
 use tokio::sync::Mutex;
 
 use crate::error::{OrRefuse as _, Refused};
+use crate::flash::Flash;
 use crate::form::Problems;
 use crate::layout::unlisted;
 use crate::posted::Posted;
 use crate::query::LenientQuery;
+use crate::sign_in::welcome;
 use crate::sign_up::{fields, refused};
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
@@ -59,8 +61,8 @@ pub(crate) async fn submit(
     }
     match web.site.members.register_with_role(name, password, Role::Admin).await {
         Ok(_) => {
-            let t = visit.texts();
-            Ok(notice(&web, visit, StatusCode::CREATED, t.set_up, t.set_up_done))
+            let signed_in = web.site.members.sign_in(name, password).await.or_refuse(&web, visit)?;
+            Ok(Flash::SetUp.leave(welcome(&web, &signed_in, "/admin"), visit.cookies_secure))
         }
         Err(error) => {
             let (status, problems) = refused(visit, error).or_refuse(&web, visit)?;
@@ -102,7 +104,6 @@ fn notice(web: &Web, visit: &Visit, status: StatusCode, title: &str, text: &str)
     let main = html! {
         h1 { (title) }
         p.lead { (text) }
-        @if status == StatusCode::CREATED { p { a.button.strong href="/sign-in" { (visit.texts().sign_in) } } }
     };
     secret(unlisted(web, visit, status, title, main))
 }

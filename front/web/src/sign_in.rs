@@ -9,6 +9,7 @@ use maud::html;
 use serde::Deserialize;
 
 use crate::error::{OrRefuse as _, Refused, WebError};
+use crate::flash::Flash;
 use crate::form::{Line, Problems};
 use crate::layout::{Page, encoded, whole};
 use crate::posted::{Posted, local_path};
@@ -66,7 +67,7 @@ pub(crate) async fn sign_out(State(web): State<Shared>, posted: Posted) -> Resul
     if let Some(cookie) = forget_session(web.site.policy.cookies_secure) {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
     }
-    Ok(response)
+    Ok(Flash::SignedOut.leave(response, posted.visit.cookies_secure))
 }
 
 /// Sends a member who has just signed in on their way.

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use madang_member::{MemberError, NAME_MAX_CHARS, PASSWORD_MAX_CHARS};
+use madang_member::{MemberError, MemberService, NAME_MAX_CHARS, PASSWORD_MAX_CHARS, SignedIn};
 use maud::{Markup, html};
 
 use crate::error::{OrRefuse as _, Refused, WebError};
@@ -29,8 +29,11 @@ pub(crate) async fn form(
 pub(crate) async fn submit(State(web): State<Shared>, posted: Posted) -> Result<Response, Refused> {
     let (visit, back) = (&posted.visit, posted.fields.local_path("return"));
     let (name, password) = (posted.fields.text("name"), posted.fields.text("password"));
-    let registered = match web.site.members.register(name, password).await {
-        Ok(_) => web.site.members.sign_in(name, password).await,
+    let registered = match MemberService::check_registration(name, password) {
+        Ok(()) => {
+            posted.admit_sign_up(&web).await?;
+            register(&web, name, password).await
+        }
         Err(error) => Err(error),
     };
     let (status, problems) = match registered {
@@ -38,6 +41,11 @@ pub(crate) async fn submit(State(web): State<Shared>, posted: Posted) -> Result<
         Err(error) => refused(visit, error).or_refuse(&web, visit)?,
     };
     Ok(reply::page(visit, status, page(&web, visit, name, back, &problems)))
+}
+
+async fn register(web: &Web, name: &str, password: &str) -> Result<SignedIn, MemberError> {
+    web.site.members.register(name, password).await?;
+    web.site.members.sign_in(name, password).await
 }
 
 /// What a form for a new member is told.

@@ -37,6 +37,11 @@ impl SiteTime {
         self.element(moment, &self.local(moment).strftime("%Y-%m-%d %H:%M").to_string())
     }
 
+    /// The same as text, with the zone, for places without markup.
+    pub(crate) fn minute(&self, moment: Timestamp) -> String {
+        self.local(moment).strftime("%Y-%m-%d %H:%M %Z").to_string()
+    }
+
     /// The day alone.
     pub(crate) fn day(&self, moment: Timestamp) -> Markup {
         self.element(moment, &self.local(moment).strftime("%Y-%m-%d").to_string())

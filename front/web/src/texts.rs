@@ -1,5 +1,8 @@
 //! Every word on the pages, in both languages side by side: one that is missing does not compile.
 
+use std::time::Duration;
+
+use crate::error::Limit;
 use crate::preferences::Lang;
 
 macro_rules! texts {
@@ -19,7 +22,7 @@ texts! {
     theme_system: "System", "시스템";
     theme_light: "Light", "밝게";
     theme_dark: "Dark", "어둡게";
-    to_front_page: "To the front page", "첫 화면으로";
+    to_front_page: "Go to the home page", "홈으로 가기";
     cancel: "Cancel", "취소";
     feed: "Atom feed", "Atom 피드";
 
@@ -27,249 +30,262 @@ texts! {
     hot: "Hot", "인기글";
     hot_today: "Hot today", "오늘의 인기글";
     hot_articles: "Hot articles", "인기글";
-    hot_week: "The best of today and of the six days before.", "오늘과 지난 6일의 인기글입니다.";
-    hot_empty_today: "Nothing is hot yet today. Likes, comments and views of what is written today decide.",
-        "아직 오늘의 인기글이 없습니다. 오늘 쓴 글이 받은 좋아요와 댓글, 조회로 정해집니다.";
-    hot_empty_day: "Nothing was hot on this day.", "이날의 인기글이 없습니다.";
-    hot_all: "All seven days", "7일 모두 보기";
+    hot_week: "The top articles of today and the past six days.", "오늘과 지난 6일의 인기글입니다.";
+    hot_empty_today: "No hot articles yet today. Articles written today get here by likes, comments and views.",
+        "아직 오늘의 인기글이 없습니다. 오늘 쓴 글의 좋아요, 댓글, 조회수로 정해집니다.";
+    hot_empty_day: "No hot articles on this day.", "이날은 인기글이 없습니다.";
+    hot_all: "All seven days", "7일 전체 보기";
     hot_final: "final", "확정";
     hot_live: "live", "집계 중";
     hot_how: "How is this ranked?", "순위는 어떻게 정하나요?";
     hot_formula: "score = 3 × likes + 2 × comments + 1 × views", "점수 = 좋아요 × 3 + 댓글 × 2 + 조회 × 1";
-    hot_rules: "Only articles written on that day count, and only what happened to them on that day, in the site's time zone. Of two with the same score the earlier article comes first. A list becomes final one hour after its day has ended.",
-        "그날 쓴 글만, 그날 받은 반응만 셉니다(사이트 시간대 기준). 점수가 같으면 먼저 쓴 글이 앞섭니다. 하루가 끝나고 한 시간 뒤에 순위가 확정됩니다.";
+    hot_rules: "A day's list ranks the articles written that day, by the likes, comments and views they got that day (in the site's time zone). If two have the same score, the earlier article comes first. A list becomes final one hour after its day ends.",
+        "그날 쓴 글을 그날 받은 좋아요, 댓글, 조회수로만 매깁니다(사이트 시간대 기준). 점수가 같으면 먼저 쓴 글이 앞섭니다. 하루가 끝나고 한 시간 뒤에 순위가 확정됩니다.";
     moved_up: "up", "상승";
     moved_down: "down", "하락";
-    moved_in: "new in the list", "새로 진입";
+    moved_in: "new on the list", "새로 진입";
     hot_movement: "Arrows compare today's ranks with those of about an hour ago.",
-        "화살표는 오늘의 순위를 약 한 시간 전과 비교한 것입니다.";
-    score: "Score", "점수";
+        "화살표는 약 한 시간 전 순위와 비교한 것입니다.";
 
     title: "Title", "제목";
-    writer: "Writer", "글쓴이";
-    time: "Time", "시간";
+    writer: "Author", "글쓴이";
+    time: "Time", "작성일";
     views: "Views", "조회";
     likes: "Likes", "좋아요";
     new_mark: "new", "새글";
     write: "Write", "글쓰기";
-    first_article: "There is nothing here yet. Write the first article.", "아직 글이 없습니다. 첫 글을 써 보세요.";
-    past_the_end: "There are no articles on this page.", "이 쪽에는 글이 없습니다.";
-    pages: "Pages", "쪽";
-    previous_ten: "Previous ten pages", "이전 10쪽";
-    next_ten: "Next ten pages", "다음 10쪽";
+    first_article: "No articles here yet. Be the first to write one.", "아직 글이 없습니다. 첫 글을 써 보세요.";
+    past_the_end: "There are no articles on this page.", "이 페이지에는 글이 없습니다.";
+    pages: "Pages", "페이지";
+    previous_ten: "Previous ten pages", "이전 10페이지";
+    next_ten: "Next ten pages", "다음 10페이지";
     newest: "Newest", "최신글";
     older_articles: "Older articles", "이전 글 더 보기";
     list_style: "List", "목록";
-    list_pages: "Numbered pages", "쪽 번호";
-    list_scroll: "Endless scroll", "끝없이 보기";
+    list_pages: "Numbered pages", "페이지 번호";
+    list_scroll: "Endless scroll", "무한 스크롤";
     no_boards: "There are no boards yet.", "아직 게시판이 없습니다.";
 
-    edited: "edited", "고침";
-    edit: "Edit", "고치기";
-    delete: "Delete", "지우기";
+    edited: "edited", "수정";
+    edit: "Edit", "수정";
+    delete: "Delete", "삭제";
     like: "Like", "좋아요";
-    like_failed: "The like did not arrive. Please try again.", "좋아요가 전해지지 않았습니다. 다시 눌러 주세요.";
+    like_failed: "Your like could not be saved. Please try again.", "좋아요를 저장하지 못했습니다. 다시 눌러 주세요.";
+    session_ended_like: "You have been signed out. Sign in again, then press Like.",
+        "로그아웃되었습니다. 다시 로그인한 뒤 눌러 주세요.";
     to_board: "Back to the list", "목록으로";
-    article_gone: "This article was deleted meanwhile.", "이 글은 방금 지워졌습니다.";
-    article_edited: "This article was edited meanwhile.", "이 글은 방금 고쳐졌습니다.";
+    article_gone: "This article has just been deleted.", "방금 삭제된 글입니다.";
+    article_edited: "This article has just been edited.", "방금 수정된 글입니다.";
+    article_deleted: "The article was deleted.", "글을 삭제했습니다.";
     show: "Show", "보기";
 
     comments: "Comments", "댓글";
-    no_comments: "No comments yet. Say something.", "아직 댓글이 없습니다. 첫 댓글을 남겨 보세요.";
+    no_comments: "No comments yet. Be the first to comment.", "아직 댓글이 없습니다. 첫 댓글을 남겨 보세요.";
     your_comment: "Your comment", "댓글 쓰기";
     your_reply: "Your reply", "답글 쓰기";
-    send_comment: "Comment", "댓글 남기기";
-    send_reply: "Reply", "답글 남기기";
+    send_comment: "Post comment", "댓글 등록";
+    send_reply: "Post reply", "답글 등록";
+    discard_reply: "Discard this reply?", "작성 중인 답글을 지울까요?";
     reply: "Reply", "답글";
     reply_to: "Reply to a comment", "답글 쓰기";
-    deleted_comment: "This comment was deleted.", "지워진 댓글입니다.";
+    deleted_comment: "This comment was deleted.", "삭제된 댓글입니다.";
+    comment_deleted: "The comment was deleted.", "댓글을 삭제했습니다.";
     more_comments: "More comments", "댓글 더 보기";
     continue_thread: "Continue this thread", "이 대화 이어 보기";
-    one_thread: "You are reading one thread.", "한 대화만 보고 있습니다.";
-    all_comments: "All comments", "댓글 모두 보기";
+    one_thread: "You are viewing a single thread.", "대화 하나만 보고 있습니다.";
+    all_comments: "All comments", "댓글 전체 보기";
     sign_in_to_comment: "Sign in to comment", "로그인하고 댓글 쓰기";
     sign_in_to_write: "Sign in to write", "로그인하고 글쓰기";
-    markdown_hint: "Markdown works: **bold**, `code`, > quote, lists and links.",
+    markdown_hint: "You can use Markdown: **bold**, `code`, > quote, lists and links.",
         "마크다운을 쓸 수 있습니다: **굵게**, `코드`, > 인용, 목록, 링크.";
 
     write_article: "Write an article", "글쓰기";
-    edit_article: "Edit the article", "글 고치기";
+    edit_article: "Edit the article", "글 수정";
     text: "Text", "내용";
-    publish: "Publish", "올리기";
+    publish: "Publish", "등록";
     save: "Save", "저장";
-    preview: "Preview", "미리 보기";
-    preview_empty: "What you write appears here.", "쓰는 대로 여기에 보입니다.";
-    draft_restored: "Your unsent draft is back.", "보내지 않은 초안을 되살렸습니다.";
-    draft_discard: "Discard it", "초안 버리기";
-    changed_meanwhile: "Somebody else changed this article meanwhile. Your text is still here; saving again replaces theirs.",
-        "그사이 다른 사람이 이 글을 고쳤습니다. 쓰신 내용은 그대로 있으며, 다시 저장하면 그 내용을 덮어씁니다.";
-    see_theirs: "See the present version", "지금 글 보기";
-    sent_before: "This form was sent before. Send it again if you mean another one.",
-        "이미 보낸 글입니다. 하나 더 올리려면 다시 보내 주세요.";
-    session_ended: "Your session has ended. Sign in in another tab, then send again: your text is still here.",
-        "로그인이 끝났습니다. 다른 탭에서 로그인한 뒤 다시 보내 주세요. 쓰신 내용은 그대로 있습니다.";
-    other_session: "This form was opened in another session. Please send it again.",
-        "다른 로그인에서 연 화면입니다. 다시 보내 주세요.";
+    preview: "Preview", "미리보기";
+    preview_empty: "Your text will appear here as you write.", "쓰는 대로 여기에 보입니다.";
+    draft_restored: "Your unsent draft was restored.", "임시 저장된 글을 불러왔습니다.";
+    draft_discard: "Discard it", "지우기";
+    changed_meanwhile: "Someone else edited this article while you were writing. Your text is still here; saving again replaces their version.",
+        "작성하는 동안 다른 사람이 이 글을 수정했습니다. 쓰신 내용은 그대로 있으며, 다시 저장하면 그 사람의 수정을 덮어씁니다.";
+    see_theirs: "See the current version", "현재 글 보기";
+    sent_before: "This form has already been sent. Send it again if you want to post it a second time.",
+        "이미 등록된 내용입니다. 한 번 더 올리려면 다시 보내 주세요.";
+    session_ended: "You have been signed out. Sign in again in another tab, then send this: your text is still here.",
+        "로그아웃되었습니다. 다른 탭에서 로그인한 뒤 다시 보내 주세요. 쓰신 내용은 그대로 있습니다.";
+    other_session: "This page was opened before you last signed in. Please send it once more.",
+        "마지막으로 로그인하기 전에 연 화면입니다. 한 번 더 보내 주세요.";
 
-    delete_article: "Delete the article?", "글을 지울까요?";
-    delete_article_text: "The article goes, and with it its comments and likes. This cannot be undone.",
-        "글과 함께 댓글, 좋아요도 사라지며 되돌릴 수 없습니다.";
-    delete_comment: "Delete the comment?", "댓글을 지울까요?";
-    delete_comment_text: "The text goes for good. Replies to it stay.", "내용은 완전히 사라집니다. 달린 답글은 남습니다.";
-    reason: "Reason", "이유";
-    reason_hint: "Others rely on it: say which rule it breaks.", "어떤 규칙을 어겼는지 적어 주세요.";
-    reason_missing: "must be given when you delete what somebody else wrote", "다른 사람의 글을 지울 때는 꼭 적어야 합니다";
+    delete_article: "Delete this article?", "글을 삭제할까요?";
+    delete_article_text: "The article is deleted together with its comments and likes. This cannot be undone.",
+        "글과 함께 댓글, 좋아요도 삭제되며 되돌릴 수 없습니다.";
+    delete_comment: "Delete this comment?", "댓글을 삭제할까요?";
+    delete_comment_text: "The text is deleted for good. Replies to it stay.", "내용은 완전히 삭제됩니다. 달린 답글은 남습니다.";
+    reason: "Reason", "사유";
+    reason_hint: "Say which rule was broken. Other moderators will read this.",
+        "어떤 규칙을 어겼는지 적어 주세요. 다른 운영진이 봅니다.";
+    reason_missing: "must be given when you delete something another member wrote",
+        "다른 회원이 쓴 것을 삭제할 때는 꼭 적어야 합니다";
 
     sign_in: "Sign in", "로그인";
     sign_out: "Sign out", "로그아웃";
+    signed_out: "You are signed out.", "로그아웃했습니다.";
     sign_up: "Sign up", "회원 가입";
     name: "Name", "이름";
     password: "Password", "비밀번호";
     name_hint: "2 to 32 letters of any script, digits or _", "2~32자의 글자(모든 문자), 숫자, _";
     password_hint: "8 to 128 characters", "8~128자";
     wrong_password: "Name or password is wrong.", "이름이나 비밀번호가 맞지 않습니다.";
-    name_taken: "This name is taken.", "이미 쓰고 있는 이름입니다.";
+    name_taken: "This name is taken.", "이미 사용 중인 이름입니다.";
     no_account: "No account yet?", "아직 회원이 아니신가요?";
-    have_account: "Have an account?", "이미 회원이신가요?";
-    form_problem: "Please look at this again:", "다시 확인해 주세요:";
+    have_account: "Already have an account?", "이미 회원이신가요?";
+    form_problem: "Please check the following:", "다음을 확인해 주세요:";
 
-    role: "Role", "역할";
+    role: "Role", "등급";
     role_member: "Member", "회원";
-    role_moderator: "Moderator", "중재자";
+    role_moderator: "Moderator", "운영진";
     role_admin: "Administrator", "관리자";
-    member_since: "Member since", "가입한 때";
-    change_role: "Change the role", "역할 바꾸기";
-    own_role: "You cannot give up your own role: another administrator has to take it.",
-        "자기 역할은 내려놓을 수 없습니다. 다른 관리자가 바꿔야 합니다.";
+    member_since: "Member since", "가입일";
+    change_role: "Change role", "등급 변경";
+    role_changed: "The role was changed.", "등급을 변경했습니다.";
+    own_role: "You cannot give up your own administrator role. Another administrator has to change it.",
+        "본인의 관리자 등급은 내려놓을 수 없습니다. 다른 관리자가 변경해야 합니다.";
 
     articles: "Articles", "글";
-    all_articles: "All articles", "글 모두 보기";
-    all_their_comments: "All comments", "댓글 모두 보기";
-    no_articles_of_theirs: "Nothing written yet.", "아직 쓴 글이 없습니다.";
+    all_articles: "All articles", "글 전체 보기";
+    all_their_comments: "All comments", "댓글 전체 보기";
+    no_articles_of_theirs: "No articles yet.", "아직 쓴 글이 없습니다.";
     no_comments_of_theirs: "No comments yet.", "아직 쓴 댓글이 없습니다.";
     older: "Older", "이전";
-    all_boards: "All boards", "모든 게시판";
+    all_boards: "All boards", "전체 게시판";
     an_article: "Article", "글";
     a_comment: "Comment", "댓글";
-    change_password: "Change the password", "비밀번호 바꾸기";
-    current_password: "Present password", "지금 비밀번호";
+    change_password: "Change password", "비밀번호 변경";
+    current_password: "Current password", "현재 비밀번호";
     new_password: "New password", "새 비밀번호";
-    password_changed: "The password is changed. You are still signed in here, and nowhere else.",
-        "비밀번호를 바꿨습니다. 여기서는 로그인이 유지되고, 다른 곳에서는 모두 끝났습니다.";
+    password_changed: "Your password was changed. You are still signed in here and have been signed out everywhere else.",
+        "비밀번호를 변경했습니다. 지금 이 기기의 로그인만 유지되고, 다른 곳에서는 모두 로그아웃되었습니다.";
     suspend: "Suspend", "활동 정지";
-    suspend_text: "A suspended member reads and does not write. The reason goes into the log of moderation.",
-        "정지된 회원은 읽을 수만 있고 쓸 수 없습니다. 이유는 중재 기록에 남습니다.";
+    suspend_text: "A suspended member can read but not write. They are shown the reason, and it is kept in the moderation log.",
+        "활동이 정지된 회원은 읽기만 할 수 있습니다. 사유는 본인에게 보이고 운영 기록에 남습니다.";
     suspend_for: "For how long", "기간";
     day_1: "One day", "하루";
-    day_7: "A week", "일주일";
+    day_7: "One week", "일주일";
     day_30: "30 days", "30일";
     day_3650: "Ten years", "10년";
-    lift_suspension: "Lift a suspension", "정지 풀기";
-    suspended_title: "You may read, and not write", "지금은 읽기만 할 수 있습니다";
-    suspended_text: "A moderator has suspended you for a while. Ask them if you do not know why.",
-        "중재자가 활동을 잠시 정지했습니다. 이유를 모르면 중재자에게 물어보세요.";
-    role_refused: "This role cannot be given now: the last administrator stays, and whoever is suspended gets no higher role.",
-        "지금은 이 역할을 줄 수 없습니다. 마지막 관리자는 남아야 하고, 정지된 회원은 더 높은 역할을 받을 수 없습니다.";
-    done: "Done.", "했습니다.";
+    lift_suspension: "Lift the suspension", "정지 해제";
+    suspended_mark: "Suspended until", "활동 정지 기한:";
+    member_suspended: "The member is suspended.", "회원의 활동을 정지했습니다.";
+    suspension_lifted: "The suspension was lifted. The member can write again.",
+        "활동 정지를 해제했습니다. 이제 다시 글을 쓸 수 있습니다.";
+    suspended_title: "Your account is suspended", "활동이 정지된 계정입니다";
+    role_refused: "This role cannot be given right now: the site needs at least one administrator, and a suspended member cannot be promoted.",
+        "지금은 이 등급으로 변경할 수 없습니다. 관리자는 한 명 이상 있어야 하고, 활동이 정지된 회원은 등급을 올릴 수 없습니다.";
 
     report: "Report", "신고";
     report_article: "Report this article", "이 글 신고하기";
     report_comment: "Report this comment", "이 댓글 신고하기";
-    report_text: "Moderators will look at it. The writer does not learn who reported it.",
-        "중재자가 살펴봅니다. 누가 신고했는지 글쓴이는 알 수 없습니다.";
+    report_text: "The moderators will look at it. The author is not told who reported it.",
+        "운영진이 확인합니다. 누가 신고했는지 글쓴이에게 알리지 않습니다.";
     report_hint: "What is wrong with it?", "무엇이 문제인가요?";
-    reported: "Thank you. Moderators have it now.", "고맙습니다. 중재자에게 전했습니다.";
-    moderation: "Moderation", "중재";
-    open_reports: "Open", "처리할 것";
-    settled_reports: "Settled", "처리한 것";
+    reported: "Thank you. Your report was sent to the moderators.", "고맙습니다. 운영진에게 신고를 전달했습니다.";
+    back_to_reported: "Go back", "돌아가기";
+    moderation: "Moderation", "운영";
+    open_reports: "Open", "미처리";
+    settled_reports: "Closed", "처리됨";
     moderation_log: "Log", "기록";
-    no_open_reports: "Nothing to settle. Well kept.", "처리할 신고가 없습니다.";
-    no_settled_reports: "No report was settled yet.", "처리한 신고가 아직 없습니다.";
-    no_acts: "Nothing was done yet.", "아직 기록이 없습니다.";
-    reported_by: "reported by", "신고한 사람";
-    settle: "Settle", "처리 끝내기";
+    no_open_reports: "No open reports.", "처리할 신고가 없습니다.";
+    no_settled_reports: "No report has been closed yet.", "처리한 신고가 아직 없습니다.";
+    no_acts: "No moderator has done anything yet.", "아직 운영 기록이 없습니다.";
+    report_reason: "Reason", "신고 사유";
+    reported_by: "reported by", "신고자";
+    reported_article_deleted: "The article has been deleted.", "삭제된 글입니다.";
+    reported_comment_deleted: "The comment has been deleted.", "삭제된 댓글입니다.";
+    open_reported: "Open", "열기";
+    settle: "Close report", "처리 완료";
+    settled_at: "Closed", "처리";
+    report_settled: "The report was closed.", "신고를 처리했습니다.";
     note: "Note", "메모";
-    note_hint: "What was done about it, for other moderators", "어떻게 처리했는지 (다른 중재자에게)";
-    see_it: "See it", "보러 가기";
-    act_article_edited: "edited an article", "글을 고침";
-    act_article_deleted: "deleted an article", "글을 지움";
-    act_comment_deleted: "deleted a comment", "댓글을 지움";
-    act_member_suspended: "suspended a member", "회원을 정지함";
-    act_suspension_lifted: "lifted a suspension", "정지를 풂";
-    act_role_given: "gave a role", "역할을 줌";
-    act_moderator_appointed: "made a moderator of a board", "게시판 중재자로 세움";
-    act_moderator_dismissed: "dismissed a moderator of a board", "게시판 중재자에서 물림";
-    act_report_resolved: "settled a report", "신고를 처리함";
+    note_hint: "What you did about it, for the other moderators", "어떻게 처리했는지 (다른 운영진에게)";
+    act_article_edited: "edited an article", "글을 수정함";
+    act_article_deleted: "deleted an article", "글을 삭제함";
+    act_comment_deleted: "deleted a comment", "댓글을 삭제함";
+    act_member_suspended: "suspended a member", "회원의 활동을 정지함";
+    act_suspension_lifted: "lifted a suspension", "활동 정지를 해제함";
+    act_role_given: "changed a role", "등급을 변경함";
+    act_moderator_appointed: "made someone moderator of a board", "게시판 운영진으로 임명함";
+    act_moderator_dismissed: "removed a moderator of a board", "게시판 운영진에서 해임함";
+    act_report_resolved: "closed a report", "신고를 처리함";
 
     administration: "Administration", "관리";
     new_board: "New board", "새 게시판";
-    create_board: "Create the board", "게시판 만들기";
-    slug: "Short name", "짧은 이름";
-    slug_hint: "2 to 32 of a-z, 0-9 and -; part of its address", "2~32자의 a-z, 0-9, -; 주소에 쓰입니다";
-    slug_taken: "Another board has this short name.", "다른 게시판이 쓰는 짧은 이름입니다.";
+    create_board: "Create board", "게시판 만들기";
+    slug: "Short name", "주소 이름";
+    slug_hint: "2 to 32 of a-z, 0-9 and -; part of its address", "2~32자의 a-z, 0-9, -; 게시판 주소에 쓰입니다";
+    slug_taken: "Another board has this short name.", "다른 게시판이 쓰고 있는 주소 이름입니다.";
     comment_mode: "Comments", "댓글 방식";
     two_levels: "Comments and replies", "댓글과 답글";
-    tree: "A tree: replies to replies", "나무: 답글의 답글까지";
+    tree: "Tree: replies to replies", "트리: 답글의 답글까지";
     health: "Health", "상태";
-    part: "Part", "부분";
+    part: "Part", "구성 요소";
     state: "State", "상태";
     works: "works", "정상";
     fails: "fails", "이상";
     detail: "Detail", "내용";
-    roles_hint: "A member's role is changed on their page: follow their name from anything they wrote.",
-        "회원의 역할은 그 회원의 페이지에서 바꿉니다. 글이나 댓글의 이름을 따라가세요.";
+    roles_hint: "To change a member's role, open their page by clicking their name on anything they wrote.",
+        "회원의 등급은 그 회원의 페이지에서 변경합니다. 글이나 댓글에 있는 이름을 누르세요.";
 
-    dead_letters: "Dead letters", "배달 못 한 메시지";
-    dead_letters_text: "Messages between the parts that failed by themselves and were given up. Once the cause is mended, send them again: they take the same way as any other, and have their effect once.",
-        "부분들 사이의 메시지 가운데 스스로 실패해 포기한 것들입니다. 원인을 고친 뒤 다시 보내면 다른 메시지와 같은 길을 가고, 효과는 한 번만 납니다.";
-    no_dead_letters: "No message was given up. There is nothing to do here.", "포기한 메시지가 없습니다. 할 일이 없습니다.";
-    letters_away: "The messages cannot be listed now: the part that keeps them does not answer.",
-        "지금은 목록을 볼 수 없습니다. 메시지를 보관하는 부분이 답하지 않습니다.";
+    dead_letters: "Dead letters", "처리 실패 메시지";
+    dead_letters_text: "Messages between parts of the site that kept failing and were set aside. After fixing the cause, send them again: they are processed like any other message and take effect once.",
+        "사이트 구성 요소 사이에서 처리에 계속 실패해 따로 보관한 메시지입니다. 원인을 해결한 뒤 다시 보내면 다른 메시지와 똑같이 처리되며, 효과는 한 번만 납니다.";
+    no_dead_letters: "No failed messages. There is nothing to do here.", "처리에 실패한 메시지가 없습니다.";
+    letters_away: "The messages cannot be listed right now because the part that keeps them does not answer. Try again in a minute.",
+        "메시지를 보관하는 구성 요소가 응답하지 않아 지금은 목록을 볼 수 없습니다. 잠시 후 다시 시도해 주세요.";
     message: "Message", "메시지";
     replay: "Send again", "다시 보내기";
-    replay_all: "Send all shown again", "보이는 것 모두 다시 보내기";
+    replay_all: "Send all of these again", "보이는 것 모두 다시 보내기";
 
-    set_up: "Set up", "처음 설정";
-    set_up_text: "Choose the name and the password of this site's first administrator.",
+    set_up: "Set up", "초기 설정";
+    set_up_text: "Choose a name and a password for the first administrator of this site.",
         "이 사이트 첫 관리자의 이름과 비밀번호를 정하세요.";
-    become_admin: "Become administrator", "관리자 되기";
-    set_up_done: "This site has its administrator. Sign in and start.", "관리자가 정해졌습니다. 로그인해서 시작하세요.";
-    set_up_over: "This site has its administrator. Roles are given by administrators from now on.",
-        "이미 관리자가 있습니다. 이제 역할은 관리자가 줍니다.";
+    become_admin: "Create administrator", "관리자 만들기";
+    set_up_done: "You are the administrator of this site, and signed in.", "관리자 계정을 만들고 로그인했습니다.";
+    set_up_over: "This site already has an administrator, who can give roles to others.",
+        "이미 관리자가 있습니다. 등급은 관리자가 변경할 수 있습니다.";
     already_set_up: "Already set up", "이미 설정됨";
-    no_set_up: "There is no set-up under this address. The right link is printed when the server starts.",
+    no_set_up: "There is no set-up under this address. The server prints the right link when it starts.",
         "이 주소에는 설정 화면이 없습니다. 올바른 링크는 서버가 시작할 때 나옵니다.";
 
-    not_found: "Not found", "찾을 수 없음";
-    not_found_text: "There is nothing under this address. It may have been deleted.",
-        "이 주소에는 아무것도 없습니다. 지워졌을 수 있습니다.";
-    wrong_method: "Not a page", "페이지가 아님";
-    wrong_method_text: "This address only takes a form. Go back to the page with the form and send it from there.",
-        "이 주소는 양식을 받는 곳입니다. 양식이 있는 화면으로 돌아가 거기서 보내 주세요.";
-    forbidden: "Not allowed", "할 수 없음";
-    forbidden_text: "You may not do this.", "권한이 없습니다.";
-    cross_site_text: "The form did not come from this site. Please open the page here and send it again.",
-        "이 사이트에서 보낸 양식이 아닙니다. 여기서 화면을 열어 다시 보내 주세요.";
+    not_found: "Not found", "페이지를 찾을 수 없습니다";
+    not_found_text: "There is nothing at this address. It may have been deleted, or the address may be mistyped.",
+        "이 주소에는 아무것도 없습니다. 삭제되었거나 주소가 잘못되었을 수 있습니다.";
+    wrong_method: "Nothing to show here", "볼 수 있는 페이지가 아닙니다";
+    wrong_method_text: "This address only receives a form. Go back to the page with the form and send it from there.",
+        "이 주소는 양식을 받기만 합니다. 양식이 있는 화면으로 돌아가 거기서 보내 주세요.";
+    forbidden: "Not allowed", "권한이 없습니다";
+    forbidden_text: "Your account does not have permission to do this.", "이 작업을 할 권한이 없습니다.";
+    cross_site_text: "This form was sent from another site. Open the page here and send it again.",
+        "다른 사이트에서 보낸 양식입니다. 이 사이트에서 화면을 열어 다시 보내 주세요.";
     not_signed_in: "Please sign in", "로그인해 주세요";
-    not_signed_in_text: "This needs a member. Sign in, or sign up in half a minute.",
-        "회원만 할 수 있습니다. 로그인하거나 30초면 끝나는 가입을 해 주세요.";
+    not_signed_in_text: "Only members can do this. Sign in, and you will come back to where you were.",
+        "회원만 할 수 있습니다. 로그인하면 보던 곳으로 돌아갑니다.";
     form_too_old: "Please send it again", "다시 보내 주세요";
-    not_understood: "Not understood", "이해하지 못함";
-    not_understood_text: "What was sent cannot be read. Please go back and try again.",
-        "보낸 내용을 읽을 수 없습니다. 뒤로 가서 다시 시도해 주세요.";
-    too_many: "Too often", "너무 잦음";
-    too_many_text: "You sent more than fits into this moment. Please go back and try again in a minute.",
-        "짧은 시간에 너무 많이 보냈습니다. 잠시 후 다시 시도해 주세요.";
-    too_large: "Too large", "너무 큼";
-    too_large_text: "The form is larger than anything that fits. Please go back and shorten the text.",
+    not_understood: "That could not be read", "보낸 내용을 읽을 수 없습니다";
+    not_understood_text: "The form that was sent is incomplete or damaged. Go back, reload the page and send it again.",
+        "양식이 온전하지 않습니다. 뒤로 가서 화면을 새로 고친 뒤 다시 보내 주세요.";
+    too_many: "Too many attempts", "시도 횟수를 초과했습니다";
+    too_large: "Too large", "내용이 너무 깁니다";
+    too_large_text: "What you sent is larger than anything this form takes. Go back and shorten the text.",
         "보낸 내용이 너무 깁니다. 뒤로 가서 줄여 주세요.";
-    unavailable: "One moment", "잠시만요";
-    unavailable_text: "The server is busy or a part of it is away. Please try again shortly.",
-        "서버가 바쁘거나 일부가 잠시 쉬고 있습니다. 조금 뒤에 다시 시도해 주세요.";
-    internal: "Something broke", "문제가 생겼습니다";
-    internal_text: "This is our mistake, and it has been noted.", "저희 잘못이며, 기록해 두었습니다.";
-    send_failed: "It could not be sent. Your text is still here; please try again.",
-        "보내지 못했습니다. 쓰신 내용은 그대로 있으니 다시 보내 주세요.";
+    unavailable: "One moment, please", "잠시만 기다려 주세요";
+    unavailable_text: "The server is busy, or a part of it is not available right now. Please try again in a moment.",
+        "서버가 바쁘거나 일부가 응답하지 않습니다. 잠시 후 다시 시도해 주세요.";
+    internal: "Something went wrong", "문제가 생겼습니다";
+    internal_text: "This is our fault, not yours, and it has been logged.", "저희 쪽 오류이며, 기록해 두었습니다.";
+    send_failed: "It could not be sent. Your text is still here; check your connection and try again.",
+        "보내지 못했습니다. 쓰신 내용은 그대로 있으니 연결을 확인하고 다시 보내 주세요.";
 }
 
 impl Texts {
@@ -279,6 +295,155 @@ impl Texts {
             Lang::En => &EN,
             Lang::Ko => &KO,
         }
+    }
+
+    /// What a field of a form is called.
+    pub(crate) fn field(&self, name: &str) -> Option<&'static str> {
+        Some(match name {
+            "title" => self.title,
+            "content" => self.text,
+            "name" => self.name,
+            "password" => self.password,
+            "current" => self.current_password,
+            "new" => self.new_password,
+            "slug" => self.slug,
+            "reason" => self.reason,
+            _ => return None,
+        })
+    }
+}
+
+/// Something that is counted: one and many of it in each language, with `#` for the number.
+#[derive(Clone, Copy)]
+pub(crate) struct Counted {
+    en: [&'static str; 2],
+    ko: &'static str,
+}
+
+pub(crate) const LIKES: Counted = Counted { en: ["# like", "# likes"], ko: "좋아요 #" };
+pub(crate) const COMMENTS: Counted = Counted { en: ["# comment", "# comments"], ko: "댓글 #" };
+pub(crate) const VIEWS: Counted = Counted { en: ["# view", "# views"], ko: "조회 #" };
+pub(crate) const POINTS: Counted = Counted { en: ["# point", "# points"], ko: "#점" };
+
+impl Counted {
+    /// One and many, for a script that follows a count.
+    pub(crate) fn in_language(self, lang: Lang) -> [&'static str; 2] {
+        match lang {
+            Lang::En => self.en,
+            Lang::Ko => [self.ko; 2],
+        }
+    }
+
+    /// So many of it.
+    pub(crate) fn say(self, lang: Lang, count: u64) -> String {
+        let [one, many] = self.in_language(lang);
+        (if count == 1 { one } else { many }).replace('#', &count.to_string())
+    }
+}
+
+/// How many comments.
+pub(crate) fn comments(lang: Lang, count: u64) -> String {
+    COMMENTS.say(lang, count)
+}
+
+/// What the site is, for those who link to it.
+pub(crate) fn home_description(lang: Lang, site: &str, boards: &str) -> String {
+    match lang {
+        Lang::En => format!("Discussion boards on {site}: {boards}"),
+        Lang::Ko => format!("{site} 게시판: {boards}"),
+    }
+}
+
+/// What a board is, for those who link to it.
+pub(crate) fn board_description(lang: Lang, site: &str, board: &str, newest: &str) -> String {
+    match (lang, newest) {
+        (Lang::En, "") => format!("{board}, a discussion board on {site}."),
+        (Lang::En, _) => format!("{board} on {site}. Recent articles: {newest}"),
+        (Lang::Ko, "") => format!("{site}의 {board} 게시판입니다."),
+        (Lang::Ko, _) => format!("{site} {board} 게시판. 최근 글: {newest}"),
+    }
+}
+
+/// The way back for one who is past the last page.
+pub(crate) fn last_page(lang: Lang, number: u64) -> String {
+    match lang {
+        Lang::En => format!("Go to the last page ({number})"),
+        Lang::Ko => format!("마지막 페이지({number})로 가기"),
+    }
+}
+
+/// Until when somebody may only read, and why.
+pub(crate) fn suspended(lang: Lang, until: Option<&str>, reason: &str) -> String {
+    let mut text = match (lang, until) {
+        (Lang::En, Some(until)) => {
+            format!("A moderator has suspended your account until {until}. You can read, but not write.")
+        }
+        (Lang::En, None) => "A moderator has suspended your account. You can read, but not write.".to_owned(),
+        (Lang::Ko, Some(until)) => {
+            format!("운영진이 {until}까지 활동을 정지했습니다. 읽을 수는 있지만 글과 댓글을 쓸 수 없습니다.")
+        }
+        (Lang::Ko, None) => "운영진이 활동을 정지했습니다. 읽을 수는 있지만 글과 댓글을 쓸 수 없습니다.".to_owned(),
+    };
+    if !reason.is_empty() {
+        text.push_str(match lang {
+            Lang::En => " Reason: ",
+            Lang::Ko => " 사유: ",
+        });
+        text.push_str(reason);
+    }
+    text
+}
+
+/// Which limit was reached, and when to try again.
+pub(crate) fn too_many(lang: Lang, limit: Limit, retry_after: Duration) -> String {
+    let (en, ko) = match limit {
+        Limit::SignIns => (
+            "There were too many sign-in attempts from your network.",
+            "같은 네트워크에서 로그인을 너무 많이 시도했습니다.",
+        ),
+        Limit::Passwords => {
+            ("There were too many password attempts for this account.", "이 계정의 비밀번호를 너무 많이 시도했습니다.")
+        }
+        Limit::SignUps => {
+            ("Too many accounts were created from your network.", "같은 네트워크에서 계정을 너무 많이 만들었습니다.")
+        }
+        Limit::Writes => ("You are sending things faster than this site allows.", "짧은 시간에 너무 많이 보냈습니다."),
+        Limit::Requests => {
+            ("There were too many requests from your network.", "같은 네트워크에서 요청이 너무 많습니다.")
+        }
+    };
+    let wait = wait_pattern(lang).replace('#', &duration(lang, retry_after));
+    match lang {
+        Lang::En => format!("{en} {wait}"),
+        Lang::Ko => format!("{ko} {wait}"),
+    }
+}
+
+/// When to try again, with `#` for how long to wait.
+pub(crate) fn wait_pattern(lang: Lang) -> &'static str {
+    match lang {
+        Lang::En => "Please try again in #.",
+        Lang::Ko => "# 뒤에 다시 시도해 주세요.",
+    }
+}
+
+/// Whole seconds, and never 0.
+pub(crate) fn whole_seconds(time: Duration) -> u64 {
+    time.as_millis().div_ceil(1_000).try_into().unwrap_or(u64::MAX).max(1)
+}
+
+/// How long, as people say it: never less than it is.
+fn duration(lang: Lang, time: Duration) -> String {
+    let seconds = whole_seconds(time);
+    let (count, en, ko) = match seconds {
+        0..=90 => (seconds, "second", "초"),
+        91..=5_400 => (seconds.div_ceil(60), "minute", "분"),
+        _ => (seconds.div_ceil(3_600), "hour", "시간"),
+    };
+    match lang {
+        Lang::En if count == 1 => format!("1 {en}"),
+        Lang::En => format!("{count} {en}s"),
+        Lang::Ko => format!("{count}{ko}"),
     }
 }
 
@@ -303,9 +468,11 @@ pub(crate) fn letters_shown(lang: Lang, shown: usize, count: u64) -> String {
 pub(crate) fn replayed(lang: Lang, done: usize, failed: usize) -> String {
     match (lang, failed) {
         (Lang::En, 0) => format!("{done} sent again."),
-        (Lang::En, _) => format!("{done} sent again, {failed} not: the log does not take them now."),
+        (Lang::En, _) => {
+            format!("{done} sent again, {failed} failed because the event log does not take them right now.")
+        }
         (Lang::Ko, 0) => format!("{done}개를 다시 보냈습니다."),
-        (Lang::Ko, _) => format!("{done}개를 다시 보냈고, {failed}개는 지금 보낼 수 없습니다."),
+        (Lang::Ko, _) => format!("{done}개를 다시 보냈고, {failed}개는 이벤트 로그가 받지 않아 보내지 못했습니다."),
     }
 }
 
@@ -340,7 +507,7 @@ pub(crate) fn rule(lang: Lang, message: &str) -> String {
     }
     let number = |before: &str, after: &str| message.strip_prefix(before)?.strip_suffix(after).map(str::to_owned);
     match message {
-        "is not the present password" => "지금 비밀번호가 아닙니다".to_owned(),
+        "is not the present password" => "현재 비밀번호가 아닙니다".to_owned(),
         "must not be blank" => "비워 둘 수 없습니다".to_owned(),
         "must be one line without control characters" => "제어 문자 없이 한 줄이어야 합니다".to_owned(),
         "must not contain the character NUL" => "NUL 문자는 쓸 수 없습니다".to_owned(),
@@ -367,6 +534,18 @@ pub(crate) fn rule(lang: Lang, message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_limit_says_its_cause_and_its_end() {
+        let told = |lang, seconds: u64| too_many(lang, Limit::SignIns, Duration::from_millis(seconds * 1_000 - 500));
+        assert_eq!(
+            told(Lang::En, 1),
+            "There were too many sign-in attempts from your network. Please try again in 1 second."
+        );
+        assert!(told(Lang::En, 60).ends_with("in 60 seconds.") && told(Lang::En, 180).ends_with("in 3 minutes."));
+        assert!(told(Lang::En, 7_201).ends_with("in 3 hours."));
+        assert!(told(Lang::Ko, 180).ends_with("3분 뒤에 다시 시도해 주세요."));
+    }
 
     #[test]
     fn rules_are_told_in_the_readers_language() {

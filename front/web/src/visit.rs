@@ -6,13 +6,16 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, Method, header};
 use madang_board::rules::{self, About, Action};
 use madang_board::{Actor, MemberId, Role};
 use madang_member::Session;
 use madang_server::{client_address, session_token};
 use madang_view::Viewer;
 
+use crate::error::WebError;
+use crate::flash::Flash;
+use crate::posted::local_path;
 use crate::preferences::Preferences;
 use crate::state::{Shared, Web};
 use crate::texts::Texts;
@@ -29,10 +32,18 @@ pub(crate) struct Visit {
     pub(crate) session: Option<Session>,
     /// What they chose.
     pub(crate) preferences: Preferences,
-    /// The address that was asked for, to come back to.
+    /// A page to come back to: the one that was asked for, or the one with the form that was sent.
     pub(crate) here: String,
     /// Scheme and host of the site: as its settings say, or as the reader wrote them.
     pub(crate) base: String,
+    /// Scheme and host as the settings say, for what the site says of itself: any reader can write any host.
+    pub(crate) site_url: Option<Arc<str>>,
+    /// What was just done, to be said once.
+    pub(crate) flash: Option<Flash>,
+    /// Whether cookies are sent over TLS only.
+    pub(crate) cookies_secure: bool,
+    /// Where the request comes from.
+    pub(crate) address: IpAddr,
     /// Whether only a part of the page is wanted, by our own script.
     pub(crate) wants_fragment: bool,
     /// Whether the answer may be compressed.
@@ -40,7 +51,6 @@ pub(crate) struct Visit {
     /// Tags of what the reader has already.
     pub(crate) seen: Option<axum::http::HeaderValue>,
     cookie: Option<Arc<str>>,
-    address: IpAddr,
     user_agent: Option<axum::http::HeaderValue>,
     is_prefetch: bool,
 }
@@ -63,14 +73,17 @@ impl Visit {
             cookie: session.as_ref().and(token).map(Arc::from),
             session,
             preferences: Preferences::of(headers),
-            here: parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default(),
+            here: here(parts),
             base: base(headers, web),
+            site_url: web.site.site_url.clone(),
+            flash: Flash::of(headers).filter(|_| parts.method == Method::GET),
+            cookies_secure: web.site.policy.cookies_secure,
             wants_fragment: headers.contains_key(FRAGMENT),
             takes_gzip: gzip::is_accepted(headers),
             seen: headers.get(header::IF_NONE_MATCH).cloned(),
             address: client_address(&parts.extensions, headers, &web.site.policy.trusted_proxies),
             user_agent: headers.get(header::USER_AGENT).cloned(),
-            is_prefetch: headers.contains_key("sec-purpose") || parts.method == axum::http::Method::HEAD,
+            is_prefetch: headers.contains_key("sec-purpose") || parts.method == Method::HEAD,
         }
     }
 
@@ -97,6 +110,20 @@ impl Visit {
     /// Whether the reader may do something, by the rules of the site.
     pub(crate) fn may(&self, action: Action, about: About) -> bool {
         self.actor().is_some_and(|actor| rules::may(actor, action, about).is_ok())
+    }
+
+    /// Whether the reader is a member who may write.
+    pub(crate) fn writes(&self) -> bool {
+        self.may(Action::WriteComment, About::NOTHING)
+    }
+
+    /// Refuses who may not write, before they are shown a form that fails.
+    pub(crate) fn require_writer(&self) -> Result<(), WebError> {
+        match &self.session {
+            None => Err(WebError::NotSignedIn),
+            Some(_) if self.writes() => Ok(()),
+            Some(_) => Err(WebError::forbidden(self)),
+        }
     }
 
     /// Whether the reader moderates the site, or a board of it.
@@ -127,6 +154,17 @@ impl Visit {
             }
         })
     }
+}
+
+/// A form has no page under its own address; browsers say, to us alone, from which page it was sent.
+fn here(parts: &Parts) -> String {
+    if parts.method.is_safe() {
+        return parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
+    }
+    let from = parts.headers.get(header::REFERER).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let rest = from.strip_prefix("https://").or_else(|| from.strip_prefix("http://")).unwrap_or_default();
+    let path = rest.strip_prefix(host(&parts.headers)).unwrap_or_default();
+    local_path(path).to_owned()
 }
 
 fn base(headers: &HeaderMap, web: &Web) -> String {

@@ -39,9 +39,7 @@ pub(crate) async fn form(
     Path(slug): Path<String>,
 ) -> Result<Response, Refused> {
     let board = board(&web, &slug).await.or_refuse(&web, &visit)?;
-    if visit.session.is_none() {
-        return Err(WebError::NotSignedIn.refuse(&web, &visit));
-    }
+    visit.require_writer().or_refuse(&web, &visit)?;
     let html = page(&web, &visit, &board, "", "", &Problems::default());
     Ok(reply::page(&visit, StatusCode::OK, html))
 }

@@ -7,7 +7,7 @@ mod plain;
 mod renderer;
 mod tags;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt;
 use std::panic::catch_unwind;
 use std::sync::LazyLock;
@@ -41,9 +41,10 @@ pub const fn html_max_bytes(text: &str) -> usize {
     if bound < HTML_MAX_BYTES { bound } else { HTML_MAX_BYTES }
 }
 
-/// The HTML of a Markdown text. Any text gives HTML; raw HTML in it is shown as text, images become links.
+/// The HTML of a Markdown text. Any text gives HTML; line breaks are kept, raw HTML in it is shown as text, images become
+/// links, and characters that no document may hold are left out.
 pub fn render(text: &str) -> String {
-    plain::render_paragraphs(text).unwrap_or_else(|| render_markdown(text))
+    plain::render_paragraphs(text).unwrap_or_else(|| render_markdown(&plain::without_controls(text)))
 }
 
 fn render_markdown(text: &str) -> String {
@@ -70,11 +71,22 @@ fn parse_and_clean(text: &str) -> Option<String> {
     let options = if tables_fit { &WITH_TABLES } else { &WITHOUT_TABLES };
     let arena = Arena::new();
     let root = parse_document(&arena, text, options);
-    nesting::cap(root);
+    nesting::cap(&arena, root);
     let mut html = Bounded { html: String::with_capacity(text.len() * 2), max_bytes };
     format_html(root, options, &mut html).ok()?;
-    let cleaned = tags::pass(&html.html).unwrap_or_else(|| clean(&html.html));
+    let html = modern(html.html);
+    let cleaned = tags::pass(&html).unwrap_or_else(|| clean(&html));
     (cleaned.len() <= max_bytes).then_some(cleaned)
+}
+
+/// The parser's HTML with what it cannot be asked for: what is wider than a page is scrolled, by keyboard too, and columns
+/// are aligned without an attribute that HTML gave up. The parser escapes whatever people write, so these are its tags.
+fn modern(html: String) -> String {
+    if !html.contains("<pre>") && !html.contains("<table>") {
+        return html;
+    }
+    let focusable = html.replace("<pre>", "<pre tabindex=\"0\">").replace("<table>", "<table tabindex=\"0\">");
+    focusable.replace("<td align=\"", "<td class=\"").replace("<th align=\"", "<th class=\"")
 }
 
 fn clean(html: &str) -> String {
@@ -106,6 +118,8 @@ fn options(tables: bool) -> Options<'static> {
     // Korean, Chinese and Japanese put no space after emphasis: **마당**은.
     options.extension.cjk_friendly_emphasis = true;
     options.render.escape = true;
+    // Whoever starts a new line means one.
+    options.render.hardbreaks = true;
     options
 }
 
@@ -137,13 +151,15 @@ fn cleaner() -> Builder<'static> {
         "tr",
         "ul",
     ];
-    let attributes = [("a", ["href", "title"].as_slice()), ("ol", &["start"]), ("td", &["align"]), ("th", &["align"])];
+    const ALIGNED: [&str; 3] = ["left", "center", "right"];
+    let attributes =
+        [("a", ["href", "title"].as_slice()), ("ol", &["start"]), ("pre", &["tabindex"]), ("table", &["tabindex"])];
     let mut builder = Builder::empty();
     builder
         .tags(TAGS.into_iter().collect())
         .tag_attributes(attributes.map(|(tag, names)| (tag, names.iter().copied().collect())).into())
         .generic_attributes(HashSet::new())
-        .allowed_classes(HashMap::new())
+        .allowed_classes(["td", "th"].map(|tag| (tag, ALIGNED.into())).into())
         .url_schemes(HashSet::from(["http", "https", "mailto"]))
         .url_relative(UrlRelative::Deny)
         .link_rel(Some(LINK_REL));

@@ -22,6 +22,14 @@ impl DepthMax {
         (1..=DEPTH_LIMIT).contains(&levels).then_some(Self(levels))
     }
 
+    /// Whether a comment at this depth can be replied to.
+    pub fn takes_replies(self, mode: CommentMode, depth: u32) -> bool {
+        match mode {
+            CommentMode::TwoLevel => depth < TWO_LEVELS,
+            CommentMode::Tree => depth < self.0,
+        }
+    }
+
     /// The number of levels.
     pub fn get(self) -> u32 {
         self.0
@@ -115,6 +123,20 @@ mod tests {
         assert_eq!(placed(CommentMode::TwoLevel, 5, None), Ok(Position { depth: 1, path: None }));
         assert_eq!(placed(CommentMode::TwoLevel, 5, Some(&parent(1))), Ok(Position { depth: 2, path: None }));
         assert_eq!(placed(CommentMode::TwoLevel, 5, Some(&parent(2))), Err(Refusal::ReplyToReply));
+    }
+
+    #[test]
+    fn what_takes_replies_is_what_can_be_replied_to() {
+        for (mode, limit, depth) in [
+            (CommentMode::TwoLevel, 5, 1),
+            (CommentMode::TwoLevel, 5, 2),
+            (CommentMode::Tree, 5, 4),
+            (CommentMode::Tree, 5, 5),
+            (CommentMode::Tree, 1, 1),
+        ] {
+            let takes = DepthMax::new(limit).unwrap().takes_replies(mode, depth);
+            assert_eq!(takes, placed(mode, limit, Some(&parent(depth))).is_ok(), "{mode:?} {limit} {depth}");
+        }
     }
 
     #[test]

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use madang_board::rules::{About, Action, Refused, may};
-use madang_board::{Act, ActKind, Actor, ArticleFacts, ArticleId, ArticleLookup, CommentId, MemberId, Reason, TextRenderer};
+use madang_board::{
+    Act, ActKind, Actor, ArticleFacts, ArticleId, ArticleLookup, CommentId, CommentMode, MemberId, Reason, TextRenderer,
+};
 use madang_event::Writer;
 use madang_kernel::{
     Clock, Created, Id, IdGenerator, Idempotency, Invalid, Page, PageNumber, PageSize, Scroll, ShardId, StoreError,
@@ -87,6 +89,11 @@ impl CommentService {
         depth_max: DepthMax,
     ) -> Self {
         Self { store, articles, renderer, ids, clock, depth_max }
+    }
+
+    /// Whether a comment at this depth of a board's discussions can be replied to.
+    pub fn takes_replies(&self, mode: CommentMode, depth: u32) -> bool {
+        self.depth_max.takes_replies(mode, depth)
     }
 
     /// Writes a comment on an article, or a reply to one of its comments.

@@ -19,6 +19,6 @@ pub use name::{MemberName, NAME_MAX_CHARS, NAME_MIN_CHARS, name_key};
 pub use password::{PASSWORD_MAX_CHARS, PASSWORD_MIN_CHARS};
 pub use service::{MemberError, MemberOptions, MemberService, SignedIn};
 pub use sessions::{REVOCATIONS_PAGE, RevocationSource, Session, Sessions};
-pub use standing::{Change, ChangeRefused, MODERATES_MAX, MemberRecord, Standing};
+pub use standing::{Change, ChangeRefused, MODERATES_MAX, MemberRecord, Standing, Suspension};
 pub use store::{ChangeMember, ChangeOutcome, CreateMember, MemberStore, NewMember, Revocation, RevocationCursor};
 pub use token::{SIGNING_KEYS_MAX, SigningKeys};

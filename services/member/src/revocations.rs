@@ -8,7 +8,7 @@ use madang_board::{Actor, MemberId, Role, SessionId};
 use madang_kernel::Timestamp;
 
 use crate::token::Claims;
-use crate::{Revocation, Standing};
+use crate::{Revocation, Standing, Suspension};
 
 /// The revocations that this process knows of.
 #[derive(Default)]
@@ -38,6 +38,12 @@ impl Revocations {
             actor.moderates.clone_from(&standing.moderates);
         }
         Some(actor)
+    }
+
+    /// The suspension of a member that is in force at `now`.
+    pub(crate) fn suspension(&self, member: MemberId, now: Timestamp) -> Option<Suspension> {
+        let revoked = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        revoked.members.get(&member).and_then(|(_, standing)| standing.suspension(now))
     }
 
     /// Takes revocations over. Of one member the newest counts, in whatever order they come.

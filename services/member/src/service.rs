@@ -13,7 +13,7 @@ use crate::password::{Password, Passwords};
 use crate::token::Claims;
 use crate::{
     Change, ChangeMember, ChangeOutcome, ChangeRefused, CreateMember, Member, MemberName, MemberRecord, MemberStore,
-    NewMember, Revocation, Session, Sessions, SigningKeys, Standing,
+    NewMember, Revocation, Session, Sessions, SigningKeys, Standing, Suspension,
 };
 
 /// Members that one call may seed.
@@ -143,6 +143,17 @@ impl MemberService {
     /// The sessions, for whoever needs to know who asks and nothing else of members.
     pub fn sessions(&self) -> Arc<Sessions> {
         self.sessions.clone()
+    }
+
+    /// The suspension of a member that is in force; asks no database.
+    pub fn suspension(&self, member: MemberId) -> Option<Suspension> {
+        self.sessions.suspension(member)
+    }
+
+    /// Whether a name and a password are acceptable at all: asked before a registration is counted against its sender.
+    pub fn check_registration(name: &str, password: &str) -> Result<(), MemberError> {
+        check(MemberName::new(name), Password::new(password))?;
+        Ok(())
     }
 
     /// Registers a member.

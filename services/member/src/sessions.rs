@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use async_trait::async_trait;
-use madang_board::{Actor, SessionId};
+use madang_board::{Actor, MemberId, SessionId};
 use madang_kernel::{Clock, StoreError, Timestamp};
 use tokio::sync::Mutex;
 
 use crate::revocations::Revocations;
 use crate::token::{Claims, Tokens};
-use crate::{MemberError, MemberStore, Revocation, RevocationCursor, SigningKeys};
+use crate::{MemberError, MemberStore, Revocation, RevocationCursor, SigningKeys, Suspension};
 
 /// Revocations read at a time.
 pub const REVOCATIONS_PAGE: usize = 1_000;
@@ -87,6 +87,11 @@ impl Sessions {
         let ended = MemberError::NotSignedIn("the session has ended: sign in again");
         let actor = self.revocations.actor(claims, now).ok_or(ended)?;
         Ok(Session { actor, session_id, expires_at })
+    }
+
+    /// The suspension of a member that is in force, as far as this process knows; asks nobody.
+    pub fn suspension(&self, member: MemberId) -> Option<Suspension> {
+        self.revocations.suspension(member, self.clock.now())
     }
 
     /// Reads what other processes revoked; called at start and every few seconds. When the source does not answer, what is

@@ -22,6 +22,9 @@ pub struct Standing {
     /// Until when they may only read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspended_until: Option<Timestamp>,
+    /// Why, as whoever suspended them said; they are told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suspended_for: Option<String>,
     /// The boards they moderate, by id.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub moderates: Vec<BoardId>,
@@ -32,7 +35,22 @@ pub struct Standing {
     pub kept_session: Option<SessionId>,
 }
 
+/// A suspension that is in force, as its member is told of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Suspension {
+    /// Until when they may only read.
+    pub until: Timestamp,
+    /// Why; empty where it is not known, since suspensions of earlier versions did not say.
+    pub reason: String,
+}
+
 impl Standing {
+    /// The suspension that is in force at `now`.
+    pub fn suspension(&self, now: Timestamp) -> Option<Suspension> {
+        let until = self.suspended_until.filter(|until| *until > now)?;
+        Some(Suspension { until, reason: self.suspended_for.clone().unwrap_or_default() })
+    }
+
     /// Whether they may only read at `now`.
     pub fn is_suspended(&self, now: Timestamp) -> bool {
         self.suspended_until.is_some_and(|until| until > now)
@@ -148,7 +166,13 @@ impl ChangeMember {
             let now = Actor { suspended, ..Actor::new(act.moderator_id, act.moderator_name.as_str(), role) };
             may(&now, action, About::NOTHING).map_err(ChangeRefused::NotAllowed)?;
         }
-        found.changed(&self.change, self.changed_at, has_other_admin)
+        let mut changed = found.changed(&self.change, self.changed_at, has_other_admin)?;
+        if let (Change::Suspend { .. }, Some(act)) = (&self.change, &self.act) {
+            // Without controls, which would take six characters each where the standing is stored.
+            let reason: String = act.reason.chars().map(|char| if char.is_control() { ' ' } else { char }).collect();
+            changed.standing.suspended_for = Some(reason).filter(|reason| !reason.is_empty());
+        }
+        Ok(changed)
     }
 }
 
@@ -169,8 +193,8 @@ impl MemberRecord {
             Change::Suspend { by, .. } | Change::LiftSuspension { by } if *by <= self.member.role => {
                 return Err(ChangeRefused::NotBelow);
             }
-            Change::Suspend { until, .. } => standing.suspended_until = Some(*until),
-            Change::LiftSuspension { .. } => standing.suspended_until = None,
+            Change::Suspend { until, .. } => (standing.suspended_until, standing.suspended_for) = (Some(*until), None),
+            Change::LiftSuspension { .. } => (standing.suspended_until, standing.suspended_for) = (None, None),
             Change::Password { after, .. } if *after != standing.passwords => {
                 return Err(ChangeRefused::PasswordChanged);
             }
@@ -248,6 +272,30 @@ mod tests {
         let promote = Change::Role(Role::Admin);
         assert_eq!(suspended.clone().changed(&promote, NOW, true).unwrap_err(), ChangeRefused::Suspended);
         assert!(suspended.changed(&promote, until, true).is_ok());
+    }
+
+    #[test]
+    fn a_suspension_keeps_its_reason_and_the_largest_standing_fits_its_column() {
+        let moderator = Actor::new(MemberId::from_raw(2), "ben", Role::Moderator);
+        let mut act = Act::of(&moderator, ActId::from_raw(1), ActKind::MemberSuspended, 1, NOW);
+        act.reason = format!("\u{1}{}", "😀".repeat(madang_board::REASON_MAX_CHARS - 1));
+        let until = Timestamp::from_millis(i64::MAX);
+        let mut found = record(Role::Member);
+        found.standing.moderates = (0..MODERATES_MAX as i64).map(|board| BoardId::from_raw(i64::MAX - board)).collect();
+        found.standing.kept_session = Some(SessionId::from_raw(i64::MAX));
+        let suspend = Change::Suspend { until, by: Role::Moderator };
+        let member_id = MemberId::from_raw(1);
+        let mut by = record(Role::Moderator);
+        by.member.member_id = moderator.member_id;
+        let change = ChangeMember { member_id, change: suspend, changed_at: NOW, act: Some(act) };
+        let suspended = change.decide(found, true, Some(&by)).unwrap();
+        assert_eq!(suspended.standing.suspension(NOW).unwrap().until, until);
+        assert!(suspended.standing.suspension(NOW).unwrap().reason.starts_with(" 😀"));
+        assert_eq!(suspended.standing.suspension(until), None);
+        let json = serde_json::to_string(&suspended.standing).unwrap();
+        assert!(json.len() <= 4_096, "{} bytes", json.len());
+        let lifted = suspended.changed(&Change::LiftSuspension { by: Role::Moderator }, NOW, true).unwrap();
+        assert_eq!((lifted.standing.suspended_until, lifted.standing.suspended_for), (None, None));
     }
 
     #[test]

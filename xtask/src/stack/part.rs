@@ -75,7 +75,12 @@ impl Part {
             Self::Redis | Self::RedisCluster => &[("redis-server", "redis-server"), ("redis-cli", "redis-tools")],
             Self::Kafka => &[("java", "default-jre-headless"), ("mvn", "maven")],
             Self::Nginx => &[("nginx", "nginx-light")],
-            Self::Browser => &[("chromium", "chromium"), ("chromedriver", "chromium-driver"), ("npm", "npm")],
+            Self::Browser => &[
+                ("chromium", "chromium"),
+                ("chromedriver", "chromium-driver"),
+                ("npm", "npm"),
+                ("java", "default-jre-headless"),
+            ],
         }
     }
 }

@@ -66,6 +66,7 @@ fn standing() -> impl Strategy<Value = Standing> {
         moderates,
         passwords,
         kept_session,
+        suspended_for: suspended_until.map(|_| "why \"not\"".to_owned()),
     })
 }
 

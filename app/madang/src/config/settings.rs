@@ -80,8 +80,8 @@ settings! {
     request_timeout_ms: u64 = 10_000, within 100..=600_000;
     /// Marks the session cookie `Secure`: set it behind TLS.
     cookies_secure: bool = false;
-    /// `https://board.example`: under which the site is known, for feeds, the sitemap and links to it. If it is empty, as
-    /// readers ask for it.
+    /// `https://board.example`: under which the site is known, for canonical addresses, previews of links, feeds and the
+    /// sitemap. If it is empty, pages name no address of their own, and feeds and the sitemap go by the one that was asked for.
     site_url: String = String::new();
     /// Addresses and networks, separated by commas, of proxies whose `X-Forwarded-For` is believed.
     trusted_proxies: String = String::new();

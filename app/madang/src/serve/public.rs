@@ -22,7 +22,7 @@ pub(crate) fn router(site: &Site, settings: &Settings, metrics: PrometheusHandle
         return Ok(madang_api::router(api));
     }
     let pages = pages::state(site, settings, api.policy.clone())?;
-    Ok(madang_api::router_with_pages(api, madang_web::router(pages)))
+    Ok(madang_api::router_with_pages(api, madang_web::pages(pages)))
 }
 
 fn calls(site: &Site, settings: &Settings, metrics: PrometheusHandle) -> anyhow::Result<ApiState> {

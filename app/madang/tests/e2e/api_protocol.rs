@@ -124,4 +124,7 @@ fn the_description_lists_every_call() {
         }
     }
     assert!([200, 303, 307, 308].contains(&server.get("/docs").status));
+    let docs = server.get("/docs/");
+    assert_eq!(docs.status, 200);
+    assert!(docs.text().contains("name=\"viewport\"") && docs.text().contains("swagger-ui-bundle.js"));
 }

@@ -1,13 +1,11 @@
 //! axe-core finds no serious or critical problem on any page, light and dark. Its script comes from npm, once, into the
 //! target folder.
 
-use std::path::PathBuf;
-use std::process::Command;
-
 use serde_json::Value;
 
 use crate::browser::{Browser, Kind};
 use crate::driver::Driver;
+use crate::npm::package;
 use crate::pictures::furnish;
 use crate::server::{ADMIN, TestServer};
 
@@ -68,16 +66,7 @@ fn is_serious(problem: &Value) -> bool {
     matches!(problem["impact"].as_str(), Some("serious" | "critical"))
 }
 
-/// The script of axe-core, fetched once.
+/// The script of axe-core.
 fn script() -> String {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("axe");
-    let file = folder.join("node_modules/axe-core/axe.min.js");
-    if !file.is_file() {
-        std::fs::create_dir_all(&folder).unwrap();
-        let mut npm = Command::new(madang_test_servers::program("npm"));
-        npm.args(["install", "--no-save", "--no-audit", "--no-fund", "--prefix"]).arg(&folder).arg(AXE);
-        let output = npm.output().expect("npm starts");
-        assert!(output.status.success(), "npm cannot fetch {AXE}: {}", String::from_utf8_lossy(&output.stderr));
-    }
-    std::fs::read_to_string(file).unwrap()
+    std::fs::read_to_string(package(AXE, "axe-core/axe.min.js")).unwrap()
 }

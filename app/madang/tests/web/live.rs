@@ -76,6 +76,12 @@ async fn a_comment_in_one_browser_appears_in_the_other_within_a_second() {
     other.see_text(".comment", "one more while you type").await;
     let typed = other.see("#comment-form textarea").await.prop("value").await.unwrap();
     assert_eq!(typed.as_deref(), Some("still thinking"));
+    // What is deleted elsewhere loses its text in every open page, and keeps its place.
+    let gone = reader.comment_id("words number 0.").await;
+    writer.press(&format!("#{gone} .actions a[href$='/delete']")).await.press("button.danger").await;
+    reader.see_text(&format!("#{gone} .gone"), "This comment was deleted").await;
+    reader.see_no(&format!("#{gone} .text")).await;
+    reader.see_text("#comment-count", &SAMPLES.to_string()).await;
     for browser in [writer, reader, other] {
         browser.close().await;
     }

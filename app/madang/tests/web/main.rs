@@ -14,9 +14,12 @@ mod driver;
 mod journey;
 mod live;
 mod moderating;
+mod npm;
 mod pictures;
 mod site;
+mod validity;
 mod without_script;
+mod writing;
 
 #[path = "../e2e/command.rs"]
 mod command;

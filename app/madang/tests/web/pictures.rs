@@ -121,9 +121,14 @@ async fn the_main_pages_have_their_pictures_taken() {
     server.stop();
 }
 
-/// Takes a picture, and checks that nothing hangs over the side.
-async fn picture(browser: &Browser, path: &str, name: &str) {
+/// Takes a picture of a page, and checks that nothing hangs over the side.
+pub(crate) async fn picture(browser: &Browser, path: &str, name: &str) {
     browser.go(path).await.see("main").await;
+    picture_here(browser, name).await;
+}
+
+/// The same of what is shown.
+pub(crate) async fn picture_here(browser: &Browser, name: &str) {
     let overhang =
         browser.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth").await;
     assert_eq!(overhang, 0, "{name} is wider than its window");

@@ -4,6 +4,7 @@
 #[cfg(test)]
 mod any_text;
 mod body;
+mod client_address;
 mod condition;
 mod idempotency;
 mod json;
@@ -12,6 +13,7 @@ mod path_id;
 mod session;
 mod viewer;
 
+pub(crate) use client_address::ClientAddress;
 pub(crate) use condition::{IfMatch, IfNoneMatch};
 pub(crate) use idempotency::IdempotencyKey;
 pub(crate) use json::{Json, OptionalJson};

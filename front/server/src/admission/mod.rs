@@ -28,6 +28,7 @@ use self::permit::Permit;
 pub(crate) use self::scheduling_delay::DelayShedder;
 use self::timed_body::{BodyOutcome, GivenUp, Load, TimedBody};
 use crate::rate_limits::Decision;
+use crate::refusal_pages::{RefusalPages, reject};
 use crate::security_headers::secure;
 use crate::{Rejection, RequestMetrics, RequestPolicy};
 
@@ -46,13 +47,24 @@ struct State {
     load: Arc<Load>,
     metrics: Arc<RequestMetrics>,
     overloaded: OverloadResponses,
+    /// What people get in place of a problem, where there are pages.
+    pages: Option<Arc<dyn RefusalPages>>,
 }
 
 impl Admission {
     /// Admits requests as the policy says.
     pub fn new(policy: RequestPolicy, metrics: Arc<RequestMetrics>) -> Self {
+        Self::with_pages(policy, metrics, None)
+    }
+
+    /// The same, with pages for people whose requests are refused.
+    pub fn with_pages(
+        policy: RequestPolicy,
+        metrics: Arc<RequestMetrics>,
+        pages: Option<Arc<dyn RefusalPages>>,
+    ) -> Self {
         let overloaded = OverloadResponses::new("too many requests are in flight: try again shortly", false);
-        Self(Arc::new(State { policy, load: Arc::default(), metrics, overloaded }))
+        Self(Arc::new(State { policy, load: Arc::default(), metrics, overloaded, pages }))
     }
 }
 
@@ -96,7 +108,8 @@ where
             None | Some((_, Decision::Admitted)) => None,
             Some((limiter, Decision::Ask(question))) => Some((limiter.clone(), question)),
             Some((_, Decision::Rejected(rejection))) => {
-                let response = state.finish(rejection.into_response(), &method, route, started);
+                let response = reject(state.pages.as_deref(), rejection, request);
+                let response = state.finish(response, &method, route, started);
                 return Box::pin(std::future::ready(Ok(response)));
             }
         };
@@ -115,7 +128,8 @@ where
         let mut inner = self.inner.clone();
         Box::pin(async move {
             if let Err(rejection) = limiter.ask(question).await {
-                return Ok(admitted.finish(rejection.into_response()));
+                let response = reject(admitted.state.pages.as_deref(), rejection, request);
+                return Ok(admitted.finish(response));
             }
             let work = AssertUnwindSafe(inner.call(request)).catch_unwind();
             admitted.respond(work).await

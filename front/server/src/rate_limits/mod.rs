@@ -157,18 +157,16 @@ impl Limiter {
         if request.method().is_safe() {
             return self.take(BucketOwner::Reads(address), limits.reads, READS_PORTION);
         }
-        if request.method() == Method::POST {
-            match route {
-                Some("/api/v1/sessions" | "/sign-in") => {
-                    return self.take(BucketOwner::SignIns(address), limits.sign_ins, 1);
-                }
-                Some("/api/v1/members" | "/sign-up") => {
-                    return self.take(BucketOwner::SignUps(address), limits.sign_ups, 1);
-                }
-                _ => {}
-            }
+        if request.method() == Method::POST && matches!(route, Some("/api/v1/sessions" | "/sign-in")) {
+            return self.take(BucketOwner::SignIns(address), limits.sign_ins, 1);
         }
         self.take(BucketOwner::Writes(address), limits.writes, 1)
+    }
+
+    /// Whether somebody at this address may register, once what they typed is acceptable: a typing mistake costs a write
+    /// like any other, and none of the few registrations.
+    pub async fn admit_sign_up(&self, address: IpAddr) -> Result<(), Rejection> {
+        self.settle(self.take(BucketOwner::SignUps(network(address)), self.0.limits.sign_ups, 1)).await
     }
 
     /// Whether a password of the account with this key may be checked: at a sign-in, and wherever else it is asked for.
@@ -272,16 +270,22 @@ mod tests {
     #[test]
     fn an_address_has_a_bucket_for_each_kind_of_request() {
         let (limiter, _) = limiter();
-        for (method, route) in [
-            ("GET", "/api/v1/boards"),
-            ("PUT", "/api/v1/articles/{article_id}"),
-            ("POST", "/api/v1/sessions"),
-            ("POST", "/api/v1/members"),
-        ] {
+        for (method, route) in
+            [("GET", "/api/v1/boards"), ("PUT", "/api/v1/articles/{article_id}"), ("POST", "/api/v1/sessions")]
+        {
             let admitted = |from| admitted(&limiter, method, route, from);
             assert!(admitted("192.0.2.1") && admitted("192.0.2.1") && !admitted("192.0.2.1"), "{method} {route}");
             assert!(admitted("192.0.2.2"), "another address has its own");
         }
+    }
+
+    #[tokio::test]
+    async fn an_address_has_a_bucket_for_registrations() {
+        let (limiter, _) = limiter();
+        let admitted = async |from: &str| limiter.admit_sign_up(from.parse().unwrap()).await.is_ok();
+        assert!(admitted("192.0.2.1").await && admitted("192.0.2.1").await && !admitted("192.0.2.1").await);
+        assert!(admitted("192.0.2.2").await);
+        assert!(admitted("2001:db8::1").await && admitted("2001:db8::2").await && !admitted("2001:db8::3").await);
     }
 
     #[test]

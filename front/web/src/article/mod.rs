@@ -14,14 +14,11 @@ use serde::Deserialize;
 use crate::comments::{CommentForm, CommentList};
 use crate::error::{OrRefuse as _, Refused, WebError};
 use crate::layout::{NavEntry, Page, encoded, whole};
-use crate::plain_text::plain;
+use crate::plain_text::{DESCRIPTION_CHARS_MAX, excerpt};
 use crate::query::LenientQuery;
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
 use crate::{comments, reply};
-
-/// A description for those who link here.
-const DESCRIPTION_CHARS_MAX: usize = 160;
 
 /// Where in the comments, as query parameters.
 #[derive(Debug, Default, Deserialize)]
@@ -69,8 +66,8 @@ pub(crate) fn page(web: &Web, visit: &Visit, shown: &ArticlePage, form: Option<&
         title: &text.head.title,
         main: view::article(web, visit, shown, form),
         canonical: Some(format!("/articles/{}", text.head.article_id)),
-        description: Some(plain(&text.content, DESCRIPTION_CHARS_MAX)),
-        published: Some(text.head.created_at.to_string()),
+        description: Some(excerpt(&text.content_html, DESCRIPTION_CHARS_MAX)),
+        written: Some([text.head.created_at, text.head.modified_at].map(|moment| moment.to_string())),
         feed: Some(format!("/b/{}/feed.atom", board.slug)),
         nav: NavEntry::Board(&board.slug),
         ..Page::default()

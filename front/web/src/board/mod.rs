@@ -6,20 +6,25 @@ mod view;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use madang_article::BoardWithCount;
+use madang_article_read::ReadSummary;
 use madang_board::ArticleId;
 use madang_kernel::{PageNumber, PageSize};
 use maud::Markup;
 use serde::Deserialize;
 
 use crate::error::{OrRefuse as _, Refused, WebError};
-use crate::layout::{NavEntry, Page, whole};
+use crate::layout::{NavEntry, Page, SITE_NAME, whole};
+use crate::plain_text::{DESCRIPTION_CHARS_MAX, plain};
 use crate::preferences::ListStyle;
 use crate::query::LenientQuery;
-use crate::reply;
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
+use crate::{reply, texts};
 
 pub(crate) use pager::Pager;
+
+/// Titles that a description names.
+const DESCRIBED: usize = 3;
 
 /// Where in the board.
 #[derive(Debug, Default, Deserialize)]
@@ -47,12 +52,15 @@ pub(crate) async fn board(
         Ok(page) => return Ok(reply::cached(&visit, &page).await),
         Err(miss) => miss,
     };
-    let (board, main) = content(&web, &visit, &slug, &part).await.or_refuse(&web, &visit)?;
+    let (board, newest, main) = content(&web, &visit, &slug, &part).await.or_refuse(&web, &visit)?;
+    let description = texts::board_description(visit.preferences.lang, SITE_NAME, &board.board.title, &newest);
     let page = Page {
         title: &board.board.title,
         main,
         canonical: Some(visit.here.clone()),
+        description: Some(plain(&description, DESCRIPTION_CHARS_MAX)),
         feed: Some(format!("/b/{slug}/feed.atom")),
+        is_listed: !newest.is_empty() || board.article_count == 0,
         nav: NavEntry::Board(&slug),
         ..Page::default()
     };
@@ -60,23 +68,34 @@ pub(crate) async fn board(
     Ok(reply::shared(&web, &visit, miss, html).await)
 }
 
-async fn content(web: &Web, visit: &Visit, slug: &str, part: &Part) -> Result<(BoardWithCount, Markup), WebError> {
+async fn content(
+    web: &Web,
+    visit: &Visit,
+    slug: &str,
+    part: &Part,
+) -> Result<(BoardWithCount, String, Markup), WebError> {
     let found = web.boards.by_slug(slug).await?.ok_or(WebError::NotFound)?;
-    // BoardQuery for again, because its count is of this moment: whoever wrote an article finds it counted.
+    // Asked for again, because its count is of this moment: whoever wrote an article finds it counted.
     let board = web.site.articles.board(found.board.board_id).await?;
     let (id, size) = (board.board.board_id, PageSize::DEFAULT);
-    let main = match part {
+    let (newest, main) = match part {
         Part::Page(page) => {
             let found = web.site.read.page(id, *page, size).await?.ok_or(WebError::NotFound)?;
             let pager = Pager::new(*page, size, found.known_count);
-            view::paged(web, visit, &board, &found.items, &pager)
+            (titles(&found.items), view::paged(web, visit, &board, &found.items, &pager))
         }
         Part::Before(before) => {
             let found = web.site.read.scroll(id, *before, size).await?.ok_or(WebError::NotFound)?;
-            view::scrolled(web, visit, &board, &found, before.is_none())
+            (titles(&found.items), view::scrolled(web, visit, &board, &found, before.is_none()))
         }
     };
-    Ok((board, main))
+    Ok((board, newest, main))
+}
+
+/// What the board is about, by what is written there.
+fn titles(items: &[ReadSummary]) -> String {
+    let titles: Vec<_> = items.iter().take(DESCRIBED).map(|item| item.head().title.as_str()).collect();
+    titles.join(" · ")
 }
 
 fn part(query: &BoardQuery, list: ListStyle) -> Result<Part, WebError> {

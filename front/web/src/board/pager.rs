@@ -20,16 +20,22 @@ impl Pager {
     /// The window of ten around `page`; `known_count` reaches one past the window's end.
     pub(crate) fn new(page: PageNumber, size: PageSize, known_count: u64) -> Self {
         let (present, size) = (u64::from(page.get()), u64::from(size.get()));
-        let first = (present - 1) / WINDOW * WINDOW + 1;
-        let last_page = known_count.div_ceil(size);
-        let last = (first + WINDOW - 1).min(last_page.max(first));
+        let last_page = known_count.div_ceil(size).max(1);
+        // Past the end there is nothing to press; the last numbers that there are lead back.
+        let first = (present.min(last_page) - 1) / WINDOW * WINDOW + 1;
+        let last = (first + WINDOW - 1).min(last_page);
         Self { present, window: (first, last), has_more: last_page > first + WINDOW - 1 }
+    }
+
+    /// The last page, for one who is past it.
+    pub(crate) fn last_page(&self, path: &str) -> (u64, String) {
+        (self.window.1, address(path, self.window.1))
     }
 
     /// The numbers as links.
     pub(crate) fn show(&self, t: &Texts, path: &str) -> Markup {
         let (first, last) = self.window;
-        let link = |page: u64| if page == 1 { path.to_owned() } else { format!("{path}?page={page}") };
+        let link = |page: u64| address(path, page);
         html! {
             nav.pager aria-label=(t.pages) {
                 @if first > 1 {
@@ -45,6 +51,10 @@ impl Pager {
             }
         }
     }
+}
+
+fn address(path: &str, page: u64) -> String {
+    if page == 1 { path.to_owned() } else { format!("{path}?page={page}") }
 }
 
 #[cfg(test)]
@@ -64,6 +74,12 @@ mod tests {
         assert_eq!(pager(10, 301), (1, 10, true));
         assert_eq!(pager(11, 301), (11, 11, false));
         assert_eq!(pager(20, 601), (11, 20, true));
-        assert_eq!(pager(1_000_000_000, 5), (999_999_991, 999_999_991, false));
+    }
+
+    #[test]
+    fn past_the_end_the_last_numbers_that_there_are_lead_back() {
+        assert_eq!(pager(1_000_000_000, 5), (1, 1, false));
+        assert_eq!(pager(9, 31), (1, 2, false));
+        assert_eq!(pager(1_000, 400), (11, 14, false));
     }
 }

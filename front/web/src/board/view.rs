@@ -7,7 +7,7 @@ use madang_kernel::Scroll;
 use maud::{Markup, html};
 
 use super::Pager;
-use crate::layout::sign_in_path;
+use crate::layout::{feed_link, sign_in_path};
 use crate::preferences::ListStyle;
 use crate::state::Web;
 use crate::texts;
@@ -19,10 +19,13 @@ pub(super) fn paged(web: &Web, visit: &Visit, board: &BoardWithCount, items: &[R
     let path = format!("/b/{}", board.board.slug);
     html! {
         (heading(visit, board))
-        @if items.is_empty() {
-            p.empty { (if board.article_count == 0 { t.first_article } else { t.past_the_end }) }
-        } @else {
+        @if !items.is_empty() {
             (table(web, visit, items))
+        } @else if board.article_count == 0 {
+            p.empty { (t.first_article) }
+        } @else {
+            @let (number, last) = pager.last_page(&path);
+            p.empty { (t.past_the_end) " " a href=(last) { (texts::last_page(visit.preferences.lang, number)) } }
         }
         (pager.show(t, &path))
     }
@@ -59,8 +62,9 @@ fn heading(visit: &Visit, board: &BoardWithCount) -> Markup {
         div.heading {
             h1 { a href=(path) { bdi { (board.board.title) } } }
             span.quiet { (texts::articles(visit.preferences.lang, board.article_count)) }
-            @if visit.session.is_some() { a.button.strong href={ (path) "/write" } { (t.write) } }
-            @else { a.button href=(sign_in_path(visit)) rel="nofollow" { (t.sign_in_to_write) } }
+            (feed_link(visit, &format!("{path}/feed.atom")))
+            @if visit.writes() { a.button.strong href={ (path) "/write" } { (t.write) } }
+            @else if visit.session.is_none() { a.button href=(sign_in_path(visit)) rel="nofollow" { (t.sign_in_to_write) } }
         }
         form.choices.style method="post" action="/preferences" {
             input type="hidden" name="return" value=(path);
@@ -101,15 +105,28 @@ fn row(web: &Web, visit: &Visit, item: &ReadSummary) -> Markup {
                 a href={ "/articles/" (head.article_id) } {
                     bdi { (head.title) }
                     @if item.comment_count > 0 {
-                        " " span.count aria-label={ (t.comments) " " (item.comment_count) } { "[" (item.comment_count) "]" }
+                        " " span.count {
+                            span aria-hidden="true" { "[" (item.comment_count) "]" }
+                            span.vh { (texts::comments(visit.preferences.lang, item.comment_count)) }
+                        }
                     }
                 }
                 @if web.time.is_new(head.created_at) { " " span.new { (t.new_mark) } }
             }
             td.writer { a href={ "/members/" (head.writer.member_id) } { bdi { (head.writer.name) } } }
             td.time { (web.time.short(head.created_at)) }
-            td.number { span.label { (t.views) " " } (item.view_count) }
-            td.number { span.label { (t.likes) " " } (item.like_count) }
+            (counted(visit, texts::VIEWS, item.view_count))
+            (counted(visit, texts::LIKES, item.like_count))
+        }
+    }
+}
+
+/// A number in its column; in words where there are no columns.
+fn counted(visit: &Visit, words: texts::Counted, count: u64) -> Markup {
+    html! {
+        td.number {
+            span.figure { (count) }
+            @if count > 0 { span.label { (words.say(visit.preferences.lang, count)) } }
         }
     }
 }

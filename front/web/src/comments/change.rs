@@ -14,6 +14,7 @@ use super::view::{comment_form, item};
 use super::{CommentForm, STEP};
 use crate::edit::Deletion;
 use crate::error::{OrRefuse as _, Refused, WebError};
+use crate::flash::Flash;
 use crate::form::Problems;
 use crate::idempotency::idempotency;
 use crate::layout::{Page, whole};
@@ -54,7 +55,7 @@ pub(crate) async fn submit(
     };
     let form = CommentForm { content, parent, problems };
     if visit.wants_fragment {
-        let mut response = reply::fragment(StatusCode::UNPROCESSABLE_ENTITY, form.problems.line());
+        let mut response = reply::fragment(StatusCode::UNPROCESSABLE_ENTITY, form.problems.line(visit));
         let text = axum::http::HeaderValue::from_static("text/plain; charset=utf-8");
         response.headers_mut().insert(axum::http::header::CONTENT_TYPE, text);
         return Ok(response);
@@ -75,9 +76,7 @@ pub(crate) async fn reply_form(
     visit: Visit,
     Path(id): Path<String>,
 ) -> Result<Response, Refused> {
-    if visit.session.is_none() {
-        return Err(WebError::NotSignedIn.refuse(&web, &visit));
-    }
+    visit.require_writer().or_refuse(&web, &visit)?;
     if visit.wants_fragment {
         let found = find(&web, &id).await.or_refuse(&web, &visit)?;
         return Ok(reply::fragment(StatusCode::OK, comment_form(&visit, found.article_id, &id, None).into_string()));
@@ -107,7 +106,8 @@ pub(crate) async fn delete(
     let found = deletable(&web, visit, &id).await.or_refuse(&web, visit)?;
     let reason = deletion(visit, &found).reason(&web, &posted)?;
     web.site.comments.delete(&session.actor, found.comment_id, reason).await.or_refuse(&web, visit)?;
-    Ok(reply::see_other(&format!("/articles/{}#comments", found.article_id)))
+    let there = reply::see_other(&format!("/articles/{}#comments", found.article_id));
+    Ok(Flash::CommentDeleted.leave(there, visit.cookies_secure))
 }
 
 /// The comment, or what is wrong with the form, or why there is neither.
@@ -174,7 +174,6 @@ async fn reply_page(web: &Web, visit: &Visit, id: &str, form: Option<&CommentFor
         h1 { (t.reply_to) }
         ol.comments { @for shown in listed.items.drain(..) { (item(web, visit, &shown, &board)) } }
         (comment_form(visit, article, id, form))
-        p.more { a href={ "/articles/" (article) "#c" (id) } { (t.cancel) } }
     };
     Ok(whole(web, visit, &Page { title: t.reply_to, main, is_listed: false, ..Page::default() }))
 }

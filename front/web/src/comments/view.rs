@@ -1,14 +1,15 @@
 //! The list of comments: flat in the page, indented by a thin line, so that a tree of any shape is one list to read.
 
 use madang_article::Board;
+use madang_board::ArticleId;
 use madang_board::rules::{About, Action};
-use madang_board::{ArticleId, CommentMode};
 use madang_comment::{CONTENT_MAX_CHARS, Comment};
 use maud::{Markup, PreEscaped, html};
 
 use super::CommentForm;
 use super::comment_list::{ShownComment, sort_key};
 use crate::article::ArticlePage;
+use crate::error::suspended;
 use crate::form::{Problems, area};
 use crate::idempotency::idempotency_field;
 use crate::layout::{sign_in_path, token_field};
@@ -35,8 +36,10 @@ pub(crate) fn list(web: &Web, visit: &Visit, shown: &ArticlePage, form: Option<&
             p.more { a.button #more-comments href={ "/articles/" (id) "?after=" (next) "#comments" } { (t.more_comments) } }
         }
         p #live-notice.notice hidden { button.link {} }
-        @if visit.session.is_some() {
+        @if visit.writes() {
             (write(visit, id, form))
+        } @else if visit.session.is_some() {
+            p.notice { (suspended(web, visit)) }
         } @else {
             p.notice { a.button href=(sign_in_path(visit)) rel="nofollow" { (t.sign_in_to_comment) } }
         }
@@ -48,18 +51,25 @@ pub(super) fn item(web: &Web, visit: &Visit, shown: &ShownComment, board: &Board
     let (t, comment) = (visit.texts(), &shown.comment);
     let id = comment.comment_id;
     html! {
-        li.comment id={ "c" (id) } data-level=(shown.level) data-key=(sort_key(comment)) {
+        li.comment id={ "c" (id) } data-level=(shown.level) data-key=(sort_key(comment))
+            itemprop=[comment.content.as_ref().map(|_| "comment")] itemscope[comment.content.is_some()]
+            itemtype=[comment.content.as_ref().map(|_| "https://schema.org/Comment")] {
             @if comment.depth > 1 { span.vh { (texts::level(visit.preferences.lang, comment.depth)) } }
             @match (&comment.content_html, &comment.writer) {
                 (Some(html), Some(writer)) => {
                     p.facts {
-                        a href={ "/members/" (writer.member_id) } { bdi { (writer.name) } }
+                        span itemprop="author" itemscope itemtype="https://schema.org/Person" {
+                            a.author href={ "/members/" (writer.member_id) } itemprop="url" {
+                                bdi itemprop="name" { (writer.name) }
+                            }
+                        }
                         a.quiet href={ "/articles/" (comment.article_id) "?thread=" (id) "#c" (id) } rel="nofollow" {
                             (web.time.short(comment.created_at))
                         }
+                        meta itemprop="datePublished" content=(comment.created_at);
                     }
-                    div.text { (PreEscaped(html)) }
-                    (actions(visit, comment, board))
+                    div.text itemprop="text" { (PreEscaped(html)) }
+                    (actions(web, visit, comment, board))
                 }
                 _ => p.gone { (t.deleted_comment) },
             }
@@ -70,13 +80,13 @@ pub(super) fn item(web: &Web, visit: &Visit, shown: &ShownComment, board: &Board
     }
 }
 
-fn actions(visit: &Visit, comment: &Comment, board: &Board) -> Markup {
+fn actions(web: &Web, visit: &Visit, comment: &Comment, board: &Board) -> Markup {
     let t = visit.texts();
     let id = comment.comment_id;
-    let may_reply = visit.session.is_some() && (board.comment_mode == CommentMode::Tree || comment.depth == 1);
+    let may_reply = visit.writes() && web.site.comments.takes_replies(board.comment_mode, comment.depth);
     let is_own = comment.writer.as_ref().is_some_and(|writer| visit.is(writer.member_id));
     let may_delete = visit.may(Action::DeleteComment, About::on(board.board_id, is_own));
-    let may_report = visit.session.is_some() && !is_own;
+    let may_report = visit.may(Action::Report, About::NOTHING) && !is_own;
     html! {
         @if may_reply || may_delete || may_report {
             p.actions {
@@ -107,7 +117,11 @@ pub(super) fn comment_form(visit: &Visit, article: ArticleId, parent: &str, form
             (idempotency_field())
             input type="hidden" name="parent" value=(parent);
             (area("content", label, content, 4, CONTENT_MAX_CHARS, problems))
-            p.buttons { button.button.strong { (send) } " " span.hint { (t.markdown_hint) } }
+            p.buttons {
+                button.button.strong { (send) }
+                @if !parent.is_empty() { a.cancel href={ "/articles/" (article) "#c" (parent) } { (t.cancel) } }
+                span.hint { (t.markdown_hint) }
+            }
         }
     }
 }

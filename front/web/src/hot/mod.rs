@@ -6,20 +6,21 @@ use std::collections::HashMap;
 
 use axum::extract::State;
 use axum::response::Response;
+use madang_article_read::ReadArticle;
 use madang_board::ArticleId;
 use madang_hot_article::{HotItem, HotList};
 use maud::{Markup, html};
 
 use crate::error::{OrRefuse as _, Refused, WebError};
-use crate::layout::{NavEntry, Page, whole};
-use crate::reply;
+use crate::layout::{NavEntry, Page, feed_link, whole};
 use crate::state::{Shared, Web};
 use crate::texts::Texts;
 use crate::visit::Visit;
+use crate::{reply, texts};
 
 pub(crate) use movement::{Movement, Movements};
 
-/// The list of a day, with titles.
+/// The list of a day, with its articles.
 pub(crate) struct HotDay {
     /// The day, as `yyyy-mm-dd`.
     pub(crate) date: String,
@@ -35,12 +36,8 @@ pub(crate) struct HotDay {
 pub(crate) struct HotArticle {
     /// Its counts of the day.
     pub(crate) item: HotItem,
-    /// Its title.
-    pub(crate) title: String,
-    /// Its writer's name.
-    pub(crate) writer: String,
-    /// When it was written.
-    pub(crate) created_at: madang_kernel::Timestamp,
+    /// The article itself.
+    pub(crate) read: ReadArticle,
 }
 
 /// The lists of the last days, newest first, without what is gone.
@@ -81,9 +78,8 @@ async fn titled(web: &Web, lists: Vec<HotList>) -> Result<Vec<HotDay>, WebError>
     let days = lists.into_iter().map(|list| {
         let HotList { date, is_final, items } = list.shown(|article| found.contains_key(&article));
         let items = items.into_iter().filter_map(|item| {
-            let head = &found.get(&item.article_id)?.text.head;
-            let (title, writer) = (head.title.clone(), head.writer.name.clone());
-            Some(HotArticle { item, title, writer, created_at: head.created_at })
+            let read = found.get(&item.article_id)?.clone();
+            Some(HotArticle { item, read })
         });
         HotDay { date: date.to_string(), is_final, items: items.collect(), movements: Vec::new() }
     });
@@ -98,7 +94,7 @@ async fn titled(web: &Web, lists: Vec<HotList>) -> Result<Vec<HotDay>, WebError>
 fn view(visit: &Visit, days: &[HotDay]) -> Markup {
     let t = visit.texts();
     html! {
-        h1 { (t.hot_articles) }
+        div.heading { h1 { (t.hot_articles) } (feed_link(visit, "/hot/feed.atom")) }
         p.lead { (t.hot_week) }
         details.formula {
             summary { (t.hot_how) }
@@ -121,21 +117,22 @@ fn view(visit: &Visit, days: &[HotDay]) -> Markup {
 
 /// The list itself.
 pub(crate) fn ranked(visit: &Visit, day: &HotDay) -> Markup {
-    let t = visit.texts();
+    let (t, lang) = (visit.texts(), visit.preferences.lang);
     html! {
         ol.hot {
-            @for (place, HotArticle { item, title, writer, .. }) in day.items.iter().enumerate() {
+            @for (place, HotArticle { item, read }) in day.items.iter().enumerate() {
                 li {
                     span.name {
-                        a href={ "/articles/" (item.article_id) } { bdi { (title) } }
+                        a href={ "/articles/" (item.article_id) } { bdi { (read.text.head.title) } }
                         (moved(t, day.movements.get(place).copied().unwrap_or(Movement::None)))
                     }
                     span.facts {
-                        bdi { (writer) }
-                        span { (t.likes) " " (item.like_count) }
-                        span { (t.comments) " " (item.comment_count) }
-                        span { (t.views) " " (item.view_count) }
-                        span.heat { (t.score) " " (item.score) }
+                        bdi { (read.text.head.writer.name) }
+                        @for (words, count) in
+                            [(texts::LIKES, item.like_count), (texts::COMMENTS, item.comment_count), (texts::VIEWS, item.view_count)] {
+                            @if count > 0 { span { (words.say(lang, count)) } }
+                        }
+                        span.heat { (texts::POINTS.say(lang, item.score)) }
                     }
                 }
             }

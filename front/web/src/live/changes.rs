@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Change;
 
-/// New comments that are sent one by one; who missed more loads the page again.
+/// New comments, and deleted ones, that are sent one by one; who missed more loads the page again.
 const CREATED_MAX: usize = 64;
 /// Versions of the comment count whose change arrived; older ones count as sent.
 const ARRIVED_MAX: usize = 2 * CREATED_MAX;
@@ -46,6 +46,8 @@ pub struct Changes {
     pub views: Reading,
     /// Comments written lately, with the version of the count after each, in the order in which they arrived.
     pub created: VecDeque<(u64, CommentId)>,
+    /// Comments deleted lately, as those that were written.
+    pub deleted: VecDeque<(u64, CommentId)>,
     /// The version up to which comments are no longer sent one by one: who was sent less has missed some.
     pub created_before: u64,
     /// Whether the article was deleted.
@@ -76,17 +78,18 @@ impl Changes {
                 let is_new = self.arrive(*reading);
                 if is_new {
                     self.created.push_back((reading.version, *comment));
-                    if self.created.len() > CREATED_MAX
-                        && let Some((version, _)) = self.created.pop_front()
-                    {
-                        grow(&mut self.created_before, version);
-                    }
+                    grow(&mut self.created_before, forget_oldest(&mut self.created));
                 }
                 is_new
             }
             Change::Uncommented(comment, reading) => {
                 self.created.retain(|(_, created)| created != comment);
-                self.arrive(*reading)
+                let is_new = self.arrive(*reading);
+                if is_new {
+                    self.deleted.push_back((reading.version, *comment));
+                    grow(&mut self.created_before, forget_oldest(&mut self.deleted));
+                }
+                is_new
             }
             Change::Liked(reading) => changed(&mut self.likes, *reading),
             Change::Viewed(reading) => changed(&mut self.views, *reading),
@@ -134,6 +137,14 @@ impl Changes {
     }
 }
 
+/// Drops the oldest change past the limit, and says which version that was; 0 when all have room.
+fn forget_oldest(changes: &mut VecDeque<(u64, CommentId)>) -> u64 {
+    if changes.len() <= CREATED_MAX {
+        return 0;
+    }
+    changes.pop_front().map_or(0, |(version, _)| version)
+}
+
 fn grow(value: &mut u64, to: u64) -> bool {
     let is_newer = to > *value;
     *value = to.max(*value);
@@ -165,6 +176,22 @@ mod tests {
         let mut changes = Changes::default();
         assert!(changes.merge(&comment(1)) && !changes.merge(&comment(1)));
         assert_eq!(changes.created.len(), 1);
+    }
+
+    #[test]
+    fn deletions_are_named_and_too_many_of_them_are_missed() {
+        let mut changes = Changes::default();
+        let deleted = |version: u64| Change::Uncommented(CommentId::from_raw(7), Reading { count: 0, version });
+        changes.merge(&comment(1));
+        assert!(changes.merge(&deleted(2)) && !changes.merge(&deleted(2)));
+        assert_eq!((changes.deleted.len(), changes.sent_after(0)), (1, (2, false)));
+        for version in 3..=80 {
+            changes.merge(&deleted(version));
+        }
+        assert_eq!(
+            (changes.deleted.len(), changes.sent_after(1).1, changes.sent_after(79).1),
+            (CREATED_MAX, true, false)
+        );
     }
 
     #[test]

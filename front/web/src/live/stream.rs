@@ -48,6 +48,8 @@ struct Update {
     version: u64,
     /// Comments that are new, by id.
     created: Vec<String>,
+    /// Comments that were deleted, by id.
+    deleted: Vec<String>,
     /// Whether more comments changed than are named here.
     missed: bool,
     gone: bool,
@@ -87,6 +89,7 @@ async fn present(web: &Web, id: ArticleId) -> Result<(Sent, Update), WebError> {
         views: Some(read.view_count),
         version: sent.text,
         created: Vec::new(),
+        deleted: Vec::new(),
         missed: false,
         gone: false,
     };
@@ -127,6 +130,8 @@ impl Sent {
         let (comments, missed) = changes.sent_after(self.comments);
         let created = changes.created.iter().filter(|(version, _)| *version > self.comments);
         let created: Vec<CommentId> = created.map(|(_, comment)| *comment).filter(|id| !named.contains(id)).collect();
+        // Named again when it overtook another change; that a comment is gone can be heard twice.
+        let deleted = changes.deleted.iter().filter(|(version, _)| *version > self.comments);
         let ahead = changes.created.iter().filter(|(version, _)| *version > comments);
         *named = ahead.map(|(_, comment)| *comment).collect();
         let update = Update {
@@ -135,6 +140,7 @@ impl Sent {
             views: (changes.views.version > 0).then_some(changes.views.count),
             version: changes.text_version.max(self.text),
             created: created.iter().map(ToString::to_string).collect(),
+            deleted: deleted.map(|(_, comment)| comment.to_string()).collect(),
             missed,
             gone: changes.gone,
         };
@@ -193,6 +199,7 @@ mod tests {
             views: None,
             version: 1,
             created: vec![],
+            deleted: vec![],
             missed: false,
             gone: false,
         };

@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use madang_board::MemberId;
 use madang_kernel::PageSize;
-use madang_member::Member;
+use madang_member::{Member, Suspension};
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -91,7 +91,7 @@ async fn page(
         @if let Some(done) = done { p.notice role="status" { (done) } }
         (articles)
         (written::comments(web, visit, &member, &comments))
-        (supervise::supervision(visit, &member, problems))
+        (supervise::supervision(web, visit, &member, problems))
     };
     let canonical = Some(format!("/members/{id}"));
     let page = Page { title: &member.name, main, canonical, ..Page::default() };
@@ -106,6 +106,21 @@ fn facts(web: &Web, visit: &Visit, member: &Member) -> Markup {
             span { (supervise::role_name(t, member.role)) }
             span { (t.member_since) " " (web.time.day(member.created_at)) }
             @if visit.is(member.member_id) { a href="/password" { (t.change_password) } }
+        }
+        (suspension(web, visit, member))
+    }
+}
+
+/// A suspension, for whom it concerns: the member, and those who may lift it.
+fn suspension(web: &Web, visit: &Visit, member: &Member) -> Markup {
+    let concerns = visit.is(member.member_id) || visit.moderates();
+    let found = web.site.members.suspension(member.member_id).filter(|_| concerns);
+    html! {
+        @if let Some(Suspension { until, reason }) = found {
+            p.notice {
+                strong { (visit.texts().suspended_mark) " " (web.time.whole(until)) }
+                @if !reason.is_empty() { br; bdi { (reason) } }
+            }
         }
     }
 }

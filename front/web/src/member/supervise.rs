@@ -11,11 +11,12 @@ use maud::{Markup, html};
 
 use super::page;
 use crate::error::{OrRefuse as _, Refused, WebError};
+use crate::flash::Flash;
 use crate::form::{Line, Problems};
 use crate::layout::token_field;
 use crate::posted::Posted;
 use crate::reply;
-use crate::state::Shared;
+use crate::state::{Shared, Web};
 use crate::texts::Texts;
 use crate::visit::Visit;
 
@@ -33,7 +34,10 @@ pub(crate) async fn set_role(
     let session = posted.session().or_refuse(&web, visit)?;
     let (id, role) = role_asked(&posted, &id).or_refuse(&web, visit)?;
     match web.site.members.set_role(&session.actor, id, role).await {
-        Ok(_) => Ok(reply::see_other(&format!("/members/{id}"))),
+        Ok(_) => {
+            let there = reply::see_other(&format!("/members/{id}"));
+            Ok(Flash::RoleChanged.leave(there, visit.cookies_secure))
+        }
         Err(MemberError::LastAdmin | MemberError::Suspended) => {
             let problems = Problems::of(visit.texts().role_refused);
             page(&web, visit, id, StatusCode::CONFLICT, &problems, None).await.or_refuse(&web, visit)
@@ -51,7 +55,8 @@ pub(crate) async fn suspend(
     let visit = &posted.visit;
     let id: MemberId = id.parse().map_err(|_| WebError::NotFound).or_refuse(&web, visit)?;
     let actor = &posted.session().or_refuse(&web, visit)?.actor;
-    let members = &web.site.members;
+    let (members, t) = (&web.site.members, visit.texts());
+    let lifts = posted.fields.text("days").is_empty();
     let changed = match posted.fields.text("days") {
         "" => members.lift_suspension(actor, id).await,
         days => {
@@ -62,7 +67,9 @@ pub(crate) async fn suspend(
         }
     };
     let (status, problems, done) = match changed {
-        Ok(_) => (StatusCode::OK, Problems::default(), Some(visit.texts().done)),
+        Ok(_) => {
+            (StatusCode::OK, Problems::default(), Some(if lifts { t.suspension_lifted } else { t.member_suspended }))
+        }
         Err(MemberError::Invalid(invalid)) => {
             (StatusCode::UNPROCESSABLE_ENTITY, Problems::invalid(visit.preferences.lang, &invalid), None)
         }
@@ -78,16 +85,17 @@ fn role_asked(posted: &Posted, id: &str) -> Result<(MemberId, Role), WebError> {
 }
 
 /// What a moderator or an administrator may do about a member.
-pub(super) fn supervision(visit: &Visit, member: &Member, problems: &Problems) -> Markup {
+pub(super) fn supervision(web: &Web, visit: &Visit, member: &Member, problems: &Problems) -> Markup {
+    let is_suspended = web.site.members.suspension(member.member_id).is_some();
     html! {
         @if !visit.is(member.member_id) && visit.may(Action::Suspend(member.role), About::NOTHING) {
-            (suspension_form(visit, member, problems))
+            (suspension_form(visit, member, is_suspended, problems))
         }
         @if visit.has(Role::Admin) { (role_form(visit, member)) }
     }
 }
 
-fn suspension_form(visit: &Visit, member: &Member, problems: &Problems) -> Markup {
+fn suspension_form(visit: &Visit, member: &Member, is_suspended: bool, problems: &Problems) -> Markup {
     let t = visit.texts();
     let action = format!("/members/{}/suspension", member.member_id);
     let reason = Line {
@@ -115,9 +123,11 @@ fn suspension_form(visit: &Visit, member: &Member, problems: &Problems) -> Marku
                 (reason.show(problems))
                 p.buttons { button.button.danger { (t.suspend) } }
             }
-            form.lift method="post" action=(action) {
-                (token_field(visit))
-                button.button { (t.lift_suspension) }
+            @if is_suspended {
+                form.lift method="post" action=(action) {
+                    (token_field(visit))
+                    button.button { (t.lift_suspension) }
+                }
             }
         }
     }

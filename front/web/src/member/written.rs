@@ -8,7 +8,7 @@ use madang_member::Member;
 use maud::{Markup, html};
 
 use crate::error::WebError;
-use crate::plain_text::plain;
+use crate::plain_text::excerpt;
 use crate::state::Web;
 use crate::visit::Visit;
 
@@ -117,9 +117,9 @@ fn words(web: &Web, items: &[Comment]) -> Markup {
     html! {
         ol.entries {
             @for comment in items {
-                @if let Some(content) = &comment.content {
+                @if let Some(html) = web.rendered_comments.html(comment) {
                     li {
-                        p.said { a href={ "/comments/" (comment.comment_id) } { bdi { (plain(content, WORDS_CHARS_MAX)) } } }
+                        p.said { a href={ "/comments/" (comment.comment_id) } { bdi { (excerpt(&html, WORDS_CHARS_MAX)) } } }
                         p.facts { span { (web.time.whole(comment.created_at)) } }
                     }
                 }

@@ -1,6 +1,7 @@
 //! What moderators see: what was reported, what was settled, and what was done. A moderator of boards sees one board at a
 //! time, a moderator of the site everything.
 
+mod subject;
 mod view;
 
 use axum::extract::{Path, State};
@@ -13,6 +14,7 @@ use maud::Markup;
 use serde::Deserialize;
 
 use crate::error::{OrRefuse as _, Refused, WebError};
+use crate::flash::Flash;
 use crate::layout::{NavEntry, Page, whole};
 use crate::posted::Posted;
 use crate::query::{LenientQuery, cursor};
@@ -76,7 +78,8 @@ pub(crate) async fn settle(
     match settled(&web, &posted, &id).await {
         Ok(board) => {
             let query = if posted.visit.has(Role::Moderator) { String::new() } else { format!("?board={board}") };
-            Ok(reply::see_other(&format!("/moderation{query}")))
+            let there = reply::see_other(&format!("/moderation{query}"));
+            Ok(Flash::ReportSettled.leave(there, posted.visit.cookies_secure))
         }
         Err(error) => Err(error.refuse(&web, &posted.visit)),
     }
@@ -107,7 +110,8 @@ async fn listed(web: &Web, visit: &Visit, list: List, query: &ModerationQuery) -
         List::Log => view::log(web, visit, &listing, &moderation.log(actor, board, cursor(before)?, size).await?),
         List::Open | List::Settled => {
             let found = moderation.reports(actor, list == List::Open, board, cursor(before)?, size).await?;
-            view::reports(web, visit, &listing, &found)
+            let subjects = subject::subjects(web, &found.items).await?;
+            view::reports(web, visit, &listing, &found, &subjects)
         }
     })
 }

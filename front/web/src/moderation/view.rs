@@ -4,6 +4,7 @@ use madang_board::{Act, ActId, ActKind, BoardId, REASON_MAX_CHARS, Report, Repor
 use madang_kernel::Scroll;
 use maud::{Markup, html};
 
+use super::subject::{Quoted, Subject};
 use super::{List, Listing};
 use crate::layout::token_field;
 use crate::state::Web;
@@ -11,13 +12,21 @@ use crate::texts::Texts;
 use crate::visit::Visit;
 
 /// Reports, open or settled.
-pub(super) fn reports(web: &Web, visit: &Visit, listing: &Listing, found: &Scroll<Report, ReportId>) -> Markup {
+pub(super) fn reports(
+    web: &Web,
+    visit: &Visit,
+    listing: &Listing,
+    found: &Scroll<Report, ReportId>,
+    subjects: &[Subject],
+) -> Markup {
     let t = visit.texts();
     let empty = if listing.list == List::Open { t.no_open_reports } else { t.no_settled_reports };
     html! {
         (heading(visit, listing))
         @if found.items.is_empty() { p.empty { (empty) } }
-        ol.entries { @for report in &found.items { (entry(web, visit, listing, report)) } }
+        ol.entries {
+            @for (report, subject) in found.items.iter().zip(subjects) { (entry(web, visit, listing, report, subject)) }
+        }
         (older(t, listing, found.next.map(|next| next.to_string())))
     }
 }
@@ -59,29 +68,27 @@ fn heading(visit: &Visit, listing: &Listing) -> Markup {
     }
 }
 
-fn entry(web: &Web, visit: &Visit, listing: &Listing, report: &Report) -> Markup {
+fn entry(web: &Web, visit: &Visit, listing: &Listing, report: &Report, subject: &Subject) -> Markup {
     let t = visit.texts();
-    let (path, what) = match report.reported {
-        Reported::Article(id) => (format!("/articles/{id}"), t.an_article),
-        Reported::Comment(id) => (format!("/comments/{id}"), t.a_comment),
-    };
     html! {
         li {
-            p.said { bdi { (report.reason) } }
+            p.said { strong { (t.report_reason) ":" } " " bdi { (report.reason) } }
             p.facts {
-                span { (what) }
                 @if let Some(title) = board_title(listing, report.board_id) { span { bdi { (title) } } }
                 span { (t.reported_by) " " a href={ "/members/" (report.reporter_id) } { bdi { (report.reporter_name) } } }
                 span { (web.time.whole(report.reported_at)) }
             }
+            (quoted(t, report, subject))
             @match &report.resolution {
                 Some(settled) => {
-                    @if !settled.note.is_empty() { p.quiet { bdi { (settled.note) } } }
-                    p.facts { a href=(path) { (t.see_it) } span { (web.time.whole(settled.resolved_at)) } }
+                    p.quiet {
+                        (t.settled_at) " " (web.time.whole(settled.resolved_at))
+                        @if !settled.note.is_empty() { ": " bdi { (settled.note) } }
+                    }
                 }
                 None => form.settle method="post" action={ "/moderation/reports/" (report.report_id) } {
                     (token_field(visit))
-                    a.button href=(path) { (t.see_it) }
+                    @if let Subject::Present(quoted) = subject { a.button href=(quoted.path) { (t.open_reported) } }
                     input name="note" maxlength=(REASON_MAX_CHARS) aria-label=(t.note) placeholder=(t.note_hint);
                     button.button.strong { (t.settle) }
                 },
@@ -90,15 +97,35 @@ fn entry(web: &Web, visit: &Visit, listing: &Listing, report: &Report) -> Markup
     }
 }
 
+/// What was reported, as it is now.
+fn quoted(t: &Texts, report: &Report, subject: &Subject) -> Markup {
+    let (what, deleted) = match report.reported {
+        Reported::Article(_) => (t.an_article, t.reported_article_deleted),
+        Reported::Comment(_) => (t.a_comment, t.reported_comment_deleted),
+    };
+    html! {
+        @match subject {
+            Subject::Deleted => p.quiet { (deleted) },
+            Subject::Present(Quoted { path, title, text, writer: (page, name) }) => {
+                blockquote.reported {
+                    p.facts { span { (what) } a href=(page) { bdi { (name) } } }
+                    @if let Some(title) = title { p.said { a href=(path) { bdi { (title) } } } }
+                    p.said { bdi { (text) } }
+                }
+            }
+        }
+    }
+}
+
 fn line(web: &Web, visit: &Visit, listing: &Listing, act: &Act) -> Markup {
     let t = visit.texts();
     let subject = match act.kind {
-        ActKind::ArticleEdited => Some(format!("/articles/{}", act.subject)),
+        ActKind::ArticleEdited => Some((format!("/articles/{}", act.subject), t.an_article)),
         ActKind::MemberSuspended
         | ActKind::SuspensionLifted
         | ActKind::RoleGiven
         | ActKind::ModeratorAppointed
-        | ActKind::ModeratorDismissed => Some(format!("/members/{}", act.subject)),
+        | ActKind::ModeratorDismissed => Some((format!("/members/{}", act.subject), t.role_member)),
         // What is deleted has no page any more.
         ActKind::ArticleDeleted | ActKind::CommentDeleted | ActKind::ReportResolved => None,
     };
@@ -112,7 +139,7 @@ fn line(web: &Web, visit: &Visit, listing: &Listing, act: &Act) -> Markup {
             p.facts {
                 span { (web.time.whole(act.acted_at)) }
                 @if let Some(title) = act.board_id.and_then(|board| board_title(listing, board)) { span { bdi { (title) } } }
-                @if let Some(subject) = subject { a href=(subject) { (t.see_it) } }
+                @if let Some((path, name)) = subject { a href=(path) { (name) } }
             }
         }
     }

@@ -17,7 +17,7 @@ fn first_report(page: &str) -> String {
 
 async fn report(person: &Person, path: &str, reason: &str) {
     let form = format!("{path}/report");
-    person.submit(&form, &form, &[("reason", reason)]).await.assert(201).says("Moderators have it now");
+    person.submit(&form, &form, &[("reason", reason)]).await.assert(201).says("Your report was sent to the moderators");
 }
 
 #[tokio::test]
@@ -44,13 +44,47 @@ async fn a_report_reaches_the_moderators_and_is_settled_once() {
     }
     let page = moderator.get("/moderation").await;
     page.assert(200).says("spam &lt;b&gt;").says("rude").says("<bdi>bob</bdi>");
+    // With what was reported, and who wrote it.
+    page.says("<bdi>an article</bdi>").says("<bdi>a comment</bdi>").says("<bdi>ann</bdi>");
+    page.says(&format!("href=\"{article}\"")).says(&format!("href=\"{comment}\""));
     let settle = first_report(&page.text());
     bob.submit("/", &settle, &[]).await.assert(403);
     assert_eq!(moderator.submit("/moderation", &settle, &[("note", "told them")]).await.leads_to(), "/moderation");
     moderator.get("/moderation").await.says("spam &lt;b&gt;").is_silent_about("rude");
     moderator.get("/moderation?settled=true").await.assert(200).says("rude").says("told them");
-    moderator.get("/moderation/log").await.assert(200).says("settled a report").says("told them");
+    moderator.get("/moderation/log").await.assert(200).says("closed a report").says("told them");
     moderator.get("/moderation?before=x").await.assert(404);
+}
+
+#[tokio::test]
+async fn a_report_of_what_was_deleted_says_so_and_leads_nowhere() {
+    let site = TestSite::open().await;
+    let (ann, bob) = (site.member("ann").await, site.member("bob").await);
+    let moderator = site.with_role("mo", Role::Moderator).await;
+    let article = ann.write("general", "an article", "c").await;
+    let other = ann.write("general", "another article", "c").await;
+    let (alone, with_reply) = (ann.comment(&article, "alone", "").await, ann.comment(&article, "answered", "").await);
+    ann.comment(&article, "reply", &with_reply).await;
+    let of_other = ann.comment(&other, "of the other", "").await;
+    let comments = [alone, with_reply, of_other].map(|id| format!("/comments/{id}"));
+    for path in comments.iter().chain([&other]) {
+        report(&bob, path, "bad").await;
+    }
+    for path in comments[..2].iter().chain([&other]) {
+        let delete = format!("{path}/delete");
+        ann.submit(&delete, &delete, &[]).await.leads_to();
+    }
+    let page = moderator.get("/moderation").await;
+    page.assert(200).says("The comment has been deleted").says("The article has been deleted");
+    for path in comments.iter().chain([&other]) {
+        page.is_silent_about(&format!("href=\"{path}\""));
+    }
+    assert_eq!(page.text().matches("has been deleted").count(), 4);
+    let settle = first_report(&page.text());
+    moderator.submit("/moderation", &settle, &[]).await.leads_to();
+    moderator.get("/moderation").await.says("The report was closed");
+    moderator.get("/moderation").await.is_silent_about("The report was closed");
+    moderator.get("/moderation?settled=true").await.says("has been deleted");
 }
 
 #[tokio::test]
@@ -76,12 +110,28 @@ async fn who_is_suspended_reads_and_is_told_why_they_cannot_write() {
     ann.submit(&article, &form, &[("days", "1"), ("reason", "x")]).await.assert(403);
     moderator.submit(&page, &form, &[("days", "7"), ("reason", "")]).await.assert(422).says("must not be blank");
     moderator.submit(&page, &form, &[("days", "8"), ("reason", "x")]).await.assert(400);
-    moderator.submit(&page, &form, &[("days", "7"), ("reason", "rude")]).await.assert(200).says("Done.");
-    ann.get(&article).await.assert(200);
-    let like = ann.submit(&article, &format!("{article}/like"), &[("like", "yes")]).await;
-    like.assert(403).says("You may read, and not write");
+    let suspended = moderator.submit(&page, &form, &[("days", "7"), ("reason", "rude <b>")]).await;
+    suspended.assert(200).says("The member is suspended").says("Suspended until").says("rude &lt;b&gt;");
+    // Why and until when, in place of every form that would fail.
+    let until = "A moderator has suspended your account until 20";
+    let read = ann.get(&article).await;
+    read.assert(200).says(until).says("Reason: rude &lt;b&gt;").is_silent_about("<textarea").is_silent_about("/edit");
+    read.is_silent_about("id=\"like\"");
+    ann.get("/b/general").await.assert(200).is_silent_about("/b/general/write");
+    ann.get("/b/general/write").await.assert(403).says(until).says("rude");
+    ann.get(&page).await.says("Suspended until").says("rude");
+    site.guest().get(&page).await.assert(200).is_silent_about("Suspended").is_silent_about("rude");
+    let token = ann.get("/").await.hidden("form_token");
+    let fields = [("form_token", token.as_str()), ("like", "yes")];
+    ann.post(&format!("{article}/like"), &fields).await.assert(403).says(until);
+    let ours = [("sec-fetch-site", "same-origin"), ("x-madang-fragment", "1")];
+    let comment = [("form_token", token.as_str()), ("content", "still here")];
+    let refused = ann.post_with(&format!("{article}/comments"), &ours, &comment).await;
+    assert!(refused.assert(403).text().starts_with(until), "{}", refused.text());
     root.submit(&page, &format!("{page}/role"), &[("role", "moderator")]).await.assert(409).says("suspended");
-    moderator.submit(&page, &form, &[]).await.assert(200).says("Done.");
+    moderator.get(&page).await.says("Lift the suspension");
+    let lifted = moderator.submit(&page, &form, &[]).await;
+    lifted.assert(200).says("can write again").is_silent_about("Lift the suspension");
     ann.submit(&article, &format!("{article}/like"), &[("like", "yes")]).await.leads_to();
     moderator.get("/moderation/log").await.says("suspended a member").says("lifted a suspension").says("rude");
     // Nobody suspends somebody who stands above.
@@ -96,7 +146,7 @@ async fn a_members_page_shows_what_they_wrote() {
     let site = TestSite::open().await;
     let ann = site.member("ann").await;
     let page = format!("/members/{}", id_of(&site, "ann").await);
-    ann.get(&page).await.assert(200).says("Nothing written yet").says("No comments yet").says("href=\"/password\"");
+    ann.get(&page).await.assert(200).says("No articles yet").says("No comments yet").says("href=\"/password\"");
     let mut article = String::new();
     for number in 0..12 {
         article = ann.write("general", &format!("article number {number}."), "c").await;
@@ -122,7 +172,7 @@ async fn a_new_password_ends_every_other_session() {
     ann.submit("/password", "/password", &change("correct horse", "short")).await.assert(422).says("8 to 128");
     ann.post("/password", &change("correct horse", "battery staple")).await.assert(403);
     let changed = ann.submit("/password", "/password", &change("correct horse", "battery staple")).await;
-    changed.assert(200).says("The password is changed").is_silent_about("battery staple");
+    changed.assert(200).says("Your password was changed").is_silent_about("battery staple");
     ann.get("/password").await.assert(200);
     elsewhere.get("/password").await.assert(401);
     let again = site.guest().post("/sign-in", &[("name", "ann"), ("password", "battery staple")]).await;

@@ -28,7 +28,7 @@ async fn dead_letters_are_shown_to_administrators_and_sent_again() {
     let (root, moderator) = (site.with_role("root", Role::Admin).await, site.with_role("mo", Role::Moderator).await);
     let path = "/admin/dead-letters";
     root.get("/admin").await.assert(200).says(path);
-    root.get(path).await.assert(200).says("No message was given up");
+    root.get(path).await.assert(200).says("No failed messages");
     for event in 1..=3 {
         bury(&site, event, "<b>undecodable</b>").await;
     }
@@ -41,8 +41,8 @@ async fn dead_letters_are_shown_to_administrators_and_sent_again() {
     assert_eq!(site.state.dead_letters.count().await.unwrap(), 3, "nobody without the form's token sends anything");
 
     root.submit(path, path, &[("letter", "1")]).await.assert(200).says("1 sent again.").says("2 of 2");
-    root.submit(path, path, &[("letter", "1")]).await.assert(200).says("0 sent again, 1 not");
-    root.submit(path, path, &[]).await.assert(200).says("2 sent again.").says("No message was given up");
+    root.submit(path, path, &[("letter", "1")]).await.assert(200).says("0 sent again, 1 failed");
+    root.submit(path, path, &[]).await.assert(200).says("2 sent again.").says("No failed messages");
 }
 
 #[tokio::test]
@@ -51,7 +51,7 @@ async fn the_address_of_a_form_is_a_page_for_people_and_a_problem_for_programs()
     let html = [("accept", "text/html,*/*;q=0.8")];
     for path in ["/preferences", "/preview", "/sign-out", "/articles/1/like", "/articles/1/comments", "/admin/boards"] {
         let page = site.guest().get_with(path, &html).await;
-        page.assert(405).says("This address only takes a form").says("<main");
+        page.assert(405).says("This address only receives a form").says("<main");
         assert!(page.header("allow").contains("POST"), "{path}");
         let problem = site.guest().get_with(path, &[("accept", "application/json")]).await;
         assert_eq!((problem.assert(405).header("content-type")), "application/problem+json");
@@ -64,7 +64,7 @@ async fn links_that_leave_the_site_carry_its_own_address() {
     let article = site.member("ann").await.write("general", "t", "c").await;
     let mut state = site.state.clone();
     state.site_url = Some("https://board.example".into());
-    let known = crate::support::Person::new(madang_web::router(state));
+    let known = crate::support::Person::new(crate::support::served(state));
     let elsewhere = [("host", "evil.example")];
     for (path, part) in [
         (article.as_str(), format!("rel=\"canonical\" href=\"https://board.example{article}\"")),

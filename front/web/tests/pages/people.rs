@@ -2,6 +2,7 @@
 
 use crate::support::{PASSWORD, TestSite};
 use madang_board::Role;
+use madang_server::{Bucket, Limiter, MemoryBuckets, RateLimits};
 
 #[tokio::test]
 async fn signing_up_signs_in_and_signing_out_ends_it() {
@@ -38,6 +39,8 @@ async fn wrong_names_and_passwords_come_back_with_the_name() {
     guest.post("/sign-up", &[("name", "ANN"), ("password", PASSWORD)]).await.assert(409).says("This name is taken");
     let short = guest.post("/sign-up", &[("name", "\"<b>"), ("password", "short")]).await;
     short.assert(422).says("value=\"&quot;&lt;b&gt;\"").says("must have 8 to 128 characters");
+    // The summary names the fields and leads to them.
+    short.says("<a href=\"#f-name\">Name</a>: ").says("<a href=\"#f-password\">Password</a>: ");
     let korean = site.guest().speaking("ko");
     korean.post("/sign-up", &[("name", "a"), ("password", "short")]).await.assert(422).says("8~128자여야 합니다");
     guest.post_with("/sign-in", &[("sec-fetch-site", "cross-site")], &[("name", "ann")]).await.assert(403);
@@ -62,10 +65,88 @@ async fn the_link_makes_one_administrator_and_is_then_gone() {
         }
     };
     let (ann, bob) = tokio::join!(try_as("ann"), try_as("bob"));
-    assert_eq!((ann, bob), (201, 410));
+    assert_eq!((ann, bob), (303, 410));
     assert_eq!(site.state.members.sign_in("ann", PASSWORD).await.unwrap().member.role, Role::Admin);
     assert!(site.state.members.sign_in("bob", PASSWORD).await.is_err());
     guest.get("/setup?token=right").await.assert(410);
+}
+
+#[tokio::test]
+async fn whoever_sets_the_site_up_is_signed_in() {
+    let site = TestSite::open().await;
+    let ann = site.guest();
+    let done = ann.post("/setup", &[("token", "right"), ("name", "ann"), ("password", PASSWORD)]).await;
+    assert_eq!(done.leads_to(), "/admin");
+    ann.get("/admin").await.assert(200).says("You are the administrator").says("<bdi>ann</bdi>");
+    ann.get("/admin").await.assert(200).is_silent_about("You are the administrator");
+}
+
+#[tokio::test]
+async fn the_way_back_survives_signing_in_and_signing_up() {
+    let site = TestSite::open().await;
+    let ann = site.member("ann").await;
+    let article = ann.write("general", "t", "c").await;
+    let guest = site.guest();
+    let back = |path: &str| format!("return={path}\"");
+    guest.get("/b/general/write").await.assert(401).says(&back("/b/general/write"));
+    guest
+        .get(&article)
+        .await
+        .says(&format!("/sign-in?{}", back(&article)))
+        .says(&format!("/sign-up?{}", back(&article)));
+    // A form that came too late leads back to the page that it was on.
+    let from = format!("http://board.example{article}");
+    let ours = [("sec-fetch-site", "same-origin"), ("referer", from.as_str())];
+    guest.post_with(&format!("{article}/like"), &ours, &[("like", "yes")]).await.assert(401).says(&back(&article));
+    for elsewhere in ["http://evil.example/x", "http://board.example.evil/x", "http://board.example//evil", "x"] {
+        let ours = [("sec-fetch-site", "same-origin"), ("referer", elsewhere)];
+        let page = guest.post_with(&format!("{article}/like"), &ours, &[("like", "yes")]).await;
+        page.assert(401).is_silent_about("evil");
+    }
+    let wrong = [("name", "ann"), ("password", "wrong horse"), ("return", article.as_str())];
+    guest.post("/sign-in", &wrong).await.assert(401).says(&format!("name=\"return\" value=\"{article}\""));
+}
+
+#[tokio::test]
+async fn past_a_limit_people_are_told_in_a_page_why_and_until_when() {
+    let limits = RateLimits {
+        sign_ins: Bucket::per_hour(30, 2),
+        sign_ups: Bucket::per_hour(1, 1),
+        new_member_writes: Bucket::per_hour(60, 1),
+        ..RateLimits::default()
+    };
+    let site = TestSite::open().await.with(|state| {
+        state.policy.limiter = Some(Limiter::new(limits, MemoryBuckets::default(), state.clock.clone()));
+    });
+    let guest = site.guest();
+    // What is refused for what was typed costs nothing of the few registrations.
+    for _ in 0..5 {
+        guest.post("/sign-up", &[("name", "a b"), ("password", "short")]).await.assert(422);
+    }
+    let ann = site.member("ann").await;
+    let late = guest.post("/sign-up", &[("name", "bob"), ("password", PASSWORD)]).await;
+    late.assert(429).says("Too many accounts were created from your network. Please try again in 60 minutes.");
+    assert!((3_500..=3_600).contains(&late.header("retry-after").parse::<u64>().unwrap()));
+
+    let wrong = [("name", "ann"), ("password", "wrong horse")];
+    guest.post("/sign-in", &wrong).await.assert(401);
+    guest.post("/sign-in", &wrong).await.assert(401);
+    let korean = site.guest().speaking("ko");
+    let refused = korean.post("/sign-in", &wrong).await;
+    refused.assert(429).says("<html lang=\"ko\"").says("로그인을 너무 많이 시도했습니다. 2분 뒤에 다시 시도해 주세요.");
+    assert!(refused.header("content-type").starts_with("text/html"));
+    assert!((100..=120).contains(&refused.header("retry-after").parse::<u64>().unwrap()));
+    assert!(refused.header("ratelimit").starts_with("\"default\";r=0;t="));
+    let program = guest.post_with("/sign-in", &[("sec-fetch-site", "same-origin"), ("accept", "*/*")], &wrong).await;
+    assert_eq!(program.assert(429).header("content-type"), "application/problem+json");
+
+    ann.post("/preferences", &[("theme", "dark")]).await.leads_to();
+    let ours = [("sec-fetch-site", "same-origin"), ("x-madang-fragment", "1")];
+    let too_fast = ann.post_with("/articles/1/comments", &ours, &[("content", "x")]).await;
+    assert_eq!(
+        too_fast.assert(429).text(),
+        "You are sending things faster than this site allows. Please try again in 60 seconds."
+    );
 }
 
 #[tokio::test]

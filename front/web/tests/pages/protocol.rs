@@ -106,7 +106,7 @@ async fn a_store_that_is_away_is_a_page_as_well() {
     site.lose_store().await;
     for path in ["/b/general", "/", "/hot", "/articles/9223372036854775807", "/setup?token=right"] {
         let page = site.guest().get(path).await;
-        page.assert(503).says("One moment").is_silent_about("database");
+        page.assert(503).says("One moment, please").is_silent_about("database");
         assert_eq!(page.header("retry-after"), "1", "{path}");
     }
     let fields = [("form_token", token.as_str()), ("title", "t"), ("content", "c")];

@@ -30,7 +30,7 @@ async fn a_form_that_is_sent_twice_has_one_effect() {
     ann.get("/b/general").await.says("1 article<");
     let other = [fields[0], fields[1], fields[2], ("content", "something else")];
     let again = ann.post("/b/general/write", &other).await;
-    again.assert(422).says("sent before").says("something else");
+    again.assert(422).says("already been sent").says("something else");
     assert_ne!(again.hidden("once"), idempotency);
 }
 
@@ -41,12 +41,12 @@ async fn nobody_else_sends_a_members_forms() {
     let token = ann.get("/b/general/write").await.hidden("form_token");
     let fields = [("form_token", token.as_str()), ("title", "t"), ("content", "kept text")];
     for origin in [("sec-fetch-site", "cross-site"), ("origin", "https://evil.example"), ("x-none", "")] {
-        ann.post_with("/b/general/write", &[origin], &fields).await.assert(403).says("did not come from this site");
+        ann.post_with("/b/general/write", &[origin], &fields).await.assert(403).says("was sent from another site");
     }
-    bob.post("/b/general/write", &fields).await.assert(422).says("another session").says("kept text");
+    bob.post("/b/general/write", &fields).await.assert(422).says("before you last signed in").says("kept text");
     let without = [("title", "t"), ("content", "kept text")];
-    ann.post("/b/general/write", &without).await.assert(422).says("another session");
-    site.guest().post("/b/general/write", &fields).await.assert(422).says("session has ended").says("kept text");
+    ann.post("/b/general/write", &without).await.assert(422).says("before you last signed in");
+    site.guest().post("/b/general/write", &fields).await.assert(422).says("You have been signed out").says("kept text");
     for path in ["/articles/1/like", "/sign-out", "/articles/1/delete", "/comments/1/delete", "/members/1/role"] {
         ann.post(path, &without).await.assert(403);
     }
@@ -87,7 +87,7 @@ async fn an_edit_that_came_second_says_so_and_keeps_its_text() {
     let hidden = [("form_token", token.as_str()), ("version", version.as_str())];
     ann.post(&edit, &[&hidden[..], &fields("second")].concat()).await.leads_to();
     let late = ann.post(&edit, &[&hidden[..], &fields("third, typed long")].concat()).await;
-    late.assert(409).says("Somebody else changed this article").says("third, typed long");
+    late.assert(409).says("Someone else edited this article").says("third, typed long");
     let version = late.hidden("version");
     let hidden = [("form_token", token.as_str()), ("version", version.as_str())];
     assert_eq!(ann.post(&edit, &[&hidden[..], &fields("third")].concat()).await.leads_to(), article);
@@ -155,7 +155,7 @@ async fn replies_have_a_page_for_those_without_a_script_and_a_part_for_those_wit
     assert!(written.text().starts_with("<li class=\"comment\""));
     let wrong = [("form_token", token.as_str()), ("content", ""), ("parent", &root)];
     let refused = ann.post_with(&format!("{article}/comments"), &ours, &wrong).await;
-    assert_eq!(refused.assert(422).text(), "must not be blank");
+    assert_eq!(refused.assert(422).text(), "Text: must not be blank");
 }
 
 #[tokio::test]
@@ -167,4 +167,43 @@ async fn a_preview_is_for_members_and_shows_what_will_be() {
     let shown = ann.post("/preview", &fields).await;
     shown.assert(200).says("<strong>b</strong>").is_silent_about("<script>");
     site.guest().post("/preview", &fields).await.assert(401);
+}
+
+#[tokio::test]
+async fn nobody_is_offered_a_reply_that_would_be_refused() {
+    let site = TestSite::open().await;
+    let ann = site.member("ann").await;
+    let article = ann.write("trees", "A tree", "text").await;
+    let (mut parent, mut comments) = (String::new(), Vec::new());
+    for depth in 1..=8 {
+        parent = ann.comment(&article, &format!("at depth {depth}"), &parent).await;
+        comments.push(parent.clone());
+    }
+    let thread = ann.get(&format!("{article}?thread={}", comments[5])).await;
+    let offers = |id: &str| format!("href=\"/comments/{id}/reply\"");
+    thread.says("at depth 8").says(&offers(&comments[6])).is_silent_about(&offers(&comments[7]));
+    let article = ann.write("general", "Two levels", "text").await;
+    let root = ann.comment(&article, "root", "").await;
+    let reply = ann.comment(&article, "reply", &root).await;
+    ann.get(&article).await.says(&offers(&root)).is_silent_about(&offers(&reply));
+}
+
+#[tokio::test]
+async fn a_deletion_is_confirmed_once_on_the_next_page() {
+    let site = TestSite::open().await;
+    let ann = site.member("ann").await;
+    let article = ann.write("general", "t", "c").await;
+    let comment = ann.comment(&article, "words", "").await;
+    let path = format!("/comments/{comment}/delete");
+    let there = ann.submit(&path, &path, &[]).await.leads_to();
+    ann.get(&there).await.says("The comment was deleted.");
+    ann.get(&there).await.is_silent_about("The comment was deleted.");
+    let path = format!("{article}/delete");
+    assert_eq!(ann.submit(&path, &path, &[]).await.leads_to(), "/b/general");
+    ann.get("/b/general").await.says("The article was deleted.");
+    ann.get("/b/general").await.is_silent_about("The article was deleted.");
+    // A guest's word is theirs, and in no page that others share.
+    ann.submit("/", "/sign-out", &[]).await.leads_to();
+    ann.get("/").await.says("You are signed out.");
+    site.guest().get("/").await.is_silent_about("You are signed out.");
 }

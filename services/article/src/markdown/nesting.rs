@@ -1,14 +1,15 @@
 //! Keeps nesting shallow. Quotes, lists, emphasis and links nest as deep as a text is long; the parser takes that in its
 //! stride, but the cleaner and whoever shows the HTML should not meet a tree of ten thousand levels.
 
-use comrak::Node;
 use comrak::nodes::NodeValue;
+use comrak::{Arena, Node};
+use madang_board::text::is_blank;
 
 use super::NESTING_MAX;
 
 /// Moves up what is nested deeper than [`NESTING_MAX`], and turns images into links to them: readers of a page should
-/// not be counted by whoever hosts a picture.
-pub(super) fn cap<'a>(root: Node<'a>) {
+/// not be counted by whoever hosts a picture. A link that nobody would see shows its address.
+pub(super) fn cap<'a>(arena: &'a Arena<'a>, root: Node<'a>) {
     let mut pending = vec![Place { node: root, depth: 0, in_link: false }];
     while let Some(Place { node, depth, in_link }) = pending.pop() {
         let mut next = node.first_child();
@@ -26,6 +27,9 @@ pub(super) fn cap<'a>(root: Node<'a>) {
             }
             if let Nesting::Image = kind {
                 image_to_link(child);
+            }
+            if matches!(kind, Nesting::Link | Nesting::Image) && shows_nothing(child) {
+                show_address(arena, child);
             }
             if child.first_child().is_some() {
                 pending.push(Place {
@@ -89,4 +93,22 @@ fn image_to_link(node: Node<'_>) {
         let link = std::mem::take(link);
         data.value = NodeValue::Link(link);
     }
+}
+
+/// Whether a link has no text at all. Links do not nest, so no node is looked at for two of them.
+fn shows_nothing(link: Node<'_>) -> bool {
+    link.descendants().all(|node| match &node.data.borrow().value {
+        NodeValue::Text(text) => is_blank(text),
+        NodeValue::Code(code) => is_blank(&code.literal),
+        NodeValue::HtmlInline(html) => is_blank(html),
+        _ => true,
+    })
+}
+
+fn show_address<'a>(arena: &'a Arena<'a>, link: Node<'a>) {
+    let address = match &link.data.borrow().value {
+        NodeValue::Link(link) => link.url.clone(),
+        _ => return,
+    };
+    link.append(arena.alloc(NodeValue::Text(address.into()).into()));
 }

@@ -1,6 +1,10 @@
 //! Text that needs no Markdown parser: paragraphs without any character that could mean something, which is most of
 //! what people write; and text shown exactly as written, when the parser will not do.
 
+use std::borrow::Cow;
+
+use madang_board::text::is_forbidden;
+
 /// The HTML of a text that holds nothing but plain paragraphs: the same as the parser's, many times faster. `None` for
 /// any text that might be more; a property test compares both.
 pub(super) fn render_paragraphs(text: &str) -> Option<String> {
@@ -13,10 +17,24 @@ pub(super) fn render_paragraphs(text: &str) -> Option<String> {
     let paragraphs = text.split("\n\n").map(|lines| lines.trim_matches('\n'));
     for paragraph in paragraphs.filter(|lines| !lines.is_empty()) {
         html.push_str("<p>");
-        html.push_str(paragraph);
+        for (number, line) in paragraph.split('\n').enumerate() {
+            if number > 0 {
+                html.push_str("<br>\n");
+            }
+            html.push_str(line);
+        }
         html.push_str("</p>\n");
     }
     Some(html)
+}
+
+/// The text without the characters that HTML forbids: controls other than tab and line ends, and non-characters.
+pub(super) fn without_controls(text: &str) -> Cow<'_, str> {
+    if text.chars().any(is_forbidden) {
+        Cow::Owned(text.chars().filter(|char| !is_forbidden(*char)).collect())
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 /// Whether every line starts with a letter, ends without a space, and holds only characters without a meaning there.

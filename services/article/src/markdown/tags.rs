@@ -56,6 +56,10 @@ fn pass_tag<'a>(rest: &'a str, open: &mut Vec<&'a str>, passed: &mut String) -> 
             passed.push_str(LINK_REL);
             passed.push_str("\">");
         }
+        "pre tabindex=\"0\"" if open.len() < DEPTH_MAX => {
+            open.push("pre");
+            passed.push_str("<pre tabindex=\"0\">");
+        }
         _ => {
             match tag.strip_prefix('/') {
                 Some(name) => (open.pop()? == name).then_some(())?,

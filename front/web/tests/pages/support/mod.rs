@@ -6,4 +6,4 @@ mod site;
 
 pub(crate) use answer::Answer;
 pub(crate) use person::Person;
-pub(crate) use site::{PASSWORD, TestSite};
+pub(crate) use site::{PASSWORD, TestSite, served};

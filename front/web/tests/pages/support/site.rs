@@ -4,20 +4,21 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use axum::Router;
+use axum::extract::Request;
 use jiff::tz::TimeZone;
 use madang_article::markdown::Markdown;
 use madang_article::{ArticleService, BoardDraft};
 use madang_article_read::ReadService;
-use madang_board::{Actor, CommentMode, Role};
+use madang_board::{Actor, ArticleId, CommentMode, Role};
 use madang_comment::{CommentService, DepthMax};
 use madang_event::Envelope;
-use madang_hot_article::{HotService, Progress, SiteDays};
+use madang_hot_article::{Counts, HotChange, HotService, HotStore as _, Offsets, Progress, Reading, SiteDays, Tally};
 use madang_kernel::{IdGenerator, NodeId, NodeLease, StoreError, SystemClock, Timestamp};
 use madang_like::LikeService;
 use madang_member::{MemberOptions, MemberService, Moderated, Moderation};
 use madang_memory::{MemoryReadModel, local_owners};
-use madang_messaging::{AfterCommit, OnError, Supervisor};
-use madang_server::{PartState, Readiness, RequestPolicy};
+use madang_messaging::{AfterCommit, GroupId, OnError, Supervisor};
+use madang_server::{Admission, Pages, PartState, Readiness, RequestMetrics, RequestPolicy};
 use madang_sqlite::{
     Sqlite, SqliteArticles, SqliteComments, SqliteDeadLetters, SqliteHot, SqliteLikes, SqliteLog, SqliteMembers,
     SqliteModeration, SqliteOptions, SqliteViews,
@@ -106,8 +107,15 @@ impl TestSite {
         state.articles.ensure_first_board().await.unwrap();
         let trees = BoardDraft { slug: "trees".into(), title: "Trees".into(), comment_mode: CommentMode::Tree };
         state.articles.create_board(&god(), trees, None).await.unwrap();
-        let pages = madang_web::router(state.clone());
+        let pages = served(state.clone());
         Self { state, pages, live, db, _directory: directory }
+    }
+
+    /// The same site with pages that are given something else.
+    pub(crate) fn with(mut self, change: impl FnOnce(&mut WebState)) -> Self {
+        change(&mut self.state);
+        self.pages = served(self.state.clone());
+        self
     }
 
     /// A guest.
@@ -130,6 +138,15 @@ impl TestSite {
         person
     }
 
+    /// Has an article score today and yesterday, as after a change of the site's time zone.
+    pub(crate) async fn make_hot(&self, article_id: ArticleId) {
+        let today = SiteDays::new(TimeZone::UTC).day_of(self.state.clock.now());
+        let counts = Counts { likes: Reading::new(3, 1), ..Counts::default() };
+        let changes = [today, today.minus(1)].map(|day| HotChange { day, article_id, tally: Tally::Live(counts) });
+        let done = Offsets { group: GroupId::new("hot-article"), positions: Vec::new() };
+        SqliteHot::new(self.db.clone()).apply(changes.into(), done).await.unwrap();
+    }
+
     /// Takes the store away.
     pub(crate) async fn lose_store(&self) {
         self.db.close().await;
@@ -149,6 +166,19 @@ impl Person {
         let answer = self.submit(article, &path, &[("content", content), ("parent", parent)]).await;
         answer.leads_to().split_once("#c").unwrap().1.to_owned()
     }
+}
+
+/// The pages as the product serves them: behind admission control, with their page for addresses that lead nowhere.
+pub(crate) fn served(state: WebState) -> Router {
+    let policy = state.policy.clone();
+    let Pages { router, refusals } = madang_web::pages(state);
+    let lost = refusals.clone();
+    let metrics = Arc::new(RequestMetrics::new([]));
+    router.fallback(async move |request: Request| lost.not_found(request)).layer(Admission::with_pages(
+        policy,
+        metrics,
+        Some(refusals),
+    ))
 }
 
 /// An administrator without a row.
