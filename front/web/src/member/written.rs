@@ -117,9 +117,9 @@ fn words(web: &Web, items: &[Comment]) -> Markup {
     html! {
         ol.entries {
             @for comment in items {
-                @if let Some(html) = web.rendered_comments.html(comment) {
+                @if let Some(html) = &comment.content_html {
                     li {
-                        p.said { a href={ "/comments/" (comment.comment_id) } { bdi { (excerpt(&html, WORDS_CHARS_MAX)) } } }
+                        p.said { a href={ "/comments/" (comment.comment_id) } { bdi { (excerpt(html, WORDS_CHARS_MAX)) } } }
                         p.facts { span { (web.time.whole(comment.created_at)) } }
                     }
                 }

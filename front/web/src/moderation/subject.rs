@@ -50,12 +50,11 @@ pub(super) async fn subjects(web: &Web, reports: &[Report]) -> Result<Vec<Subjec
                     Err(CommentError::NotFound(_)) => return Ok(Subject::Deleted),
                     Err(error) => return Err(error.into()),
                 };
-                let html = web.rendered_comments.html(&comment);
-                Ok(match (html, &comment.writer) {
+                Ok(match (&comment.content_html, &comment.writer) {
                     (Some(html), Some(by)) => Subject::Present(Quoted {
                         path: format!("/comments/{id}"),
                         title: None,
-                        text: excerpt(&html, TEXT_CHARS_MAX),
+                        text: excerpt(html, TEXT_CHARS_MAX),
                         writer: writer(by),
                     }),
                     _ => Subject::Deleted,
