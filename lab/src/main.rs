@@ -8,6 +8,9 @@ use clap::Parser;
 enum Program {
     /// Lists the experiments with their questions.
     List,
+    /// What experiments start to kill it.
+    #[command(flatten)]
+    Child(madang_lab::children::Child),
 }
 
 fn main() -> anyhow::Result<()> {
@@ -18,5 +21,6 @@ fn main() -> anyhow::Result<()> {
             }
             Ok(())
         }
+        Program::Child(child) => child.run(),
     }
 }

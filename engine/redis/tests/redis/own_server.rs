@@ -110,6 +110,37 @@ impl OwnCluster {
     pub(crate) fn options(&self) -> RedisOptions {
         quicker(patient(RedisOptions::cluster("t", self.nodes.iter().map(OwnServer::url).collect())))
     }
+
+    /// Moves a slot and its keys, one by one, from the node that has it to the other.
+    pub(crate) async fn move_slot(&self, slot: u16, from: usize) {
+        let (source, target) = (&self.nodes[from], &self.nodes[1 - from]);
+        let (mut source_conn, mut target_conn) = (connect(&source.url()).await, connect(&target.url()).await);
+        let my_id = || redis::cmd("CLUSTER").arg("MYID").to_owned();
+        let source_id: String = my_id().query_async(&mut source_conn).await.unwrap();
+        let target_id: String = my_id().query_async(&mut target_conn).await.unwrap();
+        let set = |state: &str, id: &str| redis::cmd("CLUSTER").arg("SETSLOT").arg(slot).arg(state).arg(id).to_owned();
+        set("IMPORTING", &source_id).exec_async(&mut target_conn).await.unwrap();
+        set("MIGRATING", &target_id).exec_async(&mut source_conn).await.unwrap();
+        loop {
+            let mut keys = redis::cmd("CLUSTER");
+            keys.arg("GETKEYSINSLOT").arg(slot).arg(1);
+            let keys: Vec<String> = keys.query_async(&mut source_conn).await.unwrap();
+            let Some(key) = keys.first() else { break };
+            let mut migrate = redis::cmd("MIGRATE");
+            migrate.arg("127.0.0.1").arg(target.port).arg(key).arg(0).arg(5_000);
+            migrate.exec_async(&mut source_conn).await.unwrap();
+            // So that callers meet a slot of which only a part has moved.
+            tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+        }
+        set("NODE", &target_id).exec_async(&mut target_conn).await.unwrap();
+        set("NODE", &target_id).exec_async(&mut source_conn).await.unwrap();
+    }
+
+    /// The slot of a key.
+    pub(crate) async fn slot(&self, key: &str) -> u16 {
+        let mut connection = connect(&self.nodes[0].url()).await;
+        redis::cmd("CLUSTER").arg("KEYSLOT").arg(key).query_async(&mut connection).await.unwrap()
+    }
 }
 
 /// A server that is away must not cost a test long.
