@@ -1,13 +1,18 @@
 //! The servers of `cargo xtask stack`, as the Lab sees them: where they are, and how to take one away and bring it back.
 
+use std::net::TcpListener;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use rustix::process::{Pid, Signal, kill_process};
 use serde::Deserialize;
 use tokio::process::Command;
+
+/// How long a server that was killed may hold its port.
+const PORT_FREE_MAX: Duration = Duration::from_secs(30);
 
 /// What a stack is made of.
 #[derive(Debug, Clone, Copy)]
@@ -54,6 +59,15 @@ struct Server {
 #[derive(Deserialize)]
 struct Process {
     pid: i32,
+}
+
+impl Process {
+    /// Gone, or waiting for its parent to notice.
+    fn has_ended(&self) -> bool {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid));
+        // The state stands behind the name, which is in parentheses and may hold anything.
+        stat.map_or(true, |stat| stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with(['Z', 'X'])))
+    }
 }
 
 impl Stack {
@@ -142,7 +156,20 @@ impl Stack {
 
     /// Starts whatever of the stack has ended, on its old port and data, and waits until it answers.
     pub async fn start_what_ended(&self) -> anyhow::Result<()> {
+        self.wait_for_ports().await?;
         self.xtask(&self.options()?.arguments()).await
+    }
+
+    /// A server that was killed a moment ago may still hold its port.
+    async fn wait_for_ports(&self) -> anyhow::Result<()> {
+        let until = Instant::now() + PORT_FREE_MAX;
+        for Server { name, port, process } in self.state()?.servers {
+            while process.as_ref().is_some_and(Process::has_ended) && TcpListener::bind(("127.0.0.1", port)).is_err() {
+                ensure!(Instant::now() < until, "{name} has ended, and its port {port} is not free");
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        }
+        Ok(())
     }
 
     fn signal(&self, server: &str, signal: Signal) -> anyhow::Result<()> {

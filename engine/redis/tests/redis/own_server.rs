@@ -136,6 +136,27 @@ impl OwnCluster {
         set("NODE", &target_id).exec_async(&mut source_conn).await.unwrap();
     }
 
+    /// Waits until both nodes say the same of who owns what, and since which epoch: two that take slots before they have
+    /// heard of one another would get the same epoch.
+    pub(crate) async fn settle(&self) {
+        eventually("both nodes agree", || async {
+            let mut said = Vec::new();
+            for node in &self.nodes {
+                let mut connection = connect(&node.url()).await;
+                let text: String = redis::cmd("CLUSTER").arg("NODES").query_async(&mut connection).await.unwrap();
+                let claim = |line: &str| {
+                    let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+                    [&words[..1], &words[6..7], &words[8..]].concat()
+                };
+                let mut claims: Vec<Vec<String>> = text.lines().map(claim).collect();
+                claims.sort();
+                said.push(claims);
+            }
+            said[0] == said[1]
+        })
+        .await;
+    }
+
     /// The slot of a key.
     pub(crate) async fn slot(&self, key: &str) -> u16 {
         let mut connection = connect(&self.nodes[0].url()).await;

@@ -15,7 +15,7 @@ static COUNT_BOTH: LazyLock<Script> =
 const CALLERS: usize = 8;
 /// Groups of keys, each with a slot of its own.
 const GROUPS: usize = 4;
-/// How often each slot moves.
+/// How often one node takes all slots of the groups.
 const MOVES: usize = 12;
 
 fn keys(redis: &Redis, tag: &Tag) -> [String; 2] {
@@ -42,12 +42,18 @@ async fn slots_that_move_while_callers_work_reach_none_of_them_and_lose_no_count
     let redis = Redis::connect(&cluster.options()).await.unwrap();
     let stop = Arc::new(AtomicBool::new(false));
     let moving = async {
+        let mut slots = Vec::new();
+        for group in 0..GROUPS {
+            let slot = cluster.slot(&redis.key(&Tag::new(group), ":one")).await;
+            slots.push((slot, usize::from(slot >= 8_192)));
+        }
         for number in 0..MOVES {
-            for group in 0..GROUPS {
-                let slot = cluster.slot(&redis.key(&Tag::new(group), ":one")).await;
-                let home = usize::from(slot >= 8_192);
-                cluster.move_slot(slot, (home + number) % 2).await;
+            let to = number % 2;
+            for (slot, owner) in slots.iter_mut().filter(|(_, owner)| *owner != to) {
+                cluster.move_slot(*slot, *owner).await;
+                *owner = to;
             }
+            cluster.settle().await;
         }
         stop.store(true, Ordering::Relaxed);
     };

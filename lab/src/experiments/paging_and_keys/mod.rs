@@ -22,7 +22,7 @@ const PAGE: u64 = 30;
 /// What takes longer is a violation.
 const BOUND: Duration = Duration::from_millis(50);
 /// Each question is asked so often, and the quickest answer counts: the machine does other things too.
-const ASKED: u32 = 3;
+const ASKED: u32 = 2;
 /// How deep pages lie, in hundredths of all rows.
 const DEPTHS: [u64; 5] = [0, 10, 40, 70, 98];
 
@@ -101,7 +101,7 @@ impl Experiment for PagingAndKeys {
     }
 
     fn counted(&self) -> &'static str {
-        "A trial is a page of 30 at some depth, or a count; a violation is one whose quickest of three answers takes more \
+        "A trial is a page of 30 at some depth, or a count; a violation is one whose quickest of two answers takes more \
          than 50 ms, or is wrong."
     }
 
@@ -121,7 +121,7 @@ impl Experiment for PagingAndKeys {
     }
 
     async fn run(&self, lab: &Lab) -> anyhow::Result<Finding> {
-        let count = lab.scale.pick(600_000, 5_000_000);
+        let count = lab.scale.pick(300_000, 5_000_000);
         let scratch = Scratch::make(&lab.stack.mysql(2)?, "lab_paging").await?;
         let mut conn = scratch.connect().await?;
         lab.progress(format!("making {count} rows"));

@@ -1,12 +1,15 @@
 //! The cluster as its operator sees it: which node owns a slot, how often clients were redirected, and slots that move.
 
-use std::time::Duration;
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use redis::aio::MultiplexedConnection;
 
 /// How long a key may take to move, in milliseconds.
 const MIGRATE_TIMEOUT_MS: u32 = 5_000;
+/// How long nodes may take to agree.
+const AGREE_MAX: Duration = Duration::from_secs(30);
 /// Between two keys of a slot that moves, so that clients meet a slot of which only a part has moved.
 const BETWEEN_KEYS: Duration = Duration::from_millis(2);
 
@@ -104,13 +107,41 @@ impl Cluster {
         }
         // The new owner first: until it says so, the old one still sends clients there by ASK.
         set_slot(target, slot, "NODE", &target.id).await?;
-        // So that what others still say of the slot is older than what the new owner says.
-        redis::cmd("CLUSTER").arg("BUMPEPOCH").exec_async(&mut target.connection.clone()).await?;
         for node in self.nodes.iter().filter(|node| node.id != target.id) {
             set_slot(node, slot, "NODE", &target.id).await?;
         }
         Ok(())
     }
+}
+
+impl Cluster {
+    /// Waits until all nodes say the same of who owns what. A node that takes slots gets a new epoch by itself; two that do so
+    /// before they have heard of one another get the same one, and a slot may end with nobody.
+    pub(super) async fn settle(&self) -> anyhow::Result<()> {
+        let until = Instant::now() + AGREE_MAX;
+        loop {
+            let mut said = BTreeSet::new();
+            for node in &self.nodes {
+                let mut connection = node.connection.clone();
+                let text: String = redis::cmd("CLUSTER").arg("NODES").query_async(&mut connection).await?;
+                said.insert(claims(&text));
+            }
+            if said.len() == 1 {
+                return Ok(());
+            }
+            ensure!(Instant::now() < until, "the nodes do not agree: {said:?}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+}
+
+/// Who owns what and since which epoch, in what `CLUSTER NODES` says.
+fn claims(nodes: &str) -> BTreeSet<String> {
+    let claim = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        [words.get(..1), words.get(6..7), words.get(8..)].into_iter().flatten().flatten().copied().collect::<Vec<_>>().join(" ")
+    };
+    nodes.lines().map(claim).collect()
 }
 
 async fn set_slot(node: &Node, slot: u16, state: &str, other: &str) -> anyhow::Result<()> {
@@ -148,6 +179,15 @@ b2 127.0.0.1:2@12 master - 0 1 2 connected 100-199 201-16383 [300-<-a1]
 ";
         assert!(owns(nodes, 0) && owns(nodes, 99) && owns(nodes, 200));
         assert!(!owns(nodes, 150) && !owns(nodes, 201) && !owns(nodes, 300) && !owns("", 1));
+    }
+
+    #[test]
+    fn nodes_agree_when_they_name_the_same_owners_and_epochs() {
+        let one = "a1 h:1@2 myself,master - 0 7 1 connected 0-99\nb2 h:3@4 master - 0 9 2 connected 100-199\n";
+        let other = "b2 h:3@4 myself,master - 0 0 2 connected 100-199\na1 h:1@2 master - 0 1 1 connected 0-99\n";
+        assert_eq!(claims(one), claims(other));
+        assert_ne!(claims(one), claims(&other.replace("0-99", "0-98")));
+        assert_ne!(claims(one), claims(&other.replace(" 2 connected", " 3 connected")));
     }
 
     #[test]

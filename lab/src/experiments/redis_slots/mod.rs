@@ -94,7 +94,7 @@ impl Experiment for RedisSlots {
 
     async fn run(&self, lab: &Lab) -> anyhow::Result<Finding> {
         let urls = lab.stack.redis_cluster()?;
-        let cluster = Arc::new(Cluster::connect(&urls).await?);
+        let cluster = Cluster::connect(&urls).await?;
         let calls_each = lab.scale.pick(400, 4_000);
         let moves = lab.scale.pick(60, 500);
         let naive = Arc::new(naive::Client::connect(&cluster, ACCOUNTS).await?);
@@ -265,12 +265,21 @@ async fn while_slots_move(
         }
     }
     let redirections = cluster.redirections().await?.since(before);
-    for (slot, home) in slots {
-        if cluster.owner(slot).await? != home {
-            cluster.move_slot(slot, home).await?;
-        }
+    for node in 0..cluster.nodes.len() {
+        let homeless = slots.iter().filter(|(_, home)| *home == node).map(|(slot, _)| *slot);
+        move_all(cluster, homeless, node).await?;
     }
     moved.map(|()| (sum, redirections))
+}
+
+/// Moves those of these slots that are elsewhere to one node, and waits until all nodes know.
+async fn move_all(cluster: &Cluster, slots: impl Iterator<Item = u16>, to: usize) -> anyhow::Result<()> {
+    for slot in slots {
+        if cluster.owner(slot).await? != to {
+            cluster.move_slot(slot, to).await?;
+        }
+    }
+    cluster.settle().await
 }
 
 async fn move_slots(
@@ -281,13 +290,18 @@ async fn move_slots(
     moves: u64,
 ) -> anyhow::Result<()> {
     let mut chance = StdRng::seed_from_u64(lab.seed);
-    for done in 0..moves {
-        let (slot, _) = slots[chance.random_range(0..slots.len())];
-        let to = (cluster.owner(slot).await? + chance.random_range(1..cluster.nodes.len())) % cluster.nodes.len();
-        cluster.move_slot(slot, to).await?;
-        if done % 10 == 0 {
-            lab.progress(format!("{}: {done}/{moves} slots moved", work.name()));
+    let (mut done, mut to) = (0, 0);
+    while done < moves {
+        // One node takes all that it does not have, as when a cluster is made smaller; then the next one does.
+        to = (to + chance.random_range(1..cluster.nodes.len())) % cluster.nodes.len();
+        for (slot, _) in slots {
+            if done < moves && cluster.owner(*slot).await? != to {
+                cluster.move_slot(*slot, to).await?;
+                done += 1;
+            }
         }
+        cluster.settle().await?;
+        lab.progress(format!("{}: {done}/{moves} slots moved", work.name()));
     }
     Ok(())
 }
