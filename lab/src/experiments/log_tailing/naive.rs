@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use madang_kernel::{Clock as _, SystemClock};
 use mysql_async::Conn;
 use mysql_async::prelude::Queryable as _;
 use rand::SeedableRng as _;
@@ -34,8 +35,9 @@ pub(super) async fn immediate(mut conn: Conn, mut marking: Conn, seed: u64, paus
     let mut chance = StdRng::seed_from_u64(seed);
     loop {
         let event: Event = outbox::write(&mut conn, &mut chance).await?;
+        let committed_at_ms = SystemClock.now().as_millis();
         // Killed before this line, it has told nobody.
-        println!("{}", event.line());
+        println!("{}", event.line_of_commit_at(committed_at_ms));
         marking.exec_drop("UPDATE outbox SET sent = 1 WHERE id = ?", (event.id,)).await?;
         tokio::time::sleep(pause).await;
     }

@@ -37,14 +37,21 @@ impl Event {
         format!("{} {} {}", self.id, self.account, self.version)
     }
 
-    pub(super) fn read(line: &str) -> Option<Self> {
+    /// The same by who committed it, and knows when: in Unix milliseconds.
+    pub(super) fn line_of_commit_at(self, committed_at_ms: i64) -> String {
+        format!("{} {committed_at_ms}", self.line())
+    }
+
+    /// The event of a line, and when it was committed, where the line tells that.
+    pub(super) fn read(line: &str) -> Option<(Self, Option<i64>)> {
         let mut words = line.split(' ');
         let event = Self {
             id: words.next()?.parse().ok()?,
             account: words.next()?.parse().ok()?,
             version: words.next()?.parse().ok()?,
         };
-        words.next().is_none().then_some(event)
+        let committed_at_ms = words.next().map(str::parse).transpose().ok()?;
+        words.next().is_none().then_some((event, committed_at_ms))
     }
 }
 
@@ -79,8 +86,9 @@ mod tests {
     #[test]
     fn an_event_is_read_as_it_was_published() {
         let event = Event { id: 7, account: 3, version: 12 };
-        assert_eq!(Event::read(&event.line()), Some(event));
-        for line in ["", "1 2", "1 2 3 4", "1 x 3"] {
+        assert_eq!(Event::read(&event.line()), Some((event, None)));
+        assert_eq!(Event::read(&event.line_of_commit_at(99)), Some((event, Some(99))));
+        for line in ["", "1 2", "1 2 3 4 5", "1 2 3 x", "1 x 3"] {
             assert_eq!(Event::read(line), None, "{line}");
         }
     }

@@ -9,6 +9,8 @@ use super::programs::{POLL, rows_of};
 
 /// Polls for rows that are not sent; younger ones are left to whoever wrote them.
 pub(super) async fn state(mut conn: Conn, min_age: Duration) -> anyhow::Result<()> {
+    // So that marking rows locks these and no gap that others insert into.
+    conn.query_drop("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED").await?;
     let age_us = u64::try_from(min_age.as_micros())?;
     loop {
         let unsent = "SELECT id, account, version FROM outbox FORCE INDEX (unsent) \

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
+use madang_kernel::{Clock as _, SystemClock};
 use mysql_async::Conn;
 use mysql_async::prelude::Queryable as _;
 use rand::rngs::StdRng;
@@ -49,6 +50,8 @@ pub(super) struct Ran {
 }
 
 type Shared<T> = Arc<Mutex<T>>;
+/// When each event was committed, by its id.
+type Commits = Shared<BTreeMap<u64, Instant>>;
 
 fn lock<T>(shared: &Shared<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
@@ -62,6 +65,7 @@ struct Publishers<'a> {
     reader_url: String,
     state: PathBuf,
     published: Shared<Published>,
+    commits: Commits,
     /// By what each runs.
     children: Vec<(Program, Child)>,
     listening: JoinSet<()>,
@@ -101,12 +105,18 @@ impl Publishers<'_> {
         }
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true).spawn()?;
         let mut lines = BufReader::new(child.stdout.take().context("a pipe")?).lines();
-        let published = Arc::clone(&self.published);
+        let (published, commits) = (Arc::clone(&self.published), Arc::clone(&self.commits));
         self.listening.spawn(async move {
             while let Ok(Some(line)) = lines.next_line().await {
-                if let Some(event) = Event::read(&line) {
-                    lock(&published).note(event, Instant::now());
+                let Some((event, committed_at_ms)) = Event::read(&line) else { continue };
+                let now = Instant::now();
+                if let Some(committed_at_ms) = committed_at_ms {
+                    // Clocks of two processes of one machine, to the millisecond.
+                    let ago = SystemClock.now().as_millis().saturating_sub(committed_at_ms);
+                    let ago = Duration::from_millis(u64::try_from(ago).unwrap_or(0));
+                    lock(&commits).insert(event.id, now.checked_sub(ago).unwrap_or(now));
                 }
+                lock(&published).note(event, now);
             }
         });
         self.children.push((program, child));
@@ -180,6 +190,7 @@ pub(super) async fn run(lab: &Lab, server: &str, way: Way, length: Duration, kil
         reader_url,
         state,
         published: Shared::default(),
+        commits: Commits::default(),
         children: Vec::new(),
         listening: JoinSet::new(),
         starts: 0,
@@ -188,9 +199,9 @@ pub(super) async fn run(lab: &Lab, server: &str, way: Way, length: Duration, kil
         publishers.start(*program)?;
     }
     let began = Instant::now();
-    let mut load = Load::start(&scratch, way, lab.seed).await?;
+    let mut load = Load::start(&scratch, &publishers, lab.seed).await?;
     tokio::time::sleep(length / 2).await;
-    let undisturbed = load.commits();
+    let undisturbed = lock(&publishers.commits).clone();
     disturb(&mut publishers, length / 2, kills).await?;
     publishers.end_writers().await?;
     load.end().await?;
@@ -230,24 +241,19 @@ async fn disturb(publishers: &mut Publishers<'_>, length: Duration, kills: u64) 
 /// Transactions of this process, for ways whose publishers do not write themselves.
 struct Load {
     stop: Arc<AtomicBool>,
-    commits: Shared<BTreeMap<u64, Instant>>,
     tasks: JoinSet<anyhow::Result<()>>,
 }
 
 impl Load {
-    async fn start(scratch: &Scratch, way: Way, seed: u64) -> anyhow::Result<Self> {
-        let mut load = Self { stop: Arc::default(), commits: Shared::default(), tasks: JoinSet::new() };
-        let writers = if way.programs().contains(&Program::Writer) { 0 } else { WRITERS };
+    async fn start(scratch: &Scratch, publishers: &Publishers<'_>, seed: u64) -> anyhow::Result<Self> {
+        let mut load = Self { stop: Arc::default(), tasks: JoinSet::new() };
+        let writers = if publishers.way.programs().contains(&Program::Writer) { 0 } else { WRITERS };
         for writer in 0..writers {
             let conn = scratch.connect().await?;
             let chance = StdRng::seed_from_u64(seed ^ (writer << 32));
-            load.tasks.spawn(write(conn, chance, Arc::clone(&load.stop), Arc::clone(&load.commits)));
+            load.tasks.spawn(write(conn, chance, Arc::clone(&load.stop), Arc::clone(&publishers.commits)));
         }
         Ok(load)
-    }
-
-    fn commits(&self) -> BTreeMap<u64, Instant> {
-        lock(&self.commits).clone()
     }
 
     async fn end(&mut self) -> anyhow::Result<()> {
@@ -263,7 +269,7 @@ async fn write(
     mut conn: Conn,
     mut chance: StdRng,
     stop: Arc<AtomicBool>,
-    commits: Shared<BTreeMap<u64, Instant>>,
+    commits: Commits,
 ) -> anyhow::Result<()> {
     while !stop.load(Ordering::Relaxed) {
         let event = outbox::write(&mut conn, &mut chance).await?;

@@ -44,7 +44,9 @@ pub(super) async fn follow(conn: Conn, database: &str, state: &Path) -> anyhow::
     while let Some(event) = stream.next().await {
         let event = event?;
         match event.read_data()? {
-            Some(EventData::RotateEvent(rotate)) => {
+            // The server also makes one up when it begins a file; before it has said whether events carry a checksum, that of
+            // this one is taken for the end of the name. It tells nothing new.
+            Some(EventData::RotateEvent(rotate)) if behind(&event) > 0 => {
                 place = Place { file: rotate.name().into_owned(), position: rotate.position() };
             }
             Some(EventData::RowsEvent(rows)) => {
@@ -68,6 +70,7 @@ fn is_ours(table: &TableMapEvent<'_>, database: &str) -> bool {
     table.database_name() == database && table.table_name() == TABLE
 }
 
+/// Where the event behind this one begins; 0 of one that is not in the log, but made up for this connection.
 fn behind(event: &LogEvent) -> u64 {
     u64::from(event.header().log_pos())
 }

@@ -59,7 +59,9 @@ fn kind_of(error: &str) -> String {
     // redis-rs describes errors in words: "CrossSlot", "An error was signalled by the server - Moved: …".
     let lower = error.to_lowercase().replace(' ', "");
     let found = known.into_iter().find(|kind| lower.contains(&kind.to_lowercase()));
-    found.map_or_else(|| error.chars().take(60).collect(), str::to_owned)
+    // What EXEC answers in place of its results is of no type that redis-rs expects, and it does not repeat it.
+    let in_exec = lower.contains("parsingmultiresponse").then_some("CROSSSLOT");
+    found.or(in_exec).map_or_else(|| error.chars().take(60).collect(), str::to_owned)
 }
 
 #[async_trait]
@@ -359,6 +361,7 @@ mod tests {
         assert_eq!(kind_of("\"CrossSlot\": Keys in request don't hash to the same slot"), "CROSSSLOT");
         assert_eq!(kind_of("An error was signalled by the server - Moved: 12 127.0.0.1:1"), "MOVED");
         assert_eq!(kind_of("EXECABORT: Transaction discarded because of previous errors."), "EXECABORT");
+        assert_eq!(kind_of("Invalid response when parsing multi response - UnexpectedReturnType"), "CROSSSLOT");
         assert_eq!(kind_of("part 3 did not answer a moment ago"), "part 3 did not answer a moment ago");
     }
 }
