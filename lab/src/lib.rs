@@ -4,14 +4,17 @@
 //! An [`Experiment`] asks one question and runs two wirings, a naive one and a protected one; its [`Finding`] holds what was
 //! counted on both sides, and its verdict can fail: the naive way must be seen to break, the protected way must not.
 
+pub mod children;
+pub mod durations;
 pub mod experiment;
 pub mod experiments;
 pub mod finding;
 pub mod report;
 pub mod run;
+pub mod scratch;
 pub mod stack;
 pub mod write;
 
 pub use experiment::{Experiment, Lab, Scale};
 pub use finding::{Bar, Chart, Finding, Mark, Series, Side, Span, Verdict, Wiring};
-pub use stack::{Stack, StackOptions};
+pub use stack::{BorrowedStack, Stack, StackOptions};

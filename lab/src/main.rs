@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Parser;
+use madang_lab::children::Child;
 use madang_lab::run::{self, Ended};
 use madang_lab::write;
 
@@ -16,32 +17,41 @@ enum Program {
     Run(run::Options),
     /// Writes the figures and pictures of a full run into docs/lab.md and docs/pictures/lab.
     Write(write::Options),
+    /// What experiments start to kill it.
+    #[command(flatten)]
+    Child(Child),
 }
 
 /// What a shell says of a program that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
 
-#[tokio::main]
-async fn main() -> ExitCode {
-    tracing_subscriber::fmt().with_writer(std::io::stderr).with_env_filter(filter()).init();
+fn main() -> ExitCode {
     let outcome = match Program::parse() {
         Program::List => {
             print!("{}", run::listed(&madang_lab::experiments::all()));
             Ok(ExitCode::SUCCESS)
         }
-        Program::Run(options) => run::run(&options).await.map(|ended| match ended {
-            Ended::AllShown => ExitCode::SUCCESS,
-            Ended::NotAllShown => ExitCode::FAILURE,
-            Ended::Interrupted => ExitCode::from(INTERRUPTED),
-        }),
+        Program::Run(options) => carry_out(&options),
         Program::Write(options) => write::write(&options).map(|page| {
             println!("{} is written anew", page.display());
             ExitCode::SUCCESS
         }),
+        Program::Child(program) => program.run().map(|()| ExitCode::SUCCESS),
     };
     outcome.unwrap_or_else(|error| {
         eprintln!("error: {error:#}");
         ExitCode::FAILURE
+    })
+}
+
+/// Runs experiments. The programs that they start have runtimes and logs of their own.
+fn carry_out(options: &run::Options) -> anyhow::Result<ExitCode> {
+    tracing_subscriber::fmt().with_writer(std::io::stderr).with_env_filter(filter()).init();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    Ok(match runtime.block_on(run::run(options))? {
+        Ended::AllShown => ExitCode::SUCCESS,
+        Ended::NotAllShown => ExitCode::FAILURE,
+        Ended::Interrupted => ExitCode::from(INTERRUPTED),
     })
 }
 

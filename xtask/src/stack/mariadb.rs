@@ -1,13 +1,15 @@
-//! Two MariaDB servers, durable as in production, each with a data directory and a `root` that TCP can reach.
+//! Two MariaDB servers, durable as in production, each with a data directory and a `root` that TCP can reach, and a replica of
+//! each where asked for.
 
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 
+use super::part::{Part, REPLICA_SUFFIX};
 use super::probe;
-use super::state::{self, Server};
+use super::state::{self, Server, State};
 use super::up::Up;
 use crate::program;
 
@@ -17,14 +19,21 @@ const INSTALL_MAX: Duration = Duration::from_secs(180);
 const START_MAX: Duration = Duration::from_secs(90);
 /// The user that Debian's package makes; MariaDB does not run as root.
 const SERVICE_USER: &str = "mysql";
+/// The user by which replicas read the binary log of their primary.
+const REPLICATION_USER: &str = "replication";
+/// How long a commit waits for a replica that does not answer, in milliseconds, before the primary goes on without.
+const SEMI_SYNC_WAIT_MS: u32 = 10_000;
+/// Added to the number of a server, the server id of its replica.
+const REPLICA_ID: u8 = 100;
 
 /// Starts a server, with a data directory that is made the first time.
 pub(crate) fn start(up: &Up<'_>, server: &Server) -> Result<()> {
     let folder = up.folder(&server.name);
     let (data, users, options) = (folder.join("data"), folder.join("users.sql"), folder.join("my.cnf"));
     let is_root = rustix::process::getuid().is_root();
-    std::fs::write(&options, settings(server, &data, is_root))?;
-    state::write_private(&users, &accounts(&up.state().mysql_password))?;
+    let role = Role::of(server, &up.state())?;
+    std::fs::write(&options, settings(server, &role, &data, is_root))?;
+    state::write_private(&users, &accounts(&up.state().mysql_password, &role))?;
     let is_new = !data.join("mysql").exists();
     if is_new {
         // What a broken-off start left behind is not a database.
@@ -57,9 +66,72 @@ pub(crate) fn start(up: &Up<'_>, server: &Server) -> Result<()> {
     up.launch(server, &mut command, START_MAX, || probe::version(server))
 }
 
+/// What a server is to others.
+#[derive(Debug, PartialEq, Eq)]
+enum Role {
+    /// Nobody replicates it.
+    Alone,
+    /// A commit waits until its replica has it.
+    Primary,
+    /// Follows the server on this port.
+    Replica { primary_port: u16 },
+}
+
+impl Role {
+    fn of(server: &Server, state: &State) -> Result<Self> {
+        if server.part != Part::MysqlReplica {
+            return Ok(if state.replicas { Self::Primary } else { Self::Alone });
+        }
+        let primary = server.name.strip_suffix(REPLICA_SUFFIX).unwrap_or(&server.name);
+        let found = state.servers.iter().find(|other| other.name == primary);
+        Ok(Self::Replica { primary_port: found.with_context(|| format!("{primary} is unknown"))?.port })
+    }
+
+    /// Its lines of the options file.
+    fn settings(&self) -> String {
+        match self {
+            Self::Alone => String::new(),
+            // After the binary log is written and before the engine commits: nobody reads what a failover could lose.
+            Self::Primary => format!(
+                "rpl_semi_sync_master_enabled = ON\nrpl_semi_sync_master_wait_point = AFTER_SYNC\n\
+                 rpl_semi_sync_master_timeout = {SEMI_SYNC_WAIT_MS}\n"
+            ),
+            // Started by the last line of its users file, which also says whom to follow.
+            Self::Replica { .. } => "rpl_semi_sync_slave_enabled = ON\nlog_slave_updates = ON\nrelay-log = relaylog\n\
+                                     skip-slave-start\nread_only = ON\n"
+                .to_owned(),
+        }
+    }
+
+    /// Its lines of the users file.
+    fn statements(&self, password: &str) -> String {
+        match self {
+            Self::Alone => String::new(),
+            Self::Primary => format!(
+                "CREATE OR REPLACE USER '{REPLICATION_USER}'@'127.0.0.1' IDENTIFIED BY '{password}';\n\
+                 GRANT REPLICATION SLAVE ON *.* TO '{REPLICATION_USER}'@'127.0.0.1';\n"
+            ),
+            Self::Replica { primary_port } => format!(
+                "CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_PORT = {primary_port}, MASTER_USER = '{REPLICATION_USER}', \
+                 MASTER_PASSWORD = '{password}', MASTER_USE_GTID = slave_pos, MASTER_CONNECT_RETRY = 1;\nSTART SLAVE;\n"
+            ),
+        }
+    }
+}
+
+/// The number of a server among those of the whole stack.
+fn server_id(name: &str) -> u8 {
+    let (primary, is_replica) = match name.strip_suffix(REPLICA_SUFFIX) {
+        Some(primary) => (primary, true),
+        None => (name, false),
+    };
+    let number = primary.bytes().last().map_or(1, |digit| digit.saturating_sub(b'0'));
+    if is_replica { number.saturating_add(REPLICA_ID) } else { number }
+}
+
 /// The options file. Durability is that of production: a commit is on disk, in the redo log and in the binary log.
-fn settings(server: &Server, data: &Path, as_service_user: bool) -> String {
-    let number = server.name.bytes().last().map_or(1, |digit| digit.saturating_sub(b'0'));
+fn settings(server: &Server, role: &Role, data: &Path, as_service_user: bool) -> String {
+    let (number, role) = (server_id(&server.name), role.settings());
     let user = if as_service_user { format!("user = {SERVICE_USER}\n") } else { String::new() };
     format!(
         "\
@@ -80,7 +152,7 @@ sync_binlog = 1
 binlog_format = ROW
 max_binlog_size = 128M
 binlog_expire_logs_seconds = 3600
-
+{role}
 innodb_buffer_pool_size = 256M
 innodb_log_file_size = 128M
 max_connections = 500
@@ -95,7 +167,8 @@ log-warnings = 1
 }
 
 /// Run at every start, before clients are let in; a statement a line. Leaves users that tests made alone.
-fn accounts(password: &str) -> String {
+fn accounts(password: &str, role: &Role) -> String {
+    let role = role.statements(password);
     format!(
         "\
 SET sql_log_bin = 0;
@@ -103,24 +176,45 @@ DELETE FROM mysql.global_priv WHERE User = '' OR (User = 'root' AND Host <> '127
 FLUSH PRIVILEGES;
 CREATE OR REPLACE USER 'root'@'127.0.0.1' IDENTIFIED BY '{password}';
 GRANT ALL PRIVILEGES ON *.* TO 'root'@'127.0.0.1' WITH GRANT OPTION;
-"
+{role}"
     )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stack::part::Part;
     use crate::stack::state::tests::server;
 
     #[test]
     fn a_commit_is_on_disk_before_it_is_answered() {
-        let text = settings(&server("mariadb-2", Part::Mysql, 23_306), Path::new("/scratch/data"), false);
+        let server = server("mariadb-2", Part::Mysql, 23_306);
+        let text = settings(&server, &Role::Alone, Path::new("/scratch/data"), false);
         for line in
             ["innodb_flush_log_at_trx_commit = 1", "sync_binlog = 1", "bind-address = 127.0.0.1", "server-id = 2"]
         {
             assert!(text.lines().any(|found| found == line), "{line} is missing");
         }
-        assert!(!text.contains("user ="));
+        assert!(!text.contains("user =") && !text.contains("semi_sync"));
+    }
+
+    #[test]
+    fn a_replica_follows_the_server_it_is_named_after_and_has_an_id_of_its_own() {
+        let mut state = State::new(1, true);
+        let primary = Server { port: 23_306, ..server("mariadb-2", Part::Mysql, 0) };
+        let replica = server("mariadb-2-replica", Part::MysqlReplica, 23_307);
+        assert!(Role::of(&replica, &state).is_err(), "its primary is unknown");
+        state.servers = vec![primary.clone(), replica.clone()];
+        assert_eq!(Role::of(&primary, &state).unwrap(), Role::Primary);
+        let role = Role::of(&replica, &state).unwrap();
+        assert_eq!(role, Role::Replica { primary_port: 23_306 });
+        assert!(accounts("secret", &role).lines().last().unwrap() == "START SLAVE;");
+        assert_eq!((server_id("mariadb-2"), server_id("mariadb-2-replica")), (2, 102));
+    }
+
+    #[test]
+    fn a_primary_commits_once_its_replica_has_it() {
+        let text = settings(&server("mariadb-1", Part::Mysql, 1), &Role::Primary, Path::new("/d"), false);
+        assert!(text.lines().any(|line| line == "rpl_semi_sync_master_wait_point = AFTER_SYNC"));
+        assert!(accounts("secret", &Role::Primary).contains("GRANT REPLICATION SLAVE"));
     }
 }

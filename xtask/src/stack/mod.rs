@@ -45,6 +45,9 @@ pub(crate) enum Command {
         /// How many Kafka brokers, 1 or 3.
         #[arg(long, default_value = "1", value_parser = brokers)]
         brokers: u8,
+        /// A replica of each MariaDB server beside it, semi-synchronous, by GTID.
+        #[arg(long)]
+        replicas: bool,
     },
     /// Ends what `up` started, waits for it, and removes its directory.
     Down(Scratch),
@@ -87,7 +90,7 @@ impl Command {
     /// Runs it.
     pub(crate) fn run(&self) -> Result<()> {
         match self {
-            Self::Up { scratch, brokers } => run_up(&scratch.dir()?, *brokers),
+            Self::Up { scratch, brokers, replicas } => run_up(&scratch.dir()?, *brokers, *replicas),
             Self::Down(scratch) => run_down(&scratch.dir()?),
             Self::Status(scratch) => run_status(&scratch.stack()?.state),
             Self::Config(scratch) => {
@@ -104,9 +107,9 @@ impl Command {
     }
 }
 
-fn run_up(dir: &Path, brokers: u8) -> Result<()> {
+fn run_up(dir: &Path, brokers: u8, replicas: bool) -> Result<()> {
     let began = Instant::now();
-    let (state, missing) = up::up(dir, brokers, false, &Interrupt::listen()?)?;
+    let (state, missing) = up::up(dir, brokers, replicas, false, &Interrupt::listen()?)?;
     print!("{}", table(&state));
     if !missing.is_empty() {
         bail!("not started:\n{}What runs goes on; `up` tries the rest again, `down` ends it", reasons(&missing));
@@ -151,7 +154,7 @@ fn down(dir: &Path) -> Result<bool> {
 fn run_status(state: &State) -> Result<()> {
     print!("{}", table(state));
     for part in Part::ALL.into_iter().filter(|part| part.own().is_some()) {
-        println!("{:<16} your own, in {}", part.name(), part.variable().unwrap_or_default());
+        println!("{:<18} your own, in {}", part.name(), part.variable().unwrap_or_default());
     }
     if state.servers.iter().any(|server| status(server, state.brokers).1.is_err()) {
         bail!("not every server answers; `cargo xtask stack up` starts again what has ended");
@@ -161,14 +164,14 @@ fn run_status(state: &State) -> Result<()> {
 
 /// One line a server, for people.
 fn table(state: &State) -> String {
-    let mut text = format!("{:<16} {:<11} {:>6}  {:<8} {}\n", "server", "state", "port", "answers", "version");
+    let mut text = format!("{:<18} {:<11} {:>6}  {:<8} {}\n", "server", "state", "port", "answers", "version");
     for server in Part::ALL.into_iter().flat_map(|part| state.of(part)) {
         let (runs, version) = status(server, state.brokers);
         let (answers, version) = match version {
             Ok(version) => ("yes", version),
             Err(error) => ("NO", format!("{} ({error:#})", server.version)),
         };
-        text += &format!("{:<16} {runs:<11} {:>6}  {answers:<8} {version}\n", server.name, server.port);
+        text += &format!("{:<18} {runs:<11} {:>6}  {answers:<8} {version}\n", server.name, server.port);
     }
     text
 }
@@ -213,7 +216,7 @@ impl TestStack {
     /// Brings all of it up, or fails with everything that cannot be had.
     pub(crate) fn up(interrupt: &Interrupt) -> Result<Self> {
         let dir = directory::of_a_test_run();
-        let (state, missing) = up::up(&dir, 1, true, interrupt)?;
+        let (state, missing) = up::up(&dir, 1, false, true, interrupt)?;
         let stack = Self(Stack { dir, state });
         if !missing.is_empty() {
             stack.down()?;
@@ -264,7 +267,7 @@ mod tests {
 
     #[test]
     fn a_server_that_ended_one_that_does_not_answer_and_one_that_never_started_differ() {
-        let mut state = State::new(1);
+        let mut state = State::new(1, false);
         let ended = Process { pid: std::process::id(), started: "before".into() };
         let port = state.reserve("free", Part::Nginx, "log".into()).unwrap().port;
         state.servers = vec![

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Part {
     Mysql,
+    /// A replica of each MariaDB server, where asked for.
+    MysqlReplica,
     Redis,
     RedisCluster,
     Kafka,
@@ -14,18 +16,22 @@ pub(crate) enum Part {
     Browser,
 }
 
+/// Behind the name of a server, that of its replica.
+pub(crate) const REPLICA_SUFFIX: &str = "-replica";
+
 /// A command that must be there, and the Debian package that brings it.
 pub(crate) type Need = (&'static str, &'static str);
 
 impl Part {
     /// Every part, in the order in which people list them.
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Mysql, Self::Redis, Self::RedisCluster, Self::Kafka, Self::Nginx, Self::Browser];
+    pub(crate) const ALL: [Self; 7] =
+        [Self::Mysql, Self::MysqlReplica, Self::Redis, Self::RedisCluster, Self::Kafka, Self::Nginx, Self::Browser];
 
     /// The name in progress lines.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Mysql => "mariadb",
+            Self::MysqlReplica => "mariadb-replica",
             Self::Redis => "redis",
             Self::RedisCluster => "redis-cluster",
             Self::Kafka => "kafka",
@@ -35,10 +41,14 @@ impl Part {
     }
 
     /// The names of its servers. nginx and the browser have none: tests start them themselves.
-    pub(crate) fn servers(self, brokers: u8) -> Vec<String> {
+    pub(crate) fn servers(self, brokers: u8, replicas: bool) -> Vec<String> {
         let numbered = |count: u8| (1..=count).map(|number| format!("{}-{number}", self.name())).collect();
         match self {
             Self::Mysql => numbered(2),
+            Self::MysqlReplica if replicas => {
+                Self::Mysql.servers(brokers, false).iter().map(|name| format!("{name}{REPLICA_SUFFIX}")).collect()
+            }
+            Self::MysqlReplica => Vec::new(),
             Self::Redis => vec![self.name().to_owned()],
             // The smallest cluster that Redis calls one.
             Self::RedisCluster => numbered(3),
@@ -59,7 +69,7 @@ impl Part {
             Self::Redis => Some("MADANG_TEST_REDIS"),
             Self::RedisCluster => Some("MADANG_TEST_REDIS_CLUSTER"),
             Self::Kafka => Some("MADANG_TEST_KAFKA"),
-            Self::Nginx | Self::Browser => None,
+            Self::MysqlReplica | Self::Nginx | Self::Browser => None,
         }
     }
 
@@ -71,7 +81,7 @@ impl Part {
     /// The commands it is made of.
     pub(crate) fn needs(self) -> &'static [Need] {
         match self {
-            Self::Mysql => &[("mariadbd", "mariadb-server"), ("mariadb-install-db", "mariadb-server")],
+            Self::Mysql | Self::MysqlReplica => &[("mariadbd", "mariadb-server"), ("mariadb-install-db", "mariadb-server")],
             Self::Redis | Self::RedisCluster => &[("redis-server", "redis-server"), ("redis-cli", "redis-tools")],
             Self::Kafka => &[("java", "default-jre-headless"), ("mvn", "maven")],
             Self::Nginx => &[("nginx", "nginx-light")],

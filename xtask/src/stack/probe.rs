@@ -18,7 +18,7 @@ const REPLY_BYTES_MAX: u64 = 64 * 1024;
 /// The version of a server that answers.
 pub(crate) fn version(server: &Server) -> Result<String> {
     let version = match server.part {
-        Part::Mysql => mariadb(server.port),
+        Part::Mysql | Part::MysqlReplica => mariadb(server.port),
         Part::Redis | Part::RedisCluster => redis(server.port).and_then(|info| field(&info, "redis_version")),
         Part::Kafka => kafka_brokers(server.port).map(|_| kafka::VERSION.to_owned()),
         Part::Nginx | Part::Browser => bail!("{} is started by the tests", server.part.name()),
@@ -42,7 +42,7 @@ pub(crate) fn version_with_peers(server: &Server, brokers: usize) -> Result<Stri
             let known = kafka_brokers(server.port)?;
             ensure!(known >= brokers, "it knows {known} of {brokers} brokers");
         }
-        Part::Mysql | Part::Redis | Part::Nginx | Part::Browser => {}
+        Part::Mysql | Part::MysqlReplica | Part::Redis | Part::Nginx | Part::Browser => {}
     }
     Ok(version)
 }

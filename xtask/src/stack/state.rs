@@ -23,6 +23,9 @@ pub(crate) struct State {
     format: u32,
     /// How many Kafka brokers there are; their quorum is fixed when they are formatted.
     pub(crate) brokers: u8,
+    /// Whether each MariaDB server has a replica; what a primary has purged from its binary log no new replica could get.
+    #[serde(default)]
+    pub(crate) replicas: bool,
     /// The password of `root` on both MariaDB servers: hexadecimal, so that it needs no escaping anywhere.
     pub(crate) mysql_password: String,
     pub(crate) servers: Vec<Server>,
@@ -54,9 +57,9 @@ impl Server {
 
 impl State {
     /// A stack of which nothing runs yet.
-    pub(crate) fn new(brokers: u8) -> Self {
+    pub(crate) fn new(brokers: u8, replicas: bool) -> Self {
         let mysql_password = format!("{:032x}", rand::random::<u128>());
-        Self { format: FORMAT, brokers, mysql_password, servers: Vec::new() }
+        Self { format: FORMAT, brokers, replicas, mysql_password, servers: Vec::new() }
     }
 
     /// Reads the state of the stack in `dir`; nothing where there is none.
@@ -116,7 +119,7 @@ impl State {
             return own.split(',').map(|item| item.trim().to_owned()).filter(|item| !item.is_empty()).collect();
         }
         let scheme = match part {
-            Part::Mysql => format!("mysql://root:{}@", self.mysql_password),
+            Part::Mysql | Part::MysqlReplica => format!("mysql://root:{}@", self.mysql_password),
             Part::Redis | Part::RedisCluster => "redis://".to_owned(),
             Part::Kafka | Part::Nginx | Part::Browser => String::new(),
         };
@@ -162,7 +165,7 @@ pub(crate) mod tests {
     fn a_saved_state_is_read_back_whole_and_is_private() {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(State::load(dir.path()).unwrap(), None);
-        let mut state = State::new(3);
+        let mut state = State::new(3, true);
         state.servers.push(running("redis-cluster-1", Part::RedisCluster, 1));
         state.save(dir.path()).unwrap();
         state.save(dir.path()).unwrap();
@@ -175,7 +178,7 @@ pub(crate) mod tests {
     #[test]
     fn a_file_of_another_format_or_of_somebody_else_is_refused() {
         let dir = tempfile::tempdir().unwrap();
-        State { format: FORMAT + 1, ..State::new(1) }.save(dir.path()).unwrap();
+        State { format: FORMAT + 1, ..State::new(1, false) }.save(dir.path()).unwrap();
         assert!(State::load(dir.path()).unwrap_err().to_string().contains("has format 3"));
         std::fs::write(dir.path().join(FILE), "notes").unwrap();
         assert!(State::load(dir.path()).is_err());
@@ -183,7 +186,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_server_keeps_its_ports_which_no_other_has() {
-        let mut state = State::new(1);
+        let mut state = State::new(1, false);
         let names: Vec<String> = (1..=50).map(|number| format!("kafka-{number}")).collect();
         for name in names.iter().chain(&names) {
             state.reserve(name, Part::Kafka, "log".into()).unwrap();
@@ -196,7 +199,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_part_is_found_by_our_servers_if_all_run_or_by_a_developers_own() {
-        let mut state = State { mysql_password: "secret".into(), ..State::new(1) };
+        let mut state = State { mysql_password: "secret".into(), ..State::new(1, false) };
         state.servers = vec![
             running("mariadb-2", Part::Mysql, 2),
             running("mariadb-1", Part::Mysql, 1),

@@ -41,17 +41,29 @@ pub(crate) struct Up<'a> {
 
 /// Brings the stack in `dir` up; returns what could not be had. Only an interrupt, or a directory that is not to be
 /// used, is an error; then whatever this call started has ended again.
-pub(crate) fn up(dir: &Path, brokers: u8, is_for_tests: bool, interrupt: &Interrupt) -> Result<(State, Vec<Missing>)> {
+pub(crate) fn up(
+    dir: &Path,
+    brokers: u8,
+    replicas: bool,
+    is_for_tests: bool,
+    interrupt: &Interrupt,
+) -> Result<(State, Vec<Missing>)> {
     let directory = Directory::take(dir)?;
     let dir = directory.path();
     let found = State::load(dir)?;
     let is_new = found.is_none();
-    let state = found.unwrap_or_else(|| State::new(brokers));
+    let state = found.unwrap_or_else(|| State::new(brokers, replicas));
     ensure!(
         state.brokers == brokers,
         "the stack in {} has {} broker(s), and their number is fixed: take it down first",
         dir.display(),
         state.brokers
+    );
+    ensure!(
+        state.replicas == replicas,
+        "the stack in {} was made {} replicas: take it down first, or say the same again",
+        dir.display(),
+        if state.replicas { "with" } else { "without" }
     );
     state.save(dir)?;
     let up = Up {
@@ -82,7 +94,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Up<'_> {
     /// Prints a progress line; a terminal that was closed meanwhile must not keep us from cleaning up.
     pub(crate) fn say(&self, name: &str, what: &str) {
-        let _ = writeln!(std::io::stderr(), "[{:>6.1} s] {name:<16} {what}", self.began.elapsed().as_secs_f64());
+        let _ = writeln!(std::io::stderr(), "[{:>6.1} s] {name:<18} {what}", self.began.elapsed().as_secs_f64());
     }
 
     /// The state as it is now.
@@ -109,6 +121,10 @@ impl Up<'_> {
             self.say(part.name(), &format!("left to your own ({} is set)", part.variable().unwrap_or_default()));
             return Ok(());
         }
+        if part == Part::MysqlReplica && Part::Mysql.own().is_some() {
+            // Nobody here to replicate from.
+            return Ok(());
+        }
         let started = self.start_servers(part);
         if let Err(error) = &started {
             if !error.is::<Interrupted>() {
@@ -121,14 +137,21 @@ impl Up<'_> {
     }
 
     fn start_servers(&self, part: Part) -> Result<()> {
+        if part == Part::MysqlReplica {
+            // Whom they follow, by port: their primaries may not have come so far.
+            self.reserve(Part::Mysql)?;
+        }
         let servers = self.reserve(part)?;
+        if servers.is_empty() && part == Part::MysqlReplica {
+            return Ok(());
+        }
         let stopped = self.stopped(&servers)?;
         if stopped.is_empty() && !servers.is_empty() && part != Part::RedisCluster {
             return Ok(());
         }
         self.installer.ensure(part, self)?;
         match part {
-            Part::Mysql => all(&stopped, |server| mariadb::start(self, server)),
+            Part::Mysql | Part::MysqlReplica => all(&stopped, |server| mariadb::start(self, server)),
             Part::Redis => all(&stopped, |server| redis::start(self, server)),
             Part::RedisCluster => redis::start_cluster(self, &servers, &stopped),
             Part::Kafka => kafka::start(self, &servers, &stopped),
@@ -143,7 +166,7 @@ impl Up<'_> {
     fn reserve(&self, part: Part) -> Result<Vec<Server>> {
         let mut state = lock(&self.state);
         let mut servers = Vec::new();
-        for name in part.servers(state.brokers) {
+        for name in part.servers(state.brokers, state.replicas) {
             std::fs::create_dir_all(self.folder(&name))?;
             servers.push(state.reserve(&name, part, self.folder(&name).join("server.log"))?);
         }

@@ -12,3 +12,4 @@ mod connection;
 mod membership;
 mod own_server;
 mod pauses;
+mod slots;

@@ -110,6 +110,58 @@ impl OwnCluster {
     pub(crate) fn options(&self) -> RedisOptions {
         quicker(patient(RedisOptions::cluster("t", self.nodes.iter().map(OwnServer::url).collect())))
     }
+
+    /// Moves a slot and its keys, one by one, from the node that has it to the other.
+    pub(crate) async fn move_slot(&self, slot: u16, from: usize) {
+        let (source, target) = (&self.nodes[from], &self.nodes[1 - from]);
+        let (mut source_conn, mut target_conn) = (connect(&source.url()).await, connect(&target.url()).await);
+        let my_id = || redis::cmd("CLUSTER").arg("MYID").to_owned();
+        let source_id: String = my_id().query_async(&mut source_conn).await.unwrap();
+        let target_id: String = my_id().query_async(&mut target_conn).await.unwrap();
+        let set = |state: &str, id: &str| redis::cmd("CLUSTER").arg("SETSLOT").arg(slot).arg(state).arg(id).to_owned();
+        set("IMPORTING", &source_id).exec_async(&mut target_conn).await.unwrap();
+        set("MIGRATING", &target_id).exec_async(&mut source_conn).await.unwrap();
+        loop {
+            let mut keys = redis::cmd("CLUSTER");
+            keys.arg("GETKEYSINSLOT").arg(slot).arg(1);
+            let keys: Vec<String> = keys.query_async(&mut source_conn).await.unwrap();
+            let Some(key) = keys.first() else { break };
+            let mut migrate = redis::cmd("MIGRATE");
+            migrate.arg("127.0.0.1").arg(target.port).arg(key).arg(0).arg(5_000);
+            migrate.exec_async(&mut source_conn).await.unwrap();
+            // So that callers meet a slot of which only a part has moved.
+            tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+        }
+        set("NODE", &target_id).exec_async(&mut target_conn).await.unwrap();
+        set("NODE", &target_id).exec_async(&mut source_conn).await.unwrap();
+    }
+
+    /// Waits until both nodes say the same of who owns what, and since which epoch: two that take slots before they have
+    /// heard of one another would get the same epoch.
+    pub(crate) async fn settle(&self) {
+        eventually("both nodes agree", || async {
+            let mut said = Vec::new();
+            for node in &self.nodes {
+                let mut connection = connect(&node.url()).await;
+                let text: String = redis::cmd("CLUSTER").arg("NODES").query_async(&mut connection).await.unwrap();
+                let claim = |line: &str| {
+                    let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+                    [&words[..1], &words[6..7], &words[8..]].concat()
+                };
+                let mut claims: Vec<Vec<String>> = text.lines().map(claim).collect();
+                claims.sort();
+                said.push(claims);
+            }
+            said[0] == said[1]
+        })
+        .await;
+    }
+
+    /// The slot of a key.
+    pub(crate) async fn slot(&self, key: &str) -> u16 {
+        let mut connection = connect(&self.nodes[0].url()).await;
+        redis::cmd("CLUSTER").arg("KEYSLOT").arg(key).query_async(&mut connection).await.unwrap()
+    }
 }
 
 /// A server that is away must not cost a test long.

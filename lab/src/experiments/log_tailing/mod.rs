@@ -1,0 +1,195 @@
+//! `log-tailing`: polling, immediate publication, or tailing the binary log.
+
+mod naive;
+mod outbox;
+mod programs;
+mod protected;
+mod published;
+mod run;
+mod tail;
+mod user;
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use crate::durations::number;
+use crate::{Bar, Chart, Experiment, Finding, Lab, Side, Wiring};
+pub use programs::{LogReader, LogWriter};
+use run::{Program, Ran};
+use user::READER;
+
+/// The experiment.
+pub struct LogTailing;
+
+/// A way to publish what is committed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Cursor,
+    Immediate,
+    State,
+    ImmediateAndState,
+    Tail,
+}
+
+impl Way {
+    const ALL: [Self; 5] = [Self::Cursor, Self::Immediate, Self::State, Self::ImmediateAndState, Self::Tail];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Cursor => "polling by id",
+            Self::Immediate => "immediate only",
+            Self::State => "polling by state",
+            Self::ImmediateAndState => "immediate, and polling by state",
+            Self::Tail => "tailing the binary log",
+        }
+    }
+
+    fn is_protected(self) -> bool {
+        !matches!(self, Self::Cursor | Self::Immediate)
+    }
+
+    fn programs(self) -> &'static [Program] {
+        match self {
+            Self::Cursor => &[Program::Reader("cursor")],
+            Self::State => &[Program::Reader("state")],
+            Self::Tail => &[Program::Reader("tail")],
+            Self::Immediate => &[Program::Writer],
+            Self::ImmediateAndState => &[Program::Writer, Program::Sweeper],
+        }
+    }
+
+    /// Polling by id loses without any crash; all others are killed too.
+    fn is_killed(self) -> bool {
+        self != Self::Cursor
+    }
+}
+
+#[async_trait]
+impl Experiment for LogTailing {
+    fn id(&self) -> &'static str {
+        "log-tailing"
+    }
+
+    fn question(&self) -> &'static str {
+        "Polling, immediate publication, or tailing the binary log?"
+    }
+
+    fn counted(&self) -> &'static str {
+        "A trial is a committed event; a violation is one that is never published. Doubles are absorbed by consumers, and \
+         counted apart."
+    }
+
+    fn wirings(&self) -> [Wiring; 2] {
+        [
+            Wiring {
+                name: "polling by id, or immediate only",
+                steps: &["COMMIT", "id > last seen", "✗ late commit", "never seen"],
+                code: "lab/src/experiments/log_tailing/naive.rs",
+            },
+            Wiring {
+                name: "polling by state, or tailing the log",
+                steps: &["COMMIT", "binary log, in commit order", "publish", "save the place"],
+                code: "lab/src/experiments/log_tailing/tail.rs",
+            },
+        ]
+    }
+
+    async fn run(&self, lab: &Lab) -> anyhow::Result<Finding> {
+        let server = lab.stack.mysql(1)?;
+        READER.make(&server).await?;
+        let length = lab.scale.pick(Duration::from_secs(3), Duration::from_secs(14));
+        let kills = lab.scale.pick(3, 20);
+        let mut ran = Vec::new();
+        for way in Way::ALL {
+            lab.progress(way.name());
+            let one = run::run(lab, &server, way, length, if way.is_killed() { kills } else { 0 }).await?;
+            lab.progress(format!("{}: {} of {} lost", way.name(), one.judged.lost, one.judged.committed));
+            ran.push(one);
+        }
+        READER.drop(&server).await?;
+        Ok(finding(&ran))
+    }
+}
+
+fn finding(ran: &[Ran]) -> Finding {
+    let mut finding = Finding::new(side(ran, false), side(ran, true));
+    let kills = ran.iter().filter(|one| one.way.is_protected()).map(|one| one.kills).sum();
+    finding.faults.insert("SIGKILL".to_owned(), kills);
+    finding.charts = vec![
+        bars("Committed and never published", "%", false, ran.iter(), |one| {
+            100.0 * number(one.judged.lost) / number(one.judged.committed).max(1.0)
+        }),
+        bars("From COMMIT to publication, median", "ms", true, ran.iter(), |one| one.latency.median_ms()),
+        bars("From COMMIT to publication, 99th percentile", "ms", true, ran.iter(), |one| {
+            one.latency.p99_ms()
+        }),
+        bars("Statements that the way itself costs the database", "per second", false, ran.iter(), |one| {
+            one.statements_per_s
+        }),
+        bars("Rows read by the database for it", "per second", false, ran.iter(), |one| one.rows_read_per_s),
+    ];
+    finding.notes.push(
+        "Of eight transactions one commits up to 150 ms late, so ids and commits have different orders. Latency is that of the \
+         undisturbed first half of each run; in the second half processes were killed (SIGKILL) and started again at once. \
+         That of immediate publication is known to the millisecond only."
+            .to_owned(),
+    );
+    finding.notes.push(format!(
+        "Published behind a later version of the same account: {}. Published more than once: {}.",
+        list(ran, |one| one.judged.disordered),
+        list(ran, |one| one.judged.doubled)
+    ));
+    finding
+}
+
+fn side(ran: &[Ran], protected: bool) -> Side {
+    let of_side = || ran.iter().filter(|one| one.way.is_protected() == protected);
+    let sum = |value: fn(&Ran) -> u64| of_side().map(value).sum::<u64>();
+    let mut side = Side::new(sum(|one| one.judged.committed), sum(|one| one.judged.lost))
+        .with("doubled", number(sum(|one| one.judged.doubled)))
+        .with("disordered", number(sum(|one| one.judged.disordered)));
+    for one in of_side() {
+        let name = one.way.name().replace(", ", "_").replace(' ', "_");
+        side = side.with(&format!("{name}_lost"), number(one.judged.lost));
+        side = side.with(&format!("{name}_statements_per_s"), one.statements_per_s);
+        side = side.with(&format!("{name}_median_ms"), one.latency.median_ms());
+        side = side.with(&format!("{name}_p99_ms"), one.latency.p99_ms());
+    }
+    side
+}
+
+fn list(ran: &[Ran], value: fn(&Ran) -> u64) -> String {
+    ran.iter().map(|one| format!("{} {}", one.way.name(), value(one))).collect::<Vec<_>>().join(", ")
+}
+
+fn bars<'a>(
+    title: &str,
+    unit: &'static str,
+    logarithmic: bool,
+    ran: impl Iterator<Item = &'a Ran>,
+    value: fn(&Ran) -> f64,
+) -> Chart {
+    let bar = |one: &Ran| Bar { label: one.way.name().to_owned(), value: value(one), protected: one.way.is_protected() };
+    Chart::Bars { title: title.to_owned(), unit, logarithmic, bars: ran.map(bar).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::durations::Durations;
+    use published::Judged;
+
+    fn ran(way: Way, committed: u64, lost: u64, kills: u64) -> Ran {
+        let judged = Judged { committed, lost, doubled: 2, disordered: 0 };
+        Ran { way, judged, latency: Durations::default(), kills, statements_per_s: 1.0, rows_read_per_s: 1.0 }
+    }
+
+    #[test]
+    fn only_events_that_nobody_published_are_violations_and_only_protected_kills_count() {
+        let found = finding(&[ran(Way::Cursor, 100, 9, 0), ran(Way::Immediate, 50, 1, 4), ran(Way::Tail, 80, 0, 6)]);
+        assert_eq!((found.off.trials, found.off.violations), (150, 10));
+        assert_eq!((found.on.trials, found.on.violations), (80, 0));
+        assert_eq!(found.fault_count(), 6);
+    }
+}

@@ -1,0 +1,102 @@
+//! The readers as processes of their own, which publish by printing a line for each event and are killed at any moment.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+
+use super::outbox::Event;
+use super::{naive, protected, tail};
+use crate::scratch::connect;
+
+/// Between two polls that found nothing.
+pub(super) const POLL: Duration = Duration::from_millis(100);
+
+/// How the outbox is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Reading {
+    Cursor,
+    State,
+    Tail,
+}
+
+/// Reads the outbox, and publishes.
+#[derive(clap::Args)]
+pub struct LogReader {
+    #[arg(long)]
+    reading: Reading,
+    #[arg(long)]
+    url: String,
+    #[arg(long)]
+    database: String,
+    /// Where it keeps how far it is.
+    #[arg(long)]
+    state: PathBuf,
+    #[arg(long, default_value_t = 0)]
+    min_age_ms: u64,
+}
+
+impl LogReader {
+    /// Reads until it is killed.
+    pub async fn run(self) -> anyhow::Result<()> {
+        let conn = connect(&format!("{}/{}", self.url, self.database)).await?;
+        match self.reading {
+            Reading::Cursor => naive::cursor(conn, &self.state).await,
+            Reading::State => protected::state(conn, Duration::from_millis(self.min_age_ms)).await,
+            Reading::Tail => tail::follow(conn, &self.database, &self.state).await,
+        }
+    }
+}
+
+/// Writes, and publishes what it has committed.
+#[derive(clap::Args)]
+pub struct LogWriter {
+    #[arg(long)]
+    url: String,
+    /// As whom it notes what it has published.
+    #[arg(long)]
+    marking_url: String,
+    #[arg(long)]
+    writers: u64,
+    #[arg(long)]
+    pause_ms: u64,
+    #[arg(long)]
+    seed: u64,
+}
+
+impl LogWriter {
+    /// Writes until it is killed.
+    pub async fn run(self) -> anyhow::Result<()> {
+        let mut tasks = JoinSet::new();
+        for writer in 0..self.writers {
+            let (conn, marking) = (connect(&self.url).await?, connect(&self.marking_url).await?);
+            let (seed, pause) = (self.seed ^ (writer << 32), Duration::from_millis(self.pause_ms));
+            tasks.spawn(naive::immediate(conn, marking, seed, pause));
+        }
+        while let Some(task) = tasks.join_next().await {
+            task??;
+        }
+        Ok(())
+    }
+}
+
+/// Rows as events.
+pub(super) fn rows_of(rows: Vec<(u64, u32, u64)>) -> Vec<Event> {
+    rows.into_iter().map(|(id, account, version)| Event { id, account, version }).collect()
+}
+
+/// What a reader saved, if it ever did.
+pub(super) fn saved(state: &Path) -> anyhow::Result<Option<String>> {
+    match std::fs::read_to_string(state) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Saves as a whole: killed anywhere, it leaves the old text or the new one.
+pub(super) fn save(state: &Path, text: &str) -> anyhow::Result<()> {
+    let beside = state.with_extension("new");
+    std::fs::write(&beside, text)?;
+    Ok(std::fs::rename(beside, state)?)
+}

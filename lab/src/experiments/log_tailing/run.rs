@@ -1,0 +1,280 @@
+//! One way to publish, from the first commit until nothing more comes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use madang_kernel::{Clock as _, SystemClock};
+use mysql_async::Conn;
+use mysql_async::prelude::Queryable as _;
+use rand::rngs::StdRng;
+use rand::{RngExt as _, SeedableRng as _};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::{Child, Command};
+use tokio::task::JoinSet;
+
+use super::outbox::{self, Event};
+use super::published::{Judged, Published};
+use super::tail::Place;
+use super::{READER, Way};
+use crate::Lab;
+use crate::durations::Durations;
+use crate::scratch::Scratch;
+
+/// Transactions under way at once.
+const WRITERS: u64 = 8;
+/// Between two transactions of a writer, in milliseconds.
+const PAUSE_MS: u64 = 10;
+/// When nothing new has come for so long, nothing will.
+const QUIET: Duration = Duration::from_millis(2_500);
+/// How long publications may take to come in at most.
+const DRAIN_MAX: Duration = Duration::from_secs(60);
+/// Rows that are younger are left to who wrote them, where somebody else looks for what was forgotten.
+const MIN_AGE_MS: u64 = 500;
+
+/// What came of one way.
+#[derive(Debug, Clone)]
+pub(super) struct Ran {
+    pub(super) way: Way,
+    pub(super) judged: Judged,
+    pub(super) latency: Durations,
+    pub(super) kills: u64,
+    /// Statements that the way itself sent to the database, in a second.
+    pub(super) statements_per_s: f64,
+    /// Rows that the database read for it, in a second.
+    pub(super) rows_read_per_s: f64,
+}
+
+type Shared<T> = Arc<Mutex<T>>;
+/// When each event was committed, by its id.
+type Commits = Shared<BTreeMap<u64, Instant>>;
+
+fn lock<T>(shared: &Shared<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Processes that publish, and what they published.
+struct Publishers<'a> {
+    lab: &'a Lab,
+    way: Way,
+    scratch: &'a Scratch,
+    reader_url: String,
+    state: PathBuf,
+    published: Shared<Published>,
+    commits: Commits,
+    /// By what each runs.
+    children: Vec<(Program, Child)>,
+    listening: JoinSet<()>,
+    starts: u64,
+}
+
+/// What a process of a way does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Program {
+    /// Reads the outbox.
+    Reader(&'static str),
+    /// Reads what was forgotten.
+    Sweeper,
+    /// Writes, and publishes what it wrote.
+    Writer,
+}
+
+impl Publishers<'_> {
+    fn start(&mut self, program: Program) -> anyhow::Result<()> {
+        let mut command = Command::new(&self.lab.programs);
+        self.starts += 1;
+        match program {
+            Program::Reader(_) | Program::Sweeper => {
+                let reading = if let Program::Reader(reading) = program { reading } else { "state" };
+                command.args(["log-reader", "--reading", reading, "--url", &self.reader_url]);
+                command.args(["--database", self.scratch.name(), "--state"]).arg(&self.state);
+                if program == Program::Sweeper {
+                    command.args(["--min-age-ms", &MIN_AGE_MS.to_string()]);
+                }
+            }
+            Program::Writer => {
+                let marking = format!("{}/{}", self.reader_url, self.scratch.name());
+                command.args(["log-writer", "--url", &self.scratch.url(), "--marking-url", &marking]);
+                command.args(["--writers", &WRITERS.to_string(), "--pause-ms", &PAUSE_MS.to_string()]);
+                command.args(["--seed", &(self.lab.seed ^ self.starts).to_string()]);
+            }
+        }
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true).spawn()?;
+        let mut lines = BufReader::new(child.stdout.take().context("a pipe")?).lines();
+        let (published, commits) = (Arc::clone(&self.published), Arc::clone(&self.commits));
+        self.listening.spawn(async move {
+            while let Ok(Some(line)) = lines.next_line().await {
+                let Some((event, committed_at_ms)) = Event::read(&line) else { continue };
+                let now = Instant::now();
+                if let Some(committed_at_ms) = committed_at_ms {
+                    // Clocks of two processes of one machine, to the millisecond.
+                    let ago = SystemClock.now().as_millis().saturating_sub(committed_at_ms);
+                    let ago = Duration::from_millis(u64::try_from(ago).unwrap_or(0));
+                    lock(&commits).insert(event.id, now.checked_sub(ago).unwrap_or(now));
+                }
+                lock(&published).note(event, now);
+            }
+        });
+        self.children.push((program, child));
+        Ok(())
+    }
+
+    /// Kills one process without warning, and starts it again.
+    async fn kill_one(&mut self, chance: &mut StdRng) -> anyhow::Result<()> {
+        let (program, mut child) = self.children.swap_remove(chance.random_range(0..self.children.len()));
+        child.kill().await?;
+        self.start(program)
+    }
+
+    /// Ends those that write: what is committed stays as it is.
+    async fn end_writers(&mut self) -> anyhow::Result<()> {
+        for (program, child) in &mut self.children {
+            if *program == Program::Writer {
+                child.kill().await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until all of these were published, or nothing more comes.
+    async fn drain(&self, committed: &BTreeSet<u64>) {
+        let until = Instant::now() + DRAIN_MAX;
+        let (mut count, mut since) = (0, Instant::now());
+        loop {
+            let (now, has_all) = {
+                let published = lock(&self.published);
+                (published.count(), published.has_all(committed))
+            };
+            if now != count {
+                (count, since) = (now, Instant::now());
+            }
+            if has_all || since.elapsed() > QUIET || Instant::now() > until {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    async fn end(mut self) -> anyhow::Result<Published> {
+        for (_, child) in &mut self.children {
+            child.kill().await?;
+        }
+        // What was printed before the kill is still in the pipe.
+        while self.listening.join_next().await.is_some() {}
+        let published = lock(&self.published).clone();
+        Ok(published)
+    }
+}
+
+/// Runs one way: half of the time undisturbed, half of it with its processes killed.
+pub(super) async fn run(lab: &Lab, server: &str, way: Way, length: Duration, kills: u64) -> anyhow::Result<Ran> {
+    let scratch = Scratch::make(server, "lab_tailing").await?;
+    let mut admin = scratch.connect().await?;
+    outbox::make(&mut admin).await?;
+    let reader_url = READER.url(server)?;
+    let state = lab.dir.join(format!("{}.state", way.name().replace([' ', ','], "-")));
+    let master: Option<(String, u64, String, String)> = admin.query_first("SHOW MASTER STATUS").await?;
+    let (file, position, ..) = master.context("the server writes no binary log")?;
+    if way == Way::Tail {
+        super::programs::save(&state, &Place { file, position }.text())?;
+    }
+    admin.query_drop("FLUSH USER_STATISTICS").await?;
+    let mut publishers = Publishers {
+        lab,
+        way,
+        scratch: &scratch,
+        reader_url,
+        state,
+        published: Shared::default(),
+        commits: Commits::default(),
+        children: Vec::new(),
+        listening: JoinSet::new(),
+        starts: 0,
+    };
+    for program in way.programs() {
+        publishers.start(*program)?;
+    }
+    let began = Instant::now();
+    let mut load = Load::start(&scratch, &publishers, lab.seed).await?;
+    tokio::time::sleep(length / 2).await;
+    let undisturbed = lock(&publishers.commits).clone();
+    disturb(&mut publishers, length / 2, kills).await?;
+    publishers.end_writers().await?;
+    load.end().await?;
+    let committed: Vec<u64> = admin.query("SELECT id FROM outbox").await?;
+    let committed: BTreeSet<u64> = committed.into_iter().collect();
+    publishers.drain(&committed).await;
+    let took = began.elapsed();
+    let [statements, rows_read] = READER.load(&mut admin).await?;
+    let published = publishers.end().await?;
+    admin.disconnect().await?;
+    scratch.drop().await?;
+    Ok(Ran {
+        way,
+        judged: published.judged(&committed),
+        latency: published.latency(&undisturbed),
+        kills,
+        statements_per_s: statements / took.as_secs_f64(),
+        rows_read_per_s: rows_read / took.as_secs_f64(),
+    })
+}
+
+async fn disturb(publishers: &mut Publishers<'_>, length: Duration, kills: u64) -> anyhow::Result<()> {
+    let mut chance = StdRng::seed_from_u64(publishers.lab.seed);
+    if kills == 0 {
+        tokio::time::sleep(length).await;
+        return Ok(());
+    }
+    let each = length / u32::try_from(kills)?;
+    for kill in 0..kills {
+        tokio::time::sleep(each.mul_f64(chance.random_range(0.5..1.0))).await;
+        publishers.kill_one(&mut chance).await?;
+        publishers.lab.progress(format!("{}: {}/{kills} processes killed", publishers.way.name(), kill + 1));
+    }
+    Ok(())
+}
+
+/// Transactions of this process, for ways whose publishers do not write themselves.
+struct Load {
+    stop: Arc<AtomicBool>,
+    tasks: JoinSet<anyhow::Result<()>>,
+}
+
+impl Load {
+    async fn start(scratch: &Scratch, publishers: &Publishers<'_>, seed: u64) -> anyhow::Result<Self> {
+        let mut load = Self { stop: Arc::default(), tasks: JoinSet::new() };
+        let writers = if publishers.way.programs().contains(&Program::Writer) { 0 } else { WRITERS };
+        for writer in 0..writers {
+            let conn = scratch.connect().await?;
+            let chance = StdRng::seed_from_u64(seed ^ (writer << 32));
+            load.tasks.spawn(write(conn, chance, Arc::clone(&load.stop), Arc::clone(&publishers.commits)));
+        }
+        Ok(load)
+    }
+
+    async fn end(&mut self) -> anyhow::Result<()> {
+        self.stop.store(true, Ordering::Relaxed);
+        while let Some(task) = self.tasks.join_next().await {
+            task??;
+        }
+        Ok(())
+    }
+}
+
+async fn write(
+    mut conn: Conn,
+    mut chance: StdRng,
+    stop: Arc<AtomicBool>,
+    commits: Commits,
+) -> anyhow::Result<()> {
+    while !stop.load(Ordering::Relaxed) {
+        let event = outbox::write(&mut conn, &mut chance).await?;
+        lock(&commits).insert(event.id, Instant::now());
+        tokio::time::sleep(Duration::from_millis(PAUSE_MS)).await;
+    }
+    Ok(conn.disconnect().await?)
+}
