@@ -8,6 +8,11 @@ use clap::Parser;
 enum Program {
     /// Lists the experiments with their questions.
     List,
+    /// One experiment on a stack that somebody brought up, with what it found as plain text.
+    #[command(hide = true)]
+    Try(madang_lab::programs::trial::Trial),
+    #[command(flatten)]
+    System(madang_lab::programs::SystemProgram),
 }
 
 fn main() -> anyhow::Result<()> {
@@ -18,5 +23,7 @@ fn main() -> anyhow::Result<()> {
             }
             Ok(())
         }
+        Program::Try(trial) => trial.run(),
+        Program::System(program) => program.run(),
     }
 }
