@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::checker::Report;
+use crate::runner::clients::PATIENCE;
 use crate::runner::{Clients, Faults, History, Storm, System};
 use crate::{Bar, Chart, Lab, Side};
 
@@ -13,6 +14,7 @@ pub(super) fn clients(lab: &Lab) -> Clients {
         count: 4,
         accounts: 40,
         pause: Duration::from_millis(5),
+        patience: PATIENCE,
         withdrawal_every: 4,
         seed: lab.seed,
     }

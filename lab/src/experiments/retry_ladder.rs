@@ -78,7 +78,7 @@ impl Experiment for RetryLadder {
 
 /// What the rungs wait, in milliseconds: as in production in a full run, shortened in a quick one.
 fn delays(lab: &Lab) -> (u64, u64) {
-    lab.scale.pick((1_500, 3_000), (5_000, 60_000))
+    lab.scale.pick((2_500, 3_500), (5_000, 60_000))
 }
 
 struct Sent {

@@ -15,8 +15,8 @@ use tokio::time::{Instant, sleep};
 use crate::domain::Entry;
 use crate::programs::http::HttpClient;
 
-/// How long a client waits for one answer.
-const ANSWER_MAX: Duration = Duration::from_millis(1_500);
+/// How long a client waits for one answer, where an experiment does not say otherwise.
+pub const PATIENCE: Duration = Duration::from_millis(1_500);
 /// How long a client tries until it gives up a command: far longer than anything is away.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(120);
 /// Between two attempts.
@@ -46,6 +46,8 @@ pub struct Clients {
     pub accounts: u16,
     /// Between two commands of one client.
     pub pause: Duration,
+    /// How long a client waits for one answer before it tries again.
+    pub patience: Duration,
     /// One in so many commands is a withdrawal; 0 for none.
     pub withdrawal_every: u64,
     /// Where chance begins; also the start of the names of transactions.
@@ -63,7 +65,7 @@ pub struct AtWork {
 impl Clients {
     /// Opens the accounts.
     pub async fn open_accounts(&self) -> anyhow::Result<()> {
-        let client = HttpClient::new(ANSWER_MAX);
+        let client = HttpClient::new(self.patience);
         for account in 1..=self.accounts {
             let deadline = Instant::now() + GIVE_UP_AFTER;
             let path = format!("/accounts/{account}");
@@ -108,7 +110,7 @@ impl Clients {
         told: &AtomicU64,
         history: &Mutex<History>,
     ) -> anyhow::Result<()> {
-        let client = HttpClient::new(ANSWER_MAX);
+        let client = HttpClient::new(self.patience);
         let mut chance = SmallRng::seed_from_u64(self.seed.wrapping_add(number));
         let mut sent = 0_u64;
         while !stop.load(Ordering::Relaxed) {
