@@ -13,6 +13,7 @@ pub mod naive;
 pub mod programs;
 pub mod runner;
 pub mod stack;
+pub mod trial;
 
 pub use experiment::{Experiment, Lab, Scale};
 pub use finding::{Bar, Chart, Finding, Mark, Series, Side, Span, Verdict, Wiring};

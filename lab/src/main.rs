@@ -10,7 +10,7 @@ enum Program {
     List,
     /// One experiment on a stack that somebody brought up, with what it found as plain text.
     #[command(hide = true)]
-    Try(madang_lab::programs::trial::Trial),
+    Try(madang_lab::trial::Trial),
     #[command(flatten)]
     System(madang_lab::programs::SystemProgram),
 }

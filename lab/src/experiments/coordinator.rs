@@ -75,7 +75,7 @@ impl Experiment for Coordinators {
     }
 }
 
-/// The times of membership: as in production in a full run, a third of that in a quick one.
+/// The times of membership: as in production in a full run, a fifth of that in a quick one.
 #[derive(Clone, Copy)]
 struct Timing {
     heartbeat_ms: u64,
@@ -84,7 +84,7 @@ struct Timing {
 
 impl Timing {
     fn of(lab: &Lab) -> Self {
-        let (heartbeat_ms, dead_after_ms) = lab.scale.pick((1_000, 3_000), (3_000, 9_000));
+        let (heartbeat_ms, dead_after_ms) = lab.scale.pick((600, 1_800), (3_000, 9_000));
         Self { heartbeat_ms, dead_after_ms }
     }
 

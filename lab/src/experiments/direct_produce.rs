@@ -94,7 +94,7 @@ async fn protected(lab: &Lab) -> anyhow::Result<(Side, System)> {
     system.consumer("consumer", "").await?;
     let clients = Clients { targets, ..common::clients(lab) };
     clients.open_accounts().await?;
-    let wanted = lab.scale.pick(30, 130);
+    let wanted = lab.scale.pick(30, 180);
     let proxies = [&system.database, &system.redis];
     let storm = Storm {
         fleet: &system.fleet,

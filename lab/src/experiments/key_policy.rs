@@ -53,7 +53,7 @@ impl Experiment for KeyPolicy {
             lab.progress(format!("{}: at work", policy.name));
             runs.push((policy, policy.run(lab, 0).await?));
         }
-        let wanted = lab.scale.pick(10, 45);
+        let wanted = lab.scale.pick(10, 50);
         let both = Policy::BOTH.run(lab, wanted).await?;
         let naive = &runs[0].1;
         let off = Side::new(naive.events, naive.report.out_of_order + naive.report.wrong_balances)

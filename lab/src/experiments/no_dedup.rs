@@ -93,7 +93,7 @@ async fn protected(lab: &Lab) -> anyhow::Result<(Side, System)> {
     system.consumer("consumer", "after-effect-before-offset=0.02,after-effect-before-invalidation=0.005").await?;
     let clients = Clients { targets, ..common::clients(lab) };
     clients.open_accounts().await?;
-    let wanted = lab.scale.pick(25, 120);
+    let wanted = lab.scale.pick(25, 160);
     let storm = Storm {
         fleet: &system.fleet,
         hits: &["relay", "consumer"],

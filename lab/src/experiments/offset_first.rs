@@ -55,7 +55,7 @@ impl Experiment for OffsetFirst {
             hits: &[],
         };
         let (off, _) = naive.run(lab, "off", wanted, lab.scale.pick(15, 60)).await?;
-        let wanted = lab.scale.pick(20, 110);
+        let wanted = lab.scale.pick(20, 130);
         let protected = Consumers {
             args: &["consumer"],
             crash: "before-effect=0.02,after-effect-before-invalidation=0.004,after-effect-before-offset=0.03",

@@ -84,7 +84,7 @@ impl Experiment for PublishInTransaction {
         });
         finding.notes.push(format!(
             "Twelve clients write, each patient enough to wait for the broker; the naive program's pool has {} connections, each held by a transaction that waits for the \
-             broker.",
+             broker. InnoDB tells the beginning of a transaction in whole seconds, so its age may be told up to 1 s too long.",
             crate::naive::store::CONNECTIONS_MAX
         ));
         Ok(finding)

@@ -116,7 +116,7 @@ impl Wired {
         let urls = [self.query.clone()];
         let readers = Readers::start(&urls, &system.mysql_url, &system.prefix, ACCOUNTS, 8, lab.seed).await?;
         let working = self.clients.start();
-        let busy = Duration::from_secs(lab.scale.pick(5, 25));
+        let busy = Duration::from_secs(lab.scale.pick(4, 25));
         lab.progress("readers and writers at work");
         if faults {
             let proxies = [&system.redis];
@@ -130,7 +130,7 @@ impl Wired {
         }
         working.stop().await?;
         system.is_quiet_within(GROUP, Duration::from_secs(60)).await?;
-        let (trials, violations, stale_accounts) = self.read_all(lab.scale.pick(2, 10)).await?;
+        let (trials, violations, stale_accounts) = self.read_all(lab.scale.pick(1, 8)).await?;
         let busy = readers.stop().await?;
         Ok(Shown { trials, violations, stale_accounts, busy, faults: system.faults.by_kind() })
     }

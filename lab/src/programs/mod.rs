@@ -11,7 +11,6 @@ pub mod process;
 pub mod query;
 pub mod relay;
 pub mod settings;
-pub mod trial;
 
 use clap::Subcommand;
 

@@ -9,6 +9,9 @@ use tokio::time::{Instant, sleep};
 use super::{Fleet, Proxy};
 use crate::Stack;
 
+/// By how much a line is delayed in each direction, at least and at most, in milliseconds.
+const DELAY_MS: (u64, u64) = (5, 50);
+
 /// How a storm blows.
 pub struct Storm<'a> {
     /// The processes it may hit.
@@ -41,8 +44,15 @@ impl Storm<'_> {
     async fn strike(&self, chance: &mut SmallRng) {
         let names = self.fleet.names(self.hits);
         let draw = chance.random_range(0..10);
-        if draw < 2 && !self.proxies.is_empty() {
-            self.proxies[chance.random_range(0..self.proxies.len())].cut();
+        if draw < 3 && !self.proxies.is_empty() {
+            let proxy = self.proxies[chance.random_range(0..self.proxies.len())];
+            if draw < 2 {
+                proxy.cut();
+            } else {
+                proxy.delay(span(chance, DELAY_MS));
+                sleep(span(chance, self.frozen_ms)).await;
+                proxy.delay(Duration::ZERO);
+            }
         } else if !names.is_empty() {
             let name = &names[chance.random_range(0..names.len())];
             if draw < 7 {
@@ -69,9 +79,24 @@ pub async fn restart(stack: &Stack, server: &str, fleet: &Fleet) -> anyhow::Resu
 /// Has a server of the stack stand still for a while.
 pub async fn hold(stack: &Stack, server: &str, span: Duration, fleet: &Fleet) -> anyhow::Result<()> {
     stack.freeze(server)?;
+    let _held = Held { stack, server };
     fleet.faults().count(&format!("{} frozen", kind(server)));
     sleep(span).await;
-    stack.thaw(server)
+    Ok(())
+}
+
+/// A server that stands still until this is dropped, also when the experiment is broken off.
+struct Held<'a> {
+    stack: &'a Stack,
+    server: &'a str,
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        if let Err(error) = self.stack.thaw(self.server) {
+            tracing::error!("{} stands still and cannot be let go: {error}", self.server);
+        }
+    }
 }
 
 /// What a server is, from its name in the stack.

@@ -97,7 +97,7 @@ impl System {
         self.fleet.start(Spec::new(name, &["consumer"]).crashing(crash)).await
     }
 
-    /// Waits until the outbox is empty and a group has stored everything as done; false when that took longer than `at_most`.
+    /// Waits until the outbox is empty and a group has stored everything as done, on its rungs too; false when that took longer than `at_most`.
     pub async fn is_quiet_within(&self, group: &str, at_most: Duration) -> anyhow::Result<bool> {
         let deadline = Instant::now() + at_most;
         while Instant::now() < deadline {
@@ -114,7 +114,16 @@ impl System {
         let unsent =
             observe::number(&mut conn, &format!("SELECT COUNT(*) FROM `{}_accounts`.outbox", self.prefix)).await?;
         conn.disconnect().await?;
-        Ok(unsent == 0 && self.log.lag(&GroupId::new(group), &[TOPIC.to_owned()]).await? == 0)
+        if unsent > 0 {
+            return Ok(false);
+        }
+        let group = ConsumerConfig::new(GroupId::new(group), vec![TOPIC.to_owned()]);
+        for lane in group.lanes() {
+            if self.log.lag(&group.group, &lane.topics).await? > 0 {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Everything there is to compare, of the projection of a group.

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 
-use super::process;
+use crate::programs::process;
 use crate::{Experiment, Lab, Scale, Stack, experiments};
 
 /// How it is asked for.
