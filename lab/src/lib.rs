@@ -4,13 +4,18 @@
 //! An [`Experiment`] asks one question and runs two wirings, a naive one and a protected one; its [`Finding`] holds what was
 //! counted on both sides, and its verdict can fail: the naive way must be seen to break, the protected way must not.
 
+pub mod checker;
 pub mod children;
+pub mod domain;
 pub mod durations;
 pub mod experiment;
 pub mod experiments;
 pub mod finding;
+pub mod naive;
+pub mod programs;
 pub mod report;
 pub mod run;
+pub mod runner;
 pub mod scratch;
 pub mod stack;
 pub mod write;

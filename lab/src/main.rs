@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use madang_lab::children::Child;
+use madang_lab::programs::SystemProgram;
 use madang_lab::run::{self, Ended};
 use madang_lab::write;
 
@@ -17,7 +18,10 @@ enum Program {
     Run(run::Options),
     /// Writes the figures and pictures of a full run into docs/lab.md and docs/pictures/lab.
     Write(write::Options),
-    /// What experiments start to kill it.
+    /// A program of the system under test.
+    #[command(flatten)]
+    System(SystemProgram),
+    /// What experiments about servers start to kill it.
     #[command(flatten)]
     Child(Child),
 }
@@ -36,6 +40,7 @@ fn main() -> ExitCode {
             println!("{} is written anew", page.display());
             ExitCode::SUCCESS
         }),
+        Program::System(program) => program.run().map(|()| ExitCode::SUCCESS),
         Program::Child(program) => program.run().map(|()| ExitCode::SUCCESS),
     };
     outcome.unwrap_or_else(|error| {

@@ -51,6 +51,8 @@ share.coordinator.state.topic.replication.factor={copies}
 share.coordinator.state.topic.min.isr={in_sync}
 
 group.initial.rebalance.delay.ms=0
+# A member that was killed is missed within a second where a client asks for it.
+group.min.session.timeout.ms=1000
 log.index.size.max.bytes=1048576
 log.cleaner.dedupe.buffer.size=16777216
 ",

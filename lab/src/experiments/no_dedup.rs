@@ -1,0 +1,130 @@
+//! What do redeliveries do to balances? A consumer that remembers nothing, then one with `processed_event`, behind relays
+//! that die between send and delete.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use super::common;
+use crate::runner::system::GROUP;
+use crate::runner::{Clients, Spec, Storm, System};
+use crate::{Bar, Chart, Experiment, Finding, Lab, Side, Wiring};
+
+/// The experiment.
+pub(super) struct NoDedup;
+
+#[async_trait]
+impl Experiment for NoDedup {
+    fn id(&self) -> &'static str {
+        "no-dedup"
+    }
+
+    fn question(&self) -> &'static str {
+        "What do redeliveries do to balances?"
+    }
+
+    fn counted(&self) -> &'static str {
+        "A trial is an acknowledged command; a violation is an effect that happened twice or not at all, or else an account with a \
+         wrong balance."
+    }
+
+    fn wirings(&self) -> [Wiring; 2] {
+        [
+            Wiring {
+                name: "no processed_event",
+                steps: &["relay: send", "✗ crash", "send again", "balance += amount, twice"],
+                code: "lab/src/naive/consumer.rs",
+            },
+            Wiring {
+                name: "processed_event",
+                steps: &["relay: send", "✗ crash", "send again", "processed_event + projection", "COMMIT", "offset"],
+                code: "lab/src/programs/consumer/handler.rs",
+            },
+        ]
+    }
+
+    async fn run(&self, lab: &Lab) -> anyhow::Result<Finding> {
+        let off = naive(lab).await?;
+        let (on, system) = protected(lab).await?;
+        let mut finding = Finding::new(off, on);
+        finding.faults = system.faults.by_kind();
+        finding.charts.push(doubled(&finding));
+        finding.charts.push(common::faults_chart(&system.faults));
+        finding.notes.push(
+            "Both sides have the same command programs and relays, whose crashes make Kafka hold an event twice; only the \
+             consumer differs."
+                .to_owned(),
+        );
+        finding.notes.extend(common::unexpected(&system));
+        Ok(finding)
+    }
+}
+
+/// Relays that send twice, and commands in front of them.
+async fn upstream(system: &System) -> anyhow::Result<Vec<String>> {
+    let mut relays = Vec::new();
+    for number in 1..=2 {
+        relays.push(system.relay(&format!("relay-{number}"), "after-send-before-delete=0.06").await?);
+    }
+    Ok(vec![system.command("command-1", &relays, "").await?])
+}
+
+async fn naive(lab: &Lab) -> anyhow::Result<Side> {
+    let system = System::new(lab, "dedup", "off").await?;
+    let targets = upstream(&system).await?;
+    system.fleet.start(Spec::new("consumer", &["naive", "no-dedup"])).await?;
+    let clients = Clients { targets, ..common::clients(lab) };
+    clients.open_accounts().await?;
+    let wanted = lab.scale.pick(8, 40);
+    let storm = common::calm_storm(&system, lab.seed);
+    let history = common::under(&storm, &clients, wanted, lab.scale.pick(15, 60), |faults, told| {
+        lab.progress(format!("naive: {faults}/{wanted} crashes of relays, {told} commands"));
+    })
+    .await?;
+    system.fleet.calm();
+    system.is_quiet_within(GROUP, Duration::from_secs(60)).await?;
+    let report = system.report(&history, None).await?;
+    Ok(common::side(&history, &report).with("crashes", common::float(system.faults.total())))
+}
+
+async fn protected(lab: &Lab) -> anyhow::Result<(Side, System)> {
+    let system = System::new(lab, "dedup", "on").await?;
+    let targets = upstream(&system).await?;
+    system.consumer("consumer", "after-effect-before-offset=0.02,after-effect-before-invalidation=0.005").await?;
+    let clients = Clients { targets, ..common::clients(lab) };
+    clients.open_accounts().await?;
+    let wanted = lab.scale.pick(25, 160);
+    let storm = Storm {
+        fleet: &system.fleet,
+        hits: &["relay", "consumer"],
+        proxies: &[&system.database],
+        pause_ms: (300, 1_000),
+        frozen_ms: (100, 1_500),
+        seed: lab.seed,
+    };
+    let history = common::under(&storm, &clients, wanted, lab.scale.pick(20, 90), |faults, told| {
+        lab.progress(format!("processed_event: {faults}/{wanted} faults, {told} commands"));
+    })
+    .await?;
+    system.fleet.calm();
+    lab.progress("processed_event: waiting until it is quiet");
+    let quiet = system.is_quiet_within(GROUP, Duration::from_secs(120)).await?;
+    let report = system.report(&history, Some(GROUP)).await?;
+    Ok((common::side(&history, &report).with("quiet", f64::from(u8::from(quiet))), system))
+}
+
+fn doubled(finding: &Finding) -> Chart {
+    let figure = |side: &Side, name: &str| side.figures.get(name).copied().unwrap_or(0.0);
+    let bar = |label: &str, value, protected| Bar { label: label.to_owned(), value, protected };
+    Chart::Bars {
+        title: "Effects that happened twice, and the accounts they left wrong".to_owned(),
+        unit: "count",
+        logarithmic: false,
+        bars: vec![
+            bar("no processed_event: doubled", figure(&finding.off, "doubled"), false),
+            bar("no processed_event: wrong accounts", figure(&finding.off, "wrong_balances"), false),
+            bar("processed_event: doubled", figure(&finding.on, "doubled"), true),
+            bar("processed_event: wrong accounts", figure(&finding.on, "wrong_balances"), true),
+        ],
+    }
+}

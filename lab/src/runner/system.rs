@@ -1,0 +1,151 @@
+//! A system under test for one trial: databases, topics and keys of its own, processes, and proxies in front of servers.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use madang_engine_kafka::{KafkaLog, KafkaOptions};
+use madang_messaging::{ConsumerConfig, GroupId};
+use tokio::time::{Instant, sleep};
+
+use super::{Faults, Fleet, Proxy, Spec, observe};
+use crate::Lab;
+use crate::checker::{Observed, Report, check};
+use crate::domain::TOPIC;
+use crate::programs::database;
+use crate::programs::settings::{KafkaSettings, MysqlSettings};
+
+/// The group of the projection.
+pub const GROUP: &str = "projection";
+/// A consumer that was killed is missed by its group after so long, in milliseconds.
+const SESSION_MS: u64 = 1_200;
+
+/// The system of one trial.
+pub struct System {
+    /// Starts the names of everything it has.
+    pub prefix: String,
+    /// Its processes.
+    pub fleet: Fleet,
+    /// Its line to the database.
+    pub database: Proxy,
+    /// Its line to Redis.
+    pub redis: Proxy,
+    /// What happened to it.
+    pub faults: Faults,
+    /// The database, past the proxy.
+    pub mysql_url: String,
+    /// Redis, past the proxy.
+    pub redis_url: String,
+    /// The broker.
+    pub kafka: String,
+    /// Its folder.
+    pub dir: PathBuf,
+    log: KafkaLog,
+}
+
+impl System {
+    /// An empty system, called by its experiment and its side.
+    pub async fn new(lab: &Lab, experiment: &str, side: &str) -> anyhow::Result<Self> {
+        let prefix = format!("lab_{experiment}_{side}_{:06x}", rand::random_range(0..0x0100_0000));
+        let dir = lab.dir.join(side);
+        std::fs::create_dir_all(&dir).with_context(|| format!("could not make {}", dir.display()))?;
+        let faults = Faults::new(&dir);
+        // Left by an earlier run in the same folder.
+        let _ = std::fs::remove_file(faults.crash_log());
+        let database = Proxy::start(lab.stack.port("mariadb-1")?, faults.clone()).await?;
+        let redis = Proxy::start(lab.stack.port("redis")?, faults.clone()).await?;
+        let (mysql_url, redis_url, kafka) = (lab.stack.mysql(1)?, lab.stack.redis()?, lab.stack.kafka()?);
+        let login = mysql_url.rsplit_once('@').map_or("mysql://root", |(login, _)| login);
+        let env = [
+            ("LAB_MYSQL", format!("{login}@127.0.0.1:{}", database.port())),
+            ("LAB_REDIS", format!("redis://127.0.0.1:{}", redis.port())),
+            ("LAB_KAFKA", kafka.clone()),
+            ("LAB_PREFIX", prefix.clone()),
+            ("LAB_SESSION_MS", SESSION_MS.to_string()),
+        ];
+        let env = env.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        let fleet = Fleet::new(&lab.programs, &dir, env, lab.seed, faults.clone())?;
+        let log = KafkaLog::connect(log_options(&prefix, &kafka)).await?;
+        let mysql = MysqlSettings { mysql: mysql_url.clone() };
+        database::accounts::<()>(&mysql.options(&prefix)).await?.close().await;
+        let system = Self { prefix, fleet, database, redis, faults, mysql_url, redis_url, kafka, dir, log };
+        system.prepare(&system.prefix.clone(), GROUP).await?;
+        Ok(system)
+    }
+
+    /// Makes the database of a projection, and the topics of its group.
+    pub async fn prepare(&self, projection: &str, group: &str) -> anyhow::Result<()> {
+        let mysql = MysqlSettings { mysql: self.mysql_url.clone() };
+        database::projection::<()>(&mysql.options(projection)).await?.close().await;
+        Ok(self.log.prepare(&[ConsumerConfig::new(GroupId::new(group), vec![TOPIC.to_owned()])]).await?)
+    }
+
+    /// Starts a command program that tells these relays.
+    pub async fn command(&self, name: &str, relays: &[String], crash: &str) -> anyhow::Result<String> {
+        let spec = Spec::new(name, &["command"]).env("LAB_RELAYS", relays.join(",")).crashing(crash);
+        self.fleet.start(spec).await
+    }
+
+    /// Starts a relay that polls often, so that what it was not told of is found soon.
+    pub async fn relay(&self, name: &str, crash: &str) -> anyhow::Result<String> {
+        let spec = Spec::new(name, &["relay"]).env("LAB_INSTANCE", name).flag("poll-every-ms", 100);
+        self.fleet.start(spec.flag("min-age-ms", 300).crashing(crash)).await
+    }
+
+    /// Starts the consumer of the projection.
+    pub async fn consumer(&self, name: &str, crash: &str) -> anyhow::Result<String> {
+        self.fleet.start(Spec::new(name, &["consumer"]).crashing(crash)).await
+    }
+
+    /// Waits until the outbox is empty and a group has stored everything as done, on its rungs too; false when that took longer than `at_most`.
+    pub async fn is_quiet_within(&self, group: &str, at_most: Duration) -> anyhow::Result<bool> {
+        let deadline = Instant::now() + at_most;
+        while Instant::now() < deadline {
+            if self.is_quiet(group).await.unwrap_or(false) {
+                return Ok(true);
+            }
+            sleep(Duration::from_millis(100)).await;
+        }
+        Ok(false)
+    }
+
+    async fn is_quiet(&self, group: &str) -> anyhow::Result<bool> {
+        let mut conn = observe::connect(&self.mysql_url).await?;
+        let unsent =
+            observe::number(&mut conn, &format!("SELECT COUNT(*) FROM `{}_accounts`.outbox", self.prefix)).await?;
+        conn.disconnect().await?;
+        if unsent > 0 {
+            return Ok(false);
+        }
+        let group = ConsumerConfig::new(GroupId::new(group), vec![TOPIC.to_owned()]);
+        for lane in group.lanes() {
+            if self.log.lag(&group.group, &lane.topics).await? > 0 {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Everything there is to compare, of the projection of a group.
+    pub async fn observed(&self, group: Option<&str>) -> anyhow::Result<Observed> {
+        observe::all(&self.mysql_url, &self.prefix, &self.prefix, group).await
+    }
+
+    /// Compares everything with what clients were told.
+    pub async fn report(&self, history: &super::History, group: Option<&str>) -> anyhow::Result<Report> {
+        let mut observed = self.observed(group).await?;
+        observed.acknowledged.clone_from(&history.acknowledged);
+        observed.cache = observe::cache(&self.redis_url, &self.prefix, &observed.accounts).await?;
+        Ok(check(&observed))
+    }
+
+    /// The log, for who looks at it.
+    #[must_use]
+    pub fn log(&self) -> &KafkaLog {
+        &self.log
+    }
+}
+
+fn log_options(prefix: &str, kafka: &str) -> KafkaOptions {
+    KafkaSettings { kafka: kafka.to_owned(), session_ms: SESSION_MS }.options(prefix)
+}
