@@ -10,8 +10,12 @@ use madang_lab::write;
 #[derive(Parser)]
 #[command(name = "madang-lab", term_width = 120)]
 enum Program {
-    /// Lists the experiments with their questions.
-    List,
+    /// Lists the experiments with their questions; those named, or all.
+    List {
+        /// The experiments.
+        #[arg(value_name = "ID")]
+        ids: Vec<String>,
+    },
     /// Runs all experiments, or those named, and writes the report; fails unless every verdict is "shown".
     Run(run::Options),
     /// Writes the figures and pictures of a full run into docs/lab.md and docs/pictures/lab.
@@ -25,10 +29,10 @@ const INTERRUPTED: u8 = 130;
 async fn main() -> ExitCode {
     tracing_subscriber::fmt().with_writer(std::io::stderr).with_env_filter(filter()).init();
     let outcome = match Program::parse() {
-        Program::List => {
-            print!("{}", run::listed(&madang_lab::experiments::all()));
-            Ok(ExitCode::SUCCESS)
-        }
+        Program::List { ids } => run::choose(madang_lab::experiments::all(), &ids).map(|chosen| {
+            print!("{}", run::listed(&chosen));
+            ExitCode::SUCCESS
+        }),
         Program::Run(options) => run::run(&options).await.map(|ended| match ended {
             Ended::AllShown => ExitCode::SUCCESS,
             Ended::NotAllShown => ExitCode::FAILURE,
