@@ -12,8 +12,12 @@ use madang_lab::write;
 #[derive(Parser)]
 #[command(name = "madang-lab", term_width = 120)]
 enum Program {
-    /// Lists the experiments with their questions.
-    List,
+    /// Lists the experiments with their questions; those named, or all.
+    List {
+        /// The experiments.
+        #[arg(value_name = "ID")]
+        ids: Vec<String>,
+    },
     /// Runs all experiments, or those named, and writes the report; fails unless every verdict is "shown".
     Run(run::Options),
     /// Writes the figures and pictures of a full run into docs/lab.md and docs/pictures/lab.
@@ -31,10 +35,10 @@ const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
     let outcome = match Program::parse() {
-        Program::List => {
-            print!("{}", run::listed(&madang_lab::experiments::all()));
-            Ok(ExitCode::SUCCESS)
-        }
+        Program::List { ids } => run::choose(madang_lab::experiments::all(), &ids).map(|chosen| {
+            print!("{}", run::listed(&chosen));
+            ExitCode::SUCCESS
+        }),
         Program::Run(options) => carry_out(&options),
         Program::Write(options) => write::write(&options).map(|page| {
             println!("{} is written anew", page.display());

@@ -16,8 +16,10 @@ fn the_list_has_a_line_for_every_experiment() {
 
 #[test]
 fn an_unknown_experiment_is_refused_before_anything_is_started() {
-    let refused = lab(&["run", "no-such-experiment", "--stack", "/nowhere", "--xtask", "/nowhere"]);
-    assert_eq!(refused.status.code(), Some(1));
-    let told = String::from_utf8(refused.stderr).unwrap();
-    assert!(told.contains("there is no experiment `no-such-experiment`") && told.contains("There are:"), "{told}");
+    let run = ["run", "no-such-experiment", "--stack", "/nowhere", "--xtask", "/nowhere"];
+    for refused in [lab(&run), lab(&["list", "no-such-experiment"])] {
+        assert_eq!(refused.status.code(), Some(1));
+        let told = String::from_utf8(refused.stderr).unwrap();
+        assert!(told.contains("there is no experiment `no-such-experiment`") && told.contains("There are:"), "{told}");
+    }
 }

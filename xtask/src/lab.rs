@@ -4,7 +4,7 @@ mod servers;
 
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -77,6 +77,9 @@ impl Lab {
 impl Run {
     fn run(&self) -> Result<()> {
         let program = build(Profile::Release)?;
+        // Nobody waits for servers to hear of a misspelled name.
+        let mut check = Command::new(&program);
+        workspace::run(check.arg("list").args(&self.ids).stdout(Stdio::null()))?;
         let interrupt = Interrupt::listen()?;
         let servers = Servers::up(&interrupt)?;
         let outcome = self.on(&program, servers.dir(), &interrupt);

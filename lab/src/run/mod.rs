@@ -19,7 +19,7 @@ use progress::Progress;
 use scratch::Scratch;
 
 pub(crate) use circumstances::root;
-pub use selection::listed;
+pub use selection::{choose, listed};
 
 /// What to run, on what, and where the report goes.
 #[derive(Debug, Clone, clap::Args)]
@@ -63,7 +63,8 @@ pub async fn run(options: &Options) -> anyhow::Result<Ended> {
     let interrupted = interrupt::listen()?;
     let chosen = selection::choose(crate::experiments::all(), &options.ids)?;
     let programs = std::env::current_exe().context("this program does not know where it is")?;
-    run_all(options, &chosen, &programs, interrupted).await
+    let scratch = Scratch::make(&std::env::temp_dir(), options.keep)?;
+    run_all(options, &chosen, &programs, &scratch, interrupted).await
 }
 
 /// Runs these experiments. Whatever ends one early drops its future, and with it every process that it started.
@@ -71,9 +72,9 @@ async fn run_all(
     options: &Options,
     chosen: &[Box<dyn Experiment>],
     programs: &Path,
+    scratch: &Scratch,
     interrupted: impl Future<Output = ()>,
 ) -> anyhow::Result<Ended> {
-    let scratch = Scratch::make(options.keep)?;
     let stack = Stack::at(&options.stack, &options.xtask);
     let scale = if options.quick { Scale::Quick } else { Scale::Full };
     let mut report = Report {
@@ -104,6 +105,7 @@ async fn run_all(
         let Some(found) = found else {
             was_interrupted = true;
             attempt::take_down_below(&dir, &options.xtask).await;
+            scratch.remove(&dir);
             break;
         };
         let entry = Entry::of(experiment.as_ref(), found, started.elapsed().as_secs_f64());

@@ -16,9 +16,9 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    /// A new one, in the system's temporary directory: servers that run as another user must be able to reach it.
-    pub(super) fn make(keep: bool) -> anyhow::Result<Self> {
-        let dir = std::env::temp_dir().join(format!("madang-lab-{:08x}", rand::random::<u32>()));
+    /// A new one below `parent`, which servers that run as another user must be able to reach.
+    pub(super) fn make(parent: &Path, keep: bool) -> anyhow::Result<Self> {
+        let dir = parent.join(format!("madang-lab-{:08x}", rand::random::<u32>()));
         Self::folder_at(&dir)?;
         Ok(Self { dir, keep })
     }
@@ -39,7 +39,17 @@ impl Scratch {
     pub(super) fn leave(&self, dir: &Path, entry: &Entry) {
         if self.keep || entry.verdict == Verdict::NotShown {
             eprintln!("    its logs are in {}", dir.display());
-        } else if let Err(error) = std::fs::remove_dir_all(dir) {
+        } else {
+            self.remove(dir);
+        }
+    }
+
+    /// Removes the folder of an experiment that was broken off, unless it is to be kept.
+    pub(super) fn remove(&self, dir: &Path) {
+        if self.keep {
+            return;
+        }
+        if let Err(error) = std::fs::remove_dir_all(dir) {
             tracing::warn!("could not remove {}: {error}", dir.display());
         }
     }

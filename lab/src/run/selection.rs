@@ -5,7 +5,7 @@ use anyhow::bail;
 use crate::Experiment;
 
 /// The experiments named, in the order of the report; all if none is named.
-pub(super) fn choose(all: Vec<Box<dyn Experiment>>, ids: &[String]) -> anyhow::Result<Vec<Box<dyn Experiment>>> {
+pub fn choose(all: Vec<Box<dyn Experiment>>, ids: &[String]) -> anyhow::Result<Vec<Box<dyn Experiment>>> {
     let known: Vec<&str> = all.iter().map(|experiment| experiment.id()).collect();
     if let Some(unknown) = ids.iter().find(|id| !known.contains(&id.as_str())) {
         let meant = nearest(&known, unknown).map(|id| format!(", did you mean `{id}`?")).unwrap_or_default();

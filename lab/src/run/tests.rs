@@ -93,7 +93,15 @@ impl Run {
     }
 
     async fn run(&self, chosen: &[Box<dyn Experiment>], interrupted: impl Future<Output = ()>) -> Ended {
-        run_all(&self.options, chosen, Path::new("/bin/true"), interrupted).await.unwrap()
+        let scratch = Scratch::make(self.dir.path(), false).unwrap();
+        run_all(&self.options, chosen, Path::new("/bin/true"), &scratch, interrupted).await.unwrap()
+    }
+
+    /// The folders that runs left.
+    fn scratch(&self) -> Vec<String> {
+        let all =
+            std::fs::read_dir(self.dir.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        all.filter(|name| name.starts_with("madang-lab-")).collect()
     }
 
     fn report(&self) -> Report {
@@ -120,6 +128,7 @@ async fn an_experiment_that_errs_or_panics_is_reported_and_the_run_goes_on() {
     assert_eq!(report.experiments[0].error.as_deref(), Some("no broker"));
     assert_eq!(report.experiments[1].error.as_deref(), Some("it panicked: a defect"));
     assert!(report.quick && report.seed == 7);
+    assert_eq!(run.scratch().len(), 1, "the logs of what failed stay");
 }
 
 #[tokio::test]
@@ -127,10 +136,7 @@ async fn what_is_all_shown_is_a_success_and_leaves_no_folder() {
     let run = Run::new();
     assert_eq!(run.run(&[run.acts("shows", Way::Shows)], std::future::pending()).await, Ended::AllShown);
     assert!(run.options.out.join(report::PAGE).exists());
-    let scratch = Scratch::make(false).unwrap();
-    let folder = scratch.folder("shown").unwrap();
-    scratch.leave(&folder, &run.report().experiments[0]);
-    assert!(!folder.exists());
+    assert_eq!(run.scratch(), [""; 0]);
 }
 
 #[tokio::test]
@@ -142,6 +148,7 @@ async fn an_interrupt_ends_the_run_and_the_processes_of_its_experiment() {
     assert_eq!(ended, Ended::Interrupted);
     let told: Vec<_> = run.report().experiments.into_iter().map(|entry| entry.id).collect();
     assert_eq!(told, ["shows"], "what was done by then is in the report");
+    assert_eq!(run.scratch(), [""; 0]);
     let process = format!("/proc/{}/comm", std::fs::read_to_string(&note).unwrap());
     until("the process has ended", || std::fs::read_to_string(&process).is_err()).await;
 }
