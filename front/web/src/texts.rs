@@ -230,15 +230,17 @@ texts! {
     replay_all: "Send all shown again", "보이는 것 모두 다시 보내기";
 
     set_up: "Set up", "처음 설정";
-    set_up_text: "Choose the name and the password of this site's first administrator.",
-        "이 사이트 첫 관리자의 이름과 비밀번호를 정하세요.";
+    set_up_text: "Enter the token that the server printed when it started, and choose the name and the password of this site's first administrator.",
+        "서버가 시작할 때 출력한 토큰을 넣고, 이 사이트 첫 관리자의 이름과 비밀번호를 정하세요.";
+    set_up_token: "Set-up token", "설정 토큰";
+    wrong_set_up_token: "This is not the token that the server printed when it started.",
+        "서버가 시작할 때 출력한 토큰이 아닙니다.";
     become_admin: "Become administrator", "관리자 되기";
     set_up_done: "This site has its administrator. Sign in and start.", "관리자가 정해졌습니다. 로그인해서 시작하세요.";
     set_up_over: "This site has its administrator. Roles are given by administrators from now on.",
         "이미 관리자가 있습니다. 이제 역할은 관리자가 줍니다.";
     already_set_up: "Already set up", "이미 설정됨";
-    no_set_up: "There is no set-up under this address. The right link is printed when the server starts.",
-        "이 주소에는 설정 화면이 없습니다. 올바른 링크는 서버가 시작할 때 나옵니다.";
+    no_set_up: "There is no set-up under this address.", "이 주소에는 설정 화면이 없습니다.";
 
     not_found: "Not found", "찾을 수 없음";
     not_found_text: "There is nothing under this address. It may have been deleted.",

@@ -31,6 +31,7 @@ impl Site {
         let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace::root().join("target"), Into::into);
         let mut command = Command::new(target.join("debug/madang"));
         command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(scratch.path().join("data"));
+        command.args(["--set", "operations_listen=public"]);
         // The smallest hashes: what is asked here is everything around them.
         for setting in ["rate_limit=off", "scheduling_delay_max_ms=60000", "hash_memory_kib=8", "hash_passes=1"] {
             command.args(["--set", setting]);

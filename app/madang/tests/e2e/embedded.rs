@@ -40,6 +40,8 @@ impl EmbeddedStart {
         clean(&mut command).args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(&self.data);
         // Real hashes, but the smallest: what is tested here is everything around them.
         command.args(["--set", "hash_memory_kib=8", "--set", "hash_passes=1"]);
+        // Many servers run at once, and there is one usual port for operators.
+        command.args(["--set", "operations_listen=public"]);
         // Tests ask more often than people do; those about limits set it again.
         command.env("MADANG_RATE_LIMIT", "off");
         // A build that is not optimised, on a machine that runs other suites, keeps everybody waiting.
