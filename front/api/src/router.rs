@@ -54,7 +54,8 @@ pub fn router_with_pages(state: ApiState, pages: Router) -> Router {
         .method_not_allowed_fallback(wrong_method)
         .fallback(no_such_address)
         .layer(Admission::new(policy, metrics.clone()));
-    let operations = if is_watched_here { operations::health().merge(operations::watching()) } else { operations::health() };
+    let operations =
+        if is_watched_here { operations::health().merge(operations::watching()) } else { operations::health() };
     let operations = operations
         .with_state(operators)
         .method_not_allowed_fallback(wrong_method)

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use madang_board::rules::{About, Action, Refused, may};
-use madang_board::{Act, ActKind, Actor, ArticleFacts, ArticleId, ArticleLookup, CommentId, MemberId, Reason, TextRenderer};
+use madang_board::{
+    Act, ActKind, Actor, ArticleFacts, ArticleId, ArticleLookup, CommentId, MemberId, Reason, TextRenderer,
+};
 use madang_event::Writer;
 use madang_kernel::{
     Clock, Created, Id, IdGenerator, Idempotency, Invalid, Page, PageNumber, PageSize, Scroll, ShardId, StoreError,

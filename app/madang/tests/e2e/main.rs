@@ -37,6 +37,7 @@ mod deleted_text;
 mod embedded;
 mod first_admin;
 mod fleet;
+mod full_disk;
 mod hot_articles;
 mod http;
 mod large_pages;

@@ -19,9 +19,10 @@ fn readiness_and_figures_are_told_to_operators_alone() {
     let server = Start::in_directory(&data).with_admin().set("operations_listen", &operations).start();
     assert_eq!(["/healthz", "/readyz", "/metrics"].map(|path| status(&server, path)), [200, 404, 404]);
     let ask = |path: &str| Call::new(&operations, "GET", path).send();
-    assert_eq!(["/healthz", "/readyz", "/metrics", "/", "/api/v1/boards"].map(|path| ask(path).status), [
-        200, 200, 200, 404, 404
-    ]);
+    assert_eq!(
+        ["/healthz", "/readyz", "/metrics", "/", "/api/v1/boards"].map(|path| ask(path).status),
+        [200, 200, 200, 404, 404]
+    );
     assert_eq!(ask("/readyz").json(200)["ready"], true);
     assert!(ask("/metrics").text().contains("madang_http_requests_total"), "{}", ask("/metrics").text());
     let taken = ["serve", "--listen", "127.0.0.1:0", "--set", &format!("operations_listen={operations}")];

@@ -24,10 +24,10 @@ use super::limits::{ConnectionLimits, HEAD_BYTES_MAX, HEADERS_MAX, READ_BUFFER_B
 use super::streams::{Activity, RequestTasks};
 use super::tls::{Protocol, Tls};
 use super::write_timeout::WriteTimeout;
-use crate::{OPERATIONS_PATHS, Rejection};
 use crate::admission::{DelayShedder, OverloadResponses};
 use crate::client_address::Peer;
 use crate::request_metrics::shed_counter;
+use crate::{OPERATIONS_PATHS, Rejection};
 
 /// What all connections of a server share.
 pub(super) struct Connections {
