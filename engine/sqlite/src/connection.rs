@@ -22,6 +22,8 @@ pub(crate) fn open_writer(options: &SqliteOptions) -> rusqlite::Result<Connectio
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     // A log that grew under a long read gives its space back when it starts anew.
     connection.pragma_update(None, "journal_size_limit", wal_limit(options))?;
+    // What is deleted is overwritten, also on pages that become free: they may stay in the file for years.
+    connection.pragma_update(None, "secure_delete", true)?;
     connection.pragma_update(None, "foreign_keys", false)?;
     tune(&connection, options.writer_cache_kib)?;
     Ok(connection)

@@ -1,8 +1,9 @@
 //! Time as a value that is passed in: a system clock for production, one set by hand for tests and the simulation.
 
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -78,6 +79,28 @@ pub trait Clock: Send + Sync + 'static {
     fn now(&self) -> Timestamp;
 }
 
+/// A clock for what must not happen too early, such as forgetting: never ahead of the time that has passed since it was
+/// made. A host's clock that jumps ahead does not move it, and one that jumps back takes it along.
+pub struct SteadyClock {
+    clock: Arc<dyn Clock>,
+    started: (Timestamp, Instant),
+}
+
+impl SteadyClock {
+    /// Starts with what `clock` shows.
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
+        let started = (clock.now(), Instant::now());
+        Self { clock, started }
+    }
+}
+
+impl Clock for SteadyClock {
+    fn now(&self) -> Timestamp {
+        let (shown, at) = self.started;
+        self.clock.now().min(shown.plus(at.elapsed()))
+    }
+}
+
 /// The host's clock.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
@@ -121,6 +144,18 @@ impl Clock for ManualClock {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_steady_clock_does_not_jump_ahead() {
+        let day = Duration::from_secs(24 * 60 * 60);
+        let start = Timestamp::from_millis(1_704_067_200_000);
+        let host = Arc::new(ManualClock::at(start));
+        let steady = SteadyClock::new(host.clone());
+        host.set(start.plus(40 * day));
+        assert!(steady.now() < start.plus(day), "{}", steady.now());
+        host.set(Timestamp::from_millis(start.as_millis() - 1_000));
+        assert_eq!(steady.now(), host.now(), "back it goes at once");
+    }
 
     #[test]
     fn times_are_rfc_3339_utc_with_milliseconds() {

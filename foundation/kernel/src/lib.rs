@@ -11,7 +11,7 @@ mod paging;
 mod shard;
 mod staged_rows;
 
-pub use clock::{Clock, ManualClock, SystemClock, Timestamp, millis};
+pub use clock::{Clock, ManualClock, SteadyClock, SystemClock, Timestamp, millis};
 pub use error::{FieldError, Invalid, StoreError};
 pub use id::{EventId, Id, IdParseError, parse_id};
 pub use id::{ID_EPOCH_MS, NODE_BITS, NODES, SEQUENCE_BITS, SHARD_BITS, TIME_BITS};

@@ -26,5 +26,5 @@ mod supervision;
 mod views;
 
 pub use error::ApiError;
-pub use router::{router, router_with_pages};
+pub use router::{operations_router, router, router_with_pages};
 pub use state::{ApiState, ArticleCalls, HotCalls, ReadCalls, ViewCalls};

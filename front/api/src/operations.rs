@@ -1,5 +1,5 @@
 //! What operators and orchestrators ask: alive, ready, figures. Outside the bound on requests in flight, because a busy
-//! server is not a dead one.
+//! server is not a dead one; and, but for whether it is alive, not for the public.
 
 use axum::Router;
 use axum::extract::State;
@@ -22,10 +22,16 @@ pub(crate) struct ReadyBody {
     parts: Vec<PartState>,
 }
 
-/// The three addresses.
-pub(crate) fn routes() -> Router<Operators> {
-    let [health, readiness, metrics] = OPERATIONS_PATHS;
-    Router::new().route(health, get(alive)).route(readiness, get(ready)).route(metrics, get(figures))
+/// Whether the process is alive, which anybody may know.
+pub(crate) fn health() -> Router<Operators> {
+    let [health, ..] = OPERATIONS_PATHS;
+    Router::new().route(health, get(alive))
+}
+
+/// How it is, which tells of its parts and its traffic.
+pub(crate) fn watching() -> Router<Operators> {
+    let [_, readiness, metrics] = OPERATIONS_PATHS;
+    Router::new().route(readiness, get(ready)).route(metrics, get(figures))
 }
 
 /// The process is alive.

@@ -38,7 +38,7 @@ const DOCS_CSP: HeaderValue = HeaderValue::from_static(
 /// The page around Swagger UI, in place of its own, which has no viewport and no title of ours.
 const DOCS_PAGE: &str = include_str!("docs.html");
 
-/// The API, its description, and what operators ask.
+/// The API, its description, and whether the process is alive; all that operators ask only if that is to be public.
 pub fn router(state: ApiState) -> Router {
     assembled(state, Router::new(), None)
 }
@@ -50,13 +50,12 @@ pub fn router_with_pages(state: ApiState, pages: Pages) -> Router {
 
 fn assembled(state: ApiState, pages: Router, refusals: Option<Arc<dyn RefusalPages>>) -> Router {
     let policy = state.policy.clone();
-    let operators = Operators { readiness: state.readiness.clone(), metrics: state.metrics.clone() };
+    let (operators, is_watched_here) = (Operators::of(&state), state.operations_public);
     let Assembly { router: api, description, .. } = assemble(state);
     let description = completed(description);
     let known = description.paths.paths.keys().cloned();
     let metrics = Arc::new(RequestMetrics::new(known.chain(OPERATIONS_PATHS.map(str::to_owned))));
-    let unlimited =
-        RequestPolicy { in_flight: usize::MAX, request_timeout: OPERATIONS_TIMEOUT, limiter: None, ..policy.clone() };
+    let unlimited = unlimited(&policy);
     let public = api
         .merge(docs(&description))
         .merge(pages)
@@ -66,11 +65,28 @@ fn assembled(state: ApiState, pages: Router, refusals: Option<Arc<dyn RefusalPag
             async move |request: Request| no_such_address(refusals.as_deref(), request)
         })
         .layer(Admission::with_pages(policy, metrics.clone(), refusals));
-    let operations = operations::routes()
+    let operations =
+        if is_watched_here { operations::health().merge(operations::watching()) } else { operations::health() };
+    let operations = operations
         .with_state(operators)
         .method_not_allowed_fallback(wrong_method)
         .layer(Admission::new(unlimited, metrics));
     public.merge(operations)
+}
+
+/// What operators ask, for a listener of its own.
+pub fn operations_router(state: &ApiState) -> Router {
+    let metrics = Arc::new(RequestMetrics::new(OPERATIONS_PATHS.map(str::to_owned)));
+    operations::health()
+        .merge(operations::watching())
+        .with_state(Operators::of(state))
+        .method_not_allowed_fallback(wrong_method)
+        .fallback(no_such_address)
+        .layer(Admission::new(unlimited(&state.policy), metrics))
+}
+
+fn unlimited(policy: &RequestPolicy) -> RequestPolicy {
+    RequestPolicy { in_flight: usize::MAX, request_timeout: OPERATIONS_TIMEOUT, limiter: None, ..policy.clone() }
 }
 
 /// Routes and their description, growing by one group of calls at a time.

@@ -42,6 +42,8 @@ pub struct ApiState {
     pub readiness: Arc<dyn Readiness>,
     /// Renders `/metrics` in Prometheus' text format.
     pub metrics: Arc<dyn Fn() -> String + Send + Sync>,
+    /// Whether the public may ask both; otherwise they are for [`crate::operations_router`] alone.
+    pub operations_public: bool,
     /// What a request may cost, and whom it is believed to come from.
     pub policy: RequestPolicy,
 }
@@ -140,4 +142,10 @@ impl<T> Deref for Served<T> {
 pub(crate) struct Operators {
     pub(crate) readiness: Arc<dyn Readiness>,
     pub(crate) metrics: Arc<dyn Fn() -> String + Send + Sync>,
+}
+
+impl Operators {
+    pub(crate) fn of(state: &ApiState) -> Self {
+        Self { readiness: state.readiness.clone(), metrics: state.metrics.clone() }
+    }
 }

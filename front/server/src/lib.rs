@@ -30,7 +30,7 @@ pub use connections::{ConnectionLimits, Server, Tls, TlsError};
 pub use large_work::{LARGE_BYTES, run_large};
 pub use operations::{OPERATIONS_PATHS, PartState, Readiness};
 pub use problem::{FieldProblem, Problem, wants_page};
-pub use rate_limits::{Bucket, Buckets, Limiter, MemoryBuckets, Portion, RateLimits, SharedBuckets, Taken};
+pub use rate_limits::{Bucket, Buckets, Limiter, MemoryBuckets, Portion, RateLimits, SharedBuckets, Taken, network};
 pub use refusal_pages::{Pages, RefusalPages, is_for_a_person};
 pub use rejection::Rejection;
 pub use request_metrics::RequestMetrics;

@@ -7,12 +7,16 @@ use axum::response::{IntoResponse, Response};
 
 use crate::Problem;
 
-/// A request refused for its cost, or for a defect of ours; never for what it says.
+/// A request refused for its cost, for a defect of ours, or because nobody can tell for which site it is; never for what
+/// it says.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
     /// The body did not arrive in time.
     #[error("the body took too long to arrive")]
     TooSlow,
+    /// HTTP/1.1 without a Host, or any request with two: what stands between might have read another one.
+    #[error("the request must have exactly one Host header, which names a host")]
+    NoHost,
     /// More than the rate limits allow; says when to come back.
     #[error("too many requests: wait {} s", whole_seconds(*.retry_after))]
     TooMany {
@@ -45,6 +49,7 @@ impl Rejection {
     /// The status of each rejection.
     pub fn status(&self) -> StatusCode {
         match self {
+            Self::NoHost => StatusCode::BAD_REQUEST,
             Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
             Self::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
             Self::Unavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
@@ -55,6 +60,7 @@ impl Rejection {
     /// The stable name of the kind, and the kind in words.
     pub fn kind(&self) -> (&'static str, &'static str) {
         match self {
+            Self::NoHost => ("urn:madang:problem:no-host", "No host"),
             Self::TooSlow => ("urn:madang:problem:too-slow", "Body too slow"),
             Self::TooMany { .. } => ("urn:madang:problem:too-many", "Too many requests"),
             Self::Unavailable { .. } => ("urn:madang:problem:unavailable", "Not available"),

@@ -158,3 +158,26 @@ async fn when_there_is_more_to_do_than_can_be_done_the_rest_is_shed_and_health_i
     server.stop.send(()).unwrap();
     server.done.await.unwrap();
 }
+
+#[tokio::test]
+async fn a_request_says_once_for_which_host_it_is() {
+    let server = start(hello(), Duration::from_secs(60)).await;
+    let cases = [
+        ("HTTP/1.1", "", 400),
+        ("HTTP/1.1", "host: a\r\nhost: a\r\n", 400),
+        ("HTTP/1.1", "host: a\r\nHost: b\r\n", 400),
+        ("HTTP/1.1", "host: a b\r\n", 400),
+        ("HTTP/1.1", "host: me@a\r\n", 400),
+        ("HTTP/1.0", "host: a\r\nhost: b\r\n", 400),
+        ("HTTP/1.0", "", 200),
+        ("HTTP/1.1", "host: a\r\n", 200),
+        ("HTTP/1.1", "host: [::1]:8080\r\n", 200),
+    ];
+    for (version, headers, status) in cases {
+        let mut stream = TcpStream::connect(server.address).await.unwrap();
+        let request = format!("GET / {version}\r\n{headers}connection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let answer = read_until(&mut stream, "\r\n\r\n").await;
+        assert!(answer.starts_with(&format!("{version} {status} ")), "{headers:?}: {answer}");
+    }
+}

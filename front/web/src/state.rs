@@ -17,6 +17,7 @@ use madang_view::{GuestKey, ViewService};
 use crate::LiveFeed;
 use crate::board_directory::BoardDirectory;
 use crate::hot::Movements;
+use crate::live::NetworkStreams;
 use crate::page_cache::PageCache;
 use crate::site_time::SiteTime;
 
@@ -69,6 +70,7 @@ pub(crate) struct Web {
     pub(crate) pages: PageCache,
     pub(crate) time: SiteTime,
     pub(crate) movements: Movements,
+    pub(crate) streams: NetworkStreams,
 }
 
 /// One reference to count per request instead of one for each part.
@@ -80,6 +82,7 @@ impl Web {
             boards: BoardDirectory::new(Arc::clone(&site.articles)),
             pages: PageCache::default(),
             movements: Movements::default(),
+            streams: NetworkStreams::default(),
             time: SiteTime::new(site.zone.clone(), Arc::clone(&site.clock)),
             site,
         }

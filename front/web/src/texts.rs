@@ -248,8 +248,11 @@ texts! {
     replay_all: "Send all of these again", "보이는 것 모두 다시 보내기";
 
     set_up: "Set up", "초기 설정";
-    set_up_text: "Choose a name and a password for the first administrator of this site.",
-        "이 사이트 첫 관리자의 이름과 비밀번호를 정하세요.";
+    set_up_text: "Enter the token that the server printed when it started, and choose a name and a password for the first administrator of this site.",
+        "서버가 시작할 때 출력한 토큰을 입력하고, 이 사이트 첫 관리자의 이름과 비밀번호를 정하세요.";
+    set_up_token: "Set-up token", "설정 토큰";
+    wrong_set_up_token: "This is not the token that the server printed when it started.",
+        "서버가 시작할 때 출력한 토큰이 아닙니다.";
     become_admin: "Create administrator", "관리자 만들기";
     set_up_done: "You are the administrator of this site, and signed in.", "관리자 계정을 만들고 로그인했습니다.";
     set_up_over: "This site already has an administrator, who can give roles to others.",

@@ -87,6 +87,11 @@ impl Visit {
         }
     }
 
+    /// The network that the request comes from.
+    pub(crate) fn network(&self) -> IpAddr {
+        madang_server::network(self.address)
+    }
+
     /// The texts in the reader's language.
     pub(crate) fn texts(&self) -> &'static Texts {
         Texts::in_language(self.preferences.lang)

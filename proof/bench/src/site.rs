@@ -182,6 +182,7 @@ impl Site<'_> {
     fn command(&self) -> Command {
         let mut serve = self.scratch.command("serve", &self.data);
         serve.args(["--listen", "127.0.0.1:0"]).env("MADANG_RATE_LIMIT", "off");
+        serve.env("MADANG_OPERATIONS_LISTEN", "public");
         serve
     }
 }

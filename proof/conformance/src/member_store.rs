@@ -8,7 +8,7 @@ use madang_board::{Act, ActId, ActKind, Actor, BoardId, MemberId, Role, SessionI
 use madang_kernel::{Id, Timestamp};
 use madang_member::{
     Change, ChangeMember, ChangeOutcome, ChangeRefused, CreateMember, Member, MemberRecord, MemberStore, NewMember,
-    Revocation, RevocationCursor, Standing,
+    Revocation, RevocationCursor, Standing, forgettable_at,
 };
 use tokio::task::JoinSet;
 
@@ -267,6 +267,9 @@ async fn ended_sessions_are_forgotten_when_their_tokens_expire<H: MemberStoreHar
     for session in 1..=500 {
         store.end_session(SessionId::from_raw(session), Timestamp::from_millis(1_000 + session)).await.unwrap();
     }
+    // A clock that is forty days ahead makes none of them old enough.
+    let ahead = Timestamp::from_millis(1_500 + 40 * 24 * 60 * 60 * 1_000);
+    assert_eq!(store.forget_expired(forgettable_at(ahead)).await.unwrap(), 0);
     assert_eq!(store.forget_expired(Timestamp::from_millis(1_000)).await.unwrap(), 0);
     assert_eq!(store.forget_expired(Timestamp::from_millis(1_499)).await.unwrap(), 499);
     let (left, cursor) = store.revocations(RevocationCursor::default(), 10).await.unwrap();

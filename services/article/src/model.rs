@@ -27,3 +27,15 @@ pub struct Article {
     /// 1 when created, and one more with each edit.
     pub version: u64,
 }
+
+impl Article {
+    /// What is told of an article once it is deleted: its place, neither headline nor text.
+    pub fn into_mark(self) -> Self {
+        Self { title: String::new(), content: String::new(), content_html: String::new(), ..self }
+    }
+
+    /// Whether only its place is told. What people write is never blank.
+    pub fn is_mark(&self) -> bool {
+        self.content.is_empty()
+    }
+}

@@ -117,11 +117,19 @@ impl Replay {
     /// Creates an article.
     pub fn create(&mut self, new: &CreateArticle) -> Result<Created<Article>, StoreError> {
         let CreateArticle { article, event_id, idempotency } = new;
-        if let Some(answered) = self.records.replay(idempotency.as_ref())? {
-            return Ok(answered);
+        match self.records.replay::<Article>(idempotency.as_ref())? {
+            // The article as it is now, or what is left of it.
+            Some(Created::Before(mark)) => {
+                let found = self.articles.find(mark.article_id).cloned();
+                return Ok(Created::Before(found.unwrap_or_else(|| mark.into_mark())));
+            }
+            Some(answered) => return Ok(answered),
+            None => {}
         }
         self.require_possible(article)?;
-        self.records.remember(article.board_id.shard(), idempotency.as_ref(), article)?;
+        // The text is kept in the row alone: once that is edited or deleted, no answer of then may still tell it.
+        let mark = article.clone().into_mark();
+        self.records.remember(article.board_id.shard(), idempotency.as_ref(), &mark)?;
         self.add(article, *event_id, Announce::Each);
         Ok(Created::Now(article.clone()))
     }

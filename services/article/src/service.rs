@@ -199,6 +199,7 @@ impl ArticleService {
         };
         let new = CreateArticle { article, event_id: self.next_id(board.shard())?, idempotency };
         match self.store.create(new).await? {
+            Created::Before(article) if article.is_mark() => Err(NO_ARTICLE),
             Created::Now(article) | Created::Before(article) => Ok(article),
             Created::KeyReused => Err(ArticleError::KeyReused),
         }

@@ -63,7 +63,8 @@ fn site() -> Site {
     let store: Arc<MemoryComments> = Arc::default();
     let modes = [(article(TREE), CommentMode::Tree), (article(TWO_LEVEL), CommentMode::TwoLevel)];
     let articles = Arc::new(Articles(Mutex::new(modes.into())));
-    let service = CommentService::new(store.clone(), articles.clone(), Arc::new(Marked), ids, clock, DepthMax::new(3).unwrap());
+    let service =
+        CommentService::new(store.clone(), articles.clone(), Arc::new(Marked), ids, clock, DepthMax::new(3).unwrap());
     Site { service, store, articles }
 }
 

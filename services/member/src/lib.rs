@@ -17,6 +17,7 @@ pub use model::Member;
 pub use moderation::{ActSource, Moderated, Moderation, ModerationStore, NewReport, ResolveReport};
 pub use name::{MemberName, NAME_MAX_CHARS, NAME_MIN_CHARS, name_key};
 pub use password::{PASSWORD_MAX_CHARS, PASSWORD_MIN_CHARS};
+pub use revocations::forgettable_at;
 pub use service::{MemberError, MemberOptions, MemberService, SignedIn};
 pub use sessions::{REVOCATIONS_PAGE, RevocationSource, Session, Sessions};
 pub use standing::{Change, ChangeRefused, MODERATES_MAX, MemberRecord, Standing, Suspension};

@@ -10,6 +10,15 @@ use madang_kernel::Timestamp;
 use crate::token::Claims;
 use crate::{Revocation, Standing, Suspension};
 
+/// How long an ended session is remembered after its token has expired. A token that expired by a clock that was ahead is
+/// valid again once the clock is right, and must still be refused then.
+const REMEMBERED_MS: i64 = 60 * 24 * 60 * 60 * 1_000;
+
+/// Of ended sessions, those whose tokens expired before this may be forgotten at `now`.
+pub fn forgettable_at(now: Timestamp) -> Timestamp {
+    Timestamp::from_millis(now.as_millis().saturating_sub(REMEMBERED_MS))
+}
+
 /// The revocations that this process knows of.
 #[derive(Default)]
 pub(crate) struct Revocations(RwLock<Revoked>);
@@ -64,10 +73,11 @@ impl Revocations {
         }
     }
 
-    /// Forgets sessions whose tokens have expired by `now` anyway.
+    /// Forgets sessions whose tokens expired long before `now`: see [`forgettable_at`].
     pub(crate) fn forget_expired(&self, now: Timestamp) {
+        let forgettable = forgettable_at(now);
         let mut revoked = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        revoked.ended.retain(|_, expires_at| *expires_at > now);
+        revoked.ended.retain(|_, expires_at| *expires_at > forgettable);
     }
 }
 
@@ -116,9 +126,9 @@ mod tests {
         let found = actor(3).unwrap();
         assert_eq!((found.role, found.suspended, found.moderates), (Role::Moderator, true, boards));
         assert!(!revocations.actor(claims(3, 0), Timestamp::from_millis(51)).unwrap().suspended, "it has ended");
-        revocations.forget_expired(Timestamp::from_millis(99));
+        revocations.forget_expired(Timestamp::from_millis(99 + REMEMBERED_MS));
         assert_eq!(actor(2), None);
-        revocations.forget_expired(expires_at);
+        revocations.forget_expired(Timestamp::from_millis(expires_at.as_millis() + REMEMBERED_MS));
         assert!(revocations.0.read().unwrap().ended.is_empty());
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use async_trait::async_trait;
 use madang_board::{Actor, MemberId, SessionId};
-use madang_kernel::{Clock, StoreError, Timestamp};
+use madang_kernel::{Clock, SteadyClock, StoreError, Timestamp};
 use tokio::sync::Mutex;
 
 use crate::revocations::Revocations;
@@ -53,6 +53,8 @@ impl<S: MemberStore + ?Sized> RevocationSource for Arc<S> {
 pub struct Sessions {
     source: Arc<dyn RevocationSource>,
     clock: Arc<dyn Clock>,
+    /// By which ended sessions are forgotten.
+    forgetting: SteadyClock,
     tokens: Tokens,
     revocations: Revocations,
     /// How far the revocations are read.
@@ -69,6 +71,7 @@ impl Sessions {
         let (revocations, read) = (Revocations::default(), Mutex::default());
         Self {
             source,
+            forgetting: SteadyClock::new(clock.clone()),
             clock,
             tokens: Tokens::new(&keys.into()),
             revocations,
@@ -108,7 +111,7 @@ impl Sessions {
                 break;
             }
         }
-        self.revocations.forget_expired(self.clock.now());
+        self.revocations.forget_expired(self.forgetting.now());
         self.refreshed_ms.store(began.as_millis(), Ordering::Relaxed);
         Ok(())
     }

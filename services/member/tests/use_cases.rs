@@ -292,3 +292,17 @@ async fn a_board_is_given_to_a_moderator_and_taken_back() {
     let own = process.service.appoint(&session.actor, board, session.actor.member_id).await;
     assert!(matches!(own, Err(MemberError::Forbidden(_))));
 }
+
+#[tokio::test]
+async fn a_signed_out_token_stays_signed_out_after_the_clock_was_ahead() {
+    let process = process(&Arc::default(), 1);
+    let (ended, session) = signed_in(&process, "ann", Role::Member).await;
+    process.service.sign_out(&session).await.unwrap();
+    let right = process.clock.now();
+    // Long past the end of the token: to a clock that is right, nobody would ever ask about it again.
+    process.clock.advance(40 * Duration::from_secs(24 * 60 * 60));
+    process.service.sessions().refresh().await.unwrap();
+    process.clock.set(right);
+    process.service.sessions().refresh().await.unwrap();
+    assert!(process.service.authenticate(&ended.token).is_err());
+}

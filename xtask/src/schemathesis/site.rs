@@ -30,6 +30,7 @@ impl Site {
         let log = std::fs::File::create(scratch.path().join("server.log"))?;
         let mut command = Command::new(workspace::target().join("debug/madang"));
         command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(scratch.path().join("data"));
+        command.args(["--set", "operations_listen=public"]);
         // The smallest hashes: what is asked here is everything around them.
         for setting in ["rate_limit=off", "scheduling_delay_max_ms=60000", "hash_memory_kib=8", "hash_passes=1"] {
             command.args(["--set", setting]);

@@ -10,7 +10,7 @@ use madang_article::replay::{BoardCounter, CountedBlock, Loaded};
 use madang_board::{ArticleId, BoardId};
 use madang_engine_mysql::{Many, SqlError, Tx, Values, bytes, idempotency};
 use madang_event::BoardCount;
-use madang_kernel::{Id, Timestamp};
+use madang_kernel::{Created, Id, Timestamp};
 
 use super::call::Call;
 use super::row;
@@ -34,12 +34,19 @@ pub(super) async fn load(tx: &mut Tx<'_>, calls: &[Call], now: Timestamp) -> Res
     let wanted: BTreeSet<(u8, BoardId)> =
         board_of.values().copied().chain(created).map(|board| (board.shard().number(), board)).collect();
     let counters = lock(tx, wanted).await?;
+    let records = idempotency::load(tx, calls.iter().filter_map(Call::idempotency), now).await?;
+    // Of a repeated request the article is told as it is now.
+    let answered =
+        calls.iter().flat_map(Call::creates).filter_map(|new| match records.replay(new.idempotency.as_ref()) {
+            Ok(Some(Created::Before(Article { article_id, .. }))) => Some(article_id),
+            _ => None,
+        });
     // What was there before the locks may be gone under them, and only that which is under them counts.
-    let keys = stored.iter().filter(|article| board_of.contains_key(article)).map(|article| row::key(*article));
-    let found = tx.read_many(&FIND_MANY, keys.collect()).await?;
+    let stored = stored.iter().filter(|article| board_of.contains_key(article)).copied();
+    let wanted: BTreeSet<ArticleId> = stored.chain(answered).collect();
+    let found = tx.read_many(&FIND_MANY, wanted.into_iter().map(row::key).collect()).await?;
     let articles = found.into_iter().map(row::article).collect::<Result<Vec<Article>, _>>()?;
     let blocks = holding_blocks(tx, calls, &articles, &counters).await?;
-    let records = idempotency::load(tx, calls.iter().filter_map(Call::idempotency), now).await?;
     let taken_slugs = taken_slugs(tx, calls).await?;
     Ok(Loaded { counters, blocks, articles, taken_slugs, records })
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use madang_article::blocks::{BLOCK, SUPER_BLOCK};
 use madang_article::replay::{BoardCounter, CountedBlock, Loaded};
-use madang_article::{CreateArticle, NewBoard};
+use madang_article::{Article, CreateArticle, NewBoard};
 use madang_board::{ArticleId, BoardId};
 use madang_engine_sqlite::{Statements as _, idempotency, sql_error};
 use madang_event::BoardCount;
-use madang_kernel::{Id, IdempotencyRecords, StoreError, Timestamp};
+use madang_kernel::{Created, Id, IdempotencyRecords, StoreError, Timestamp};
 use rusqlite::{Connection, Row};
 
 use super::row;
@@ -33,9 +33,11 @@ pub(super) fn for_board(tx: &Tx, new: &NewBoard, now: Timestamp) -> Result<Loade
 /// What decides about a new article.
 pub(super) fn for_create(tx: &Tx, new: &CreateArticle, now: Timestamp) -> Result<Loaded, StoreError> {
     let mut loaded = Loaded::nothing(idempotency::load(tx, new.idempotency.as_ref(), now)?);
-    // The answer to a repeated request needs no counter.
-    if !loaded.records.has_answer(new.idempotency.as_ref()) {
-        add_counter(tx, &mut loaded, new.article.board_id, new.article.article_id)?;
+    // The answer to a repeated request needs no counter, but the article as it is now.
+    match loaded.records.replay::<Article>(new.idempotency.as_ref())? {
+        Some(Created::Before(mark)) => loaded.articles.extend(row::find(tx, mark.article_id)?),
+        Some(_) => {}
+        None => add_counter(tx, &mut loaded, new.article.board_id, new.article.article_id)?,
     }
     Ok(loaded)
 }

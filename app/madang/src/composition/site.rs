@@ -12,7 +12,7 @@ use madang_board::ArticleLookup;
 use madang_board::check::CheckReport;
 use madang_comment::{CommentService, CommentStore};
 use madang_hot_article::{HotService, HotStore, SiteDays};
-use madang_kernel::{Clock, IdGenerator, NodeLeases, StoreError};
+use madang_kernel::{Clock, IdGenerator, NodeLeases, StoreError, Timestamp};
 use madang_like::{LikeService, LikeStore};
 use madang_member::{MemberService, Moderation, Sessions};
 use madang_messaging::{ConsumerConfig, DeadLetters, EventLog, OnError, Outage, Supervisor};
@@ -160,8 +160,8 @@ pub(crate) trait Backing: Send + Sync {
         anyhow::bail!("{group} runs in this process alone")
     }
 
-    /// Forgets what is older than anybody needs.
-    async fn forget_old(&self, site: &Site, settings: &Settings);
+    /// Forgets what is at `now` older than anybody needs.
+    async fn forget_old(&self, site: &Site, settings: &Settings, now: Timestamp);
     /// Whether the query model can be asked by this process, or is in the memory of one that does not run.
     fn holds_query_model(&self, site: &Site) -> bool;
     /// Compares counters with rows and derived data with its source.

@@ -1,12 +1,17 @@
-//! The data directory and the lock on it: one process at a time, and a second one learns who the first is.
+//! The data directory and the lock on it: one process at a time, and a second one learns who the first is. It is its
+//! owner's alone, and so is every file in it: passwords' hashes and the keys of sessions are among them.
 
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
-use std::io::{Read as _, Seek as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::Mode;
+
 const DIRECTORY_MODE: u32 = 0o700;
-const LOCK_MODE: u32 = 0o600;
+const FILE_MODE: u32 = 0o600;
+/// What others than the owner may.
+const OTHERS: u32 = 0o077;
 /// A holder's description is far shorter; what is longer is not ours.
 const HOLDER_MAX_BYTES: u64 = 1_024;
 
@@ -26,6 +31,17 @@ pub(crate) enum DataDirectoryError {
     Absent {
         /// The directory.
         path: PathBuf,
+    },
+    /// Others than its owner may look into it, or write to it.
+    #[error(
+        "the data directory {0} is open to others (mode {mode:03o}): close it with `chmod 700 {0}` and start again",
+        path.display()
+    )]
+    Open {
+        /// The directory.
+        path: PathBuf,
+        /// What it allows.
+        mode: u32,
     },
     /// The file system refused.
     #[error("cannot use the data directory {}: {source}", path.display())]
@@ -77,8 +93,14 @@ impl DataDirectory {
         if !path.is_dir() {
             return Err(DataDirectoryError::Absent { path: path.to_owned() });
         }
+        let mode = path.metadata().map_err(unusable)?.permissions().mode() & 0o777;
+        if mode & OTHERS != 0 {
+            return Err(DataDirectoryError::Open { path: path.to_owned(), mode });
+        }
+        // Whatever this process makes from now on is its owner's: the database makes files of its own accord.
+        rustix::process::umask(Mode::RWXG | Mode::RWXO);
         let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false).mode(LOCK_MODE);
+        options.read(true).write(true).create(true).truncate(false).mode(FILE_MODE);
         let mut lock = options.open(path.join("madang.lock")).map_err(unusable)?;
         match lock.try_lock() {
             Ok(()) => {}
@@ -90,6 +112,7 @@ impl DataDirectory {
         let line = format!("{} {purpose}\n", std::process::id());
         let written = lock.set_len(0).and_then(|()| lock.rewind()).and_then(|()| lock.write_all(line.as_bytes()));
         written.map_err(unusable)?;
+        close_files(path).map_err(unusable)?;
         Ok(Self { path: path.to_owned(), _lock: lock })
     }
 
@@ -97,6 +120,18 @@ impl DataDirectory {
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
+}
+
+/// Takes from others what a version before this one, or a copy, has left to them.
+fn close_files(directory: &Path) -> io::Result<()> {
+    for entry in directory.read_dir()? {
+        let entry = entry?;
+        let metadata = entry.metadata()?;
+        if metadata.is_file() && metadata.permissions().mode() & OTHERS != 0 {
+            std::fs::set_permissions(entry.path(), Permissions::from_mode(FILE_MODE))?;
+        }
+    }
+    Ok(())
 }
 
 fn read_holder(lock: &mut File) -> Holder {
@@ -109,9 +144,41 @@ fn read_holder(lock: &mut File) -> Holder {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt as _;
-
     use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        path.metadata().unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn a_directory_that_is_open_to_others_is_refused_with_how_to_close_it() {
+        let root = tempfile::tempdir().unwrap();
+        for open in [0o755, 0o750, 0o701, 0o770] {
+            std::fs::set_permissions(root.path(), Permissions::from_mode(open)).unwrap();
+            let error = DataDirectory::take(root.path(), "serve").unwrap_err().to_string();
+            assert!(error.contains(&format!("chmod 700 {}", root.path().display())), "{error}");
+            assert!(error.contains(&format!("{open:o}")) && root.path().read_dir().unwrap().next().is_none());
+        }
+    }
+
+    /// As an operator makes one.
+    fn closed_directory() -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(root.path(), Permissions::from_mode(DIRECTORY_MODE)).unwrap();
+        root
+    }
+
+    #[test]
+    fn every_file_is_its_owners() {
+        let root = closed_directory();
+        let before = root.path().join("madang.db");
+        std::fs::write(&before, "").unwrap();
+        std::fs::set_permissions(&before, Permissions::from_mode(0o644)).unwrap();
+        let _data = DataDirectory::take(root.path(), "serve").unwrap();
+        let made_later = root.path().join("madang.db-wal");
+        std::fs::write(&made_later, "").unwrap();
+        assert_eq!([&before, &made_later, &root.path().join("madang.lock")].map(|path| mode(path)), [FILE_MODE; 3]);
+    }
 
     #[test]
     fn a_new_directory_is_for_its_owner_only() {
@@ -123,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_second_taker_learns_who_the_first_is() {
-        let root = tempfile::tempdir().unwrap();
+        let root = closed_directory();
         let first = DataDirectory::take(root.path(), "serve").unwrap();
         match DataDirectory::take(root.path(), "seed") {
             Err(DataDirectoryError::InUse { holder, .. }) => {

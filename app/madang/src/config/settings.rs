@@ -41,6 +41,8 @@ macro_rules! settings {
 settings! {
     /// Where HTTP listens; port 0 picks a free one.
     listen: String = "127.0.0.1:8080".to_owned();
+    /// Where `/readyz` and `/metrics` listen, for operators alone; `public` puts them beside everything else.
+    operations_listen: String = OPERATIONS_LISTEN.to_owned();
     /// The data directory.
     data: PathBuf = PathBuf::from("./madang-data");
     /// `all`, or a comma-separated list of roles.
@@ -142,6 +144,11 @@ pub(crate) enum Switch {
     Off,
 }
 
+/// Where operators ask unless told otherwise. Where this is taken, a server does without.
+pub(crate) const OPERATIONS_LISTEN: &str = "127.0.0.1:9180";
+/// In place of an address: on the public listener.
+pub(crate) const OPERATIONS_PUBLIC: &str = "public";
+
 /// Settings whose values are never printed.
 pub(super) const SECRETS: [&str; 1] = ["admin_password"];
 
@@ -151,11 +158,20 @@ impl Settings {
         !self.tls_certificate.as_os_str().is_empty()
     }
 
+    /// Whether anybody may ask what operators do.
+    pub(crate) fn operations_are_public(&self) -> bool {
+        self.operations_listen == OPERATIONS_PUBLIC
+    }
+
     /// Everything out of its range, as (setting, what it must be).
     pub(super) fn problems(&self) -> Vec<(&'static str, String)> {
         let mut problems: Vec<_> = self.out_of_range().collect();
-        if !self.listen.rsplit_once(':').is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok()) {
+        if !is_address(&self.listen) {
             problems.push(("listen", format!("must be HOST:PORT, not {:?}", self.listen)));
+        }
+        if !self.operations_are_public() && !is_address(&self.operations_listen) {
+            let text = format!("must be HOST:PORT, or {OPERATIONS_PUBLIC}, not {:?}", self.operations_listen);
+            problems.push(("operations_listen", text));
         }
         if self.tls_certificate.as_os_str().is_empty() != self.tls_key.as_os_str().is_empty() {
             problems.push(("tls_certificate", "and tls_key go together: set both or neither".to_owned()));
@@ -186,6 +202,10 @@ impl Settings {
         }
         problems
     }
+}
+
+fn is_address(text: &str) -> bool {
+    text.rsplit_once(':').is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok())
 }
 
 /// What is said of a number outside of its range.

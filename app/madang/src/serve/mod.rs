@@ -2,6 +2,7 @@
 
 mod bootstrap;
 mod connections;
+mod operations;
 mod pages;
 mod public;
 pub(crate) mod readiness;
@@ -53,11 +54,12 @@ pub(crate) async fn serve(config: &Config) -> anyhow::Result<()> {
     let listener = TcpListener::bind(&settings.listen)
         .await
         .with_context(|| format!("cannot listen on {} (setting `listen`)", settings.listen))?;
+    let operations = operations::listener(settings).await?;
     let internal = internal_listener(settings).await?;
     let connections = PublicConnections::prepare(settings)?;
     let metrics = telemetry::start_metrics()?;
     let site = composition::open(settings, roles, data.as_ref()).await?;
-    let listeners = Listeners { public: listener, internal, connections };
+    let listeners = Listeners { public: listener, operations, internal, connections };
     let running = Running::start(site, listeners, settings, data.as_ref(), metrics).await?;
     let signal = running.until_signal(&mut signals).await;
     let limit = Duration::from_millis(settings.drain_timeout_ms);
@@ -75,6 +77,7 @@ pub(crate) async fn serve(config: &Config) -> anyhow::Result<()> {
 /// Where people and other processes are listened to.
 struct Listeners {
     public: TcpListener,
+    operations: Option<TcpListener>,
     internal: Option<TcpListener>,
     /// How people get in at the first of them.
     connections: PublicConnections,
@@ -141,8 +144,12 @@ impl Running {
             serve_http(&internal, Server::new(listener).with_limits(limits), router, BACKGROUND_STOP);
         }
         let address = listeners.public.local_addr()?;
-        let router = public::router(&site, settings, metrics)?;
+        let public::Routers { public: router, operations } = public::routers(&site, settings, metrics)?;
         let http = Supervisor::new("http");
+        if let Some(listener) = listeners.operations {
+            info!("listening to operators on http://{}", listener.local_addr()?);
+            serve_http(&internal, operations::server(listener), operations, BACKGROUND_STOP);
+        }
         pages::end_streams(&http, site.live.clone());
         listeners.connections.renew_on_hangup(&background)?;
         serve_http(&http, listeners.connections.server(listeners.public), router, http_share(settings));
@@ -249,7 +256,7 @@ fn announce(address: &str, administrator: Administrator, site: &Site, data: Opti
              - start with MADANG_ADMIN_NAME and MADANG_ADMIN_PASSWORD in the environment\n",
         ));
         if site.roles.has(Role::Web) {
-            text.push_str(&format!("- open: {address}/setup?token={}\n", site.setup_token));
+            text.push_str(&format!("- open {address}/setup and enter the token {}\n", site.setup_token));
         }
     }
     let mut stdout = std::io::stdout().lock();

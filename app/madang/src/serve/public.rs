@@ -1,4 +1,4 @@
-//! The public face of a process: the calls and pages of its roles on one router.
+//! The public face of a process: the calls and pages of its roles on one router, and beside it what operators ask.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,14 +15,23 @@ use crate::composition::site::Site;
 use crate::config::roles::Role;
 use crate::config::{Settings, Switch};
 
-/// The router of a process.
-pub(crate) fn router(site: &Site, settings: &Settings, metrics: PrometheusHandle) -> anyhow::Result<Router> {
+/// The routers of a process.
+pub(crate) struct Routers {
+    /// For everybody.
+    pub(crate) public: Router,
+    /// For operators.
+    pub(crate) operations: Router,
+}
+
+/// The routers of a process.
+pub(crate) fn routers(site: &Site, settings: &Settings, metrics: PrometheusHandle) -> anyhow::Result<Routers> {
     let api = calls(site, settings, metrics)?;
+    let operations = madang_api::operations_router(&api);
     if !site.roles.has(Role::Web) {
-        return Ok(madang_api::router(api));
+        return Ok(Routers { public: madang_api::router(api), operations });
     }
     let pages = pages::state(site, settings, api.policy.clone())?;
-    Ok(madang_api::router_with_pages(api, madang_web::pages(pages)))
+    Ok(Routers { public: madang_api::router_with_pages(api, madang_web::pages(pages)), operations })
 }
 
 fn calls(site: &Site, settings: &Settings, metrics: PrometheusHandle) -> anyhow::Result<ApiState> {
@@ -56,6 +65,7 @@ fn calls(site: &Site, settings: &Settings, metrics: PrometheusHandle) -> anyhow:
         moderation: services.moderation.clone().filter(|_| of(Role::Member)),
         readiness: Arc::new(SiteReadiness(site.clone())),
         metrics: Arc::new(move || metrics.render()),
+        operations_public: settings.operations_are_public(),
         policy: RequestPolicy {
             body_bytes: settings.body_limit_bytes,
             in_flight: settings.in_flight_max,

@@ -5,6 +5,7 @@ use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
+use madang_kernel::{Clock as _, SteadyClock};
 use madang_messaging::{OnError, Stop, Supervisor};
 use metrics_exporter_prometheus::PrometheusHandle;
 use tracing::warn;
@@ -28,9 +29,11 @@ pub(crate) fn start(supervisor: &Supervisor, site: &Site, settings: &Settings, m
 
     let interval = Duration::from_secs(settings.retention_interval_s);
     let (kept, settings) = (site.clone(), Arc::new(settings.clone()));
+    // A clock that jumped must not make anything old.
+    let forgetting = Arc::new(SteadyClock::new(site.clock.clone()));
     supervisor.spawn("retention", OnError::Restart, move |stop| {
-        let (site, settings) = (kept.clone(), settings.clone());
-        every(interval, stop, async move || site.backing.forget_old(&site, &settings).await)
+        let (site, settings, clock) = (kept.clone(), settings.clone(), forgetting.clone());
+        every(interval, stop, async move || site.backing.forget_old(&site, &settings, clock.now()).await)
     });
 
     if let Some(read) = site.services.read.clone() {

@@ -47,6 +47,7 @@ impl Process {
         let mut command = madang(&self.config);
         command.args(["serve", "--roles", &self.roles, "--listen", &self.address()]);
         command.args(["--set", &format!("cluster.internal.listen=127.0.0.1:{}", self.internal)]);
+        command.args(["--set", "operations_listen=public"]);
         for setting in &self.settings {
             command.args(["--set", setting]);
         }

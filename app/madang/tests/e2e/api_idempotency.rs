@@ -86,3 +86,22 @@ fn keys_that_cannot_be_one_are_refused() {
     post(&"k".repeat(64)).json(201);
     assert_eq!(server.get(&format!("{path}/count")).json(200)["count"], 1);
 }
+
+#[test]
+fn a_repeated_request_tells_no_text_of_a_deleted_article() {
+    let server = TestServer::shared();
+    let (_, token) = server.member("writer");
+    let path = format!("/api/v1/boards/{}/articles", server.general());
+    let body = json!({"title": "a title", "content": "unmistakable secret"});
+    let post = || server.call("POST", &path).token(&token).header("idempotency-key", "secret").json(&body).send();
+    let article = post().json(201);
+    assert_eq!(post().json(201), article, "the same answer while it is there");
+    let address = format!("/api/v1/articles/{}", article["article_id"].as_str().unwrap());
+    let edited = json!({"title": "another title", "content": "nothing to hide"});
+    server.call("PUT", &address).token(&token).header("if-match", "*").json(&edited).send().json(200);
+    assert_eq!(post().json(201)["content"], "nothing to hide", "what was edited away is not told either");
+    assert_eq!(server.call("DELETE", &address).token(&token).send().status, 204);
+    let gone = post();
+    gone.problem(404, "it was created, and is deleted since");
+    assert!(!gone.text().contains("secret") && !gone.text().contains("title\":\"another"), "{}", gone.text());
+}

@@ -25,5 +25,11 @@ fn the_text_of_a_deleted_comment_is_kept_nowhere() {
     let told = "SELECT count(*) FROM event_log WHERE topic = 'madang.comment.v1'";
     assert_eq!(database::number(&file, told), 6, "two created and one deleted on each board");
     drop(file);
+    // Nor on a page that became free.
+    for name in std::fs::read_dir(data).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file()) {
+        let bytes = std::fs::read(&name).unwrap();
+        let is_there = bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
+        assert!(!is_there, "the text is still in {}", name.display());
+    }
     command::run(data, &["check"], "").expect(0);
 }

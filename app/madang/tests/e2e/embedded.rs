@@ -1,6 +1,8 @@
 //! The embedded composition in a process of its own, with a data directory of its own.
 
+use std::fs::Permissions;
 use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Mutex;
@@ -36,10 +38,16 @@ pub(crate) struct Embedded {
 impl EmbeddedStart {
     /// Starts it and waits for the line that says where it listens.
     pub(crate) fn start(self) -> Embedded {
+        // A directory that a test made is open to others, and would be refused.
+        if self.data.is_dir() {
+            std::fs::set_permissions(&self.data, Permissions::from_mode(0o700)).expect("closes it");
+        }
         let mut command = Command::new(madang());
         clean(&mut command).args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(&self.data);
         // Real hashes, but the smallest: what is tested here is everything around them.
         command.args(["--set", "hash_memory_kib=8", "--set", "hash_passes=1"]);
+        // Many servers run at once, and there is one usual port for operators.
+        command.args(["--set", "operations_listen=public"]);
         // Tests ask more often than people do; those about limits set it again.
         command.env("MADANG_RATE_LIMIT", "off");
         // A build that is not optimised, on a machine that runs other suites, keeps everybody waiting.

@@ -201,3 +201,22 @@ fn dead_letters_are_listed_shown_and_replayed() {
         .unwrap();
     assert_eq!(rungs, 3, "on the first rung of its own group");
 }
+
+#[test]
+fn a_data_directory_is_its_owners_alone_and_so_is_every_file_in_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    std::fs::create_dir(&data).unwrap();
+    std::fs::set_permissions(&data, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let refused = run(&data, &["serve", "--listen", "127.0.0.1:0"], "").expect(1);
+    assert!(refused.stderr.contains(&format!("chmod 700 {}", data.display())), "{refused:?}");
+    std::fs::set_permissions(&data, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let server = Start::in_directory(&data).with_admin().start();
+    let files: Vec<_> = data.read_dir().unwrap().map(|entry| entry.unwrap()).collect();
+    assert!(files.iter().any(|file| file.file_name() == DATABASE_FILE) && files.len() >= 4, "{files:?}");
+    for file in files {
+        let mode = file.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode & 0o077, 0, "{} has mode {mode:o}", file.path().display());
+    }
+    server.stop();
+}

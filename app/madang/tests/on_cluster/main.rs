@@ -50,6 +50,8 @@ mod fleet;
 mod hot_articles;
 #[path = "../e2e/http.rs"]
 mod http;
+#[path = "../e2e/large_pages.rs"]
+mod large_pages;
 #[path = "../e2e/own_writes.rs"]
 mod own_writes;
 #[path = "../e2e/people.rs"]

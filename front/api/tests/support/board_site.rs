@@ -110,6 +110,7 @@ impl BoardSite {
             hot: Some(HotCalls::new(Arc::new(hot), read)),
             readiness: Arc::new(Store::Away),
             metrics: Arc::new(String::new),
+            operations_public: false,
             policy,
         });
         Self { router, members, board, admin, _directory: directory }

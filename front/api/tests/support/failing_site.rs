@@ -101,6 +101,7 @@ fn state(store: Store, policy: RequestPolicy) -> ApiState {
         moderation: None,
         readiness: store,
         metrics: Arc::new(|| "madang_up 1\n".to_owned()),
+        operations_public: true,
         policy,
     }
 }

@@ -5,8 +5,9 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 
 use axum::Router;
-use axum::http::{HeaderValue, header};
-use axum::response::Response;
+use axum::http::uri::Authority;
+use axum::http::{HeaderValue, Version, header};
+use axum::response::{IntoResponse as _, Response};
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
@@ -23,10 +24,10 @@ use super::limits::{ConnectionLimits, HEAD_BYTES_MAX, HEADERS_MAX, READ_BUFFER_B
 use super::streams::{Activity, RequestTasks};
 use super::tls::{Protocol, Tls};
 use super::write_timeout::WriteTimeout;
-use crate::OPERATIONS_PATHS;
 use crate::admission::{DelayShedder, OverloadResponses};
 use crate::client_address::Peer;
 use crate::request_metrics::shed_counter;
+use crate::{OPERATIONS_PATHS, Rejection};
 
 /// What all connections of a server share.
 pub(super) struct Connections {
@@ -151,8 +152,21 @@ impl Requests {
             self.shed.increment(1);
             return Ok(self.overloaded.suiting(request.headers()));
         }
+        if !names_one_host(&request) {
+            return Ok(Rejection::NoHost.into_response());
+        }
         request.extensions_mut().insert(peer);
         self.router.clone().oneshot(request).await
+    }
+}
+
+/// Whether a request says for which site it is, once (RFC 9112, 3.2). HTTP/1.0 need not say.
+fn names_one_host(request: &Request<Incoming>) -> bool {
+    let mut hosts = request.headers().get_all(header::HOST).iter();
+    match (hosts.next(), hosts.next()) {
+        (Some(host), None) => Authority::try_from(host.as_bytes()).is_ok_and(|host| !host.as_str().contains('@')),
+        (None, _) => request.version() < Version::HTTP_11,
+        (Some(_), Some(_)) => false,
     }
 }
 

@@ -228,7 +228,8 @@ fn too_many(bucket: Bucket, retry_after: Duration) -> Rejection {
     Rejection::TooMany { retry_after, burst: bucket.burst(), window_s: bucket.refill().as_secs().max(1) }
 }
 
-fn network(address: IpAddr) -> IpAddr {
+/// What one customer is given, of which an address is a part: whoever counts people counts these.
+pub fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
         IpAddr::V6(v6) => IpAddr::V6(Ipv6Net::new_assert(v6, V6_NETWORK_BITS).network()),

@@ -4,11 +4,13 @@
 mod change;
 mod changes;
 mod hub;
+mod of_network;
 mod stream;
 
 pub use change::Change;
 pub use changes::{Changes, Reading, State};
 pub use hub::{LiveHub, LiveInterest};
+pub(crate) use of_network::NetworkStreams;
 pub(crate) use stream::stream;
 
 use madang_board::ArticleId;

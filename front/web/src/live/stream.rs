@@ -64,13 +64,18 @@ pub(crate) async fn stream(
     headers: HeaderMap,
 ) -> Result<Response, Refused> {
     let id: ArticleId = id.parse().map_err(|_| WebError::NotFound).or_refuse(&web, &visit)?;
+    let held = web.streams.open(visit.network()).ok_or(WebError::TooMany).or_refuse(&web, &visit)?;
     // Followed before the state is read: what changes in between is sent twice rather than never.
     let subscription = web.site.live.subscribe(id).ok_or(WebError::Unavailable).or_refuse(&web, &visit)?;
     let (sent, update) = present(&web, id).await.or_refuse(&web, &visit)?;
     let header = headers.get("last-event-id").and_then(|value| value.to_str().ok());
     let last = header.map(str::to_owned).or(resume.last);
     let first = opening(last.as_deref().and_then(Sent::parse), sent, update);
-    let events = stream::iter(first).chain(following(subscription, sent));
+    let events = stream::iter(first).chain(following(subscription, sent)).map(move |event| {
+        // Counted until the stream is dropped.
+        let _held = &held;
+        event
+    });
     let mut response = Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response();
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));

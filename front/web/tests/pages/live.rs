@@ -137,3 +137,21 @@ async fn who_never_reads_holds_nothing_back() {
     assert_eq!((&news["comments"], &news["missed"]), (&80.into(), &true.into()));
     assert_eq!(news["created"].as_array().unwrap().len(), 64);
 }
+
+#[tokio::test]
+async fn one_address_does_not_take_every_stream() {
+    let site = TestSite::open().await;
+    let article = site.member("ann").await.write("general", "t", "c").await;
+    let mut open = Vec::new();
+    for _ in 0..256 {
+        open.push(Listener::open(&site, &article, None).await);
+    }
+    let ask = || {
+        let request = Request::builder().uri(format!("{article}/live")).body(Body::empty()).unwrap();
+        site.pages.clone().oneshot(request)
+    };
+    let refused = ask().await.unwrap();
+    assert_eq!((refused.status().as_u16(), refused.headers()["retry-after"].to_str().unwrap()), (429, "60"));
+    open.pop();
+    assert_eq!(ask().await.unwrap().status(), 200, "one that ends makes room");
+}

@@ -47,14 +47,15 @@ async fn wrong_names_and_passwords_come_back_with_the_name() {
 }
 
 #[tokio::test]
-async fn the_link_makes_one_administrator_and_is_then_gone() {
+async fn the_token_makes_one_administrator_and_is_then_used() {
     let site = TestSite::open().await;
     let guest = site.guest();
-    for path in ["/setup", "/setup?token=", "/setup?token=wrong", "/setup?token=righ", "/setup?other=right"] {
-        guest.get(path).await.assert(404).says("no set-up under this address");
+    for token in ["", "wrong", "righ", "rights"] {
+        let fields = [("token", token), ("name", "eve"), ("password", PASSWORD)];
+        guest.post("/setup", &fields).await.assert(403).says("not the token that the server printed");
     }
     let form = guest.get("/setup?token=right").await;
-    form.assert(200);
+    form.assert(200).is_silent_about("right\"");
     assert_eq!((form.header("referrer-policy"), form.header("cache-control")), ("no-referrer", "no-store"));
     let wrong = guest.post("/setup", &[("token", "right"), ("name", "\"<b>"), ("password", PASSWORD)]).await;
     wrong.assert(422).says("value=\"&quot;&lt;b&gt;\"").says("role=\"alert\"");
@@ -68,7 +69,9 @@ async fn the_link_makes_one_administrator_and_is_then_gone() {
     assert_eq!((ann, bob), (303, 410));
     assert_eq!(site.state.members.sign_in("ann", PASSWORD).await.unwrap().member.role, Role::Admin);
     assert!(site.state.members.sign_in("bob", PASSWORD).await.is_err());
-    guest.get("/setup?token=right").await.assert(410);
+    guest.get("/setup").await.assert(410);
+    let again = guest.post("/setup", &[("token", "right"), ("name", "cat"), ("password", PASSWORD)]).await;
+    again.assert(410);
 }
 
 #[tokio::test]

@@ -58,7 +58,7 @@ listed_suite! {
     what_is_absent_is_neither_edited_nor_deleted,
     a_deletion_outranks_every_version_before_it,
     a_moderators_act_is_told_with_the_change_and_only_with_it,
-    the_same_key_creates_one_article_and_answers_as_then,
+    the_same_key_creates_one_article_and_tells_no_text_that_is_gone,
     a_key_with_another_body_is_refused,
     a_key_belongs_to_its_member_and_scope,
     a_key_is_forgotten_after_a_day,

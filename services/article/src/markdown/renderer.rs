@@ -47,9 +47,8 @@ mod tests {
         // One worker: while a long text is rendered elsewhere, it does other work.
         let text = "*a ".repeat(6_000);
         let mut rendering = Box::pin(Markdown.html(&text));
-        let is_waiting = std::future::poll_fn(|context| {
-            std::task::Poll::Ready(rendering.as_mut().poll(context).is_pending())
-        });
+        let is_waiting =
+            std::future::poll_fn(|context| std::task::Poll::Ready(rendering.as_mut().poll(context).is_pending()));
         assert!(is_waiting.await);
         assert_eq!(rendering.await, render(&text));
     }

@@ -10,7 +10,7 @@ use madang_board::check::CheckReport;
 use madang_engine_redis::{RedisBroadcast, RedisPauses};
 use madang_http::HttpPeers;
 use madang_kernel::{IDEMPOTENCY_KEPT_MS, StoreError, Timestamp};
-use madang_member::MemberStore as _;
+use madang_member::{MemberStore as _, forgettable_at};
 use madang_messaging::{ConsumerConfig, InstanceId, Membership, OnError, Outage};
 use madang_mysql::{Announce, MysqlArticles};
 use madang_redis::RedisReadModel;
@@ -104,8 +104,7 @@ impl Backing for Cluster {
         stored.context("cannot store in Redis which groups are paused")
     }
 
-    async fn forget_old(&self, site: &Site, _settings: &Settings) {
-        let now = site.clock.now();
+    async fn forget_old(&self, site: &Site, _settings: &Settings, now: Timestamp) {
         let before = Timestamp::from_millis(now.as_millis() - IDEMPOTENCY_KEPT_MS);
         if let Some(articles) = self.stores.articles.as_ref().filter(|_| site.roles.has(Role::Article)) {
             warn_on_error("forget idempotency keys of articles", articles.purge_once(before).await);
@@ -114,7 +113,7 @@ impl Backing for Cluster {
             warn_on_error("forget idempotency keys of comments", comments.purge_once(before).await);
         }
         if let Some(members) = self.stores.members.as_ref().filter(|_| site.roles.has(Role::Member)) {
-            warn_on_error("forget ended sessions", members.forget_expired(now).await);
+            warn_on_error("forget ended sessions", members.forget_expired(forgettable_at(now)).await);
         }
     }
 

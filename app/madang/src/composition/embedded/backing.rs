@@ -8,15 +8,16 @@ use madang_article_read::ReadService;
 use madang_board::check::CheckReport;
 use madang_event::Envelope;
 use madang_kernel::{IDEMPOTENCY_KEPT_MS, Timestamp};
-use madang_member::MemberStore as _;
+use madang_member::{MemberStore as _, forgettable_at};
 use madang_memory::MemoryReadModel;
 use madang_messaging::{AfterCommit, ConsumerConfig, Outage};
 use madang_server::PartState;
-use madang_sqlite::{GroupLag, Priority, RetentionOptions, Sqlite, SqliteArticles, SqliteLog};
+use madang_sqlite::{GroupLag, RetentionOptions, Sqlite, SqliteArticles, SqliteLog};
 use madang_web::LiveHub;
 use tracing::info;
 
 use super::check;
+use super::disk::Disk;
 use super::stores::EmbeddedStores;
 use crate::commands::output::Output;
 use crate::composition::site::{Backing, GroupLagText, SeedStore, Site, Stages};
@@ -28,6 +29,7 @@ use crate::tasks::upkeep::warn_on_error;
 /// The file and what is made of it.
 pub(super) struct Embedded {
     pub(super) database: Sqlite,
+    pub(super) disk: Disk,
     pub(super) log: SqliteLog,
     pub(super) stores: EmbeddedStores,
     pub(super) model: Arc<MemoryReadModel>,
@@ -73,10 +75,9 @@ impl Backing for Embedded {
     }
 
     async fn parts(&self, site: &Site) -> Vec<PartState> {
-        let (writer, lags) = tokio::join!(self.database.write(Priority::Foreground, |_| Ok(())), self.log.lag());
-        // Renewing the lease is a write to disk every few seconds: a disk that is full or gone shows here.
+        let (writes, lags) = tokio::join!(self.disk.takes_writes(), self.log.lag());
         let mut parts = vec![
-            part("store", writer.map(|()| "takes writes".to_owned())),
+            part("store", writes),
             part("log", lags.as_ref().map(|lags| format!("{} consumer groups", lags.len()))),
             crate::serve::readiness::ids(site),
         ];
@@ -91,15 +92,14 @@ impl Backing for Embedded {
         Ok(lags.iter().map(progress).collect())
     }
 
-    async fn forget_old(&self, site: &Site, settings: &Settings) {
+    async fn forget_old(&self, _site: &Site, settings: &Settings, now: Timestamp) {
         match self.log.trim(retention(settings)).await {
             Ok(trimmed) if trimmed.removed > 0 => info!(removed = trimmed.removed, "trimmed the event log"),
             outcome => warn_on_error("trim the event log", outcome),
         }
-        let now = site.clock.now();
         let before = Timestamp::from_millis(now.as_millis() - IDEMPOTENCY_KEPT_MS);
         warn_on_error("forget idempotency keys", self.stores.articles.purge_once(before).await);
-        warn_on_error("forget ended sessions", self.stores.members.forget_expired(now).await);
+        warn_on_error("forget ended sessions", self.stores.members.forget_expired(forgettable_at(now)).await);
     }
 
     fn holds_query_model(&self, site: &Site) -> bool {

@@ -2,6 +2,7 @@
 
 mod backing;
 mod check;
+mod disk;
 mod stores;
 
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use madang_view::{GuestKey, MemoryLiveViews, ViewConfig, ViewService};
 use madang_web::LiveHub;
 
 use self::backing::Embedded;
+use self::disk::Disk;
 use self::stores::EmbeddedStores;
 use super::base::{Base, NodeNumber};
 use super::site::{Services, Site, Stores};
@@ -45,6 +47,7 @@ pub(super) async fn open(settings: &Settings, roles: Roles, data: &DataDirectory
 struct Opening<'a> {
     base: Base<'a>,
     database: Sqlite,
+    disk: Disk,
     tokens: SigningKeys,
     stores: EmbeddedStores,
     model: Arc<MemoryReadModel>,
@@ -61,14 +64,16 @@ impl<'a> Opening<'a> {
             batch_max: settings.batch_max,
             ..SqliteOptions::in_directory(data.path())
         };
-        let database = madang_sqlite::open(options, clock.clone())?;
+        let explained = |error: anyhow::Error| disk::explained(data.path(), error);
+        let database = madang_sqlite::open(options, clock.clone()).map_err(|error| explained(error.into()))?;
         let leases = Arc::new(SqliteLeases::new(database.clone()));
-        let first = leases.acquire(LEASE_MS).await.context("cannot lease a node number")?;
+        let first = leases.acquire(LEASE_MS).await.context("cannot lease a node number").map_err(explained)?;
         let guests = GuestKey::new(keys::guest_key(data.path())?);
         Ok(Self {
             stores: EmbeddedStores::on(&database),
             model: Arc::new(MemoryReadModel::new(settings.read_model_mb * 1_000_000, clock.clone())),
             base: Base::new(settings, clock, NodeNumber { leases, first, lease_ms: LEASE_MS }, guests)?,
+            disk: Disk::of(data.path(), &database),
             database,
             tokens,
         })
@@ -126,7 +131,7 @@ impl<'a> Opening<'a> {
 
     /// Joins the services with what stands behind them.
     fn site(self, roles: Roles, services: Services) -> Site {
-        let Self { base, database, stores, model, .. } = self;
+        let Self { base, database, disk, stores, model, .. } = self;
         let log = SqliteLog::new(database.clone());
         Site {
             roles,
@@ -150,7 +155,7 @@ impl<'a> Opening<'a> {
             clock: base.clock,
             buckets: None,
             live: LiveHub::default(),
-            backing: Arc::new(Embedded { database, log, stores, model }),
+            backing: Arc::new(Embedded { database, disk, log, stores, model }),
         }
     }
 }

@@ -61,8 +61,7 @@ impl TestSite {
         let store = Arc::new(SqliteComments::new(db.clone()));
         let depth = DepthMax::new(8).unwrap();
         let (rendering, minted) = (Arc::new(Markdown), ids.clone());
-        let comments =
-            Arc::new(CommentService::new(store, articles.clone(), rendering, minted, clock.clone(), depth));
+        let comments = Arc::new(CommentService::new(store, articles.clone(), rendering, minted, clock.clone(), depth));
         let store = Arc::new(SqliteLikes::new(db.clone()));
         let likes = Arc::new(LikeService::new(store, articles.clone(), ids.clone(), clock.clone()));
         let (store, guests) = (Arc::new(SqliteViews::new(db.clone())), GuestKey::new([9; 32]));

@@ -1,0 +1,77 @@
+//! Whoever reads a page that is meant to be huge, as often as one address may, does not slow other readers down.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::http::{Call, Http};
+use crate::large_pages::attacked_article;
+use crate::server::{Start, TestServer};
+
+/// Connections of the one who attacks.
+const CONNECTIONS: u32 = 8;
+/// As many as one address is allowed, all connections together.
+const ATTACKS_PER_SECOND: u32 = 50;
+/// What somebody else asks for in each phase.
+const READS: usize = 400;
+/// Between two of them, so that a phase is long enough to see something.
+const PAUSE: Duration = Duration::from_millis(10);
+/// Other suites run beside this one, and a reader that has to wait for the system's scheduler waits this long.
+const NOISE: Duration = Duration::from_millis(20);
+
+#[test]
+fn readers_of_such_a_page_do_not_slow_others_down() {
+    let directory = tempfile::tempdir().unwrap();
+    let server = Start::in_directory(&directory.path().join("data")).with_admin().start();
+    let attacked = format!("/articles/{}", attacked_article(&server));
+    let (_, token) = server.member("writer");
+    let ordinary = format!("/articles/{}", server.article_id(&server.general(), &token));
+    let quiet_before = p99(&server, &ordinary);
+    let is_over = AtomicBool::new(false);
+    let under_attack = std::thread::scope(|scope| {
+        for _ in 0..CONNECTIONS {
+            scope.spawn(|| attack(&server, &attacked, &is_over));
+        }
+        let measured = p99(&server, &ordinary);
+        is_over.store(true, Ordering::Relaxed);
+        measured
+    });
+    let quiet_after = p99(&server, &ordinary);
+    let bytes = server.get(&attacked).body.len();
+    println!("p99 of others: {quiet_before:?} before, {under_attack:?} during, {quiet_after:?} after; {bytes} bytes");
+    let quiet = quiet_before.max(quiet_after);
+    assert!(under_attack <= 2 * quiet + NOISE, "{under_attack:?} during the attack, {quiet:?} without it");
+}
+
+/// Reads the page over and over, at this connection's share of what one address may.
+fn attack(server: &TestServer, path: &str, is_over: &AtomicBool) {
+    let (mut http, share) = (Http::connect(&server.address).unwrap(), Duration::from_secs(1) * CONNECTIONS);
+    let mut next = Instant::now();
+    while !is_over.load(Ordering::Relaxed) {
+        let call = Call::new(&server.address, "GET", path).header("accept-encoding", "gzip");
+        assert_eq!(call.send_on(&mut http).expect("an answer").status, 200);
+        next += share / ATTACKS_PER_SECOND;
+        wait_until(next);
+    }
+}
+
+/// The slowest of all but one in a hundred reads of a page.
+fn p99(server: &TestServer, path: &str) -> Duration {
+    let mut http = Http::connect(&server.address).unwrap();
+    let mut took: Vec<Duration> = (0..READS)
+        .map(|_| {
+            let start = Instant::now();
+            let answer = Call::new(&server.address, "GET", path).send_on(&mut http).expect("an answer");
+            assert_eq!(answer.status, 200);
+            let took = start.elapsed();
+            wait_until(start + PAUSE);
+            took
+        })
+        .collect();
+    took.sort_unstable();
+    took[READS - 1 - READS / 100]
+}
+
+/// A pace is kept by the clock: there is nothing to wait for.
+fn wait_until(moment: Instant) {
+    std::thread::park_timeout(moment.saturating_duration_since(Instant::now()));
+}
