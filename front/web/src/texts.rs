@@ -203,7 +203,7 @@ texts! {
     reported_by: "reported by", "신고자";
     reported_article_deleted: "The article has been deleted.", "삭제된 글입니다.";
     reported_comment_deleted: "The comment has been deleted.", "삭제된 댓글입니다.";
-    open_reported: "Open", "열기";
+    open_reported: "View", "보기";
     settle: "Close report", "처리 완료";
     settled_at: "Closed", "처리";
     report_settled: "The report was closed.", "신고를 처리했습니다.";
