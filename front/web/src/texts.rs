@@ -364,6 +364,14 @@ pub(crate) fn board_description(lang: Lang, site: &str, board: &str, newest: &st
     }
 }
 
+/// Who a member is, for those who link to them.
+pub(crate) fn member_description(lang: Lang, site: &str, name: &str) -> String {
+    match lang {
+        Lang::En => format!("Articles and comments by {name} on {site}."),
+        Lang::Ko => format!("{site} 회원 {name} 님의 글과 댓글입니다."),
+    }
+}
+
 /// The way back for one who is past the last page.
 pub(crate) fn last_page(lang: Lang, number: u64) -> String {
     match lang {
