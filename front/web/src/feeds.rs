@@ -11,7 +11,7 @@ use maud::{PreEscaped, html};
 
 use crate::error::{OrRefuse as _, Refused, WebError};
 use crate::layout::SITE_NAME;
-use crate::plain_text::plain;
+use crate::plain_text::{excerpt, plain};
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
 use crate::{hot, reply};
@@ -19,6 +19,10 @@ use crate::{hot, reply};
 const ATOM: &str = "application/atom+xml; charset=utf-8";
 /// Titles in feeds are not longer.
 const TITLE_CHARS_MAX: usize = 120;
+/// Whole texts of one feed together; entries past it tell how they begin.
+const TEXTS_BYTES_MAX: usize = 256 * 1_024;
+/// How much such an entry tells.
+const SUMMARY_CHARS_MAX: usize = 500;
 
 /// One article of a feed.
 struct Entry {
@@ -69,9 +73,14 @@ pub(crate) async fn board(
 }
 
 /// Today's hot articles.
-pub(crate) async fn hot(State(web): State<Shared>, visit: Visit) -> Result<Response, Refused> {
+pub(crate) async fn hot(State(web): State<Shared>, mut visit: Visit) -> Result<Response, Refused> {
+    visit.here = "/hot/feed.atom".to_owned();
+    let miss = match web.pages.find(&visit, web.site.read.generation()) {
+        Ok(feed) => return Ok(reply::cached(&visit, &feed)),
+        Err(miss) => miss,
+    };
     let feed = of_hot(&web, &visit).await.or_refuse(&web, &visit)?;
-    Ok(reply::document(&visit, ATOM, atom(&web, &visit, &feed)))
+    Ok(reply::shared_document(&web, &visit, miss, ATOM, atom(&web, &visit, &feed)))
 }
 
 async fn of_board(web: &Web, slug: &str) -> Result<Feed, WebError> {
@@ -93,6 +102,11 @@ async fn of_hot(web: &Web, visit: &Visit) -> Result<Feed, WebError> {
 
 fn atom(web: &Web, visit: &Visit, feed: &Feed) -> String {
     let base = &visit.base;
+    let mut texts_bytes = 0;
+    let mut is_whole = |entry: &Entry| {
+        texts_bytes += entry.html.len();
+        texts_bytes <= TEXTS_BYTES_MAX
+    };
     let updated = feed.entries.iter().map(|entry| entry.modified_at).max().unwrap_or(web.site.clock.now());
     let markup = html! {
         (PreEscaped("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n"))
@@ -110,7 +124,8 @@ fn atom(web: &Web, visit: &Visit, feed: &Feed) -> String {
                     published { (entry.created_at) }
                     updated { (entry.modified_at) }
                     author { name { (xml(&entry.writer)) } }
-                    content type="html" { (entry.html) }
+                    @if is_whole(entry) { content type="html" { (entry.html) } }
+                    @else { summary { (excerpt(&entry.html, SUMMARY_CHARS_MAX)) } }
                 }
             }
         }
