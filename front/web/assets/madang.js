@@ -410,7 +410,7 @@ function live() {
     if (news.likes !== null && $("#like button")?.getAttribute("aria-busy") !== "true") setCount(".like-count", news.likes);
     if (news.views !== null) setCount(".view-count", Math.max(news.views, Number($(".view-count").dataset.count)));
     if (news.comments !== null) {
-      setCount("#comment-count", news.comments);
+      setCount("#comment-count, .comment-count", news.comments);
       if (news.missed || (!news.created.length && news.comments > known && !heard)) { reload = true; announce(); }
       known = news.comments;
     }

@@ -13,7 +13,7 @@ use maud::{PreEscaped, html};
 
 use crate::error::{OrRefuse as _, Refused, WebError};
 use crate::layout::SITE_NAME;
-use crate::plain_text::plain;
+use crate::plain_text::{excerpt, plain};
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
 use crate::{hot, reply};
@@ -21,10 +21,10 @@ use crate::{hot, reply};
 const ATOM: &str = "application/atom+xml; charset=utf-8";
 /// Titles in feeds are not longer.
 const TITLE_CHARS_MAX: usize = 120;
-/// Texts of all entries together, as they stand in the feed.
+/// Whole texts of one feed together, as they stand in it; entries past it tell how they begin.
 const TEXTS_BYTES_MAX: usize = 256 * 1_024;
-/// The first words of a text that does not fit.
-const SUMMARY_CHARS_MAX: usize = 300;
+/// How much such an entry tells.
+const SUMMARY_CHARS_MAX: usize = 500;
 
 /// One article of a feed.
 struct Entry {
@@ -89,9 +89,15 @@ pub(crate) async fn board(
 }
 
 /// Today's hot articles.
-pub(crate) async fn hot(State(web): State<Shared>, visit: Visit) -> Result<Response, Refused> {
+pub(crate) async fn hot(State(web): State<Shared>, mut visit: Visit) -> Result<Response, Refused> {
+    visit.here = "/hot/feed.atom".to_owned();
+    let miss = match web.pages.find(&visit, web.site.read.generation()) {
+        Ok(feed) => return Ok(reply::cached(&visit, &feed).await),
+        Err(miss) => miss,
+    };
     let feed = of_hot(&web, &visit).await.or_refuse(&web, &visit)?;
-    Ok(reply::document(&visit, ATOM, atom(&feed)))
+    let text = written(feed).await.or_refuse(&web, &visit)?;
+    Ok(reply::shared_document(&web, &visit, miss, ATOM, text).await)
 }
 
 async fn of_board(web: &Web, visit: &Visit, slug: &str) -> Result<Feed, WebError> {
@@ -111,7 +117,7 @@ fn fitting(read: &ReadArticle, left_bytes: &mut usize) -> Text {
             *left_bytes = left;
             Text::Whole(read.text.content_html.clone())
         }
-        None => Text::Summary(plain(&read.text.content, SUMMARY_CHARS_MAX)),
+        None => Text::Summary(excerpt(&read.text.content_html, SUMMARY_CHARS_MAX)),
     }
 }
 

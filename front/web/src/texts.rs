@@ -203,7 +203,7 @@ texts! {
     reported_by: "reported by", "신고자";
     reported_article_deleted: "The article has been deleted.", "삭제된 글입니다.";
     reported_comment_deleted: "The comment has been deleted.", "삭제된 댓글입니다.";
-    open_reported: "Open", "열기";
+    open_reported: "View", "보기";
     settle: "Close report", "처리 완료";
     settled_at: "Closed", "처리";
     report_settled: "The report was closed.", "신고를 처리했습니다.";
@@ -364,6 +364,14 @@ pub(crate) fn board_description(lang: Lang, site: &str, board: &str, newest: &st
         (Lang::En, _) => format!("{board} on {site}. Recent articles: {newest}"),
         (Lang::Ko, "") => format!("{site}의 {board} 게시판입니다."),
         (Lang::Ko, _) => format!("{site} {board} 게시판. 최근 글: {newest}"),
+    }
+}
+
+/// Who a member is, for those who link to them.
+pub(crate) fn member_description(lang: Lang, site: &str, name: &str) -> String {
+    match lang {
+        Lang::En => format!("Articles and comments by {name} on {site}."),
+        Lang::Ko => format!("{site} 회원 {name} 님의 글과 댓글입니다."),
     }
 }
 

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::future::Future;
 use std::sync::Arc;
 
-use madang_board::{Act, ActId, ActKind, Actor, BoardId, MemberId, Role, SessionId};
+use madang_board::{Act, ActId, ActKind, Actor, BoardId, MemberId, REASON_MAX_CHARS, Role, SessionId};
 use madang_kernel::{Id, Timestamp};
 use madang_member::{
-    Change, ChangeMember, ChangeOutcome, ChangeRefused, CreateMember, Member, MemberRecord, MemberStore, NewMember,
-    Revocation, RevocationCursor, Standing, forgettable_at,
+    Change, ChangeMember, ChangeOutcome, ChangeRefused, CreateMember, MODERATES_MAX, Member, MemberRecord, MemberStore,
+    NewMember, Revocation, RevocationCursor, Standing, Suspension, forgettable_at,
 };
 use tokio::task::JoinSet;
 
@@ -28,6 +28,7 @@ listed_suite! {
     many_are_registered_without_those_whose_name_is_taken,
     a_change_is_stored_and_revoked_together,
     every_kind_of_change_is_kept,
+    a_suspension_keeps_its_reason_however_long,
     only_the_newest_state_of_a_member_is_polled,
     the_last_administrator_is_not_demoted,
     of_administrators_who_demote_each_other_at_once_one_stays,
@@ -121,6 +122,32 @@ async fn every_kind_of_change_is_kept<H: MemberStoreHarness>(harness: H) {
     let refused = change(&store, 1, Change::Suspend { until, by: Role::Admin }).await;
     assert_eq!(refused, ChangeOutcome::Refused(ChangeRefused::NotBelow));
     assert_eq!(store.find_credentials("ann").await.unwrap(), Some(expected));
+}
+
+async fn a_suspension_keeps_its_reason_however_long<H: MemberStoreHarness>(harness: H) {
+    let store = harness.store();
+    store.create(newcomer(1, "ann")).await.unwrap();
+    let mut moderator = newcomer(2, "mo");
+    moderator.member.role = Role::Moderator;
+    store.create(moderator).await.unwrap();
+    // With as many boards beside it as one may moderate, which is as large as a standing becomes.
+    for board in 0..MODERATES_MAX as i64 {
+        changed(&store, 1, Change::Appoint(BoardId::from_raw(i64::MAX - board))).await;
+    }
+    let actor = Actor::new(MemberId::from_raw(2), "mo", Role::Moderator);
+    let mut act = Act::of(&actor, ActId::from_raw(3), ActKind::MemberSuspended, 1, NOW);
+    act.reason = "🌳".repeat(REASON_MAX_CHARS);
+    let until = Timestamp::from_millis(NOW.as_millis() + 1);
+    let change = Change::Suspend { until, by: Role::Moderator };
+    let change = ChangeMember { member_id: MemberId::from_raw(1), change, changed_at: NOW, act: Some(act.clone()) };
+    assert!(matches!(store.change(change).await.unwrap(), ChangeOutcome::Changed(_)));
+    let expected = Some(Suspension { until, reason: act.reason });
+    let found = store.find_credentials("ann").await.unwrap().unwrap();
+    assert_eq!(found.standing.suspension(NOW), expected);
+    let (revoked, _) = store.revocations(RevocationCursor::default(), 100).await.unwrap();
+    let Some(Revocation::MemberChanged { standing, .. }) = revoked.last() else { panic!("{revoked:?}") };
+    assert_eq!(standing.suspension(NOW), expected);
+    assert_eq!(standing.suspension(until), None);
 }
 
 async fn only_the_newest_state_of_a_member_is_polled<H: MemberStoreHarness>(harness: H) {

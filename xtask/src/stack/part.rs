@@ -89,6 +89,7 @@ impl Part {
                 ("chromium", "chromium"),
                 ("chromedriver", "chromium-driver"),
                 ("npm", "npm"),
+                ("node", "nodejs"),
                 ("java", "default-jre-headless"),
             ],
         }

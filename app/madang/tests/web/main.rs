@@ -12,6 +12,7 @@ mod accessibility;
 mod browser;
 mod driver;
 mod journey;
+mod lighthouse;
 mod live;
 mod moderating;
 mod npm;

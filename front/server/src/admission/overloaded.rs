@@ -14,10 +14,10 @@ use crate::{Rejection, wants_page};
 /// it from being taken twice.
 const PAGE: &str = "<!doctype html><html lang=\"ko\"><head><meta charset=\"utf-8\">\
     <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><meta name=\"color-scheme\" content=\"light dark\">\
-    <title>503</title></head><body><main><h1>지금은 요청이 너무 많습니다</h1>\
-    <p>잠시 뒤에 새로 고침해 주세요. 보내신 글은 새로 고침할 때 다시 보내집니다.</p>\
-    <div lang=\"en\"><h1>Too much to do right now</h1>\
-    <p>Please reload in a moment. What you sent is sent again when you reload.</p></div></main></body></html>";
+    <title>503</title></head><body><main><h1>서버가 지금 많이 바쁩니다</h1>\
+    <p>잠시 뒤에 새로 고침해 주세요. 글이나 댓글을 보내셨다면 새로 고침할 때 다시 보내지며, 두 번 등록되지 않습니다.</p>\
+    <div lang=\"en\"><h1>The server is very busy</h1>\
+    <p>Please reload in a moment. If you sent an article or a comment, reloading sends it again, and it is posted once.</p></div></main></body></html>";
 
 /// Both forms of the refusal, encoded beforehand: shedding must cost nearly nothing.
 pub(crate) struct OverloadResponses {

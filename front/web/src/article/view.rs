@@ -62,14 +62,13 @@ fn facts(web: &Web, visit: &Visit, shown: &ArticlePage, head: &ArticleHead) -> M
             meta itemprop="dateModified" content=(head.modified_at);
             (counted("view-count", None, texts::VIEWS, lang, read.view_count))
             (counted("like-count", Some("LikeAction"), texts::LIKES, lang, read.like_count))
-            a href="#comments" { (texts::comments(lang, read.comment_count)) }
+            a href="#comments" { (words("comment-count", texts::COMMENTS, lang, read.comment_count)) }
         }
     }
 }
 
 /// A count in words that follows the live changes.
-fn counted(class: &str, action: Option<&str>, words: texts::Counted, lang: Lang, count: u64) -> Markup {
-    let [one, many] = words.in_language(lang);
+fn counted(class: &str, action: Option<&str>, counted: texts::Counted, lang: Lang, count: u64) -> Markup {
     html! {
         span itemprop=[action.map(|_| "interactionStatistic")] itemscope[action.is_some()]
             itemtype=[action.map(|_| "https://schema.org/InteractionCounter")] {
@@ -77,8 +76,15 @@ fn counted(class: &str, action: Option<&str>, words: texts::Counted, lang: Lang,
                 meta itemprop="interactionType" content={ "https://schema.org/" (action) };
                 meta itemprop="userInteractionCount" content=(count);
             }
-            span class=(class) data-count=(count) data-one=(one) data-many=(many) { (words.say(lang, count)) }
+            (words(class, counted, lang, count))
         }
+    }
+}
+
+fn words(class: &str, counted: texts::Counted, lang: Lang, count: u64) -> Markup {
+    let [one, many] = counted.in_language(lang);
+    html! {
+        span class=(class) data-count=(count) data-one=(one) data-many=(many) { (counted.say(lang, count)) }
     }
 }
 

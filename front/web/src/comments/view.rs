@@ -28,7 +28,11 @@ pub(crate) fn list(web: &Web, visit: &Visit, shown: &ArticlePage, form: Option<&
         } @else if !listed.is_start {
             p.notice { a href={ "/articles/" (id) "#comments" } { "« " (t.all_comments) } }
         }
-        @if listed.items.is_empty() { p.empty #no-comments { (t.no_comments) } }
+        @if listed.items.is_empty() {
+            // Who is suspended is not asked to be the first.
+            @let invites = visit.writes() || visit.session.is_none();
+            p.empty #no-comments { (if invites { t.no_comments } else { t.no_comments_of_theirs }) }
+        }
         ol.comments #comment-list {
             @for shown in &listed.items { (item(web, visit, shown, board)) }
         }

@@ -12,7 +12,7 @@ use madang_hot_article::{HotItem, HotList};
 use maud::{Markup, html};
 
 use crate::error::{OrRefuse as _, Refused, WebError};
-use crate::layout::{NavEntry, Page, feed_link, whole};
+use crate::layout::{NavEntry, Page, SITE_NAME, feed_link, whole};
 use crate::state::{Shared, Web};
 use crate::texts::Texts;
 use crate::visit::Visit;
@@ -63,6 +63,7 @@ pub(crate) async fn hot(State(web): State<Shared>, mut visit: Visit) -> Result<R
         title: visit.texts().hot_articles,
         main: view(&visit, &days),
         canonical: Some("/hot".to_owned()),
+        description: Some(format!("{} · {SITE_NAME}", visit.texts().hot_week)),
         feed: Some("/hot/feed.atom".to_owned()),
         nav: NavEntry::Hot,
         ..Page::default()

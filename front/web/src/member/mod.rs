@@ -16,11 +16,12 @@ pub(crate) use supervise::{set_role, suspend};
 
 use crate::error::{OrRefuse as _, Refused, WebError};
 use crate::form::Problems;
-use crate::layout::{Page, unlisted, whole};
+use crate::layout::{Page, SITE_NAME, unlisted, whole};
+use crate::plain_text::{DESCRIPTION_CHARS_MAX, plain};
 use crate::query::{LenientQuery, cursor};
-use crate::reply;
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
+use crate::{reply, texts};
 
 /// Of each kind, on the page itself.
 const SHOWN_FIRST: u32 = 10;
@@ -94,7 +95,9 @@ async fn page(
         (supervise::supervision(web, visit, &member, problems))
     };
     let canonical = Some(format!("/members/{id}"));
-    let page = Page { title: &member.name, main, canonical, ..Page::default() };
+    let description = texts::member_description(visit.preferences.lang, SITE_NAME, &member.name);
+    let description = Some(plain(&description, DESCRIPTION_CHARS_MAX));
+    let page = Page { title: &member.name, main, canonical, description, ..Page::default() };
     Ok(reply::page(visit, status, whole(web, visit, &page)))
 }
 

@@ -267,3 +267,16 @@ async fn feeds_have_a_link_that_everybody_sees() {
     site.guest().get("/b/general").await.says("<a class=\"feed\" href=\"/b/general/feed.atom\"");
     site.guest().get("/hot").await.says("<a class=\"feed\" href=\"/hot/feed.atom\"");
 }
+
+#[tokio::test]
+async fn a_feed_of_long_texts_tells_how_the_later_ones_begin() {
+    let site = TestSite::open().await;
+    let ann = site.member("ann").await;
+    let long = "마당 ".repeat(6_600);
+    for number in 0..8 {
+        ann.write("general", &format!("number {number}"), &format!("start {number} {long}")).await;
+    }
+    let feed = site.guest().get("/b/general/feed.atom").await;
+    feed.assert(200).says("<content type=\"html\">&lt;p&gt;start 7").says("<summary>start 0 마당");
+    assert!(feed.body.len() < 400_000, "{} bytes", feed.body.len());
+}
