@@ -113,8 +113,10 @@ fn member_routes() -> OpenApiRouter<Shared<MemberCalls>> {
         .routes(routes!(members::set_role))
         .routes(routes!(supervision::change_password))
         .routes(routes!(supervision::suspend, supervision::lift))
-        .routes(routes!(sessions::sign_in))
+        .routes(routes!(sessions::sign_in, sessions::sessions))
         .routes(routes!(sessions::sign_out))
+        .routes(routes!(sessions::end_others))
+        .routes(routes!(sessions::end_session))
 }
 
 fn moderation_routes() -> OpenApiRouter<Shared<ModerationCalls>> {

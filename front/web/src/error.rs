@@ -37,6 +37,8 @@ pub(crate) enum WebError {
     TooLarge,
     /// They sent too many.
     TooMany,
+    /// Too many passwords of this account were tried.
+    TooManyGuesses,
     /// A part is away, or busy.
     Unavailable,
     /// A defect.
@@ -85,7 +87,7 @@ impl WebError {
             Self::NotSignedIn => StatusCode::UNAUTHORIZED,
             Self::NotUnderstood => StatusCode::BAD_REQUEST,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::TooMany => StatusCode::TOO_MANY_REQUESTS,
+            Self::TooMany | Self::TooManyGuesses => StatusCode::TOO_MANY_REQUESTS,
             Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         }
@@ -113,6 +115,7 @@ impl WebError {
             Self::NotUnderstood => (t.not_understood, t.not_understood_text),
             Self::TooLarge => (t.too_large, t.too_large_text),
             Self::TooMany => (t.too_many, t.too_many_text),
+            Self::TooManyGuesses => (t.too_many_guesses, t.too_many_guesses_text),
             Self::Unavailable => (t.unavailable, t.unavailable_text),
             Self::Internal => (t.internal, t.internal_text),
         };
@@ -133,7 +136,7 @@ impl WebError {
     fn marked(&self, mut response: Response) -> Response {
         let retry_after = match self {
             Self::Unavailable => "1",
-            Self::TooMany => "60",
+            Self::TooMany | Self::TooManyGuesses => "60",
             _ => return response,
         };
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static(retry_after));

@@ -36,6 +36,7 @@ mod query;
 mod reply;
 mod report;
 mod router;
+mod sessions;
 mod setup;
 mod sign_in;
 mod sign_up;

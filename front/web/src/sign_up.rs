@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use madang_member::{MemberError, NAME_MAX_CHARS, PASSWORD_MAX_CHARS};
+use madang_member::{Client, MemberError, NAME_MAX_CHARS, PASSWORD_MAX_CHARS};
 use maud::{Markup, html};
 
 use crate::error::{OrRefuse as _, Refused, WebError};
@@ -30,7 +30,7 @@ pub(crate) async fn submit(State(web): State<Shared>, posted: Posted) -> Result<
     let (visit, back) = (&posted.visit, posted.fields.local_path("return"));
     let (name, password) = (posted.fields.text("name"), posted.fields.text("password"));
     let registered = match web.site.members.register(name, password).await {
-        Ok(_) => web.site.members.sign_in(name, password).await,
+        Ok(_) => web.site.members.sign_in(name, password, Client { device: None, agent: visit.agent() }).await,
         Err(error) => Err(error),
     };
     let (status, problems) = match registered {

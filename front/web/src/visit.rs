@@ -9,8 +9,8 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use madang_board::rules::{self, About, Action};
 use madang_board::{Actor, MemberId, Role};
-use madang_member::Session;
-use madang_server::{client_address, session_token};
+use madang_member::{DeviceId, Session};
+use madang_server::{client_address, device_note, session_token};
 use madang_view::Viewer;
 
 use crate::preferences::Preferences;
@@ -40,7 +40,8 @@ pub(crate) struct Visit {
     /// Tags of what the reader has already.
     pub(crate) seen: Option<axum::http::HeaderValue>,
     cookie: Option<Arc<str>>,
-    address: IpAddr,
+    device_note: Option<String>,
+    pub(crate) address: IpAddr,
     user_agent: Option<axum::http::HeaderValue>,
     is_prefetch: bool,
 }
@@ -68,6 +69,7 @@ impl Visit {
             wants_fragment: headers.contains_key(FRAGMENT),
             takes_gzip: gzip::is_accepted(headers),
             seen: headers.get(header::IF_NONE_MATCH).cloned(),
+            device_note: device_note(headers).map(str::to_owned),
             address: client_address(&parts.extensions, headers, &web.site.policy.trusted_proxies),
             user_agent: headers.get(header::USER_AGENT).cloned(),
             is_prefetch: headers.contains_key("sec-purpose") || parts.method == axum::http::Method::HEAD,
@@ -112,6 +114,17 @@ impl Visit {
     /// Whether a form was made for this session.
     pub(crate) fn made(&self, form_token: &str) -> bool {
         self.cookie.as_deref().is_some_and(|cookie| form_token::is_good(cookie, form_token))
+    }
+
+    /// What their browser says of itself.
+    pub(crate) fn agent(&self) -> String {
+        let agent = self.user_agent.as_ref().map(|value| String::from_utf8_lossy(value.as_bytes()));
+        agent.unwrap_or_default().into_owned()
+    }
+
+    /// The device that they use, if somebody signed in on it as `name` before.
+    pub(crate) fn device(&self, web: &Web, name: &str) -> Option<DeviceId> {
+        web.site.members.sessions().device(self.device_note.as_deref()?, name)
     }
 
     /// Who counts as one viewer; nobody when a browser only looks ahead.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use jiff::tz::TimeZone;
 use madang_comment::{DEPTH_LIMIT, DepthMax};
+use madang_member::RESERVED_NAMES;
 use madang_server::TrustedProxies;
 use serde::{Deserialize, Serialize};
 
@@ -114,6 +115,8 @@ settings! {
     hash_concurrency: usize = 1, within 1..=64;
     /// Sign-ins and registrations that may wait for a hash.
     hash_queue: usize = 64, within 1..=100_000;
+    /// Names, separated by commas, that only those who run the site may take, however they are written.
+    reserved_names: String = RESERVED_NAMES.to_owned();
     /// How long a stopping server waits for what is under way.
     drain_timeout_ms: u64 = 15_000, within 100..=600_000;
     /// Name of the first administrator, created at start while there is none.

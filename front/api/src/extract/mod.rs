@@ -5,6 +5,7 @@
 mod any_text;
 mod body;
 mod condition;
+mod guesser;
 mod idempotency;
 mod json;
 mod list_query;
@@ -13,6 +14,7 @@ mod session;
 mod viewer;
 
 pub(crate) use condition::{IfMatch, IfNoneMatch};
+pub(crate) use guesser::SignInFrom;
 pub(crate) use idempotency::IdempotencyKey;
 pub(crate) use json::{Json, OptionalJson};
 pub(crate) use list_query::{ActQuery, CommentCursorText, ListQuery, ReportQuery, ScrollQuery};

@@ -7,6 +7,7 @@ use maud::{Markup, PreEscaped, html};
 use super::ArticlePage;
 use crate::comments::{self, CommentForm};
 use crate::layout::{sign_in_path, token_field};
+use crate::member::badge;
 use crate::state::Web;
 use crate::texts;
 use crate::visit::Visit;
@@ -49,6 +50,7 @@ fn facts(web: &Web, visit: &Visit, shown: &ArticlePage, head: &ArticleHead) -> M
     html! {
         p.facts {
             a href={ "/members/" (head.writer.member_id) } rel="author" { bdi { (head.writer.name) } }
+            (badge(web, visit, head.writer.member_id))
             span { (web.time.whole(head.created_at)) }
             @if head.version > 1 { span { (t.edited) " " (web.time.short(head.modified_at)) } }
             span { (t.views) " " span #view-count { (read.view_count) } }

@@ -12,6 +12,7 @@ use crate::article::ArticlePage;
 use crate::form::{Problems, area};
 use crate::idempotency::idempotency_field;
 use crate::layout::{sign_in_path, token_field};
+use crate::member::badge;
 use crate::state::Web;
 use crate::texts;
 use crate::visit::Visit;
@@ -54,6 +55,7 @@ pub(super) fn item(web: &Web, visit: &Visit, shown: &ShownComment, board: &Board
                 (Some(html), Some(writer)) => {
                     p.facts {
                         a href={ "/members/" (writer.member_id) } { bdi { (writer.name) } }
+                        (badge(web, visit, writer.member_id))
                         a.quiet href={ "/articles/" (comment.article_id) "?thread=" (id) "#c" (id) } rel="nofollow" {
                             (web.time.short(comment.created_at))
                         }

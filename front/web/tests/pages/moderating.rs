@@ -5,7 +5,14 @@ use madang_board::Role;
 use crate::support::{Person, TestSite};
 
 async fn id_of(site: &TestSite, name: &str) -> String {
-    site.state.members.sign_in(name, "correct horse").await.unwrap().member.member_id.to_string()
+    site.state
+        .members
+        .sign_in(name, "correct horse", madang_member::Client::default())
+        .await
+        .unwrap()
+        .member
+        .member_id
+        .to_string()
 }
 
 /// The path of the first form that settles a report.
@@ -80,7 +87,10 @@ async fn who_is_suspended_reads_and_is_told_why_they_cannot_write() {
     ann.get(&article).await.assert(200);
     let like = ann.submit(&article, &format!("{article}/like"), &[("like", "yes")]).await;
     like.assert(403).says("You may read, and not write");
-    root.submit(&page, &format!("{page}/role"), &[("role", "moderator")]).await.assert(409).says("suspended");
+    root.submit(&page, &format!("{page}/role"), &[("role", "moderator"), ("own_password", "correct horse")])
+        .await
+        .assert(409)
+        .says("suspended");
     moderator.submit(&page, &form, &[]).await.assert(200).says("Done.");
     ann.submit(&article, &format!("{article}/like"), &[("like", "yes")]).await.leads_to();
     moderator.get("/moderation/log").await.says("suspended a member").says("lifted a suspension").says("rude");
