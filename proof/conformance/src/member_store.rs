@@ -267,9 +267,9 @@ fn session(id: i64, member: i64) -> SessionRecord {
     SessionRecord {
         session_id: SessionId::from_raw(id),
         member_id: MemberId::from_raw(member),
-        created_at: Timestamp::from_millis(1_000 + id),
-        last_seen_at: Timestamp::from_millis(2_000 + id),
-        expires_at: Timestamp::from_millis(5_000 + id),
+        created_at: Timestamp::from_millis(1_000 + id % 1_000_000),
+        last_seen_at: Timestamp::from_millis(2_000 + id % 1_000_000),
+        expires_at: Timestamp::from_millis(5_000 + id % 1_000_000),
         passwords: 3,
         agent: format!("브라우저/{id} 🌳"),
     }
