@@ -11,12 +11,10 @@ use madang_kernel::{Id, ShardId, Timestamp};
 use madang_member::{ChangeMember, ChangeOutcome, MemberRecord, NewMember};
 use mysql_async::Value;
 
-use super::row;
+use super::{row, skeleton};
 use crate::moderation;
 
 static TAKEN_NAMES: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/member/taken_names.sql")));
-static TAKEN_SKELETONS: LazyLock<Many> =
-    LazyLock::new(|| Many::parse(include_str!("../../sql/member/taken_skeletons.sql")));
 static INSERT: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/member/insert.sql")));
 static ENDED: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/member/ended_sessions.sql")));
 static FORGET_CHANGES: LazyLock<Many> =
@@ -90,8 +88,8 @@ impl Names {
         let keys = new().map(|new| new.name_key.as_str()).collect();
         let skeletons = new().map(|new| new.skeleton.as_str()).collect();
         Ok(Self {
-            keys: taken(tx, &TAKEN_NAMES, keys).await?,
-            skeletons: taken(tx, &TAKEN_SKELETONS, skeletons).await?,
+            keys: taken_names(tx, keys).await?,
+            skeletons: skeleton::taken(tx, skeletons).await?,
             rows: Vec::new(),
         })
     }
@@ -119,9 +117,9 @@ impl Names {
     }
 }
 
-/// Of what is wanted, what somebody has.
-async fn taken(tx: &mut Tx<'_>, statement: &Many, wanted: BTreeSet<&str>) -> Result<HashSet<Vec<u8>>, SqlError> {
-    let rows = tx.read_many(statement, wanted.into_iter().map(|text| vec![bytes(text)]).collect()).await?;
+/// Of some names those that somebody has.
+async fn taken_names(tx: &mut Tx<'_>, wanted: BTreeSet<&str>) -> Result<HashSet<Vec<u8>>, SqlError> {
+    let rows = tx.read_many(&TAKEN_NAMES, wanted.into_iter().map(|name| vec![bytes(name)]).collect()).await?;
     rows.into_iter().map(|mut cells| cells.next()).collect()
 }
 
