@@ -5,8 +5,10 @@
 use std::sync::Arc;
 
 use madang_board::check::TableSizes;
-use madang_kernel::{StoreError, SystemClock};
-use madang_sqlite::{DATABASE_FILE, SqliteLog, SqliteOptions};
+use madang_board::{MemberId, Role};
+use madang_kernel::{Id as _, StoreError, SystemClock, Timestamp};
+use madang_member::{CreateMember, Member, MemberStore as _, NewMember, name_skeleton};
+use madang_sqlite::{DATABASE_FILE, SqliteLog, SqliteMembers, SqliteOptions};
 use rusqlite::Connection;
 
 mod embedded {
@@ -23,6 +25,42 @@ INSERT INTO node_lease VALUES (0, 1, 2);
 INSERT INTO once_answer VALUES (1, 'POST /', 'key', x'00', x'00', 3);
 INSERT INTO processed_event VALUES ('readers', 1, 1);
 INSERT INTO instance VALUES ('relay', 'a', 1);";
+
+const MEMBERS: &str = "
+INSERT INTO member VALUES (1, 'admin', 'admin', 'admin', 'h', 1, NULL);
+INSERT INTO member VALUES (2, 'аdmin', 'аdmin', 'member', 'h', 1, NULL);
+INSERT INTO member VALUES (3, 'root_admin', 'root_admin', 'member', 'h', 1, NULL);
+INSERT INTO member VALUES (4, 'root_admin\u{fe0f}', 'root_admin\u{fe0f}', 'member', 'h', 1, NULL);";
+
+#[tokio::test]
+async fn members_from_before_skeletons_keep_their_names_and_nobody_else_gets_their_looks() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut file = Connection::open(directory.path().join(DATABASE_FILE)).unwrap();
+    let mut migrations = embedded::migrations::runner().get_migrations().clone();
+    migrations.retain(|step| i64::from(step.version()) <= 8);
+    refinery::Runner::new(&migrations).run(&mut file).unwrap();
+    file.execute_batch(MEMBERS).unwrap();
+    drop(file);
+
+    let db = madang_sqlite::open(SqliteOptions::in_directory(directory.path()), Arc::new(SystemClock)).unwrap();
+    let members = SqliteMembers::new(db.clone());
+    let mut given = Vec::new();
+    for _ in 0..3 {
+        given.push(members.give_skeletons(3).await.unwrap());
+    }
+    assert_eq!(given, [3, 1, 0], "and none is left");
+    for name in ["admin", "аdmin", "root_admin", "root_admin\u{fe0f}"] {
+        assert!(members.find_credentials(name).await.unwrap().is_some(), "{name}");
+    }
+    for (id, name) in [(5, "adrnin"), (6, "rооt_аdmin")] {
+        let created_at = Timestamp::from_millis(1);
+        let member = Member { member_id: MemberId::from_raw(id), name: name.into(), role: Role::Member, created_at };
+        let (name_key, skeleton) = (name.to_owned(), name_skeleton(name));
+        let new = NewMember { member, name_key, skeleton, password_hash: "h".into() };
+        assert_eq!(members.create(new).await.unwrap(), CreateMember::NameTaken, "{name}");
+    }
+    db.close().await;
+}
 
 fn history(file: &Connection) -> Vec<(i32, String)> {
     let mut all = file.prepare("SELECT version, checksum FROM refinery_schema_history ORDER BY version").unwrap();

@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use madang_board::{MemberId, Role};
 use madang_kernel::Timestamp;
-use madang_member::{Member, MemberService};
+use madang_member::Member;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -84,7 +84,7 @@ pub(crate) async fn register(
     body: Json<NameAndPassword>,
 ) -> Result<Response, ApiError> {
     let NameAndPassword { name, password } = &body.value;
-    MemberService::check_registration(name, password)?;
+    api.check_registration(name, password)?;
     if let Some(limiter) = &api.policy.limiter {
         limiter.admit_sign_up(address).await?;
     }

@@ -81,7 +81,7 @@ pub fn operations_router(state: &ApiState) -> Router {
         .merge(operations::watching())
         .with_state(Operators::of(state))
         .method_not_allowed_fallback(wrong_method)
-        .fallback(no_such_address)
+        .fallback(async || ApiError::NotFound("address").into_response())
         .layer(Admission::new(unlimited(&state.policy), metrics))
 }
 
@@ -140,8 +140,10 @@ fn member_routes() -> OpenApiRouter<Shared<MemberCalls>> {
         .routes(routes!(members::set_role))
         .routes(routes!(supervision::change_password))
         .routes(routes!(supervision::suspend, supervision::lift))
-        .routes(routes!(sessions::sign_in))
+        .routes(routes!(sessions::sign_in, sessions::sessions))
         .routes(routes!(sessions::sign_out))
+        .routes(routes!(sessions::end_others))
+        .routes(routes!(sessions::end_session))
 }
 
 fn moderation_routes() -> OpenApiRouter<Shared<ModerationCalls>> {

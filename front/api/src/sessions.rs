@@ -1,17 +1,18 @@
-//! Sessions: sign in and out, as a token in the answer and as a cookie beside it.
+//! Sessions: sign in and out, as a token in the answer and as a cookie beside it; list one's own, and end them.
 
 use axum::extract::State;
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
+use madang_board::SessionId;
 use madang_kernel::Timestamp;
-use madang_member::{SignedIn, name_key};
-use madang_server::{Rejection, forget_session, store_session};
+use madang_member::{OwnSession, SignedIn};
+use madang_server::{forget_session, store_device, store_session};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::extract::{Json, Signed};
+use crate::extract::{Json, PathId, SignInFrom, Signed};
 use crate::members::{MemberBody, NameAndPassword};
-use crate::openapi::Unauthorized;
+use crate::openapi::{IdText, NotFound, Unauthorized};
 use crate::state::{MemberCalls, Shared};
 use crate::{ApiError, reply};
 
@@ -39,16 +40,17 @@ pub(crate) struct SessionBody {
 )]
 pub(crate) async fn sign_in(
     State(api): State<Shared<MemberCalls>>,
+    from: SignInFrom,
     body: Json<NameAndPassword>,
 ) -> Result<Response, ApiError> {
-    if let Some(limiter) = &api.policy.limiter {
-        limiter.admit_password_check(&name_key(&body.value.name)).await?;
-    }
-    let SignedIn { token, expires_at, member } = api.sign_in(&body.value.name, &body.value.password).await?;
-    let cookie = store_session(&token, expires_at, api.policy.cookies_secure).ok_or(Rejection::Internal)?;
+    let client = from.admitted(&api, &body.value.name).await?;
+    let signed_in = api.sign_in(&body.value.name, &body.value.password, client).await?;
+    let SignedIn { token, expires_at, member, device_note } = signed_in;
     let body = SessionBody { token, expires_at, member: member.into() };
     let mut response = reply::created("/api/v1/sessions/current", None, &body)?;
-    response.headers_mut().insert(header::SET_COOKIE, cookie);
+    let secure = api.policy.cookies_secure;
+    store_session(response.headers_mut(), &body.token, expires_at, secure);
+    store_device(response.headers_mut(), &device_note, api.now(), secure);
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     Ok(response)
 }
@@ -66,7 +68,84 @@ pub(crate) async fn sign_out(
 ) -> Result<Response, ApiError> {
     api.sign_out(&session).await?;
     let mut response = reply::no_content();
-    let forget = forget_session(api.policy.cookies_secure).ok_or(Rejection::Internal)?;
-    response.headers_mut().insert(header::SET_COOKIE, forget);
+    forget_session(response.headers_mut(), api.policy.cookies_secure);
     Ok(response)
+}
+
+/// One of one's own sessions.
+#[derive(Serialize, ToSchema)]
+#[schema(as = OwnSession)]
+pub(crate) struct OwnSessionBody {
+    #[schema(value_type = IdText)]
+    session_id: SessionId,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+    /// To within a minute or two.
+    #[schema(value_type = String, format = DateTime)]
+    last_seen_at: Timestamp,
+    /// What the program that signed in said of itself.
+    agent: Option<String>,
+    /// Whether it is the one that asks.
+    current: bool,
+}
+
+impl From<OwnSession> for OwnSessionBody {
+    fn from(session: OwnSession) -> Self {
+        let OwnSession { session_id, created_at, last_seen_at, agent, is_current } = session;
+        Self { session_id, created_at, last_seen_at, agent, current: is_current }
+    }
+}
+
+/// One's own sessions.
+#[derive(Serialize, ToSchema)]
+#[schema(as = OwnSessions)]
+pub(crate) struct OwnSessionsBody {
+    items: Vec<OwnSessionBody>,
+}
+
+/// One's own sessions that are good, the newest first, at most 100.
+#[utoipa::path(
+    get, path = "/api/v1/sessions", operation_id = "list_own_sessions", tag = "sessions", security(("bearer" = []), ("cookie" = [])),
+    responses((status = 200, description = "The sessions", body = OwnSessionsBody)),
+)]
+pub(crate) async fn sessions(
+    State(api): State<Shared<MemberCalls>>,
+    Signed(session): Signed,
+) -> Result<Response, ApiError> {
+    let items = api.own_sessions(&session).await?.into_iter().map(OwnSessionBody::from).collect();
+    let mut response = reply::json(StatusCode::OK, &OwnSessionsBody { items })?;
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    Ok(response)
+}
+
+/// End one of one's own sessions.
+#[utoipa::path(
+    delete, path = "/api/v1/sessions/{session_id}", operation_id = "end_own_session", tag = "sessions", security(("bearer" = []), ("cookie" = [])),
+    params(("session_id" = IdText, Path, description = "The session")),
+    responses((status = 204, description = "Ended")),
+)]
+pub(crate) async fn end_session(
+    State(api): State<Shared<MemberCalls>>,
+    PathId(ends): PathId<SessionId>,
+    Signed(session): Signed,
+) -> Result<Response, ApiError> {
+    api.end_own_session(&session, ends).await?;
+    let mut response = reply::no_content();
+    if ends == session.session_id {
+        forget_session(response.headers_mut(), api.policy.cookies_secure);
+    }
+    Ok(response)
+}
+
+/// End every session of one's own but the one that asks.
+#[utoipa::path(
+    delete, path = "/api/v1/sessions/others", operation_id = "end_other_sessions", tag = "sessions", security(("bearer" = []), ("cookie" = [])),
+    responses((status = 204, description = "Ended"), (status = 404, response = NotFound)),
+)]
+pub(crate) async fn end_others(
+    State(api): State<Shared<MemberCalls>>,
+    Signed(session): Signed,
+) -> Result<Response, ApiError> {
+    api.end_other_sessions(&session).await?;
+    Ok(reply::no_content())
 }

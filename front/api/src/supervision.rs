@@ -6,6 +6,7 @@ use axum::response::Response;
 use madang_board::MemberId;
 use madang_kernel::Timestamp;
 use madang_member::name_key;
+use madang_server::Guesser;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -65,7 +66,8 @@ pub(crate) async fn change_password(
     body: Json<PasswordChange>,
 ) -> Result<Response, ApiError> {
     if let Some(limiter) = &api.policy.limiter {
-        limiter.admit_password_check(&name_key(&session.actor.name)).await?;
+        let guesser = Guesser::Session(session.session_id);
+        limiter.admit_password_check(&name_key(&session.actor.name), guesser).await?;
     }
     api.change_password(&session, &body.value.current, &body.value.new).await?;
     Ok(reply::no_content())

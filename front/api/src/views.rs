@@ -17,7 +17,7 @@ use crate::{ApiError, reply};
 #[derive(Serialize, ToSchema)]
 #[schema(as = Viewed)]
 pub(crate) struct ViewedBody {
-    /// False when this viewer was counted within the last ten minutes.
+    /// False when this viewer was counted within the last ten minutes, or as many guests of their network as count.
     counted: bool,
     /// Views so far.
     view_count: u64,

@@ -62,7 +62,7 @@ async fn spellings_of_one_name_share_its_guesses() {
 
 #[tokio::test]
 async fn changing_a_password_is_a_guess_too() {
-    let site = site(RateLimits { sign_ins_of_name: Bucket::per_hour(1, 3), ..RateLimits::default() }).await;
+    let site = site(RateLimits { sign_ins_of_device: Bucket::per_hour(1, 3), ..RateLimits::default() }).await;
     let anna = site.bearer("anna").await;
     let change = async || {
         let body = r#"{"current":"wrong horse","new":"another horse"}"#;
@@ -74,6 +74,83 @@ async fn changing_a_password_is_a_guess_too() {
     }
     assert_eq!(statuses.iter().filter(|status| **status == 429).count(), 2, "{statuses:?}");
     assert_eq!(statuses[4], 429);
+}
+
+/// Tries passwords of `root` from many networks until strangers are refused; returns how many were tried.
+async fn attack(site: &BoardSite, networks: u8) -> usize {
+    let mut tried = 0;
+    for number in 0..networks {
+        for _ in 0..20 {
+            let from = format!("192.0.2.{number}");
+            let headers = [JSON, ("x-forwarded-for", from.as_str())];
+            let body = r#"{"name":"root","password":"wrong horse"}"#;
+            tried += usize::from(site.send("POST /api/v1/sessions", &headers, body).await.status == 401);
+        }
+    }
+    tried
+}
+
+/// As many guesses at once as by default, and hardly any later: a slow machine tries no more.
+fn guessing() -> RateLimits {
+    let limits = RateLimits::default();
+    let slow = |bucket: Bucket| Bucket::per_hour(1, bucket.burst());
+    RateLimits {
+        sign_ins: slow(limits.sign_ins),
+        sign_ins_of_name_and_network: slow(limits.sign_ins_of_name_and_network),
+        sign_ins_of_name: slow(limits.sign_ins_of_name),
+        sign_ins_of_device: slow(limits.sign_ins_of_device),
+        ..limits
+    }
+}
+
+const OWNER: &str = r#"{"name":"root","password":"correct horse"}"#;
+
+#[tokio::test]
+async fn an_owner_is_let_in_on_a_device_that_signed_in_before_while_strangers_guess() {
+    let site = site(guessing()).await;
+    let home = ("x-forwarded-for", "198.51.100.7");
+    let first = site.send("POST /api/v1/sessions", &[JSON, home], OWNER).await;
+    let device = first.assert(201).cookie("madang_device");
+    assert_eq!(attack(&site, 50).await, 19, "of 1,000 guesses from 50 networks as many as are left of 20");
+    site.send("POST /api/v1/sessions", &[JSON, home], OWNER).await.assert_problem(429);
+    let cookie = ("cookie", device.as_str());
+    for from in ["198.51.100.7", "203.0.113.9", "192.0.2.1"] {
+        let again = site.send("POST /api/v1/sessions", &[JSON, ("x-forwarded-for", from), cookie], OWNER).await;
+        assert_eq!(again.assert(201).cookie("madang_device").split('.').count(), 3, "the device is remembered anew");
+    }
+}
+
+#[tokio::test]
+async fn a_device_is_nobodys_but_its_accounts_and_guesses_no_faster() {
+    let site = site(guessing()).await;
+    site.bearer("anna").await;
+    let body = r#"{"name":"anna","password":"correct horse"}"#;
+    let anna = site.send("POST /api/v1/sessions", &[JSON, ("x-forwarded-for", "198.51.100.7")], body).await;
+    let annas = anna.assert(201).cookie("madang_device");
+    attack(&site, 5).await;
+    let from = ("x-forwarded-for", "203.0.113.9");
+    for note in [annas.as_str(), "madang_device=d1_00000000.AAAA.AAAA", "madang_device=", &annas[..annas.len() - 1]] {
+        site.send("POST /api/v1/sessions", &[JSON, from, ("cookie", note)], OWNER).await.assert_problem(429);
+    }
+    let wrong = r#"{"name":"anna","password":"wrong horse"}"#;
+    let mut tried = 0;
+    for _ in 0..50 {
+        let headers = [JSON, from, ("cookie", annas.as_str())];
+        tried += usize::from(site.send("POST /api/v1/sessions", &headers, wrong).await.status == 401);
+    }
+    assert_eq!(tried, 10, "a stolen note is worth the guesses of one device");
+}
+
+#[tokio::test]
+async fn one_network_guesses_at_all_accounts_together_as_often_as_one_may() {
+    let site = site(guessing()).await;
+    let mut tried = 0;
+    for number in 0..50 {
+        let body = format!(r#"{{"name":"member{number}","password":"wrong horse"}}"#);
+        let headers = [JSON, ("x-forwarded-for", "192.0.2.1")];
+        tried += usize::from(site.send("POST /api/v1/sessions", &headers, body).await.status == 401);
+    }
+    assert_eq!(tried, 20);
 }
 
 #[tokio::test]

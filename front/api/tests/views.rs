@@ -32,6 +32,21 @@ async fn a_viewer_counts_once_as_a_member_or_as_a_guest() {
 }
 
 #[tokio::test]
+async fn one_address_with_700_user_agents_counts_as_fifty_guests() {
+    let site = BoardSite::open().await;
+    let article = site.article(&site.admin).await;
+    let look = format!("POST {article}/views");
+    let mut counted = 0;
+    for browser in 0..700 {
+        let answer = site.send(&look, &[("user-agent", format!("browser {browser}").as_str())], "").await;
+        counted += u32::from(answer.assert(200).json()["counted"] == true);
+    }
+    assert_eq!(counted, 50);
+    let ann = site.bearer("ann").await;
+    assert_eq!(site.by(&ann, &look, "").await.assert(200).json(), viewed(true, 51), "a member is themselves");
+}
+
+#[tokio::test]
 async fn a_view_with_a_cookie_comes_from_our_own_pages() {
     let site = BoardSite::open().await;
     let look = format!("POST {}/views", site.article(&site.admin).await);

@@ -9,6 +9,7 @@ mod admission;
 mod byte_cache;
 mod client_address;
 mod connections;
+mod cookies;
 mod large_work;
 mod operations;
 mod problem;
@@ -19,7 +20,6 @@ mod request_metrics;
 mod request_policy;
 mod same_origin;
 mod security_headers;
-mod session_cookie;
 mod single_flight;
 mod trusted_proxies;
 
@@ -27,15 +27,19 @@ pub use admission::Admission;
 pub use byte_cache::{ByteCache, ByteCacheLimits, CacheMiss, CachedBody};
 pub use client_address::client_address;
 pub use connections::{ConnectionLimits, Server, Tls, TlsError};
+pub use cookies::{
+    SESSION_COOKIE, cookie_value, device_note, forget_session, session_token, store_device, store_session,
+};
 pub use large_work::{LARGE_BYTES, run_large};
 pub use operations::{OPERATIONS_PATHS, PartState, Readiness};
 pub use problem::{FieldProblem, Problem, wants_page};
-pub use rate_limits::{Bucket, Buckets, Limiter, MemoryBuckets, Portion, RateLimits, SharedBuckets, Taken, network};
+pub use rate_limits::{
+    Bucket, Buckets, Guesser, Limiter, MemoryBuckets, Portion, RateLimits, SharedBuckets, Taken, network,
+};
 pub use refusal_pages::{Pages, RefusalPages, is_for_a_person};
 pub use rejection::Rejection;
 pub use request_metrics::RequestMetrics;
 pub use request_policy::RequestPolicy;
 pub use same_origin::is_same_origin;
-pub use session_cookie::{SESSION_COOKIE, cookie_value, forget_session, session_token, store_session};
 pub use single_flight::SingleFlight;
 pub use trusted_proxies::{ProxiesParseError, TrustedProxies};

@@ -58,9 +58,7 @@ pub(crate) enum WebError {
 /// A limit, as people know it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Limit {
-    /// Sign-ins from one network.
-    SignIns,
-    /// Guesses at the password of one account.
+    /// Guesses at passwords.
     Passwords,
     /// New accounts from one network.
     SignUps,
@@ -108,6 +106,7 @@ impl WebError {
         match rejection {
             Rejection::TooMany { retry_after, .. } => Self::TooMany { limit, retry_after: *retry_after },
             Rejection::TooSlow | Rejection::Unavailable { .. } => Self::Unavailable,
+            Rejection::NoHost => Self::NotUnderstood,
             Rejection::Internal => Self::Internal,
         }
     }

@@ -37,6 +37,7 @@ mod refusals;
 mod reply;
 mod report;
 mod router;
+mod sessions;
 mod setup;
 mod sign_in;
 mod sign_up;

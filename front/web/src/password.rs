@@ -26,7 +26,7 @@ pub(crate) async fn submit(State(web): State<Shared>, posted: Posted) -> Result<
     let visit = &posted.visit;
     let session = posted.session().or_refuse(&web, visit)?;
     let (current, new) = (posted.fields.text("current"), posted.fields.text("new"));
-    posted.admit_password_check(&web, &session.actor.name).await?;
+    posted.admit_own_password(&web, session).await?;
     match web.site.members.change_password(session, current, new).await {
         Ok(()) => Ok(show(&web, visit, StatusCode::OK, &Problems::default(), true)),
         Err(MemberError::Invalid(invalid)) => {

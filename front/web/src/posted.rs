@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use axum::RequestExt as _;
 use axum::extract::{Form, FromRequest, Request};
 use axum::http::StatusCode;
-use madang_member::{Session, name_key};
-use madang_server::is_same_origin;
+use madang_member::{Client, Session, name_key};
+use madang_server::{Guesser, is_same_origin};
 
 use crate::error::{Limit, Refused, WebError};
 use crate::state::Shared;
@@ -65,10 +65,23 @@ impl Posted {
         }
     }
 
-    /// Whether a password of this name's account may be checked, whoever sends it and is signed in as whom.
-    pub(crate) async fn admit_password_check(&self, web: &Shared, name: &str) -> Result<(), Refused> {
+    /// Whether a sign-in under this name may be tried, whoever sends it and is signed in as whom; the program, and its device
+    /// if the account knows it.
+    pub(crate) async fn admit_sign_in(&self, web: &Shared, name: &str) -> Result<Client, Refused> {
+        let device = self.visit.device(web, name);
+        let guesser = device.map_or(Guesser::Stranger(self.visit.address), |device| Guesser::Device(device.number()));
+        self.admit_guess(web, name, guesser).await?;
+        Ok(Client { device, agent: self.visit.agent() })
+    }
+
+    /// Whether the password of whoever is signed in may be asked for.
+    pub(crate) async fn admit_own_password(&self, web: &Shared, session: &Session) -> Result<(), Refused> {
+        self.admit_guess(web, &session.actor.name, Guesser::Session(session.session_id)).await
+    }
+
+    async fn admit_guess(&self, web: &Shared, name: &str, guesser: Guesser) -> Result<(), Refused> {
         let Some(limiter) = &web.site.policy.limiter else { return Ok(()) };
-        let admitted = limiter.admit_password_check(&name_key(name)).await;
+        let admitted = limiter.admit_password_check(&name_key(name), guesser).await;
         admitted.map_err(|rejection| WebError::of_rejection(&rejection, Limit::Passwords).refuse(web, &self.visit))
     }
 

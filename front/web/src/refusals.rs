@@ -1,7 +1,6 @@
 //! The pages for what never reaches a handler: requests past a limit, and addresses that lead nowhere.
 
 use axum::extract::Request;
-use axum::http::Method;
 use axum::response::Response;
 use madang_server::{RefusalPages, Rejection};
 
@@ -14,12 +13,7 @@ pub(crate) struct Refusals(pub(crate) Shared);
 
 impl RefusalPages for Refusals {
     fn rejected(&self, rejection: &Rejection, request: Request) -> Response {
-        let is_form = request.method() == Method::POST;
-        let limit = match request.uri().path() {
-            "/sign-in" if is_form => Limit::SignIns,
-            _ => Limit::Requests,
-        };
-        let error = WebError::of_rejection(rejection, limit);
+        let error = WebError::of_rejection(rejection, Limit::Requests);
         let (parts, _) = request.into_parts();
         // Refusing must stay cheaper than answering.
         let mut visit = Visit::of(&parts, &self.0);

@@ -12,7 +12,7 @@ use crate::state::{Shared, Web};
 use crate::wrong_method::wrong_method;
 use crate::{
     WebState, admin, article, assets, board, comments, crawlers, dead_letters, edit, feeds, home, hot, like, live,
-    member, moderation, password, preferences, report, setup, sign_in, sign_up, write,
+    member, moderation, password, preferences, report, sessions, setup, sign_in, sign_up, write,
 };
 
 /// The longest article, every character of it percent-encoded, with its title.
@@ -71,6 +71,8 @@ fn running(setup: setup::SetupTurn) -> Router<Shared> {
         .route("/sign-in", get(sign_in::form).post(sign_in::submit))
         .route("/sign-out", post(sign_in::sign_out))
         .route("/sign-up", get(sign_up::form).post(sign_up::submit))
+        .route("/sessions", get(sessions::list))
+        .route("/sessions/{session}", post(sessions::end))
         .route("/password", get(password::form).post(password::submit))
         .route("/members/{member}/role", post(member::set_role))
         .route("/members/{member}/suspension", post(member::suspend))

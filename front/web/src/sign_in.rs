@@ -1,10 +1,10 @@
 //! Signing in and out.
 
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::Response;
 use madang_member::{MemberError, NAME_MAX_CHARS, PASSWORD_MAX_CHARS, SignedIn};
-use madang_server::{forget_session, store_session};
+use madang_server::{forget_session, store_device, store_session};
 use maud::html;
 use serde::Deserialize;
 
@@ -42,8 +42,8 @@ pub(crate) async fn form(
 pub(crate) async fn submit(State(web): State<Shared>, posted: Posted) -> Result<Response, Refused> {
     let (visit, back) = (&posted.visit, posted.fields.local_path("return"));
     let (name, password) = (posted.fields.text("name"), posted.fields.text("password"));
-    posted.admit_password_check(&web, name).await?;
-    match web.site.members.sign_in(name, password).await {
+    let client = posted.admit_sign_in(&web, name).await?;
+    match web.site.members.sign_in(name, password, client).await {
         Ok(signed_in) => Ok(welcome(&web, &signed_in, back)),
         Err(MemberError::WrongPassword) => {
             let problems = Problems::of(visit.texts().wrong_password);
@@ -64,18 +64,16 @@ pub(crate) async fn sign_out(State(web): State<Shared>, posted: Posted) -> Resul
         ended.or_refuse(&web, &posted.visit)?;
     }
     let mut response = reply::see_other("/");
-    if let Some(cookie) = forget_session(web.site.policy.cookies_secure) {
-        response.headers_mut().insert(header::SET_COOKIE, cookie);
-    }
+    forget_session(response.headers_mut(), web.site.policy.cookies_secure);
     Ok(Flash::SignedOut.leave(response, posted.visit.cookies_secure))
 }
 
 /// Sends a member who has just signed in on their way.
 pub(crate) fn welcome(web: &Web, signed_in: &SignedIn, back: &str) -> Response {
     let mut response = reply::see_other(back);
-    if let Some(cookie) = store_session(&signed_in.token, signed_in.expires_at, web.site.policy.cookies_secure) {
-        response.headers_mut().insert(header::SET_COOKIE, cookie);
-    }
+    let (secure, now) = (web.site.policy.cookies_secure, web.site.clock.now());
+    store_session(response.headers_mut(), &signed_in.token, signed_in.expires_at, secure);
+    store_device(response.headers_mut(), &signed_in.device_note, now, secure);
     response
 }
 

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use madang_member::{MemberError, MemberService, NAME_MAX_CHARS, PASSWORD_MAX_CHARS, SignedIn};
+use madang_member::{Client, MemberError, NAME_MAX_CHARS, PASSWORD_MAX_CHARS, SignedIn};
 use maud::{Markup, html};
 
 use crate::error::{OrRefuse as _, Refused, WebError};
@@ -29,10 +29,10 @@ pub(crate) async fn form(
 pub(crate) async fn submit(State(web): State<Shared>, posted: Posted) -> Result<Response, Refused> {
     let (visit, back) = (&posted.visit, posted.fields.local_path("return"));
     let (name, password) = (posted.fields.text("name"), posted.fields.text("password"));
-    let registered = match MemberService::check_registration(name, password) {
+    let registered = match web.site.members.check_registration(name, password) {
         Ok(()) => {
             posted.admit_sign_up(&web).await?;
-            register(&web, name, password).await
+            register(&web, visit, name, password).await
         }
         Err(error) => Err(error),
     };
@@ -43,9 +43,9 @@ pub(crate) async fn submit(State(web): State<Shared>, posted: Posted) -> Result<
     Ok(reply::page(visit, status, page(&web, visit, name, back, &problems)))
 }
 
-async fn register(web: &Web, name: &str, password: &str) -> Result<SignedIn, MemberError> {
+async fn register(web: &Web, visit: &Visit, name: &str, password: &str) -> Result<SignedIn, MemberError> {
     web.site.members.register(name, password).await?;
-    web.site.members.sign_in(name, password).await
+    web.site.members.sign_in(name, password, Client { device: None, agent: visit.agent() }).await
 }
 
 /// What a form for a new member is told.

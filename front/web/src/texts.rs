@@ -136,9 +136,9 @@ texts! {
     name: "Name", "이름";
     password: "Password", "비밀번호";
     name_hint: "2 to 32 letters of any script, digits or _", "2~32자의 글자(모든 문자), 숫자, _";
-    password_hint: "8 to 128 characters", "8~128자";
+    password_hint: "8 to 128 characters, and none of the common ones", "8~128자, 흔한 비밀번호는 쓸 수 없습니다";
     wrong_password: "Name or password is wrong.", "이름이나 비밀번호가 맞지 않습니다.";
-    name_taken: "This name is taken.", "이미 사용 중인 이름입니다.";
+    name_taken: "This name is taken, or looks like one that is. Choose another.", "이미 사용 중이거나 사용 중인 이름과 똑같아 보이는 이름입니다. 다른 이름을 골라 주세요.";
     no_account: "No account yet?", "아직 회원이 아니신가요?";
     have_account: "Already have an account?", "이미 회원이신가요?";
     form_problem: "Please check the following:", "다음을 확인해 주세요:";
@@ -167,6 +167,19 @@ texts! {
     new_password: "New password", "새 비밀번호";
     password_changed: "Your password was changed. You are still signed in here and have been signed out everywhere else.",
         "비밀번호를 변경했습니다. 지금 이 기기의 로그인만 유지되고, 다른 곳에서는 모두 로그아웃되었습니다.";
+    sessions: "Where you are signed in", "로그인한 기기";
+    sessions_text: "Each sign-in is listed here until it ends. End those you do not know, and change your password.",
+        "로그인한 기기가 여기에 표시됩니다. 모르는 기기가 있으면 로그아웃시키고 비밀번호를 변경하세요.";
+    this_session: "this one", "지금 이 기기";
+    unknown_agent: "Unknown program", "알 수 없는 프로그램";
+    signed_in_at: "Signed in", "로그인";
+    last_seen_at: "Last used", "마지막 사용";
+    end_session: "Sign out there", "로그아웃시키기";
+    end_other_sessions: "Sign out everywhere else", "다른 기기에서 모두 로그아웃";
+    own_password: "Your own password", "내 비밀번호";
+    own_password_hint: "Asked for once more, in case somebody else sits at your device.",
+        "다른 사람이 이 기기를 쓰고 있을 때를 대비해 한 번 더 확인합니다.";
+    own_password_wrong: "This is not your password.", "비밀번호가 맞지 않습니다.";
     suspend: "Suspend", "활동 정지";
     suspend_text: "A suspended member can read but not write. They are shown the reason, and it is kept in the moderation log.",
         "활동이 정지된 회원은 읽기만 할 수 있습니다. 사유는 본인에게 보이고 운영 기록에 남습니다.";
@@ -408,13 +421,10 @@ pub(crate) fn suspended(lang: Lang, until: Option<&str>, reason: &str) -> String
 /// Which limit was reached, and when to try again.
 pub(crate) fn too_many(lang: Lang, limit: Limit, retry_after: Duration) -> String {
     let (en, ko) = match limit {
-        Limit::SignIns => (
-            "There were too many sign-in attempts from your network.",
-            "같은 네트워크에서 로그인을 너무 많이 시도했습니다.",
+        Limit::Passwords => (
+            "Too many passwords were tried. On a device where you signed in before, you can sign in as usual.",
+            "비밀번호를 너무 많이 시도했습니다. 전에 로그인한 적이 있는 기기에서는 평소처럼 로그인할 수 있습니다.",
         ),
-        Limit::Passwords => {
-            ("There were too many password attempts for this account.", "이 계정의 비밀번호를 너무 많이 시도했습니다.")
-        }
         Limit::SignUps => {
             ("Too many accounts were created from your network.", "같은 네트워크에서 계정을 너무 많이 만들었습니다.")
         }
@@ -522,6 +532,19 @@ pub(crate) fn rule(lang: Lang, message: &str) -> String {
         "must not be blank" => "비워 둘 수 없습니다".to_owned(),
         "must be one line without control characters" => "제어 문자 없이 한 줄이어야 합니다".to_owned(),
         "must not contain the character NUL" => "NUL 문자는 쓸 수 없습니다".to_owned(),
+        "is one of the passwords that are tried first" => "누구나 가장 먼저 떠올리는 비밀번호입니다".to_owned(),
+        "must be more than a few characters in order or repeated" => {
+            "몇 글자를 되풀이하거나 차례로 늘어놓은 비밀번호는 쓸 수 없습니다".to_owned()
+        }
+        "must be more than your name or the site's" => {
+            "이름이나 사이트 이름으로 만든 비밀번호는 쓸 수 없습니다".to_owned()
+        }
+        "must not contain invisible characters" => "보이지 않는 문자는 쓸 수 없습니다".to_owned(),
+        "must not mix scripts, such as Latin and Cyrillic letters" => {
+            "라틴 문자와 키릴 문자처럼 서로 다른 문자를 섞어 쓸 수 없습니다".to_owned()
+        }
+        "must have fewer ligatures" => "합자가 너무 많습니다".to_owned(),
+        "is reserved for those who run the site" => "운영진만 쓸 수 있는 이름입니다".to_owned(),
         "may contain only letters, digits and _" => "글자, 숫자, _만 쓸 수 있습니다".to_owned(),
         "there is no such comment on this article" => "이 글에 그런 댓글이 없습니다".to_owned(),
         "on this board a reply cannot be replied to" => "이 게시판에서는 답글에 답글을 달 수 없습니다".to_owned(),
@@ -548,10 +571,10 @@ mod tests {
 
     #[test]
     fn a_limit_says_its_cause_and_its_end() {
-        let told = |lang, seconds: u64| too_many(lang, Limit::SignIns, Duration::from_millis(seconds * 1_000 - 500));
+        let told = |lang, seconds: u64| too_many(lang, Limit::Writes, Duration::from_millis(seconds * 1_000 - 500));
         assert_eq!(
             told(Lang::En, 1),
-            "There were too many sign-in attempts from your network. Please try again in 1 second."
+            "You are sending things faster than this site allows. Please try again in 1 second."
         );
         assert!(told(Lang::En, 60).ends_with("in 60 seconds.") && told(Lang::En, 180).ends_with("in 3 minutes."));
         assert!(told(Lang::En, 7_201).ends_with("in 3 hours."));

@@ -9,8 +9,8 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, header};
 use madang_board::rules::{self, About, Action};
 use madang_board::{Actor, MemberId, Role};
-use madang_member::Session;
-use madang_server::{client_address, session_token};
+use madang_member::{DeviceId, Session};
+use madang_server::{client_address, device_note, session_token};
 use madang_view::Viewer;
 
 use crate::error::WebError;
@@ -51,6 +51,7 @@ pub(crate) struct Visit {
     /// Tags of what the reader has already.
     pub(crate) seen: Option<axum::http::HeaderValue>,
     cookie: Option<Arc<str>>,
+    device_note: Option<String>,
     user_agent: Option<axum::http::HeaderValue>,
     is_prefetch: bool,
 }
@@ -81,6 +82,7 @@ impl Visit {
             wants_fragment: headers.contains_key(FRAGMENT),
             takes_gzip: gzip::is_accepted(headers),
             seen: headers.get(header::IF_NONE_MATCH).cloned(),
+            device_note: device_note(headers).map(str::to_owned),
             address: client_address(&parts.extensions, headers, &web.site.policy.trusted_proxies),
             user_agent: headers.get(header::USER_AGENT).cloned(),
             is_prefetch: headers.contains_key("sec-purpose") || parts.method == Method::HEAD,
@@ -144,6 +146,17 @@ impl Visit {
     /// Whether a form was made for this session.
     pub(crate) fn made(&self, form_token: &str) -> bool {
         self.cookie.as_deref().is_some_and(|cookie| form_token::is_good(cookie, form_token))
+    }
+
+    /// What their browser says of itself.
+    pub(crate) fn agent(&self) -> String {
+        let agent = self.user_agent.as_ref().map(|value| String::from_utf8_lossy(value.as_bytes()));
+        agent.unwrap_or_default().into_owned()
+    }
+
+    /// The device that they use, if somebody signed in on it as `name` before.
+    pub(crate) fn device(&self, web: &Web, name: &str) -> Option<DeviceId> {
+        web.site.members.sessions().device(self.device_note.as_deref()?, name)
     }
 
     /// Who counts as one viewer; nobody when a browser only looks ahead.

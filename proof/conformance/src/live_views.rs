@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use madang_board::{ArticleId, MemberId};
 use madang_kernel::{Id, Timestamp};
-use madang_view::{LiveLimits, LiveView, LiveViews, StoredViews, Viewer, WrittenBack};
+use madang_view::{GuestKey, LiveLimits, LiveView, LiveViews, StoredViews, Viewer, WrittenBack};
 use tokio::task::JoinSet;
 
 /// An adapter under test.
@@ -82,6 +82,33 @@ suite! { $ live_views_suite, live_views, LiveViewsHarness;
         harness.pass(Duration::from_millis(1_000)).await;
         assert_eq!(counted(view(&harness, 1, 1).await), 2);
         assert_eq!(view(&harness, 1, 1).await, LiveView::Seen { count: 2 });
+    }
+
+    /// One address is many browsers: of a network so many guests count, on each article, in each window; members all do.
+    async fn of_one_network_fifty_guests_count_on_an_article_within_ten_minutes(harness) {
+        let key = GuestKey::new([1; 32]);
+        let counted = async |article: i64, from: &str, browsers: std::ops::Range<u32>| {
+            let mut counted = 0;
+            for browser in browsers {
+                let guest = key.guest(from.parse().unwrap(), browser.to_string().as_bytes());
+                let view = harness.live().view(id(article), guest, harness.now()).await.unwrap();
+                counted += u32::from(matches!(view, LiveView::Counted { .. }));
+            }
+            counted
+        };
+        insert(&harness, 1, 0).await;
+        insert(&harness, 2, 0).await;
+        assert_eq!(counted(1, "192.0.2.1", 0..700).await, 50, "of 700 user agents of one address");
+        assert_eq!(count(&harness, 1).await, Some(50));
+        assert_eq!(counted(2, "192.0.2.1", 0..60).await, 50, "another article has its own");
+        assert_eq!(counted(1, "192.0.2.2", 0..3).await, 3, "and so has another address");
+        assert_eq!(counted(1, "2001:db8::1", 0..30).await, 30);
+        assert_eq!(counted(1, "2001:db8::2", 0..30).await, 20, "one house is one network");
+        for member in 1..=60 {
+            assert!(matches!(view(&harness, 1, member).await, LiveView::Counted { .. }), "members are themselves");
+        }
+        harness.pass(Duration::from_millis(600_000)).await;
+        assert_eq!(counted(1, "192.0.2.1", 650..760).await, 50, "in the next window they count again");
     }
 
     /// Nobody is taken for somebody else.

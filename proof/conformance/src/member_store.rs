@@ -8,7 +8,7 @@ use madang_board::{Act, ActId, ActKind, Actor, BoardId, MemberId, REASON_MAX_CHA
 use madang_kernel::{Id, Timestamp};
 use madang_member::{
     Change, ChangeMember, ChangeOutcome, ChangeRefused, CreateMember, MODERATES_MAX, Member, MemberRecord, MemberStore,
-    NewMember, Revocation, RevocationCursor, Standing, Suspension, forgettable_at,
+    NewMember, Revocation, RevocationCursor, SessionRecord, Standing, Suspension, forgettable_at,
 };
 use tokio::task::JoinSet;
 
@@ -24,6 +24,10 @@ listed_suite! {
     $ member_store_suite, member_store, MemberStoreHarness;
     a_member_is_found_as_registered,
     a_name_belongs_to_one_member,
+    the_looks_of_a_name_belong_to_one_member,
+    of_concurrent_registrations_of_one_look_one_succeeds,
+    nobody_is_without_a_skeleton_who_registers,
+    those_who_run_the_site_are_listed,
     of_concurrent_registrations_of_one_name_one_succeeds,
     many_are_registered_without_those_whose_name_is_taken,
     a_change_is_stored_and_revoked_together,
@@ -34,6 +38,9 @@ listed_suite! {
     of_administrators_who_demote_each_other_at_once_one_stays,
     of_two_who_demote_each_other_only_the_first_does,
     of_password_changes_at_once_that_knew_the_same_one_one_holds,
+    sessions_are_listed_with_the_newest_first,
+    a_session_is_noted_when_it_is_used_and_never_earlier,
+    sessions_go_when_they_expire,
     ended_sessions_are_polled_in_order_once,
     polling_is_complete_beside_concurrent_writers,
     ended_sessions_are_forgotten_when_their_tokens_expire,
@@ -72,6 +79,49 @@ async fn of_concurrent_registrations_of_one_name_one_succeeds<H: MemberStoreHarn
     assert_eq!(outcomes.iter().filter(|outcome| **outcome == CreateMember::Created).count(), 1);
 }
 
+async fn the_looks_of_a_name_belong_to_one_member<H: MemberStoreHarness>(harness: H) {
+    let store = harness.store();
+    store.create(newcomer(1, "admin")).await.unwrap();
+    let look_alike = NewMember { skeleton: "admin".into(), ..newcomer(2, "аdmin") };
+    assert_eq!(store.create(look_alike.clone()).await.unwrap(), CreateMember::NameTaken);
+    assert!(store.find_credentials("аdmin").await.unwrap().is_none());
+    assert_eq!(store.create_many(vec![look_alike, newcomer(3, "ann")]).await.unwrap(), 1);
+    let same_looks = |id, name| NewMember { skeleton: "looks".into(), ..newcomer(id, name) };
+    assert_eq!(store.create_many(vec![same_looks(4, "one"), same_looks(5, "two")]).await.unwrap(), 1, "in one batch");
+}
+
+async fn of_concurrent_registrations_of_one_look_one_succeeds<H: MemberStoreHarness>(harness: H) {
+    let mut callers = JoinSet::new();
+    for id in 1..=32 {
+        let store = harness.store();
+        let new = NewMember { skeleton: "ann".into(), ..newcomer(id, &format!("ann{id}")) };
+        callers.spawn(async move { store.create(new).await.unwrap() });
+    }
+    let outcomes = callers.join_all().await;
+    assert_eq!(outcomes.iter().filter(|outcome| **outcome == CreateMember::Created).count(), 1);
+}
+
+async fn nobody_is_without_a_skeleton_who_registers<H: MemberStoreHarness>(harness: H) {
+    let store = harness.store();
+    store.create(newcomer(1, "ann")).await.unwrap();
+    assert_eq!(store.give_skeletons(10).await.unwrap(), 0);
+}
+
+async fn those_who_run_the_site_are_listed<H: MemberStoreHarness>(harness: H) {
+    let store = harness.store();
+    for (id, role) in [(1, Role::Member), (2, Role::Admin), (3, Role::Member)] {
+        let mut new = newcomer(id, &format!("ann{id}"));
+        new.member.role = role;
+        store.create(new).await.unwrap();
+    }
+    changed(&store, 3, Change::Role(Role::Moderator)).await;
+    let mut staff = store.staff(10).await.unwrap();
+    staff.sort_by_key(|member| member.member_id);
+    let staff: Vec<_> = staff.iter().map(|member| (member.member_id.raw(), member.role)).collect();
+    assert_eq!(staff, [(2, Role::Admin), (3, Role::Moderator)]);
+    assert_eq!(store.staff(1).await.unwrap().len(), 1);
+}
+
 async fn many_are_registered_without_those_whose_name_is_taken<H: MemberStoreHarness>(harness: H) {
     let store = harness.store();
     store.create(newcomer(1, "seed3")).await.unwrap();
@@ -107,6 +157,7 @@ async fn every_kind_of_change_is_kept<H: MemberStoreHarness>(harness: H) {
         Change::Appoint(BoardId::from_raw(i64::MAX)),
         Change::Appoint(BoardId::from_raw(5)),
         Change::Password { hash: "$argon2id$other".into(), keep, after: 0 },
+        Change::EndOtherSessions { keep: SessionId::from_raw(8) },
         Change::LiftSuspension { by: Role::Admin },
         Change::Dismiss(BoardId::from_raw(5)),
         Change::Role(Role::Admin),
@@ -239,6 +290,52 @@ async fn of_password_changes_at_once_that_knew_the_same_one_one_holds<H: MemberS
     assert_eq!(harness.store().find_credentials("ann").await.unwrap().unwrap().standing.passwords, 1);
 }
 
+fn session(id: i64, member: i64) -> SessionRecord {
+    SessionRecord {
+        session_id: SessionId::from_raw(id),
+        member_id: MemberId::from_raw(member),
+        created_at: Timestamp::from_millis(1_000 + id % 1_000_000),
+        last_seen_at: Timestamp::from_millis(2_000 + id % 1_000_000),
+        expires_at: Timestamp::from_millis(5_000 + id % 1_000_000),
+        passwords: 3,
+        agent: format!("브라우저/{id} 🌳"),
+    }
+}
+
+async fn sessions_are_listed_with_the_newest_first<H: MemberStoreHarness>(harness: H) {
+    let store = harness.store();
+    for (id, member) in [(1, 7), (3, 7), (2, 8), (i64::MAX, 7)] {
+        store.add_session(session(id, member)).await.unwrap();
+    }
+    let listed = store.sessions(MemberId::from_raw(7), 2).await.unwrap();
+    assert_eq!(listed, [session(i64::MAX, 7), session(3, 7)]);
+    assert_eq!(store.sessions(MemberId::from_raw(9), 2).await.unwrap(), []);
+    assert_eq!(store.find_session(SessionId::from_raw(2)).await.unwrap(), Some(session(2, 8)));
+    assert_eq!(store.find_session(SessionId::from_raw(4)).await.unwrap(), None);
+}
+
+async fn a_session_is_noted_when_it_is_used_and_never_earlier<H: MemberStoreHarness>(harness: H) {
+    let store = harness.store();
+    store.add_session(session(1, 7)).await.unwrap();
+    let note = async |id, ms| {
+        store.note_seen(vec![(SessionId::from_raw(id), Timestamp::from_millis(ms))]).await.unwrap();
+        store.find_session(SessionId::from_raw(1)).await.unwrap().unwrap().last_seen_at.as_millis()
+    };
+    assert_eq!(note(1, 3_000).await, 3_000);
+    assert_eq!(note(1, 2_500).await, 3_000, "a process whose clock is behind");
+    assert_eq!(note(2, 9_000).await, 3_000, "nobody's session");
+    store.note_seen(Vec::new()).await.unwrap();
+}
+
+async fn sessions_go_when_they_expire<H: MemberStoreHarness>(harness: H) {
+    let store = harness.store();
+    for id in 1..=450 {
+        store.add_session(session(id, 7)).await.unwrap();
+    }
+    assert_eq!(store.forget_expired(Timestamp::from_millis(5_449)).await.unwrap(), 0, "none of them was ended");
+    assert_eq!(store.sessions(MemberId::from_raw(7), 10).await.unwrap(), [session(450, 7)]);
+}
+
 async fn ended_sessions_are_polled_in_order_once<H: MemberStoreHarness>(harness: H) {
     let store = harness.store();
     for session in [5, 3, 9, 3] {
@@ -337,5 +434,10 @@ fn newcomer(id: i64, name: &str) -> NewMember {
         role: Role::Member,
         created_at: Timestamp::from_millis(1_750_000_000_000 + id),
     };
-    NewMember { member, name_key: name.to_owned(), password_hash: format!("$argon2id${name}") }
+    NewMember {
+        member,
+        name_key: name.to_owned(),
+        skeleton: name.to_owned(),
+        password_hash: format!("$argon2id${name}"),
+    }
 }

@@ -104,7 +104,7 @@ async fn a_change_of_a_member_and_its_act_commit_together<H: ModerationStoreHarn
         role: Role::Admin,
         created_at: Timestamp::from_millis(1),
     };
-    let new = NewMember { member, name_key: "ann".into(), password_hash: "$argon2id$".into() };
+    let new = NewMember { member, name_key: "ann".into(), skeleton: "ann".into(), password_hash: "$argon2id$".into() };
     members.create(new).await.unwrap();
     let mut expected = Vec::new();
     for id in 1..=5 {

@@ -4,12 +4,16 @@ use madang_kernel::FieldError;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
+use crate::look_alike::{has_invisible_characters, mixes_scripts, name_skeleton};
+
 /// The shortest name, in Unicode scalar values.
 pub const NAME_MIN_CHARS: usize = 2;
 /// The longest name, in Unicode scalar values.
 pub const NAME_MAX_CHARS: usize = 32;
 /// No name that could be accepted is longer before it is composed; checked before any work is done on it.
 const NAME_INPUT_MAX_BYTES: usize = 1_024;
+/// Characters of a key: of the compatible forms of some ligatures there are eighteen, and what stores keep is bounded.
+const NAME_KEY_MAX_CHARS: usize = 4 * NAME_MAX_CHARS;
 /// Marks on one letter; Vietnamese needs two before composition, a tower of them is mischief.
 const MARKS_MAX: usize = 3;
 
@@ -18,9 +22,23 @@ const MARKS_MAX: usize = 3;
 pub struct MemberName(String);
 
 impl MemberName {
-    /// Composes and checks a name.
+    /// Composes and checks a name that somebody wants to take.
     pub fn new(text: &str) -> Result<Self, FieldError> {
-        let wrong = |message: String| FieldError { field: "name", message };
+        let name = Self::of_account(text)?;
+        if has_invisible_characters(&name.0) {
+            return Err(wrong("must not contain invisible characters"));
+        }
+        if mixes_scripts(&name.0) {
+            return Err(wrong("must not mix scripts, such as Latin and Cyrillic letters"));
+        }
+        if name.key().chars().count() > NAME_KEY_MAX_CHARS {
+            return Err(wrong("must have fewer ligatures"));
+        }
+        Ok(name)
+    }
+
+    /// Composes and checks a name that an account may have: one that is older than a rule of [`MemberName::new`] keeps its.
+    pub fn of_account(text: &str) -> Result<Self, FieldError> {
         let length = || wrong(format!("must have {NAME_MIN_CHARS} to {NAME_MAX_CHARS} characters"));
         if text.len() > NAME_INPUT_MAX_BYTES {
             return Err(length());
@@ -30,7 +48,7 @@ impl MemberName {
             return Err(length());
         }
         if !has_allowed_characters(&name) {
-            return Err(wrong("may contain only letters, digits and _".into()));
+            return Err(wrong("may contain only letters, digits and _"));
         }
         Ok(Self(name))
     }
@@ -47,15 +65,29 @@ impl MemberName {
 
     /// The name for comparison: compatible forms and cases folded, so that `Ａnna` cannot pose as `anna`.
     pub fn key(&self) -> String {
-        // Up and down again folds what lowering alone leaves apart: ς and σ, ß and ss.
-        self.0.nfkc().flat_map(char::to_uppercase).flat_map(char::to_lowercase).nfkc().collect()
+        folded(&self.0)
     }
+
+    /// What the name looks like: no two members who registered since it is kept have the same.
+    pub fn skeleton(&self) -> String {
+        name_skeleton(&self.0)
+    }
+}
+
+/// Without compatible forms and cases.
+pub(crate) fn folded(text: &str) -> String {
+    // Up and down again folds what lowering alone leaves apart: ς and σ, ß and ss.
+    text.nfkc().flat_map(char::to_uppercase).flat_map(char::to_lowercase).nfkc().collect()
+}
+
+fn wrong(message: impl Into<String>) -> FieldError {
+    FieldError { field: "name", message: message.into() }
 }
 
 /// The key of whatever somebody typed as a name: that of the account it leads to. What cannot be a name leads to none, and all
 /// of it has one key.
 pub fn name_key(text: &str) -> String {
-    MemberName::new(text).map(|name| name.key()).unwrap_or_default()
+    MemberName::of_account(text).map(|name| name.key()).unwrap_or_default()
 }
 
 fn has_allowed_characters(name: &str) -> bool {
@@ -126,6 +158,42 @@ mod tests {
     }
 
     #[test]
+    fn nobody_takes_a_name_with_what_cannot_be_seen_or_with_letters_of_two_scripts() {
+        let names = [
+            "root_admin\u{fe0f}",
+            "a\u{34f}b",
+            "ann\u{e0100}",
+            "ㄱ\u{17b4}",
+            "аdmin",
+            "Ivаn",
+            "ann٣",
+            "λambda",
+            "안かな",
+        ];
+        for name in names {
+            assert!(MemberName::new(name).is_err(), "{name:?}");
+        }
+        for name in ["anna마당", "마당李", "Tokyo東京とうきょう", "李ㄅanna", "Иван_7"] {
+            assert!(MemberName::new(name).is_ok(), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn who_took_such_a_name_before_still_signs_in() {
+        let taken = "root_admin\u{fe0f}";
+        assert!(MemberName::new(taken).is_err());
+        assert_eq!(name_key(taken), taken);
+        assert_eq!(name_key("аdmin"), "аdmin");
+    }
+
+    #[test]
+    fn what_is_compared_of_a_name_is_bounded() {
+        let ligatures = "\u{fdfa}".repeat(32);
+        assert!(MemberName::of_account(&ligatures).unwrap().key().len() > 1_000);
+        assert!(MemberName::new(&ligatures).is_err());
+    }
+
+    #[test]
     fn spellings_of_one_name_have_one_key() {
         for (one, other) in [
             ("Anna", "aNNA"),
@@ -152,7 +220,8 @@ mod tests {
         #[test]
         fn any_text_is_judged(text in "(?s).{0,40}") {
             if let Ok(name) = MemberName::new(&text) {
-                prop_assert!(!name.key().is_empty());
+                prop_assert!(!name.key().is_empty() && !name.skeleton().is_empty());
+                prop_assert!(name.key().len() <= 512 && name.skeleton().len() <= 512, "what stores keep is bounded");
                 prop_assert_eq!(MemberName::new(name.as_str()).unwrap(), name, "a name stays as it is");
             }
         }

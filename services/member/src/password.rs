@@ -13,6 +13,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::MemberOptions;
 use crate::background_threads::BackgroundThreads;
+use crate::weak_passwords::weakness;
 
 /// The shortest password, in Unicode scalar values.
 pub const PASSWORD_MIN_CHARS: usize = 8;
@@ -38,6 +39,15 @@ impl Password {
         }
         let message = format!("must have {PASSWORD_MIN_CHARS} to {PASSWORD_MAX_CHARS} characters");
         Err(FieldError { field: "password", message })
+    }
+
+    /// Checks a password that somebody wants from now on: not one that is tried first.
+    pub(crate) fn chosen(text: &str, about: &[&str]) -> Result<Self, FieldError> {
+        let password = Self::new(text)?;
+        match weakness(&password.0, about) {
+            None => Ok(password),
+            Some(message) => Err(FieldError { field: "password", message: message.into() }),
+        }
     }
 
     /// A password that nobody knows.

@@ -30,18 +30,25 @@ struct Revoked {
     members: HashMap<MemberId, (Role, Standing)>,
 }
 
+impl Revoked {
+    fn has_ended(&self, member: MemberId, session: SessionId, passwords: u32) -> bool {
+        let is_of_earlier_password = || {
+            let standing = self.members.get(&member).map(|(_, standing)| standing);
+            standing.is_some_and(|now| passwords < now.passwords && now.kept_session != Some(session))
+        };
+        self.ended.contains_key(&session) || is_of_earlier_password()
+    }
+}
+
 impl Revocations {
     /// Who a token speaks for at `now`, or `None` if its session has ended.
     pub(crate) fn actor(&self, claims: Claims, now: Timestamp) -> Option<Actor> {
         let revoked = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        if revoked.ended.contains_key(&claims.session_id) {
+        if revoked.has_ended(claims.member_id, claims.session_id, claims.passwords) {
             return None;
         }
         let mut actor = Actor::new(claims.member_id, claims.name, claims.role);
         if let Some((role, standing)) = revoked.members.get(&claims.member_id) {
-            if claims.passwords < standing.passwords && standing.kept_session != Some(claims.session_id) {
-                return None;
-            }
             actor.role = *role;
             actor.suspended = standing.is_suspended(now);
             actor.moderates.clone_from(&standing.moderates);
@@ -53,6 +60,16 @@ impl Revocations {
     pub(crate) fn suspension(&self, member: MemberId, now: Timestamp) -> Option<Suspension> {
         let revoked = self.0.read().unwrap_or_else(PoisonError::into_inner);
         revoked.members.get(&member).and_then(|(_, standing)| standing.suspension(now))
+    }
+
+    /// Whether a session has ended, that began when the member's password had changed so often.
+    pub(crate) fn has_ended(&self, member: MemberId, session: SessionId, passwords: u32) -> bool {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).has_ended(member, session, passwords)
+    }
+
+    /// The role of a member who was changed.
+    pub(crate) fn role(&self, member: MemberId) -> Option<Role> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).members.get(&member).map(|(role, _)| *role)
     }
 
     /// Takes revocations over. Of one member the newest counts, in whatever order they come.

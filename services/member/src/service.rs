@@ -6,14 +6,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use madang_board::rules::Refused;
-use madang_board::{MemberId, Role};
+use madang_board::{MemberId, Role, SessionId};
 use madang_kernel::{Clock, FieldError, IdGenerator, Invalid, ShardId, StoreError, Timestamp};
 
+use crate::own_sessions::kept_agent;
 use crate::password::{Password, Passwords};
+use crate::staff::Staff;
 use crate::token::Claims;
 use crate::{
-    Change, ChangeMember, ChangeOutcome, ChangeRefused, CreateMember, Member, MemberName, MemberRecord, MemberStore,
-    NewMember, Revocation, Session, Sessions, SigningKeys, Standing, Suspension,
+    Change, ChangeMember, ChangeOutcome, ChangeRefused, CreateMember, DeviceId, Member, MemberName, MemberRecord,
+    MemberStore, NewMember, ReservedNames, Revocation, Session, SessionRecord, Sessions, SigningKeys, Standing, Suspension,
 };
 
 /// Members that one call may seed.
@@ -34,6 +36,10 @@ pub struct MemberOptions {
     pub hash_concurrency: usize,
     /// Sign-ins and registrations that may wait for a hash.
     pub hash_queue: usize,
+    /// Names for those who run the site.
+    pub reserved_names: ReservedNames,
+    /// Names of the site, of which no password is made.
+    pub site_words: Vec<String>,
 }
 
 impl Default for MemberOptions {
@@ -44,8 +50,19 @@ impl Default for MemberOptions {
             hash_passes: 2,
             hash_concurrency: 1,
             hash_queue: 64,
+            reserved_names: ReservedNames::default(),
+            site_words: Vec::new(),
         }
     }
+}
+
+/// What is known of the program that signs in.
+#[derive(Debug, Clone, Default)]
+pub struct Client {
+    /// The device that it showed a note of.
+    pub device: Option<DeviceId>,
+    /// What it says of itself.
+    pub agent: String,
 }
 
 /// A sign-in that succeeded.
@@ -57,6 +74,8 @@ pub struct SignedIn {
     pub expires_at: Timestamp,
     /// Who signed in.
     pub member: Member,
+    /// What the device shows next time, so that strangers who guess do not keep its owner out.
+    pub device_note: String,
 }
 
 /// Without the token: whoever reads it in a log could use it.
@@ -84,8 +103,8 @@ pub enum MemberError {
     /// The actor may not do this; says why.
     #[error(transparent)]
     Forbidden(#[from] Refused),
-    /// Somebody has this name.
-    #[error("this name is taken")]
+    /// Somebody has this name, or one that looks the same.
+    #[error("this name is taken, or looks like one that is: choose another")]
     NameTaken,
     /// The site would be left without an administrator.
     #[error("this is the last administrator: make another one first")]
@@ -119,12 +138,13 @@ impl From<ChangeRefused> for MemberError {
 
 /// Members and their sessions.
 pub struct MemberService {
-    store: Arc<dyn MemberStore>,
+    pub(crate) store: Arc<dyn MemberStore>,
     pub(crate) ids: Arc<IdGenerator>,
     pub(crate) clock: Arc<dyn Clock>,
     options: MemberOptions,
     passwords: Passwords,
-    sessions: Arc<Sessions>,
+    pub(crate) sessions: Arc<Sessions>,
+    pub(crate) staff: Staff,
 }
 
 impl MemberService {
@@ -136,8 +156,8 @@ impl MemberService {
         keys: impl Into<SigningKeys>,
         options: MemberOptions,
     ) -> Self {
-        let sessions = Arc::new(Sessions::new(Arc::new(store.clone()), clock.clone(), keys));
-        Self { store, ids, clock, passwords: Passwords::new(&options), options, sessions }
+        let sessions = Arc::new(Sessions::new(Arc::new(store.clone()), clock.clone(), keys).noting_use());
+        Self { store, ids, clock, passwords: Passwords::new(&options), options, sessions, staff: Staff::default() }
     }
 
     /// The sessions, for whoever needs to know who asks and nothing else of members.
@@ -151,9 +171,14 @@ impl MemberService {
     }
 
     /// Whether a name and a password are acceptable at all: asked before a registration is counted against its sender.
-    pub fn check_registration(name: &str, password: &str) -> Result<(), MemberError> {
-        check(MemberName::new(name), Password::new(password))?;
+    pub fn check_registration(&self, name: &str, password: &str) -> Result<(), MemberError> {
+        self.acceptable(name, password, Role::Member)?;
         Ok(())
+    }
+
+    /// What time it is to the service.
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
     }
 
     /// Registers a member.
@@ -162,8 +187,8 @@ impl MemberService {
     }
 
     /// Registers a member with a role: the way of the command line and of the set-up link.
-    pub async fn register_with_role(&self, name: &str, password: &str, role: Role) -> Result<Member, MemberError> {
-        let (name, password) = check(MemberName::new(name), Password::new(password))?;
+    pub async fn register_with_role(&self, typed: &str, password: &str, role: Role) -> Result<Member, MemberError> {
+        let (name, password) = self.acceptable(typed, password, role)?;
         // Asked before hashing, so that trying taken names costs nobody a hash; the store decides in the end.
         if self.store.find_credentials(&name.key()).await?.is_some() {
             return Err(MemberError::NameTaken);
@@ -172,9 +197,31 @@ impl MemberService {
         let new = self.new_member(name, role, password_hash)?;
         let member = new.member.clone();
         match self.store.create(new).await? {
-            CreateMember::Created => Ok(member),
+            CreateMember::Created => {
+                self.staff.note(&member);
+                Ok(member)
+            }
             CreateMember::NameTaken => Err(MemberError::NameTaken),
         }
+    }
+
+    /// The name and the password, if a new member of this role may have them.
+    fn acceptable(&self, typed: &str, password: &str, role: Role) -> Result<(MemberName, Password), Invalid> {
+        let name = MemberName::new(typed).and_then(|name| self.free_to(role, name));
+        check(name, Password::chosen(password, &self.known_words(typed)))
+    }
+
+    /// What everybody knows of a member of this name and of the site.
+    fn known_words<'a>(&'a self, name: &'a str) -> Vec<&'a str> {
+        std::iter::once(name).chain(self.options.site_words.iter().map(String::as_str)).collect()
+    }
+
+    /// The name, unless it is for those who run the site, and this one does not.
+    fn free_to(&self, role: Role, name: MemberName) -> Result<MemberName, FieldError> {
+        if role == Role::Member && self.options.reserved_names.has(&name) {
+            return Err(FieldError { field: "name", message: "is reserved for those who run the site".into() });
+        }
+        Ok(name)
     }
 
     /// Registers `count` members named `<prefix><number>` for load tests, and returns them with a token each. They share
@@ -197,7 +244,7 @@ impl MemberService {
                 })
                 .collect::<Result<_, MemberError>>()?;
             for member in self.create_fresh(new).await? {
-                signed_in.push(self.start_session(member, &Standing::default())?);
+                signed_in.push(self.start_session(member, &Standing::default(), None)?.0);
             }
         }
         Ok(signed_in)
@@ -219,21 +266,21 @@ impl MemberService {
     }
 
     fn new_member(&self, name: MemberName, role: Role, password_hash: String) -> Result<NewMember, StoreError> {
-        let name_key = name.key();
+        let (name_key, skeleton) = (name.key(), name.skeleton());
         let member = Member {
             member_id: self.ids.next(ShardId::HOME)?,
             name: name.into_string(),
             role,
             created_at: self.clock.now(),
         };
-        Ok(NewMember { member, name_key, password_hash })
+        Ok(NewMember { member, name_key, skeleton, password_hash })
     }
 
     /// Signs in.
-    pub async fn sign_in(&self, name: &str, password: &str) -> Result<SignedIn, MemberError> {
+    pub async fn sign_in(&self, name: &str, password: &str, client: Client) -> Result<SignedIn, MemberError> {
         // A password that nobody can have is wrong for every name alike, so the quick answer tells nothing.
         let Ok(password) = Password::new(password) else { return Err(MemberError::WrongPassword) };
-        let found = match MemberName::new(name) {
+        let found = match MemberName::of_account(name) {
             Ok(name) => self.store.find_credentials(&name.key()).await?,
             Err(_) => None,
         };
@@ -242,13 +289,21 @@ impl MemberService {
             (true, Some(MemberRecord { member, standing, .. })) => {
                 // For whoever looks for an intruder; a sign-in that fails is a line as every 401 is.
                 tracing::info!(member = %member.member_id, "signed in");
-                Ok(self.start_session(member, &standing)?)
+                let (signed_in, mut record) = self.start_session(member, &standing, client.device)?;
+                record.agent = kept_agent(&client.agent);
+                self.store.add_session(record).await?;
+                Ok(signed_in)
             }
             _ => Err(MemberError::WrongPassword),
         }
     }
 
-    fn start_session(&self, member: Member, standing: &Standing) -> Result<SignedIn, StoreError> {
+    fn start_session(
+        &self,
+        member: Member,
+        standing: &Standing,
+        device: Option<DeviceId>,
+    ) -> Result<(SignedIn, SessionRecord), StoreError> {
         if standing.version > 0 {
             // What was changed by another process a moment ago holds for this session from its start.
             let (member_id, role) = (member.member_id, member.role);
@@ -256,16 +311,28 @@ impl MemberService {
         }
         let issued_at = self.clock.now();
         let expires_at = issued_at.plus(self.options.session_ttl);
+        let (member_id, session_id) = (member.member_id, self.ids.next(ShardId::HOME)?);
         let token = self.sessions.sign(&Claims {
-            member_id: member.member_id,
-            session_id: self.ids.next(ShardId::HOME)?,
+            member_id,
+            session_id,
             issued_at,
             expires_at,
             role: member.role,
             passwords: standing.passwords,
             name: member.name.clone(),
         });
-        Ok(SignedIn { token, expires_at, member })
+        let device = device.unwrap_or_else(DeviceId::random);
+        let device_note = self.sessions.device_note(device, &member.name, issued_at);
+        let record = SessionRecord {
+            session_id,
+            member_id,
+            created_at: issued_at,
+            last_seen_at: issued_at,
+            expires_at,
+            passwords: standing.passwords,
+            agent: String::new(),
+        };
+        Ok((SignedIn { token, expires_at, member, device_note }, record))
     }
 
     /// Who sent this token; asks no database.
@@ -275,7 +342,10 @@ impl MemberService {
 
     /// Ends a session: at once here, within the polling interval elsewhere.
     pub async fn sign_out(&self, session: &Session) -> Result<(), MemberError> {
-        let Session { session_id, expires_at, .. } = *session;
+        self.end_session(session.session_id, session.expires_at).await
+    }
+
+    pub(crate) async fn end_session(&self, session_id: SessionId, expires_at: Timestamp) -> Result<(), MemberError> {
         self.store.end_session(session_id, expires_at).await?;
         self.sessions.apply(Revocation::SessionEnded { session_id, expires_at });
         Ok(())
@@ -289,10 +359,11 @@ impl MemberService {
     /// Gives the member of a session another password, if they know the present one: their other sessions end, at once
     /// here and within the polling interval elsewhere.
     pub async fn change_password(&self, session: &Session, current: &str, new: &str) -> Result<(), MemberError> {
-        let new = Password::new(new).map_err(|error| Invalid(vec![FieldError { field: "new", ..error }]))?;
+        let new = Password::chosen(new, &self.known_words(&session.actor.name))
+            .map_err(|error| Invalid(vec![FieldError { field: "new", ..error }]))?;
         let wrong = || Invalid::field("current", "is not the present password");
         let current = Password::new(current).map_err(|_| wrong())?;
-        let name = MemberName::new(&session.actor.name).map_err(|_| MemberError::NotFound)?;
+        let name = MemberName::of_account(&session.actor.name).map_err(|_| MemberError::NotFound)?;
         let found = self.store.find_credentials(&name.key()).await?.ok_or(MemberError::NotFound)?;
         let after = found.standing.passwords;
         if !self.passwords.verify(current, Some(found.password_hash)).await? {
@@ -304,11 +375,20 @@ impl MemberService {
         Ok(())
     }
 
+    /// Whether this is the password of whoever is signed in, for what should not happen on a device that somebody left.
+    pub async fn is_own_password(&self, session: &Session, password: &str) -> Result<bool, MemberError> {
+        let Ok(password) = Password::new(password) else { return Ok(false) };
+        let name = MemberName::of_account(&session.actor.name).map_err(|_| MemberError::NotFound)?;
+        let found = self.store.find_credentials(&name.key()).await?.ok_or(MemberError::NotFound)?;
+        Ok(self.passwords.verify(password, Some(found.password_hash)).await?)
+    }
+
     /// Stores a change, and takes it over at once.
     pub(crate) async fn change(&self, change: ChangeMember) -> Result<MemberRecord, MemberError> {
         let member_id = change.member_id;
         match self.store.change(change).await? {
             ChangeOutcome::Changed(record) => {
+                self.staff.note(&record.member);
                 let (role, standing) = (record.member.role, record.standing.clone());
                 self.sessions.apply(Revocation::MemberChanged { member_id, role, standing });
                 Ok(record)

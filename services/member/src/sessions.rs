@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use async_trait::async_trait;
-use madang_board::{Actor, MemberId, SessionId};
+use madang_board::{Actor, MemberId, Role, SessionId};
 use madang_kernel::{Clock, SteadyClock, StoreError, Timestamp};
 use tokio::sync::Mutex;
 
 use crate::revocations::Revocations;
+use crate::sightings::Sightings;
 use crate::token::{Claims, Tokens};
-use crate::{MemberError, MemberStore, Revocation, RevocationCursor, SigningKeys, Suspension};
+use crate::{MemberError, MemberStore, Revocation, RevocationCursor, SessionRecord, SigningKeys, Suspension};
 
 /// Revocations read at a time.
 pub const REVOCATIONS_PAGE: usize = 1_000;
@@ -23,6 +24,8 @@ pub struct Session {
     pub actor: Actor,
     /// Which sign-in this is.
     pub session_id: SessionId,
+    /// When it began.
+    pub created_at: Timestamp,
     /// When it ends by itself.
     pub expires_at: Timestamp,
 }
@@ -57,6 +60,8 @@ pub struct Sessions {
     forgetting: SteadyClock,
     tokens: Tokens,
     revocations: Revocations,
+    /// Which were used lately, where somebody stores it.
+    sightings: Option<Sightings>,
     /// How far the revocations are read.
     read: Mutex<RevocationCursor>,
     /// When all were read last, in Unix milliseconds; [`NEVER`] before.
@@ -75,9 +80,15 @@ impl Sessions {
             clock,
             tokens: Tokens::new(&keys.into()),
             revocations,
+            sightings: None,
             read,
             refreshed_ms: AtomicI64::new(NEVER),
         }
+    }
+
+    /// The same, which notes the sessions that are used for [`Sessions::take_seen`].
+    pub(crate) fn noting_use(self) -> Self {
+        Self { sightings: Some(Sightings::default()), ..self }
     }
 
     /// Who sent this token; asks nobody.
@@ -88,8 +99,22 @@ impl Sessions {
             return Err(MemberError::NotSignedIn("the session has expired: sign in again"));
         }
         let ended = MemberError::NotSignedIn("the session has ended: sign in again");
+        let created_at = claims.issued_at;
         let actor = self.revocations.actor(claims, now).ok_or(ended)?;
-        Ok(Session { actor, session_id, expires_at })
+        if let Some(sightings) = &self.sightings {
+            sightings.note(session_id, now);
+        }
+        Ok(Session { actor, session_id, created_at, expires_at })
+    }
+
+    /// Whether a token of this session is good at `now`.
+    pub(crate) fn is_good(&self, record: &SessionRecord, now: Timestamp) -> bool {
+        record.expires_at > now && !self.revocations.has_ended(record.member_id, record.session_id, record.passwords)
+    }
+
+    /// The sessions used since this was asked last, and when.
+    pub(crate) fn take_seen(&self) -> Vec<(SessionId, Timestamp)> {
+        self.sightings.as_ref().map(Sightings::take).unwrap_or_default()
     }
 
     /// The suspension of a member that is in force, as far as this process knows; asks nobody.
@@ -121,6 +146,15 @@ impl Sessions {
     pub fn refreshed_at(&self) -> Option<Timestamp> {
         let refreshed_ms = self.refreshed_ms.load(Ordering::Relaxed);
         (refreshed_ms != NEVER).then(|| Timestamp::from_millis(refreshed_ms))
+    }
+
+    /// The role of a member that changed since they registered, as far as this process knows.
+    pub(crate) fn changed_role(&self, member: MemberId) -> Option<Role> {
+        self.revocations.role(member)
+    }
+
+    pub(crate) fn tokens(&self) -> &Tokens {
+        &self.tokens
     }
 
     /// The token that says `claims`.

@@ -28,7 +28,7 @@ pub struct Standing {
     /// The boards they moderate, by id.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub moderates: Vec<BoardId>,
-    /// How often their password changed: sessions of an earlier one have ended.
+    /// How often their password changed, or they ended their other sessions: those from before have ended.
     pub passwords: u32,
     /// But for the one in which it was changed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,6 +102,11 @@ pub enum Change {
         /// How often it had changed when the present one was checked: of two changes at once only one knew it.
         after: u32,
     },
+    /// Their other sessions end.
+    EndOtherSessions {
+        /// The session that goes on.
+        keep: SessionId,
+    },
     /// They moderate a board.
     Appoint(BoardId),
     /// They no longer moderate a board.
@@ -109,13 +114,13 @@ pub enum Change {
 }
 
 impl Change {
-    /// What it is to do this to a member of this role; nothing that anybody is asked about, if it is their own password.
+    /// What it is to do this to a member of this role; nothing that anybody is asked about, if it is their own password or session.
     fn action(&self, to: Role) -> Option<Action> {
         match self {
             Self::Role(_) => Some(Action::GiveRole),
             Self::Appoint(_) | Self::Dismiss(_) => Some(Action::AppointModerator),
             Self::Suspend { .. } | Self::LiftSuspension { .. } => Some(Action::Suspend(to)),
-            Self::Password { .. } => None,
+            Self::Password { .. } | Self::EndOtherSessions { .. } => None,
         }
     }
 }
@@ -128,6 +133,7 @@ impl fmt::Debug for Change {
             Self::Suspend { until, .. } => write!(f, "Suspend(until {until})"),
             Self::LiftSuspension { .. } => f.write_str("LiftSuspension"),
             Self::Password { .. } => f.write_str("Password"),
+            Self::EndOtherSessions { .. } => f.write_str("EndOtherSessions"),
             Self::Appoint(board) => write!(f, "Appoint({board})"),
             Self::Dismiss(board) => write!(f, "Dismiss({board})"),
         }
@@ -200,6 +206,10 @@ impl MemberRecord {
             }
             Change::Password { hash, keep, .. } => {
                 self.password_hash.clone_from(hash);
+                standing.passwords = standing.passwords.saturating_add(1);
+                standing.kept_session = Some(*keep);
+            }
+            Change::EndOtherSessions { keep } => {
                 standing.passwords = standing.passwords.saturating_add(1);
                 standing.kept_session = Some(*keep);
             }

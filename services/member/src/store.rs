@@ -16,6 +16,8 @@ pub struct NewMember {
     pub member: Member,
     /// The name folded for comparison: two names with one key are the same name.
     pub name_key: String,
+    /// What the name looks like: two names with one skeleton are the same name to a reader.
+    pub skeleton: String,
     /// The password, hashed.
     pub password_hash: String,
 }
@@ -32,7 +34,7 @@ impl fmt::Debug for NewMember {
 pub enum CreateMember {
     /// Registered.
     Created,
-    /// Somebody has the name.
+    /// Somebody has the name, or one that looks the same.
     NameTaken,
 }
 
@@ -83,6 +85,25 @@ pub enum Revocation {
     },
 }
 
+/// A session that somebody started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionRecord {
+    /// Names it.
+    pub session_id: SessionId,
+    /// Whose it is.
+    pub member_id: MemberId,
+    /// When they signed in.
+    pub created_at: Timestamp,
+    /// When it was used last.
+    pub last_seen_at: Timestamp,
+    /// When its token expires by itself.
+    pub expires_at: Timestamp,
+    /// How often the sessions of the member had been ended by then, as [`Standing::passwords`] counts.
+    pub passwords: u32,
+    /// What the program that signed in said of itself; empty when it said nothing.
+    pub agent: String,
+}
+
 /// How far a process has read the revocations; grows in commit order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct RevocationCursor(pub i64);
@@ -90,10 +111,16 @@ pub struct RevocationCursor(pub i64);
 /// Where members are kept.
 #[async_trait]
 pub trait MemberStore: Send + Sync {
-    /// Registers a member unless the name is taken.
+    /// Registers a member unless the name is taken, or one that looks the same.
     async fn create(&self, new: NewMember) -> Result<CreateMember, StoreError>;
     /// Registers many at once, for seeding; those whose name is taken are left out. Returns how many were registered.
     async fn create_many(&self, new: Vec<NewMember>) -> Result<u64, StoreError>;
+    /// Gives up to `limit` members who registered before skeletons were kept theirs. Of those who look the same the first
+    /// keeps the looks to themselves, and the others keep their names. Returns how many were given one; none are left when
+    /// that is less than `limit`.
+    async fn give_skeletons(&self, limit: usize) -> Result<usize, StoreError>;
+    /// Those with a role above a member's, at most `limit`.
+    async fn staff(&self, limit: usize) -> Result<Vec<Member>, StoreError>;
     /// One member.
     async fn find(&self, member: MemberId) -> Result<Option<Member>, StoreError>;
     /// What a sign-in under this name is checked against.
@@ -103,6 +130,14 @@ pub trait MemberStore: Send + Sync {
     async fn change(&self, change: ChangeMember) -> Result<ChangeOutcome, StoreError>;
     /// Whether the site has an administrator.
     async fn has_admin(&self) -> Result<bool, StoreError>;
+    /// Keeps a session that was started, for its owner's list.
+    async fn add_session(&self, session: SessionRecord) -> Result<(), StoreError>;
+    /// The sessions of a member, the newest first, at most `limit`; also those that have ended.
+    async fn sessions(&self, member: MemberId, limit: usize) -> Result<Vec<SessionRecord>, StoreError>;
+    /// One session.
+    async fn find_session(&self, session: SessionId) -> Result<Option<SessionRecord>, StoreError>;
+    /// Notes when sessions were used; what is later stays. Sessions that are not kept are passed over.
+    async fn note_seen(&self, seen: Vec<(SessionId, Timestamp)>) -> Result<(), StoreError>;
     /// Ends a session.
     async fn end_session(&self, session: SessionId, expires_at: Timestamp) -> Result<(), StoreError>;
     /// Revocations after the cursor in order, at most `limit`, and the cursor after them.
@@ -111,6 +146,7 @@ pub trait MemberStore: Send + Sync {
         after: RevocationCursor,
         limit: usize,
     ) -> Result<(Vec<Revocation>, RevocationCursor), StoreError>;
-    /// Forgets ended sessions whose tokens have expired by `now`; returns how many.
+    /// Forgets ended sessions whose tokens have expired by `now`; returns how many. Whatever else is kept of sessions that
+    /// have expired goes too.
     async fn forget_expired(&self, now: Timestamp) -> Result<u64, StoreError>;
 }

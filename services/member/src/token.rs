@@ -18,6 +18,7 @@ const TOKEN_MAX_BYTES: usize = 320;
 const FIXED_BYTES: usize = 4 * 8 + 1 + 4;
 const NAME_MAX_BYTES: usize = NAME_MAX_CHARS * 4;
 const PREFIX_BYTES: usize = "v2_01234567".len();
+const TOKEN_VERSION: &str = "v2";
 const MAC_CHARS: usize = 43;
 /// Keys whose tokens are good at a time.
 pub const SIGNING_KEYS_MAX: usize = 8;
@@ -68,15 +69,15 @@ pub(crate) struct Tokens {
 struct TokenKey {
     /// Keyed once; each use starts from a copy.
     mac: Hmac<Sha256>,
-    /// `v2_` and the key id.
-    prefix: String,
+    /// Tells which key signed.
+    key_id: String,
 }
 
 impl TokenKey {
     fn new(key: &[u8; 32]) -> Self {
         let digest = Sha256::new().chain_update(b"madang token key id").chain_update(key).finalize();
         let key_id = hex::encode(&digest[..4]);
-        Self { mac: keyed(key), prefix: format!("v2_{key_id}") }
+        Self { mac: keyed(key), key_id }
     }
 }
 
@@ -88,26 +89,37 @@ impl Tokens {
 
     /// The token that says `claims`.
     pub(crate) fn sign(&self, claims: &Claims) -> String {
-        let mut token = format!("{}.", self.newest.prefix);
-        URL_SAFE_NO_PAD.encode_string(claims.to_bytes(), &mut token);
+        self.sign_as(TOKEN_VERSION, &claims.to_bytes())
+    }
+
+    /// What a token says, if we signed it. Whether it has expired or was ended is another question.
+    pub(crate) fn verify(&self, token: &str) -> Option<Claims> {
+        Claims::from_bytes(&self.verify_as(TOKEN_VERSION, token)?)
+    }
+
+    /// Signs a payload of some version, which says what it is.
+    pub(crate) fn sign_as(&self, version: &str, payload: &[u8]) -> String {
+        let mut token = format!("{version}_{}.", self.newest.key_id);
+        URL_SAFE_NO_PAD.encode_string(payload, &mut token);
         let mac = self.newest.mac.clone().chain_update(token.as_bytes()).finalize().into_bytes();
         token.push('.');
         URL_SAFE_NO_PAD.encode_string(mac, &mut token);
         token
     }
 
-    /// What a token says, if we signed it. Whether it has expired or was ended is another question.
-    pub(crate) fn verify(&self, token: &str) -> Option<Claims> {
+    /// The payload of that version, if we signed it.
+    pub(crate) fn verify_as(&self, version: &str, token: &str) -> Option<Vec<u8>> {
         if token.len() > TOKEN_MAX_BYTES {
             return None;
         }
         let (signed, mac) = token.rsplit_once('.')?;
         let (prefix, payload) = signed.split_once('.')?;
-        let key = std::iter::once(&self.newest).chain(&self.others).find(|key| key.prefix == prefix)?;
+        let key_id = prefix.strip_prefix(version)?.strip_prefix('_')?;
+        let key = std::iter::once(&self.newest).chain(&self.others).find(|key| key.key_id == key_id)?;
         let mac = URL_SAFE_NO_PAD.decode(mac).ok()?;
         // Compares in constant time.
         key.mac.clone().chain_update(signed.as_bytes()).verify_slice(&mac).ok()?;
-        Claims::from_bytes(&URL_SAFE_NO_PAD.decode(payload).ok()?)
+        URL_SAFE_NO_PAD.decode(payload).ok()
     }
 }
 
@@ -191,7 +203,7 @@ mod tests {
         let (ours, theirs) = (Tokens::new(&[7; 32].into()), Tokens::new(&[8; 32].into()));
         let token = theirs.sign(&claims("ab", Role::Admin));
         assert_eq!(ours.verify(&token), None);
-        let relabelled = token.replacen(&theirs.newest.prefix, &ours.newest.prefix, 1);
+        let relabelled = token.replacen(&theirs.newest.key_id, &ours.newest.key_id, 1);
         assert_eq!(ours.verify(&relabelled), None, "the key id alone proves nothing");
     }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use madang_board::{BoardId, MemberId, Role};
 use madang_kernel::{Clock, ID_EPOCH_MS, Id, IdGenerator, ManualClock, NodeId, NodeLease, StoreError, Timestamp};
-use madang_member::{MemberError, MemberOptions, MemberService, Session, Sessions, SignedIn};
+use madang_member::{Client, MemberError, MemberOptions, MemberService, Session, Sessions, SignedIn};
 use memory::MemoryMembers;
 
 const TTL: Duration = Duration::from_secs(3_600);
@@ -34,7 +34,7 @@ fn process(store: &Arc<MemoryMembers>, node: u8) -> Process {
 
 async fn signed_in(process: &Process, name: &str, role: Role) -> (SignedIn, Session) {
     process.service.register_with_role(name, PASSWORD, role).await.unwrap();
-    let signed_in = process.service.sign_in(name, PASSWORD).await.unwrap();
+    let signed_in = process.service.sign_in(name, PASSWORD, Client::default()).await.unwrap();
     let session = process.service.authenticate(&signed_in.token).unwrap();
     (signed_in, session)
 }
@@ -45,7 +45,7 @@ async fn a_registered_member_signs_in_and_is_known_by_the_token() {
     let member = process.service.register("Zoë", PASSWORD).await.unwrap();
     assert_eq!((member.role, member.created_at), (Role::Member, process.clock.now()), "the first is no administrator");
     assert!(!process.service.has_admin().await.unwrap());
-    let signed_in = process.service.sign_in("zoE\u{308}", PASSWORD).await.unwrap();
+    let signed_in = process.service.sign_in("zoE\u{308}", PASSWORD, Client::default()).await.unwrap();
     assert_eq!((&signed_in.member, signed_in.expires_at), (&member, process.clock.now().plus(TTL)));
     let session = process.service.authenticate(&signed_in.token).unwrap();
     assert_eq!((session.actor.member_id, session.actor.name.as_str()), (member.member_id, "Zoë"));
@@ -78,7 +78,7 @@ async fn wrong_names_and_wrong_passwords_look_the_same() {
     for (name, password) in
         [("anna", "wrong horse"), ("nobody", PASSWORD), ("a b", PASSWORD), ("anna", ""), ("", ""), ("anna", &too_long)]
     {
-        let refused = process.service.sign_in(name, password).await;
+        let refused = process.service.sign_in(name, password, Client::default()).await;
         assert!(matches!(refused, Err(MemberError::WrongPassword)), "{name} {password}");
     }
 }
@@ -90,7 +90,7 @@ async fn a_token_is_verified_while_the_store_is_away() {
     let (signed_in, _) = signed_in(&process, "anna", Role::Member).await;
     store.away.store(true, Ordering::SeqCst);
     assert!(process.service.authenticate(&signed_in.token).is_ok());
-    let refused = process.service.sign_in("anna", PASSWORD).await;
+    let refused = process.service.sign_in("anna", PASSWORD, Client::default()).await;
     assert!(matches!(refused, Err(MemberError::Store(StoreError::Unavailable { .. }))));
     assert!(process.service.refresh_revocations().await.is_err(), "and goes on with what it knows");
     assert!(process.service.authenticate(&signed_in.token).is_ok());
@@ -114,7 +114,7 @@ async fn signing_out_ends_one_session_everywhere() {
     let store = Arc::default();
     let (here, there) = (process(&store, 1), process(&store, 2));
     let (first, session) = signed_in(&here, "anna", Role::Member).await;
-    let second = here.service.sign_in("anna", PASSWORD).await.unwrap();
+    let second = here.service.sign_in("anna", PASSWORD, Client::default()).await.unwrap();
     here.service.sign_out(&session).await.unwrap();
     assert!(matches!(here.service.authenticate(&first.token), Err(MemberError::NotSignedIn(_))));
     assert!(here.service.authenticate(&second.token).is_ok());
@@ -239,7 +239,7 @@ async fn a_new_password_ends_the_other_sessions_everywhere() {
     let store = Arc::default();
     let (here, there) = (process(&store, 1), process(&store, 2));
     let (kept, session) = signed_in(&here, "anna", Role::Member).await;
-    let other = there.service.sign_in("anna", PASSWORD).await.unwrap();
+    let other = there.service.sign_in("anna", PASSWORD, Client::default()).await.unwrap();
     let refused = here.service.change_password(&session, "wrong horse", "battery staple").await;
     assert!(matches!(refused, Err(MemberError::Invalid(_))));
     assert!(matches!(here.service.change_password(&session, PASSWORD, "short").await, Err(MemberError::Invalid(_))));
@@ -248,8 +248,11 @@ async fn a_new_password_ends_the_other_sessions_everywhere() {
     assert!(there.service.authenticate(&other.token).is_ok(), "not heard of it yet");
     there.service.refresh_revocations().await.unwrap();
     assert!(there.service.authenticate(&kept.token).is_ok() && there.service.authenticate(&other.token).is_err());
-    assert!(matches!(there.service.sign_in("anna", PASSWORD).await, Err(MemberError::WrongPassword)));
-    let again = there.service.sign_in("anna", "battery staple").await.unwrap();
+    assert!(matches!(
+        there.service.sign_in("anna", PASSWORD, Client::default()).await,
+        Err(MemberError::WrongPassword)
+    ));
+    let again = there.service.sign_in("anna", "battery staple", Client::default()).await.unwrap();
     assert!(here.service.authenticate(&again.token).is_ok());
 }
 
@@ -265,7 +268,7 @@ async fn a_suspension_is_in_force_at_once_here_and_for_who_signs_in_anywhere() {
     assert!(matches!(past, Err(MemberError::Invalid(_))));
     here.service.suspend(&moderator.actor, member_id, until, "spam").await.unwrap();
     assert!(is_suspended(&here, &anna.token) && !is_suspended(&there, &anna.token));
-    let again = there.service.sign_in("anna", PASSWORD).await.unwrap();
+    let again = there.service.sign_in("anna", PASSWORD, Client::default()).await.unwrap();
     assert!(is_suspended(&there, &again.token) && is_suspended(&there, &anna.token), "the store knew");
     here.clock.advance(Duration::from_secs(60));
     assert!(!is_suspended(&here, &anna.token), "it ends by itself");

@@ -9,6 +9,7 @@ mod live_views;
 #[cfg(test)]
 mod memory;
 mod memory_live_views;
+mod network_guests;
 mod service;
 mod store;
 mod viewer;

@@ -20,6 +20,8 @@ pub struct LiveLimits {
     pub write_back_ms: u64,
     /// Articles that may be live, about 50 bytes each.
     pub articles_max: usize,
+    /// Guests of one network that count on one article within a window of ten minutes.
+    pub network_guests_max: u32,
 }
 
 impl LiveLimits {
@@ -31,7 +33,7 @@ impl LiveLimits {
 
 impl Default for LiveLimits {
     fn default() -> Self {
-        Self { write_back_views: 100, write_back_ms: 5_000, articles_max: 600_000 }
+        Self { write_back_views: 100, write_back_ms: 5_000, articles_max: 600_000, network_guests_max: 50 }
     }
 }
 
@@ -283,7 +285,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_view_is_lost_whatever_is_written_fails_or_leaves(steps in prop::collection::vec(step(), 1..300)) {
-            let limits = LiveLimits { write_back_views: 3, write_back_ms: 5_000, articles_max: 4 };
+            let limits = LiveLimits { write_back_views: 3, write_back_ms: 5_000, articles_max: 4, network_guests_max: 50 };
             let mut live = LiveCounts::new(limits);
             let (mut store, mut views) = (BTreeMap::new(), BTreeMap::new());
             for (number, step) in steps.into_iter().enumerate() {

@@ -13,7 +13,7 @@ pub enum LiveView {
     /// The article has no live count: read what is stored, [`LiveViews::insert`] it, and come again. Nothing was remembered
     /// of the viewer.
     NotLive,
-    /// This viewer was counted within the last ten minutes.
+    /// This viewer was counted within the last ten minutes, or as many guests of their network as count.
     Seen {
         /// Views so far.
         count: u64,
@@ -30,8 +30,8 @@ pub enum LiveView {
 /// Live counts, the windows of viewers, and which counts are unwritten.
 #[async_trait]
 pub trait LiveViews: Send + Sync {
-    /// Counts a view of an article that is live, unless this viewer counted within the last ten minutes. Two at once: one
-    /// of them counts.
+    /// Counts a view of an article that is live, unless this viewer counted within the last ten minutes, or so many other
+    /// guests of their network did. Two at once: one of them counts.
     async fn view(&self, article: ArticleId, viewer: Viewer, now: Timestamp) -> Result<LiveView, StoreError>;
     /// The counts of articles in the order asked; `None` for those that are not live.
     async fn counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<u64>>, StoreError>;

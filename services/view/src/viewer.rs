@@ -1,6 +1,6 @@
 //! Who counts as one viewer: a member by id, a guest by a keyed hash from which neither address nor browser can be read.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
 use hmac::{Hmac, KeyInit, Mac};
 use madang_board::{ArticleId, MemberId};
@@ -9,24 +9,42 @@ use sha2::Sha256;
 
 /// Bytes of a user agent that are told apart; what a client adds past them costs nothing.
 const USER_AGENT_MAX_BYTES: usize = 1_024;
+/// Of an IPv6 address, what one customer is given: 64 bits.
+const V6_NETWORK_BYTES: usize = 8;
 /// Set in every guest, clear in every member, so that the two never meet.
 const GUEST_BIT: u128 = 1 << 127;
 
-/// One viewer, for as long as a window lasts. Holds a member's id, or 127 bits of a keyed hash.
+/// One viewer, for as long as a window lasts. Holds a member's id, or 127 bits of a keyed hash and one of their network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Viewer(u128);
+pub struct Viewer {
+    id: u128,
+    network: Option<Network>,
+}
+
+/// Where a guest comes from, as a keyed hash: an IPv4 address, or of an IPv6 address what one customer is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Network(pub(crate) u64);
 
 impl Viewer {
     /// A member who is signed in.
     pub fn member(member: MemberId) -> Self {
-        Self(u128::from(member.raw().cast_unsigned()))
+        Self { id: u128::from(member.raw().cast_unsigned()), network: None }
+    }
+
+    /// The network of a guest; members are known by themselves.
+    pub(crate) fn network(self) -> Option<Network> {
+        self.network
     }
 
     /// Both halves, for a hash.
-    #[expect(clippy::cast_possible_truncation, reason = "the lower half is meant")]
     pub(crate) fn halves(self) -> [u64; 2] {
-        [(self.0 >> 64) as u64, self.0 as u64]
+        halves(self.id)
     }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the lower half is meant")]
+fn halves(bits: u128) -> [u64; 2] {
+    [(bits >> 64) as u64, bits as u64]
 }
 
 /// The secret of an installation under which guests are hashed. Without it the addresses of the world could be tried.
@@ -54,18 +72,34 @@ impl GuestKey {
         };
         let user_agent = &user_agent[..user_agent.len().min(USER_AGENT_MAX_BYTES)];
         let mac = self.mac.clone().chain_update(b"guest").chain_update(address.octets()).chain_update(user_agent);
-        Viewer(first_half(mac) | GUEST_BIT)
+        Viewer { id: first_half(mac) | GUEST_BIT, network: Some(self.network(address)) }
+    }
+
+    /// Whoever has one IPv6 address of a network has 2^64 of them.
+    fn network(&self, address: Ipv6Addr) -> Network {
+        let is_v4 = address.to_ipv4_mapped().is_some();
+        let kept = if is_v4 { 16 } else { V6_NETWORK_BYTES };
+        let [high, _] =
+            halves(first_half(self.mac.clone().chain_update(b"network").chain_update(&address.octets()[..kept])));
+        Network(high)
     }
 
     /// Names a viewer's look at an article, for a window that others can see: neither can be read from it.
     pub fn sighting(&self, viewer: Viewer, article: ArticleId) -> u128 {
-        let mac = self.mac.clone().chain_update(b"sighting").chain_update(viewer.0.to_be_bytes());
+        let mac = self.mac.clone().chain_update(b"sighting").chain_update(viewer.id.to_be_bytes());
         first_half(mac.chain_update(article.raw().to_be_bytes()))
+    }
+
+    /// Names the looks of a guest's network at an article, likewise; nothing for a member.
+    pub fn network_sighting(&self, viewer: Viewer, article: ArticleId) -> Option<u128> {
+        let network = viewer.network?;
+        let mac = self.mac.clone().chain_update(b"network sighting").chain_update(network.0.to_be_bytes());
+        Some(first_half(mac.chain_update(article.raw().to_be_bytes())))
     }
 
     /// Makes places in the window unpredictable, so that nobody can push out a chosen viewer.
     pub(crate) fn window_seed(&self) -> u64 {
-        let [_, low] = Viewer(first_half(self.mac.clone().chain_update(b"window"))).halves();
+        let [_, low] = halves(first_half(self.mac.clone().chain_update(b"window")));
         low
     }
 }
@@ -106,6 +140,17 @@ mod tests {
     }
 
     #[test]
+    fn guests_of_one_address_or_of_one_house_share_their_network() {
+        let network = |address| guest(KEY, address, "x").network();
+        assert_eq!(guest(KEY, "192.0.2.1", "a").network(), guest(KEY, "192.0.2.1", "b").network());
+        assert_eq!(network("2001:db8::1"), network("2001:db8::ffff:2"));
+        assert_eq!(network("192.0.2.1"), network("::ffff:192.0.2.1"));
+        assert_ne!(network("2001:db8::1"), network("2001:db8:0:1::1"));
+        assert_ne!(network("192.0.2.1"), network("192.0.2.2"));
+        assert_eq!(Viewer::member(MemberId::from_raw(1)).network(), None);
+    }
+
+    #[test]
     fn a_sighting_is_of_one_viewer_and_one_article_under_one_key() {
         let (key, one) = (GuestKey::new(KEY), Viewer::member(MemberId::from_raw(1)));
         let sighting = key.sighting(one, ArticleId::from_raw(2));
@@ -118,9 +163,9 @@ mod tests {
     #[test]
     fn no_guest_is_a_member() {
         for raw in [1, i64::MAX] {
-            assert_eq!(Viewer::member(MemberId::from_raw(raw)).0 & GUEST_BIT, 0);
+            assert_eq!(Viewer::member(MemberId::from_raw(raw)).id & GUEST_BIT, 0);
         }
-        assert_ne!(guest(KEY, "192.0.2.1", "x").0 & GUEST_BIT, 0);
+        assert_ne!(guest(KEY, "192.0.2.1", "x").id & GUEST_BIT, 0);
     }
 
     #[test]

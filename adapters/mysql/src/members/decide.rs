@@ -11,7 +11,7 @@ use madang_kernel::{Id, ShardId, Timestamp};
 use madang_member::{ChangeMember, ChangeOutcome, MemberRecord, NewMember};
 use mysql_async::Value;
 
-use super::row;
+use super::{row, skeleton};
 use crate::moderation;
 
 static TAKEN_NAMES: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/member/taken_names.sql")));
@@ -75,35 +75,38 @@ impl Fold for MemberFold {
     }
 }
 
-/// The names that a batch registers, and those that it must not.
+/// The names that a batch registers, and those that it must not, by their keys and by their looks.
 struct Names {
-    taken: HashSet<Vec<u8>>,
+    keys: HashSet<Vec<u8>>,
+    skeletons: HashSet<Vec<u8>>,
     rows: Vec<Values>,
 }
 
 impl Names {
     async fn load(tx: &mut Tx<'_>, calls: &[Call]) -> Result<Self, SqlError> {
-        let wanted: BTreeSet<&str> = calls
-            .iter()
-            .flat_map(|call| if let Call::Create(new) = call { new.as_slice() } else { &[] })
-            .map(|new| new.name_key.as_str())
-            .collect();
-        let mut taken = HashSet::new();
-        for mut cells in tx.read_many(&TAKEN_NAMES, wanted.into_iter().map(|name| vec![bytes(name)]).collect()).await? {
-            taken.insert(cells.next()?);
-        }
-        Ok(Self { taken, rows: Vec::new() })
+        let new = || calls.iter().flat_map(|call| if let Call::Create(new) = call { new.as_slice() } else { &[] });
+        let keys = new().map(|new| new.name_key.as_str()).collect();
+        let skeletons = new().map(|new| new.skeleton.as_str()).collect();
+        Ok(Self {
+            keys: taken_names(tx, keys).await?,
+            skeletons: skeleton::taken(tx, skeletons).await?,
+            rows: Vec::new(),
+        })
     }
 
     /// Returns how many are registered.
     fn register(&mut self, new: &[NewMember]) -> u64 {
         let before = self.rows.len();
-        for NewMember { member, name_key, password_hash } in new {
-            if self.taken.insert(name_key.as_bytes().to_vec()) {
+        for NewMember { member, name_key, skeleton, password_hash } in new {
+            let is_taken = self.keys.contains(name_key.as_bytes()) || self.skeletons.contains(skeleton.as_bytes());
+            if !is_taken {
+                self.keys.insert(name_key.as_bytes().to_vec());
+                self.skeletons.insert(skeleton.as_bytes().to_vec());
                 self.rows.push(vec![
                     member.member_id.raw().into(),
                     bytes(member.name.as_str()),
                     bytes(name_key.as_str()),
+                    bytes(skeleton.as_str()),
                     bytes(member.role.name()),
                     bytes(password_hash.as_str()),
                     member.created_at.as_millis().into(),
@@ -112,6 +115,12 @@ impl Names {
         }
         (self.rows.len() - before) as u64
     }
+}
+
+/// Of some names those that somebody has.
+async fn taken_names(tx: &mut Tx<'_>, wanted: BTreeSet<&str>) -> Result<HashSet<Vec<u8>>, SqlError> {
+    let rows = tx.read_many(&TAKEN_NAMES, wanted.into_iter().map(|name| vec![bytes(name)]).collect()).await?;
+    rows.into_iter().map(|mut cells| cells.next()).collect()
 }
 
 /// What a batch revokes, in order.

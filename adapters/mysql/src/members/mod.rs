@@ -2,6 +2,8 @@
 
 mod decide;
 mod row;
+mod session;
+mod skeleton;
 
 use async_trait::async_trait;
 use madang_board::{MemberId, SessionId};
@@ -9,7 +11,7 @@ use madang_engine_mysql::{Lanes, SqlError, bytes, transact};
 use madang_kernel::{Id, ShardId, StoreError, Timestamp};
 use madang_member::{
     ChangeMember, ChangeOutcome, CreateMember, Member, MemberRecord, MemberStore, NewMember, Revocation,
-    RevocationCursor,
+    RevocationCursor, SessionRecord,
 };
 
 use crate::Mysql;
@@ -18,6 +20,7 @@ use decide::{Answer, Call, MemberFold};
 
 const FIND: &str = include_str!("../../sql/member/find.sql");
 const FIND_CREDENTIALS: &str = include_str!("../../sql/member/find_credentials.sql");
+const STAFF: &str = include_str!("../../sql/member/staff.sql");
 const HAS_ADMIN: &str = include_str!("../../sql/member/has_admin.sql");
 const REVOCATIONS: &str = include_str!("../../sql/member/revocations.sql");
 const FORGET_EXPIRED: &str = include_str!("../../sql/member/forget_expired.sql");
@@ -61,6 +64,17 @@ impl MemberStore for MysqlMembers {
         }
     }
 
+    async fn give_skeletons(&self, limit: usize) -> Result<usize, StoreError> {
+        let home = self.db.server_of(ShardId::HOME);
+        let given: Result<usize, SqlError> = transact!(home, |tx| skeleton::give(&mut tx, limit));
+        Ok(given?)
+    }
+
+    async fn staff(&self, limit: usize) -> Result<Vec<Member>, StoreError> {
+        let rows = self.db.read(self.db.server_of(ShardId::HOME), STAFF, vec![limit.into()]).await?;
+        Ok(rows.into_iter().map(|mut cells| row::member(&mut cells)).collect::<Result<_, _>>()?)
+    }
+
     async fn find(&self, member: MemberId) -> Result<Option<Member>, StoreError> {
         let found = self.db.read(self.db.server_of(ShardId::HOME), FIND, vec![member.raw().into()]).await?.pop();
         Ok(found.map(|mut cells| row::member(&mut cells)).transpose()?)
@@ -78,6 +92,32 @@ impl MemberStore for MysqlMembers {
 
     async fn has_admin(&self) -> Result<bool, StoreError> {
         Ok(!self.db.read(self.db.server_of(ShardId::HOME), HAS_ADMIN, Vec::new()).await?.is_empty())
+    }
+
+    async fn add_session(&self, session: SessionRecord) -> Result<(), StoreError> {
+        let home = self.db.server_of(ShardId::HOME);
+        let added: Result<u64, SqlError> = transact!(home, |tx| tx.write(session::ADD, session::values(&session)));
+        added?;
+        Ok(())
+    }
+
+    async fn sessions(&self, member: MemberId, limit: usize) -> Result<Vec<SessionRecord>, StoreError> {
+        let values = vec![member.raw().into(), limit.into()];
+        let rows = self.db.read(self.db.server_of(ShardId::HOME), session::OF_MEMBER, values).await?;
+        Ok(rows.into_iter().map(session::record).collect::<Result<_, _>>()?)
+    }
+
+    async fn find_session(&self, session: SessionId) -> Result<Option<SessionRecord>, StoreError> {
+        let home = self.db.server_of(ShardId::HOME);
+        let found = self.db.read(home, session::FIND, vec![session.raw().into()]).await?.pop();
+        Ok(found.map(session::record).transpose()?)
+    }
+
+    async fn note_seen(&self, mut seen: Vec<(SessionId, Timestamp)>) -> Result<(), StoreError> {
+        seen.sort_unstable();
+        let home = self.db.server_of(ShardId::HOME);
+        let noted: Result<(), SqlError> = transact!(home, |tx| session::note_seen(&mut tx, &seen));
+        Ok(noted?)
     }
 
     async fn end_session(&self, session: SessionId, expires_at: Timestamp) -> Result<(), StoreError> {
@@ -99,6 +139,10 @@ impl MemberStore for MysqlMembers {
     async fn forget_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
         let home = self.db.server_of(ShardId::HOME);
         let values = || vec![now.as_millis().into(), FORGET_SLICE_ROWS.into()];
+        while {
+            let slice: Result<u64, SqlError> = transact!(home, |tx| tx.write(session::FORGET, values()));
+            slice? == FORGET_SLICE_ROWS
+        } {}
         let mut forgotten = 0;
         loop {
             let slice: Result<u64, SqlError> = transact!(home, |tx| tx.write(FORGET_EXPIRED, values()));

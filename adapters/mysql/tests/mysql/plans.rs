@@ -153,12 +153,16 @@ async fn fill(test: &TestDb, service: Service) {
         match service {
             Service::Member => insert.extend([
                 format!(
-                    "INSERT INTO member (shard, member_id, name, name_key, role, password_hash, created_at) VALUES {}",
-                    rows(&|n| format!("(0, {n}, 'n{n}', 'n{n}', 'member', 'h', 1)"))
+                    "INSERT INTO member (shard, member_id, name, name_key, skeleton, role, password_hash, created_at) VALUES {}",
+                    rows(&|n| format!("(0, {n}, 'n{n}', 'n{n}', 'n{n}', 'member', 'h', 1)"))
                 ),
                 format!(
                     "INSERT INTO revocation (shard, position, session_id, expires_at) VALUES {}",
                     rows(&|n| format!("(0, {n}, {n}, {n})"))
+                ),
+                format!(
+                    "INSERT INTO session (shard, session_id, member_id, created_at, last_seen_at, expires_at, passwords, agent) VALUES {}",
+                    rows(&|n| format!("(0, {n}, {}, 1, 1, {n}, 0, 'a')", n % 50))
                 ),
                 format!(
                     "INSERT INTO moderation_act (shard, act_id, kind, moderator_id, moderator_name, subject, board_id, acted_at, detail, reason) VALUES {}",
@@ -309,7 +313,8 @@ fn fill_in(text: &str, values: &[&str]) -> String {
 }
 
 /// Columns that hold texts; a number compared with one of them would use no index.
-const TEXTS: [&str; 8] = ["kind", "path", "message_key", "group_name", "scope", "once_key", "slug", "name_key"];
+const TEXTS: [&str; 9] =
+    ["kind", "path", "message_key", "group_name", "scope", "once_key", "slug", "name_key", "skeleton"];
 
 /// Placeholders as values of the columns that they are compared with.
 fn literal(sql: &str) -> String {

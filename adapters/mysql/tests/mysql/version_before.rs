@@ -1,7 +1,10 @@
 //! A cluster of the version before opens unchanged. `tests/version_before` holds its six databases, as `mariadb-dump` wrote them
 //! after that version had served a small site: a board with articles, comments, likes and views.
 
-use madang_mysql::{MysqlCheck, Service};
+use madang_board::{MemberId, Role};
+use madang_kernel::{Id as _, Timestamp};
+use madang_member::{CreateMember, Member, MemberStore as _, NewMember, name_skeleton};
+use madang_mysql::{MysqlCheck, MysqlMembers, Service};
 
 use crate::support::TestDb;
 
@@ -36,6 +39,25 @@ async fn a_database_of_the_version_before_keeps_what_is_in_it() {
             );
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn members_from_before_skeletons_keep_their_names_and_nobody_else_gets_their_looks() {
+    let [(service, dump, _), ..] = DUMPS;
+    let row = "INSERT INTO `member` VALUES\n";
+    let look_alike = "(0,2,'rооt_аdmin','rооt_аdmin','member','h',1,NULL),\n";
+    let test = TestDb::restored(service, &dump.replace(row, &format!("{row}{look_alike}"))).await;
+    let members = MysqlMembers::new(test.db.clone());
+    assert_eq!(members.give_skeletons(10).await.unwrap(), 2);
+    assert_eq!(members.give_skeletons(10).await.unwrap(), 0, "and none is left");
+    for name in ["root_admin", "rооt_аdmin"] {
+        assert!(members.find_credentials(name).await.unwrap().is_some(), "{name}");
+    }
+    let created_at = Timestamp::from_millis(1);
+    let member = Member { member_id: MemberId::from_raw(3), name: "r00t_admin".into(), role: Role::Member, created_at };
+    let (name_key, skeleton) = ("r00t_admin".to_owned(), name_skeleton("r00t_admin"));
+    let new = NewMember { member, name_key, skeleton, password_hash: "h".into() };
+    assert_eq!(members.create(new).await.unwrap(), CreateMember::NameTaken);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

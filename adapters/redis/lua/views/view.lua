@@ -1,7 +1,10 @@
--- Counts a view of an article that is live, unless this viewer counted within the window.
+-- Counts a view of an article that is live, unless this viewer counted within the window, or as many guests of their network
+-- as count.
 -- KEYS: the article's count (n views, w of them written), the viewer's sighting, index of unwritten articles by the moment
--- since when they are, set of those with many unwritten views.
--- ARGV: article, now, window (ms), how many unwritten views are many, how long an index stays (ms).
+-- since when they are, set of those with many unwritten views, guests of the network that were counted (of a member the
+-- sighting again, which is not looked at).
+-- ARGV: article, now, window (ms), how many unwritten views are many, how long an index stays (ms), how many guests of a
+-- network count ('' for a member).
 -- Answers: nothing when the article is not live; whether it counted, views so far, how many of them are unwritten.
 local count = redis.call('HMGET', KEYS[1], 'n', 'w')
 if not count[1] then
@@ -11,6 +14,20 @@ local seen = redis.call('GET', KEYS[2])
 -- A moment ahead of now is another process's clock, or one that stepped back.
 if seen and math.abs(ARGV[2] - seen) < tonumber(ARGV[3]) then
     return { 0, count[1], 0 }
+end
+if ARGV[6] ~= '' then
+    -- How many, and since when: by the clock of the callers, as the sightings are.
+    local guests = redis.call('HMGET', KEYS[5], 'g', 's')
+    local is_over = not guests[1] or math.abs(ARGV[2] - guests[2]) >= tonumber(ARGV[3])
+    if not is_over and tonumber(guests[1]) >= tonumber(ARGV[6]) then
+        return { 0, count[1], 0 }
+    end
+    if is_over then
+        redis.call('HSET', KEYS[5], 'g', 1, 's', ARGV[2])
+        redis.call('PEXPIRE', KEYS[5], ARGV[3])
+    else
+        redis.call('HINCRBY', KEYS[5], 'g', 1)
+    end
 end
 redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3])
 local views = redis.call('HINCRBY', KEYS[1], 'n', 1)

@@ -1,4 +1,5 @@
--- Uses: unique index member_name_key, whose conflict is an outcome and not an error.
-INSERT INTO member (member_id, name, name_key, role, password_hash, created_at)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+-- Uses: unique indexes member_name_key and member_skeleton, whose conflicts are outcomes and not errors.
+INSERT INTO member (member_id, name, name_key, skeleton, role, password_hash, created_at)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
 ON CONFLICT (name_key) DO NOTHING
+ON CONFLICT (skeleton) DO NOTHING

@@ -2,6 +2,8 @@
 
 mod revocation;
 mod row;
+mod session;
+mod skeleton;
 
 use async_trait::async_trait;
 use madang_board::{MemberId, SessionId};
@@ -9,7 +11,7 @@ use madang_engine_sqlite::Statements as _;
 use madang_kernel::{Id, StoreError, Timestamp};
 use madang_member::{
     ChangeMember, ChangeOutcome, CreateMember, Member, MemberRecord, MemberStore, NewMember, Revocation,
-    RevocationCursor,
+    RevocationCursor, SessionRecord,
 };
 use rusqlite::{Connection, params};
 
@@ -22,6 +24,7 @@ const FIND_RECORD: &str = include_str!("../../sql/member/find_record.sql");
 const STORE_RECORD: &str = include_str!("../../sql/member/store_record.sql");
 const HAS_OTHER_ADMIN: &str = include_str!("../../sql/member/has_other_admin.sql");
 const HAS_ADMIN: &str = include_str!("../../sql/member/has_admin.sql");
+const STAFF: &str = include_str!("../../sql/member/staff.sql");
 
 /// Members seeded, or sessions forgotten, by one call to the writer: a slice of background work stays short.
 const SLICE_ROWS: usize = 200;
@@ -58,6 +61,14 @@ impl MemberStore for SqliteMembers {
         }
     }
 
+    async fn give_skeletons(&self, limit: usize) -> Result<usize, StoreError> {
+        self.db.write(Priority::Background, move |tx| skeleton::give(tx, limit)).await
+    }
+
+    async fn staff(&self, limit: usize) -> Result<Vec<Member>, StoreError> {
+        self.db.read(move |tx| tx.list(STAFF, [madang_engine_sqlite::limit(limit)], row::member)).await
+    }
+
     async fn find(&self, member: MemberId) -> Result<Option<Member>, StoreError> {
         self.db.read(move |tx| tx.find(FIND, [member.raw()], row::member)).await
     }
@@ -75,6 +86,22 @@ impl MemberStore for SqliteMembers {
         self.db.read(|tx| tx.one(HAS_ADMIN, [], |row| row.get(0))).await
     }
 
+    async fn add_session(&self, session: SessionRecord) -> Result<(), StoreError> {
+        self.db.write(Priority::Foreground, move |tx| session::add(tx, &session)).await
+    }
+
+    async fn sessions(&self, member: MemberId, limit: usize) -> Result<Vec<SessionRecord>, StoreError> {
+        self.db.read(move |tx| session::of_member(tx, member, limit)).await
+    }
+
+    async fn find_session(&self, session: SessionId) -> Result<Option<SessionRecord>, StoreError> {
+        self.db.read(move |tx| session::find(tx, session)).await
+    }
+
+    async fn note_seen(&self, seen: Vec<(SessionId, Timestamp)>) -> Result<(), StoreError> {
+        self.db.write(Priority::Background, move |tx| session::note_seen(tx, &seen)).await
+    }
+
     async fn end_session(&self, session: SessionId, expires_at: Timestamp) -> Result<(), StoreError> {
         self.db.write(Priority::Foreground, move |tx| revocation::end_session(tx, session, expires_at)).await
     }
@@ -88,6 +115,8 @@ impl MemberStore for SqliteMembers {
     }
 
     async fn forget_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
+        let forget = move |tx: &Tx| session::forget(tx, now, SLICE_ROWS);
+        while self.db.write(Priority::Background, forget).await? == SLICE_ROWS {}
         let mut forgotten = 0;
         loop {
             let call = move |tx: &Tx| revocation::forget_expired(tx, now, SLICE_ROWS);
@@ -100,15 +129,16 @@ impl MemberStore for SqliteMembers {
     }
 }
 
-/// False when somebody has the name.
+/// False when somebody has the name or its looks.
 fn insert(tx: &Connection, new: &NewMember) -> Result<bool, StoreError> {
-    let NewMember { member, name_key, password_hash } = new;
+    let NewMember { member, name_key, skeleton, password_hash } = new;
     let inserted = tx.run(
         INSERT,
         params![
             member.member_id.raw(),
             member.name,
             name_key,
+            skeleton,
             member.role.name(),
             password_hash,
             member.created_at.as_millis(),

@@ -14,10 +14,10 @@ use madang_hot_article::{HotService, HotStore, Progress, SiteDays};
 use madang_kernel::{Clock, IdGenerator, NodeLease, NodeLeases};
 use madang_like::{LikeService, LikeStore};
 use madang_member::{MemberService, MemberStore, SigningKeys};
-use madang_view::{GuestKey, LiveViews, ViewService, ViewStore};
+use madang_view::{GuestKey, LiveLimits, LiveViews, ViewService, ViewStore};
 
 use super::member_options;
-use crate::config::Settings;
+use crate::config::{Settings, Switch};
 
 /// The node number of a process: where it is leased, the first lease, and for how long each is.
 pub(super) struct NodeNumber {
@@ -75,6 +75,15 @@ impl<'a> Base<'a> {
 
     pub(super) fn likes(&self, store: Arc<dyn LikeStore>, articles: Arc<dyn ArticleLookup>) -> Arc<LikeService> {
         Arc::new(LikeService::new(store, articles, self.ids.clone(), self.clock.clone()))
+    }
+
+    /// Load tests, which switch limits off, have one address for all their guests.
+    pub(super) fn live_limits(&self) -> LiveLimits {
+        let network_guests_max = match self.settings.rate_limit {
+            Switch::On => self.settings.guest_views_per_network,
+            Switch::Off => u32::MAX,
+        };
+        LiveLimits { network_guests_max, ..LiveLimits::default() }
     }
 
     pub(super) fn views(

@@ -9,7 +9,7 @@ pub(crate) mod site;
 use std::time::Duration;
 
 use anyhow::bail;
-use madang_member::MemberOptions;
+use madang_member::{MemberOptions, ReservedNames};
 
 use self::site::Site;
 use crate::config::data_directory::DataDirectory;
@@ -30,6 +30,12 @@ pub(crate) fn mysql_options(cluster: &ClusterSettings) -> madang_mysql::MysqlOpt
     cluster::mysql_options(cluster)
 }
 
+/// The names in the address of the site: of `https://board.example:8443`, board and example.
+fn site_words(site_url: &str) -> Vec<String> {
+    let host = site_url.split_once("://").map_or(site_url, |(_, host)| host);
+    host.split(['.', ':', '/']).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
 fn member_options(settings: &Settings) -> MemberOptions {
     MemberOptions {
         session_ttl: Duration::from_secs(settings.session_ttl_s),
@@ -37,5 +43,7 @@ fn member_options(settings: &Settings) -> MemberOptions {
         hash_passes: settings.hash_passes,
         hash_concurrency: settings.hash_concurrency,
         hash_queue: settings.hash_queue,
+        site_words: site_words(&settings.site_url),
+        reserved_names: ReservedNames::listed(&settings.reserved_names),
     }
 }

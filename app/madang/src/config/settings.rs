@@ -6,7 +6,9 @@ use std::path::PathBuf;
 
 use jiff::tz::TimeZone;
 use madang_comment::{DEPTH_LIMIT, DepthMax};
+use madang_member::RESERVED_NAMES;
 use madang_server::TrustedProxies;
+use madang_view::LiveLimits;
 use serde::{Deserialize, Serialize};
 
 use super::cluster::ClusterSettings;
@@ -116,6 +118,10 @@ settings! {
     hash_concurrency: usize = 1, within 1..=64;
     /// Sign-ins and registrations that may wait for a hash.
     hash_queue: usize = 64, within 1..=100_000;
+    /// Names, separated by commas, that only those who run the site may take, however they are written.
+    reserved_names: String = RESERVED_NAMES.to_owned();
+    /// Guests of one network (an IPv4 address, 64 bits of an IPv6 address) whose views of one article count within ten minutes.
+    guest_views_per_network: u32 = LiveLimits::default().network_guests_max, within 1..=1_000_000;
     /// How long a stopping server waits for what is under way.
     drain_timeout_ms: u64 = 15_000, within 100..=600_000;
     /// Name of the first administrator, created at start while there is none.

@@ -36,6 +36,20 @@ pub(crate) fn start(supervisor: &Supervisor, site: &Site, settings: &Settings, m
         every(interval, stop, async move || site.backing.forget_old(&site, &settings, clock.now()).await)
     });
 
+    if let Some(members) = site.services.members.clone() {
+        supervisor.spawn("members", OnError::Restart, move |stop| {
+            let (members, mut failures) = (members.clone(), FailureLog::of("look after the members"));
+            async move {
+                // At once, and then at every interval.
+                failures.note(members.keep_up().await);
+                let work = async move || {
+                    failures.note(members.keep_up().await);
+                };
+                every(interval, stop, work).await
+            }
+        });
+    }
+
     if let Some(read) = site.services.read.clone() {
         supervisor.spawn("read-model-size", OnError::Restart, move |stop| {
             let (read, mut failures) = (read.clone(), FailureLog::of("read the size of the query model"));

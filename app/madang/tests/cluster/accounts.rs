@@ -66,6 +66,32 @@ fn what_ends_or_changes_in_one_process_does_in_the_other_within_a_minute() {
 }
 
 #[test]
+fn strangers_who_guess_at_one_process_keep_no_owner_out_of_another_on_their_own_device() {
+    let mut cluster = Cluster::prepared(&Servers::of_environment(), &["all", "all"]);
+    for process in &mut cluster.processes {
+        process.set("rate_limit=on");
+        process.set("trusted_proxies=127.0.0.1");
+    }
+    cluster.start();
+    let [one, other] = &cluster.processes[..] else { panic!("two processes") };
+    let sign_in = |process: &Process, password: &str, from: &str, cookie: &str| {
+        let body = json!({"name": ADMIN, "password": password});
+        let call = process.call("POST", "/api/v1/sessions").header("x-forwarded-for", from);
+        call.header("cookie", cookie).json(&body).send()
+    };
+    let first = sign_in(other, PASSWORD, "198.51.100.7", "none=1");
+    let device = first.headers("set-cookie").into_iter().find(|cookie| cookie.starts_with("madang_device="));
+    let device = device.expect("a note").split(';').next().expect("a value").to_owned();
+    let guesses =
+        (0..60).map(|number| sign_in(one, "wrong horse battery", &format!("192.0.2.{}", number / 5), "none=1"));
+    let tried = guesses.filter(|answer| answer.status == 401).count();
+    assert!((19..=25).contains(&tried), "{tried} of 60: twenty with the owner's own, and one a minute");
+    assert_eq!(sign_in(other, PASSWORD, "198.51.100.7", "none=1").status, 429, "strangers wait, at every process");
+    assert_eq!(sign_in(other, PASSWORD, "203.0.113.9", &device).status, 201);
+    assert_eq!(sign_in(one, PASSWORD, "203.0.113.9", &device).status, 201);
+}
+
+#[test]
 fn two_processes_share_one_bucket() {
     let mut cluster = Cluster::prepared(&Servers::of_environment(), &["all", "all"]);
     for process in &mut cluster.processes {

@@ -27,9 +27,12 @@ fn a_sign_in_gives_a_cookie_that_scripts_and_other_sites_cannot_use() {
     let session = answer.json(201);
     assert_eq!(session["member"]["name"], ADMIN);
     assert!(session["expires_at"].is_string());
-    let cookie = answer.header("set-cookie").expect("a cookie");
-    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"), "{cookie}");
-    let cookie = cookie.split(';').next().unwrap();
+    let cookies = answer.headers("set-cookie");
+    assert_eq!(cookies.len(), 2, "of the session and of the device");
+    for cookie in &cookies {
+        assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"), "{cookie}");
+    }
+    let cookie = cookies[0].split(';').next().unwrap();
     server.call("GET", "/api/v1/members/me").header("cookie", cookie).send().json(200);
     let board = json!({"slug": server.own("cookie-board"), "title": "By cookie", "comment_mode": "tree"});
     let write = || server.call("POST", "/api/v1/boards").header("cookie", cookie).json(&board);
@@ -60,13 +63,17 @@ fn unacceptable_registrations_name_the_field() {
         ("name is a number", json!({"name": 5, "password": good}), "name"),
         ("short password", json!({"name": "fine_1", "password": "1234567"}), "password"),
         ("long password", json!({"name": "fine_2", "password": "p".repeat(129)}), "password"),
+        ("common password", json!({"name": "fine_5", "password": "P@ssw0rd123"}), "password"),
+        ("one key", json!({"name": "fine_6", "password": "aaaaaaaaaaaa"}), "password"),
+        ("counting", json!({"name": "fine_7", "password": "123456789"}), "password"),
+        ("the name", json!({"name": "fine_eight", "password": "Fine_Eight1"}), "password"),
         ("no password", json!({"name": "fine_3"}), "password"),
         ("password is null", json!({"name": "fine_4", "password": null}), "password"),
     ];
     for (case, body, field) in cases {
         server.call("POST", "/api/v1/members").json(&body).send().invalid_field(field, case);
     }
-    let longest = json!({"name": "𝒜".repeat(32), "password": "🙂".repeat(128)});
+    let longest = json!({"name": "𝒜".repeat(32), "password": "🙂🌳🍀🌊".repeat(32)});
     server.call("POST", "/api/v1/members").json(&longest).send().json(201);
 }
 
@@ -88,6 +95,39 @@ fn a_name_belongs_to_one_member_however_it_is_written() {
         wrong("nobody_here", "not her password"),
         "tells nothing"
     );
+}
+
+#[test]
+fn a_name_that_looks_like_anothers_is_taken() {
+    let server = TestServer::shared();
+    server.member("adela");
+    for look_alike in ["ade1a", "adeIa", "ADELA"] {
+        let body = json!({"name": server.own(look_alike), "password": PASSWORD});
+        server.call("POST", "/api/v1/members").json(&body).send().problem(409, look_alike);
+    }
+    let other = json!({"name": server.own("adele"), "password": PASSWORD});
+    server.call("POST", "/api/v1/members").json(&other).send().json(201);
+}
+
+#[test]
+fn invisible_marks_mixed_scripts_and_reserved_names_are_refused() {
+    let server = TestServer::shared();
+    let names = [
+        "root_admin\u{fe0f}",
+        "ann\u{34f}a",
+        "аdela",
+        "Ivаn",
+        "admin",
+        "ADMIN",
+        "adrnin",
+        "r00t",
+        "운영자",
+        "_관리자_",
+    ];
+    for name in names {
+        let body = json!({"name": name, "password": PASSWORD});
+        server.call("POST", "/api/v1/members").json(&body).send().invalid_field("name", name);
+    }
 }
 
 #[test]

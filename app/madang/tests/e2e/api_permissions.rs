@@ -27,7 +27,7 @@ const DRAFT: &str = r#"{"title":"t","content":"c"}"#;
 const REASON: &str = r#"{"reason":"spam"}"#;
 
 /// The contract, in an order in which nothing is missing before it is needed.
-const CALLS: [Call; 47] = [
+const CALLS: [Call; 50] = [
     ("POST /members", r#"{"name":"new_{n}","password":"correct horse battery"}"#, 201, Who::Anybody),
     ("POST /sessions", r#"{"name":"root_admin","password":"correct horse battery"}"#, 201, Who::Anybody),
     ("GET /members/me", "", 200, Who::SignedIn),
@@ -84,6 +84,9 @@ const CALLS: [Call; 47] = [
         Who::SignedIn,
     ),
     ("GET /articles/{other_article}/like", "", 200, Who::Anybody),
+    ("GET /sessions", "", 200, Who::SignedIn),
+    ("DELETE /sessions/others", "", 204, Who::SignedIn),
+    ("DELETE /sessions/{article}", "", 404, Who::SignedIn),
     ("DELETE /sessions/current", "", 204, Who::SignedIn),
 ];
 

@@ -99,3 +99,54 @@ fn who_is_suspended_reads_and_does_not_write_until_it_is_lifted() {
     let silent = json!({"until": "2099-01-01T00:00:00Z", "reason": " "});
     server.call("PUT", &path).token(&admin).json(&silent).send().invalid_field("reason", "without a reason");
 }
+
+/// One's own sessions, as the API lists them.
+fn sessions(server: &TestServer, token: &str) -> Vec<serde_json::Value> {
+    let listed = server.call("GET", "/api/v1/sessions").token(token).send().json(200);
+    listed["items"].as_array().expect("items").clone()
+}
+
+fn sign_in_with(server: &TestServer, name: &str, agent: &str) -> String {
+    let body = json!({"name": name, "password": PASSWORD});
+    let answer = server.call("POST", "/api/v1/sessions").header("user-agent", agent).json(&body).send().json(201);
+    answer["token"].as_str().expect("a token").to_owned()
+}
+
+fn status(server: &TestServer, token: &str) -> u16 {
+    server.call("GET", "/api/v1/members/me").token(token).send().status
+}
+
+#[test]
+fn a_member_lists_and_ends_their_own_sessions() {
+    let server = TestServer::shared();
+    let (_, first) = server.member("sessions_a");
+    let name = server.own("sessions_a");
+    let (phone, laptop) = (sign_in_with(&server, &name, "Phone/1"), sign_in_with(&server, &name, "Laptop/2"));
+    let listed = sessions(&server, &phone);
+    let fields: Vec<_> = listed[0].as_object().expect("an object").keys().map(String::as_str).collect();
+    assert_eq!(fields, ["agent", "created_at", "current", "last_seen_at", "session_id"]);
+    let shown: Vec<_> = listed.iter().map(|item| (item["agent"].as_str(), item["current"] == true)).collect();
+    assert_eq!(shown[..2], [(Some("Laptop/2"), false), (Some("Phone/1"), true)]);
+    assert_eq!(listed.len(), 3);
+
+    let id =
+        |listed: &[serde_json::Value], place: usize| listed[place]["session_id"].as_str().expect("an id").to_owned();
+    let end =
+        |token: &str, session: &str| server.call("DELETE", &format!("/api/v1/sessions/{session}")).token(token).send();
+    let (_, stranger) = server.member("sessions_b");
+    end(&stranger, &id(&listed, 0)).problem(404, "another's session");
+    end(&phone, "0").problem(404, "nobody's session");
+    end(&phone, "nonsense").problem(404, "no id");
+    assert_eq!(end(&phone, &id(&listed, 0)).status, 204);
+    assert_eq!((status(&server, &laptop), status(&server, &phone)), (401, 200));
+    assert_eq!(sessions(&server, &phone).len(), 2);
+
+    assert_eq!(end(&phone, "others").status, 204);
+    assert_eq!((status(&server, &first), status(&server, &phone)), (401, 200));
+    assert_eq!(sessions(&server, &phone).len(), 1);
+    assert_eq!(status(&server, &stranger), 200, "of others nothing ends");
+    let again = sign_in_with(&server, &name, "Laptop/3");
+    assert_eq!((status(&server, &again), sessions(&server, &again).len()), (200, 2));
+    assert_eq!(end(&again, &id(&sessions(&server, &again), 0)).status, 204, "one's own too");
+    assert_eq!(status(&server, &again), 401);
+}

@@ -9,6 +9,22 @@ fn viewed(counted: bool, view_count: u64) -> Value {
     json!({"counted": counted, "view_count": view_count})
 }
 
+/// One address, a browser for each request. Limits as by default, so some requests are refused.
+#[test]
+fn one_address_counts_as_fifty_guests_however_many_browsers_it_claims() {
+    let server = Start::fresh().set("rate_limit", "on").start();
+    let article = server.article_id(&server.general(), &server.sign_in(ADMIN));
+    let path = format!("/api/v1/articles/{article}/views");
+    let answers =
+        (0..700).map(|browser| server.call("POST", &path).header("user-agent", &format!("b {browser}")).send());
+    let answered: Vec<Value> = answers.filter(|answer| answer.status == 200).map(|answer| answer.json(200)).collect();
+    let counted = answered.iter().filter(|answer| answer["counted"] == true).count();
+    println!("700 browsers of one address: {} answered, {counted} counted", answered.len());
+    assert!(answered.len() >= 90, "{} were answered", answered.len());
+    assert_eq!(counted, 50);
+    assert_eq!(server.get(&path).json(200), json!({"view_count": 50}));
+}
+
 #[test]
 fn a_viewer_counts_once_in_ten_minutes() {
     let server = TestServer::shared();

@@ -91,7 +91,8 @@ async fn http_1_and_http_2_are_spoken_and_browsers_are_told_to_stay_with_tls() {
     let request = Request::post(format!("https://{HOST}/api/v1/sessions")).header("content-type", "application/json");
     let answer = http2.send_request(request.body(Full::<bytes::Bytes>::from(body)).unwrap()).await.unwrap();
     assert_eq!(answer.status(), 201);
-    assert!(answer.headers()["set-cookie"].to_str().unwrap().contains("Secure"));
+    let stored = answer.headers()["set-cookie"].to_str().unwrap();
+    assert!(stored.starts_with("__Host-madang_session=") && stored.contains("Secure"), "{stored}");
     let cookie = answer.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
     assert!(answer.into_body().collect().await.unwrap().to_bytes().starts_with(b"{"));
 

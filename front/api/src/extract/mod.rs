@@ -6,6 +6,7 @@ mod any_text;
 mod body;
 mod client_address;
 mod condition;
+mod guesser;
 mod idempotency;
 mod json;
 mod list_query;
@@ -15,6 +16,7 @@ mod viewer;
 
 pub(crate) use client_address::ClientAddress;
 pub(crate) use condition::{IfMatch, IfNoneMatch};
+pub(crate) use guesser::SignInFrom;
 pub(crate) use idempotency::IdempotencyKey;
 pub(crate) use json::{Json, OptionalJson};
 pub(crate) use list_query::{ActQuery, CommentCursorText, ListQuery, ReportQuery, ScrollQuery};

@@ -2,7 +2,7 @@
 
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
-use madang_board::{ArticleId, BoardId, CommentId, MemberId, ReportId};
+use madang_board::{ArticleId, BoardId, CommentId, MemberId, ReportId, SessionId};
 use serde::de::DeserializeOwned;
 
 use crate::ApiError;
@@ -34,6 +34,10 @@ impl Names for MemberId {
 
 impl Names for ReportId {
     const WHAT: &'static str = "report";
+}
+
+impl Names for SessionId {
+    const WHAT: &'static str = "session";
 }
 
 /// A board and a member in one path.

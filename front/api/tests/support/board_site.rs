@@ -14,7 +14,7 @@ use madang_event::Envelope;
 use madang_hot_article::{HotService, SiteDays};
 use madang_kernel::{IdGenerator, NodeId, NodeLease, SystemClock};
 use madang_like::LikeService;
-use madang_member::{MemberOptions, MemberService, Moderated, Moderation};
+use madang_member::{Client, MemberOptions, MemberService, Moderated, Moderation};
 use madang_memory::MemoryReadModel;
 use madang_messaging::AfterCommit;
 use madang_server::RequestPolicy;
@@ -97,7 +97,7 @@ impl BoardSite {
         articles.ensure_first_board().await.unwrap();
         let board = articles.boards().await.unwrap()[0].board.board_id.to_string();
         members.register_with_role("root", PASSWORD, Role::Admin).await.unwrap();
-        let admin = format!("Bearer {}", members.sign_in("root", PASSWORD).await.unwrap().token);
+        let admin = format!("Bearer {}", members.sign_in("root", PASSWORD, Client::default()).await.unwrap().token);
         let router = madang_api::router(ApiState {
             sessions: members.sessions(),
             members: Some(members.clone()),
@@ -119,13 +119,13 @@ impl BoardSite {
     /// Registers a member and returns their token.
     pub(crate) async fn member(&self, name: &str) -> String {
         self.members.register(name, PASSWORD).await.unwrap();
-        self.members.sign_in(name, PASSWORD).await.unwrap().token
+        self.members.sign_in(name, PASSWORD, Client::default()).await.unwrap().token
     }
 
     /// Registers a member with a role; returns their id and what they send as `Authorization`.
     pub(crate) async fn register(&self, name: &str, role: Role) -> (String, String) {
         let member = self.members.register_with_role(name, PASSWORD, role).await.unwrap();
-        let token = self.members.sign_in(name, PASSWORD).await.unwrap().token;
+        let token = self.members.sign_in(name, PASSWORD, Client::default()).await.unwrap().token;
         (member.member_id.to_string(), format!("Bearer {token}"))
     }
 

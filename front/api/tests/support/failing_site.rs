@@ -21,7 +21,7 @@ use madang_kernel::{
 use madang_like::LikeService;
 use madang_member::{
     ChangeMember, ChangeOutcome, CreateMember, Member, MemberOptions, MemberRecord, MemberService, MemberStore,
-    NewMember, Revocation, RevocationCursor,
+    NewMember, Revocation, RevocationCursor, SessionRecord,
 };
 use madang_server::{PartState, Readiness, RequestPolicy};
 use madang_view::{GuestKey, ViewConfig, ViewService};
@@ -177,6 +177,12 @@ impl MemberStore for Store {
     async fn create_many(&self, _: Vec<NewMember>) -> Result<u64, StoreError> {
         self.fail()
     }
+    async fn give_skeletons(&self, _: usize) -> Result<usize, StoreError> {
+        self.fail()
+    }
+    async fn staff(&self, _: usize) -> Result<Vec<Member>, StoreError> {
+        self.fail()
+    }
     async fn find(&self, _: MemberId) -> Result<Option<Member>, StoreError> {
         self.fail()
     }
@@ -187,6 +193,18 @@ impl MemberStore for Store {
         self.fail()
     }
     async fn has_admin(&self) -> Result<bool, StoreError> {
+        self.fail()
+    }
+    async fn add_session(&self, _: SessionRecord) -> Result<(), StoreError> {
+        self.fail()
+    }
+    async fn sessions(&self, _: MemberId, _: usize) -> Result<Vec<SessionRecord>, StoreError> {
+        self.fail()
+    }
+    async fn find_session(&self, _: SessionId) -> Result<Option<SessionRecord>, StoreError> {
+        self.fail()
+    }
+    async fn note_seen(&self, _: Vec<(SessionId, Timestamp)>) -> Result<(), StoreError> {
         self.fail()
     }
     async fn end_session(&self, _: SessionId, _: Timestamp) -> Result<(), StoreError> {

@@ -29,6 +29,14 @@ impl Answer {
         self.headers.get(name).map(|value| value.to_str().unwrap()).unwrap_or_default()
     }
 
+    /// A cookie that is set, as a browser sends it back.
+    pub(crate) fn cookie(&self, name: &str) -> String {
+        let all = self.headers.get_all("set-cookie").iter().map(|value| value.to_str().unwrap());
+        let found =
+            all.map(|cookie| cookie.split(';').next().unwrap()).find(|pair| pair.split('=').next() == Some(name));
+        found.unwrap_or_else(|| panic!("no cookie {name}")).to_owned()
+    }
+
     /// The body, which must be JSON.
     pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))

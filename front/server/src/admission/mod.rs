@@ -103,7 +103,7 @@ where
         let matched = request.extensions().get::<MatchedPath>().cloned();
         let route = matched.as_ref().map(MatchedPath::as_str);
         let limiter = state.policy.limiter.as_ref();
-        let decided = limiter.map(|limiter| (limiter, limiter.decide(&request, route, &state.policy.trusted_proxies)));
+        let decided = limiter.map(|limiter| (limiter, limiter.decide(&request, &state.policy.trusted_proxies)));
         let question = match decided {
             None | Some((_, Decision::Admitted)) => None,
             Some((limiter, Decision::Ask(question))) => Some((limiter.clone(), question)),

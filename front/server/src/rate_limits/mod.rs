@@ -1,8 +1,9 @@
-//! Rate limits: token buckets by address for everybody, by member for writes, by account for guesses. What a limit costs a
-//! read is one look-up in a table in memory; where processes share their buckets, a round trip for every
+//! Rate limits: token buckets by address for everybody, by member for writes, by account, network and device for guesses
+//! (`guesses.rs`). What a limit costs a read is one look-up in a table in memory; where processes share their buckets, a round trip for every
 //! write and for one read in [`READS_PORTION`].
 
 mod buckets;
+mod guesses;
 mod shared;
 
 use std::fmt;
@@ -11,12 +12,13 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::http::{Method, Request};
+use axum::http::Request;
 use ipnet::Ipv6Net;
-use madang_board::MemberId;
+use madang_board::{MemberId, SessionId};
 use madang_kernel::{Clock, Id};
 
 pub use self::buckets::{Bucket, Buckets, MemoryBuckets, Taken};
+pub use self::guesses::Guesser;
 use self::shared::Portions;
 pub use self::shared::{Portion, SharedBuckets};
 use crate::{Rejection, TrustedProxies, client_address};
@@ -35,10 +37,14 @@ pub struct RateLimits {
     pub reads: Bucket,
     /// Writes from one address, whoever is signed in.
     pub writes: Bucket,
-    /// Sign-ins from one address.
+    /// Passwords of whichever accounts that strangers try from one network.
     pub sign_ins: Bucket,
-    /// Passwords of one account that are checked, from wherever: sign-ins, and changes of the password.
+    /// Passwords of one account that strangers try from one network.
+    pub sign_ins_of_name_and_network: Bucket,
+    /// Passwords of one account that strangers try, from wherever.
     pub sign_ins_of_name: Bucket,
+    /// Passwords of an account that are tried on a device on which it signed in before, or within a session of it.
+    pub sign_ins_of_device: Bucket,
     /// Registrations from one address.
     pub sign_ups: Bucket,
     /// Writes of one member.
@@ -53,7 +59,9 @@ impl Default for RateLimits {
             reads: Bucket::per_second(50, 500),
             writes: Bucket::per_second(10, 100),
             sign_ins: Bucket::per_hour(120, 20),
+            sign_ins_of_name_and_network: Bucket::per_hour(30, 10),
             sign_ins_of_name: Bucket::per_hour(60, 20),
+            sign_ins_of_device: Bucket::per_hour(30, 10),
             sign_ups: Bucket::per_hour(20, 5),
             member_writes: Bucket::per_second(2, 60),
             new_member_writes: Bucket::per_hour(600, 20),
@@ -106,7 +114,10 @@ enum BucketOwner<'a> {
     Writes(IpAddr),
     SignIns(IpAddr),
     SignUps(IpAddr),
+    NameFrom(&'a str, IpAddr),
     Name(&'a str),
+    Device(u64),
+    Session(SessionId),
     Member(MemberId),
 }
 
@@ -118,7 +129,11 @@ impl BucketOwner<'_> {
             Self::Writes(address) => format!("writes:{address}"),
             Self::SignIns(address) => format!("sign-ins:{address}"),
             Self::SignUps(address) => format!("sign-ups:{address}"),
+            // The address first: it holds no letter that could end it early.
+            Self::NameFrom(name, address) => format!("name-from:{address}:{name}"),
             Self::Name(name) => format!("name:{name}"),
+            Self::Device(device) => format!("device:{device}"),
+            Self::Session(session) => format!("session:{session}"),
             Self::Member(member) => format!("member:{member}"),
         }
     }
@@ -151,14 +166,11 @@ impl Limiter {
     }
 
     /// Whether a request may go on, by the address it comes from.
-    pub(crate) fn decide<B>(&self, request: &Request<B>, route: Option<&str>, trusted: &TrustedProxies) -> Decision {
+    pub(crate) fn decide<B>(&self, request: &Request<B>, trusted: &TrustedProxies) -> Decision {
         let address = network(client_address(request.extensions(), request.headers(), trusted));
         let limits = &self.0.limits;
         if request.method().is_safe() {
             return self.take(BucketOwner::Reads(address), limits.reads, READS_PORTION);
-        }
-        if request.method() == Method::POST && matches!(route, Some("/api/v1/sessions" | "/sign-in")) {
-            return self.take(BucketOwner::SignIns(address), limits.sign_ins, 1);
         }
         self.take(BucketOwner::Writes(address), limits.writes, 1)
     }
@@ -167,11 +179,6 @@ impl Limiter {
     /// like any other, and none of the few registrations.
     pub async fn admit_sign_up(&self, address: IpAddr) -> Result<(), Rejection> {
         self.settle(self.take(BucketOwner::SignUps(network(address)), self.0.limits.sign_ups, 1)).await
-    }
-
-    /// Whether a password of the account with this key may be checked: at a sign-in, and wherever else it is asked for.
-    pub async fn admit_password_check(&self, name_key: &str) -> Result<(), Rejection> {
-        self.settle(self.take(BucketOwner::Name(name_key), self.0.limits.sign_ins_of_name, 1)).await
     }
 
     /// Whether a member may write.
@@ -254,7 +261,9 @@ mod tests {
             reads: TWO,
             writes: TWO,
             sign_ins: TWO,
-            sign_ins_of_name: TWO,
+            sign_ins_of_name_and_network: TWO,
+            sign_ins_of_name: Bucket::per_hour(1, 3),
+            sign_ins_of_device: TWO,
             sign_ups: TWO,
             member_writes: Bucket::per_hour(1, 4),
             new_member_writes: TWO,
@@ -262,20 +271,18 @@ mod tests {
         (Limiter::new(tight, MemoryBuckets::default(), clock.clone()), clock)
     }
 
-    fn admitted(limiter: &Limiter, method: &str, route: &str, from: &str) -> bool {
+    fn admitted(limiter: &Limiter, method: &str, from: &str) -> bool {
         let mut request = Request::builder().method(method).uri("/").body(Body::empty()).unwrap();
         request.extensions_mut().insert(Peer(from.parse().unwrap()));
-        matches!(limiter.decide(&request, Some(route), &TrustedProxies::default()), Decision::Admitted)
+        matches!(limiter.decide(&request, &TrustedProxies::default()), Decision::Admitted)
     }
 
     #[test]
     fn an_address_has_a_bucket_for_each_kind_of_request() {
         let (limiter, _) = limiter();
-        for (method, route) in
-            [("GET", "/api/v1/boards"), ("PUT", "/api/v1/articles/{article_id}"), ("POST", "/api/v1/sessions")]
-        {
-            let admitted = |from| admitted(&limiter, method, route, from);
-            assert!(admitted("192.0.2.1") && admitted("192.0.2.1") && !admitted("192.0.2.1"), "{method} {route}");
+        for method in ["GET", "PUT"] {
+            let admitted = |from| admitted(&limiter, method, from);
+            assert!(admitted("192.0.2.1") && admitted("192.0.2.1") && !admitted("192.0.2.1"), "{method}");
             assert!(admitted("192.0.2.2"), "another address has its own");
         }
     }
@@ -292,7 +299,7 @@ mod tests {
     #[test]
     fn a_customers_network_is_one_address() {
         let (limiter, _) = limiter();
-        let admitted = |from| admitted(&limiter, "GET", "/api/v1/boards", from);
+        let admitted = |from| admitted(&limiter, "GET", from);
         assert!(admitted("2001:db8::1") && admitted("2001:db8::2") && !admitted("2001:db8::3"));
         assert!(admitted("2001:db8:0:1::1"));
     }
@@ -314,11 +321,40 @@ mod tests {
         assert_eq!(writes().await, 2, "four, of which two are spent");
     }
 
+    fn stranger(from: &str) -> Guesser {
+        Guesser::Stranger(from.parse().unwrap())
+    }
+
     #[tokio::test]
-    async fn every_account_has_a_bucket_for_guesses() {
+    async fn strangers_guess_as_often_as_their_network_and_the_account_allow() {
         let (limiter, _) = limiter();
-        let tried = async |name| limiter.admit_password_check(name).await.is_ok();
-        assert!(tried("anna").await && tried("anna").await && !tried("anna").await && tried("ben").await);
+        let tried = async |name, from| limiter.admit_password_check(name, stranger(from)).await.is_ok();
+        assert!(tried("anna", "192.0.2.1").await && tried("anna", "192.0.2.1").await);
+        assert!(!tried("anna", "192.0.2.1").await, "two from one network");
+        assert!(!tried("ben", "192.0.2.1").await, "and two of all accounts together");
+        assert!(tried("anna", "192.0.2.2").await, "a third from another");
+        assert!(!tried("anna", "192.0.2.3").await, "and no more from wherever");
+        assert!(tried("ben", "192.0.2.3").await, "another account has its own");
+    }
+
+    #[tokio::test]
+    async fn one_house_is_one_network_to_whoever_guesses() {
+        let (limiter, _) = limiter();
+        let tried = async |from| limiter.admit_password_check("anna", stranger(from)).await.is_ok();
+        assert!(tried("2001:db8::1").await && tried("2001:db8::2").await && !tried("2001:db8::3").await);
+    }
+
+    #[tokio::test]
+    async fn strangers_use_up_nothing_of_a_devices_guesses() {
+        let (limiter, _) = limiter();
+        for number in 0..50 {
+            let _ = limiter.admit_password_check("anna", stranger(&format!("192.0.2.{number}"))).await;
+        }
+        assert!(limiter.admit_password_check("anna", stranger("198.51.100.1")).await.is_err());
+        let tried = async |guesser| limiter.admit_password_check("anna", guesser).await.is_ok();
+        let (device, session) = (Guesser::Device(7), Guesser::Session(SessionId::from_raw(7)));
+        assert!(tried(device).await && tried(device).await && !tried(device).await, "it has a bucket of its own");
+        assert!(tried(session).await && tried(Guesser::Device(8)).await);
     }
 
     /// A common bucket of so many tokens that never fills; away when there is none. Counts who asks.
@@ -341,7 +377,7 @@ mod tests {
     fn common(tokens: Option<u32>, own: Bucket) -> (Limiter, Arc<Common>) {
         let common = Arc::new(Common(Mutex::new((tokens, 0))));
         let clock = Arc::new(ManualClock::at(Timestamp::from_millis(1_800_000_000_000)));
-        let limits = RateLimits { reads: own, sign_ins_of_name: own, ..RateLimits::default() };
+        let limits = RateLimits { reads: own, sign_ins_of_device: own, ..RateLimits::default() };
         (Limiter::sharing(limits, MemoryBuckets::default(), common.clone(), clock), common)
     }
 
@@ -350,7 +386,7 @@ mod tests {
         let mut admitted = 0;
         for _ in 0..count {
             let request = Request::builder().uri("/").body(Body::empty()).unwrap();
-            let decision = limiter.decide(&request, None, &TrustedProxies::default());
+            let decision = limiter.decide(&request, &TrustedProxies::default());
             admitted += usize::from(limiter.settle(decision).await.is_ok());
         }
         admitted
@@ -362,7 +398,7 @@ mod tests {
         assert_eq!(reads(&limiter, 100).await, 60);
         let asked = common.0.lock().unwrap().1;
         assert_eq!(asked, 3 + 40, "25, 25, 10, and nothing for each of the rest");
-        assert!(limiter.admit_password_check("anna").await.is_err());
+        assert!(limiter.admit_password_check("anna", Guesser::Device(7)).await.is_err());
     }
 
     #[tokio::test]
@@ -375,7 +411,7 @@ mod tests {
     async fn a_flood_is_refused_without_asking() {
         let (limiter, common) = common(Some(1_000), Bucket::per_hour(1, 2));
         for _ in 0..50 {
-            let _ = limiter.admit_password_check("anna").await;
+            let _ = limiter.admit_password_check("anna", Guesser::Device(7)).await;
         }
         assert_eq!(common.0.lock().unwrap().1, 2);
     }

@@ -8,6 +8,7 @@ use maud::{Markup, PreEscaped, html};
 use super::ArticlePage;
 use crate::comments::{self, CommentForm};
 use crate::layout::{sign_in_path, token_field};
+use crate::member::badge;
 use crate::preferences::Lang;
 use crate::state::Web;
 use crate::texts;
@@ -57,6 +58,7 @@ fn facts(web: &Web, visit: &Visit, shown: &ArticlePage, head: &ArticleHead) -> M
                     bdi itemprop="name" { (head.writer.name) }
                 }
             }
+            (badge(web, visit, head.writer.member_id))
             span { (web.time.whole(head.created_at)) meta itemprop="datePublished" content=(head.created_at); }
             @if head.version > 1 { span { (t.edited) " " (web.time.short(head.modified_at)) } }
             meta itemprop="dateModified" content=(head.modified_at);

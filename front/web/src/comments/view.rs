@@ -13,6 +13,7 @@ use crate::error::suspended;
 use crate::form::{Problems, area};
 use crate::idempotency::idempotency_field;
 use crate::layout::{sign_in_path, token_field};
+use crate::member::badge;
 use crate::state::Web;
 use crate::texts;
 use crate::visit::Visit;
@@ -67,6 +68,7 @@ pub(super) fn item(web: &Web, visit: &Visit, shown: &ShownComment, board: &Board
                                 bdi itemprop="name" { (writer.name) }
                             }
                         }
+                        (badge(web, visit, writer.member_id))
                         a.quiet href={ "/articles/" (comment.article_id) "?thread=" (id) "#c" (id) } rel="nofollow" {
                             (web.time.short(comment.created_at))
                         }

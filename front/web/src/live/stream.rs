@@ -14,13 +14,15 @@ use madang_board::{ArticleId, CommentId};
 use serde::{Deserialize, Serialize};
 
 use super::{Changes, Subscription};
-use crate::error::{OrRefuse as _, Refused, WebError};
+use crate::error::{Limit, OrRefuse as _, Refused, WebError};
 use crate::query::LenientQuery;
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
 
 /// At most one event in this time: what changes faster arrives together.
 const PAUSE: Duration = Duration::from_millis(200);
+/// When a reader who has too many streams open may try again: another page may be closed by then.
+const STREAM_RETRY_AFTER: Duration = Duration::from_secs(60);
 /// A line now and then, so that proxies and dead connections are noticed.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
@@ -64,7 +66,7 @@ pub(crate) async fn stream(
     headers: HeaderMap,
 ) -> Result<Response, Refused> {
     let id: ArticleId = id.parse().map_err(|_| WebError::NotFound).or_refuse(&web, &visit)?;
-    let held = web.streams.open(visit.network()).ok_or(WebError::TooMany).or_refuse(&web, &visit)?;
+    let held = web.streams.open(visit.network()).ok_or(WebError::TooMany { limit: Limit::Requests, retry_after: STREAM_RETRY_AFTER }).or_refuse(&web, &visit)?;
     // Followed before the state is read: what changes in between is sent twice rather than never.
     let subscription = web.site.live.subscribe(id).ok_or(WebError::Unavailable).or_refuse(&web, &visit)?;
     let (sent, update) = present(&web, id).await.or_refuse(&web, &visit)?;

@@ -6,7 +6,7 @@ mod written;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use madang_board::MemberId;
+use madang_board::{MemberId, Role};
 use madang_kernel::PageSize;
 use madang_member::{Member, Suspension};
 use maud::{Markup, html};
@@ -101,14 +101,24 @@ async fn page(
     Ok(reply::page(visit, status, whole(web, visit, &page)))
 }
 
+/// What tells those who run the site from those who took a name like theirs; nothing for everybody else.
+pub(crate) fn badge(web: &Web, visit: &Visit, member: MemberId) -> Markup {
+    let role = web.site.members.shown_role(member);
+    html! { @if role > Role::Member { span.badge { (supervise::role_name(visit.texts(), role)) } } }
+}
+
 fn facts(web: &Web, visit: &Visit, member: &Member) -> Markup {
     let t = visit.texts();
     html! {
         h1 { bdi { (member.name) } }
         p.facts {
-            span { (supervise::role_name(t, member.role)) }
+            @if member.role > Role::Member { (badge(web, visit, member.member_id)) }
+            @else { span { (supervise::role_name(t, member.role)) } }
             span { (t.member_since) " " (web.time.day(member.created_at)) }
-            @if visit.is(member.member_id) { a href="/password" { (t.change_password) } }
+            @if visit.is(member.member_id) {
+                a href="/password" { (t.change_password) }
+                a href="/sessions" { (t.sessions) }
+            }
         }
         (suspension(web, visit, member))
     }

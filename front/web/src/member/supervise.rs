@@ -6,7 +6,7 @@ use axum::response::Response;
 use madang_board::rules::{About, Action};
 use madang_board::{MemberId, REASON_MAX_CHARS, Role};
 use madang_kernel::Timestamp;
-use madang_member::{Member, MemberError};
+use madang_member::{Member, MemberError, PASSWORD_MAX_CHARS};
 use maud::{Markup, html};
 
 use super::page;
@@ -33,6 +33,15 @@ pub(crate) async fn set_role(
     let visit = &posted.visit;
     let session = posted.session().or_refuse(&web, visit)?;
     let (id, role) = role_asked(&posted, &id).or_refuse(&web, visit)?;
+    if !visit.may(Action::GiveRole, About::NOTHING) {
+        return Err(WebError::Forbidden.refuse(&web, visit));
+    }
+    posted.admit_own_password(&web, session).await?;
+    let is_own = web.site.members.is_own_password(session, posted.fields.text("own_password")).await;
+    if !is_own.or_refuse(&web, visit)? {
+        let problems = Problems::field("own_password", visit.texts().own_password_wrong);
+        return page(&web, visit, id, StatusCode::UNPROCESSABLE_ENTITY, &problems, None).await.or_refuse(&web, visit);
+    }
     match web.site.members.set_role(&session.actor, id, role).await {
         Ok(_) => {
             let there = reply::see_other(&format!("/members/{id}"));
@@ -91,7 +100,7 @@ pub(super) fn supervision(web: &Web, visit: &Visit, member: &Member, problems: &
         @if !visit.is(member.member_id) && visit.may(Action::Suspend(member.role), About::NOTHING) {
             (suspension_form(visit, member, is_suspended, problems))
         }
-        @if visit.has(Role::Admin) { (role_form(visit, member)) }
+        @if visit.has(Role::Admin) { (role_form(visit, member, problems)) }
     }
 }
 
@@ -133,8 +142,17 @@ fn suspension_form(visit: &Visit, member: &Member, is_suspended: bool, problems:
     }
 }
 
-fn role_form(visit: &Visit, member: &Member) -> Markup {
+fn role_form(visit: &Visit, member: &Member, problems: &Problems) -> Markup {
     let t = visit.texts();
+    let password = Line {
+        name: "own_password",
+        label: t.own_password,
+        hint: Some(t.own_password_hint),
+        kind: "password",
+        autocomplete: "current-password",
+        max_chars: PASSWORD_MAX_CHARS,
+        ..Line::default()
+    };
     html! {
         section aria-labelledby="role-title" {
             h2 #role-title { (t.change_role) }
@@ -150,6 +168,7 @@ fn role_form(visit: &Visit, member: &Member) -> Markup {
                             }
                         }
                     }
+                    (password.show(problems))
                     p.buttons { button.button { (t.change_role) } }
                 }
             }

@@ -46,7 +46,14 @@ async fn nothing_that_moderators_and_reporters_write_does_either() {
     let site = TestSite::open().await;
     let ann = site.member("ann").await;
     let moderator = site.with_role("mo", Role::Moderator).await;
-    let member = site.state.members.sign_in("ann", "correct horse").await.unwrap().member.member_id;
+    let member = site
+        .state
+        .members
+        .sign_in("ann", "correct horse", madang_member::Client::default())
+        .await
+        .unwrap()
+        .member
+        .member_id;
     for text in TEXTS {
         let article = ann.write("general", text, text).await;
         let comment = format!("/comments/{}", ann.comment(&article, text, "").await);

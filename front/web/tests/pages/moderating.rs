@@ -5,7 +5,14 @@ use madang_board::Role;
 use crate::support::{Person, TestSite};
 
 async fn id_of(site: &TestSite, name: &str) -> String {
-    site.state.members.sign_in(name, "correct horse").await.unwrap().member.member_id.to_string()
+    site.state
+        .members
+        .sign_in(name, "correct horse", madang_member::Client::default())
+        .await
+        .unwrap()
+        .member
+        .member_id
+        .to_string()
 }
 
 /// The path of the first form that settles a report.
@@ -128,7 +135,8 @@ async fn who_is_suspended_reads_and_is_told_why_they_cannot_write() {
     let comment = [("form_token", token.as_str()), ("content", "still here")];
     let refused = ann.post_with(&format!("{article}/comments"), &ours, &comment).await;
     assert!(refused.assert(403).text().starts_with(until), "{}", refused.text());
-    root.submit(&page, &format!("{page}/role"), &[("role", "moderator")]).await.assert(409).says("suspended");
+    let promoted = [("role", "moderator"), ("own_password", "correct horse")];
+    root.submit(&page, &format!("{page}/role"), &promoted).await.assert(409).says("suspended");
     moderator.get(&page).await.says("Lift the suspension");
     let lifted = moderator.submit(&page, &form, &[]).await;
     lifted.assert(200).says("can write again").is_silent_about("Lift the suspension");

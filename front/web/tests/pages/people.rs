@@ -2,6 +2,7 @@
 
 use crate::support::{PASSWORD, TestSite};
 use madang_board::Role;
+use madang_member::Client;
 use madang_server::{Bucket, Limiter, MemoryBuckets, RateLimits};
 
 #[tokio::test]
@@ -47,6 +48,49 @@ async fn wrong_names_and_passwords_come_back_with_the_name() {
 }
 
 #[tokio::test]
+async fn those_who_run_the_site_wear_a_badge_and_their_look_alikes_none() {
+    let site = TestSite::open().await;
+    let (root, ann) = (site.with_role("root", Role::Admin).await, site.member("ann").await);
+    let article = root.write("general", "Rules", "Be kind.").await;
+    ann.comment(&article, "Yes.", "").await;
+    let shown = ann.get(&article).await;
+    assert_eq!(shown.text().matches("class=\"badge\"").count(), 1, "the administrator's, on the article");
+    root.comment(&article, "Good.", "").await;
+    let shown = ann.get(&article).await;
+    assert_eq!(shown.text().matches(">Administrator<").count(), 2, "and on a comment");
+    ann.get("/members/1").await.assert(404);
+    let taken = site.guest().post("/sign-up", &[("name", "moderat0r"), ("password", PASSWORD)]).await;
+    taken.assert(422).says("is reserved for those who run the site");
+}
+
+#[tokio::test]
+async fn a_member_sees_where_they_are_signed_in_and_ends_it() {
+    let site = TestSite::open().await;
+    let laptop = site.member("ann").await;
+    let phone = site.guest();
+    let fields = [("name", "ann"), ("password", PASSWORD)];
+    let headers = [("sec-fetch-site", "same-origin"), ("user-agent", "Phone/1 <b>")];
+    phone.post_with("/sign-in", &headers, &fields).await.leads_to();
+    let page = laptop.get("/sessions").await;
+    page.assert(200).says("Phone/1 &lt;b&gt;").says("this one").says("Sign out everywhere else");
+    let id = |page: &str| {
+        let others = page.split("Sign out there").next().unwrap();
+        others.rsplit("action=\"/sessions/").next().unwrap().split('"').next().unwrap().to_owned()
+    };
+    let path = format!("/sessions/{}", id(&page.text()));
+    site.member("ben").await.submit("/sessions", &path, &[]).await.assert(404);
+    phone.get("/sessions").await.assert(200);
+    assert_eq!(laptop.submit("/sessions", &path, &[]).await.leads_to(), "/sessions");
+    phone.get("/sessions").await.assert(401);
+    laptop.get("/sessions").await.assert(200).is_silent_about("Phone/1");
+
+    phone.post_with("/sign-in", &headers, &fields).await.leads_to();
+    assert_eq!(laptop.submit("/sessions", "/sessions/others", &[]).await.leads_to(), "/sessions");
+    phone.get("/sessions").await.assert(401);
+    site.guest().get("/sessions").await.assert(401);
+}
+
+#[tokio::test]
 async fn the_token_makes_one_administrator_and_is_then_used() {
     let site = TestSite::open().await;
     let guest = site.guest();
@@ -67,8 +111,8 @@ async fn the_token_makes_one_administrator_and_is_then_used() {
     };
     let (ann, bob) = tokio::join!(try_as("ann"), try_as("bob"));
     assert_eq!((ann, bob), (303, 410));
-    assert_eq!(site.state.members.sign_in("ann", PASSWORD).await.unwrap().member.role, Role::Admin);
-    assert!(site.state.members.sign_in("bob", PASSWORD).await.is_err());
+    assert_eq!(site.state.members.sign_in("ann", PASSWORD, Client::default()).await.unwrap().member.role, Role::Admin);
+    assert!(site.state.members.sign_in("bob", PASSWORD, Client::default()).await.is_err());
     guest.get("/setup").await.assert(410);
     let again = guest.post("/setup", &[("token", "right"), ("name", "cat"), ("password", PASSWORD)]).await;
     again.assert(410);
@@ -136,7 +180,7 @@ async fn past_a_limit_people_are_told_in_a_page_why_and_until_when() {
     guest.post("/sign-in", &wrong).await.assert(401);
     let korean = site.guest().speaking("ko");
     let refused = korean.post("/sign-in", &wrong).await;
-    refused.assert(429).says("<html lang=\"ko\"").says("로그인을 너무 많이 시도했습니다. 2분 뒤에 다시 시도해 주세요.");
+    refused.assert(429).says("<html lang=\"ko\"").says("비밀번호를 너무 많이 시도했습니다.");
     assert!(refused.header("content-type").starts_with("text/html"));
     assert!((100..=120).contains(&refused.header("retry-after").parse::<u64>().unwrap()));
     assert!(refused.header("ratelimit").starts_with("\"default\";r=0;t="));
@@ -167,11 +211,17 @@ async fn administrators_make_boards_and_give_roles() {
     let taken = root.submit("/admin", "/admin/boards", &board).await;
     taken.assert(422).says("Another board has this short name").says("value=\"news\"");
 
-    let id = site.state.members.sign_in("ann", PASSWORD).await.unwrap().member.member_id;
+    let id =
+        site.state.members.sign_in("ann", PASSWORD, madang_member::Client::default()).await.unwrap().member.member_id;
     let page = format!("/members/{id}");
     site.guest().get(&page).await.assert(200).says("<bdi>ann</bdi>").is_silent_about("<select");
     let role = format!("{page}/role");
-    assert_eq!(root.submit(&page, &role, &[("role", "moderator")]).await.leads_to(), page);
+    for wrong in ["", "wrong horse"] {
+        let refused = root.submit(&page, &role, &[("role", "moderator"), ("own_password", wrong)]).await;
+        refused.assert(422).says("This is not your password.");
+    }
+    let own = ("own_password", PASSWORD);
+    assert_eq!(root.submit(&page, &role, &[("role", "moderator"), own]).await.leads_to(), page);
     root.get(&page).await.says("<option value=\"moderator\" selected>");
     root.submit(&page, &role, &[("role", "king")]).await.assert(400);
     ann.submit(&page, &role, &[("role", "admin")]).await.assert(403);

@@ -8,7 +8,7 @@ use madang_board::{MemberId, Role, SessionId};
 use madang_kernel::{StoreError, Timestamp};
 use madang_member::{
     ChangeMember, ChangeOutcome, CreateMember, Member, MemberRecord, MemberStore, NewMember, Revocation,
-    RevocationCursor, Standing,
+    RevocationCursor, SessionRecord, Standing,
 };
 
 #[derive(Default)]
@@ -21,6 +21,8 @@ pub(crate) struct MemoryMembers {
 #[derive(Default)]
 struct Kept {
     members: Vec<(String, MemberRecord)>,
+    skeletons: Vec<String>,
+    sessions: Vec<SessionRecord>,
     revocations: Vec<Revocation>,
 }
 
@@ -35,10 +37,12 @@ impl MemoryMembers {
 
 impl Kept {
     fn create(&mut self, new: NewMember) -> CreateMember {
-        if self.members.iter().any(|(name_key, _)| *name_key == new.name_key) {
+        let is_taken = self.members.iter().any(|(name_key, _)| *name_key == new.name_key);
+        if is_taken || self.skeletons.contains(&new.skeleton) {
             return CreateMember::NameTaken;
         }
-        let NewMember { member, name_key, password_hash } = new;
+        let NewMember { member, name_key, skeleton, password_hash } = new;
+        self.skeletons.push(skeleton);
         self.members.push((name_key, MemberRecord { member, password_hash, standing: Standing::default() }));
         CreateMember::Created
     }
@@ -53,6 +57,16 @@ impl MemberStore for MemoryMembers {
     async fn create_many(&self, new: Vec<NewMember>) -> Result<u64, StoreError> {
         let mut kept = self.kept()?;
         Ok(new.into_iter().filter(|new| kept.create(new.clone()) == CreateMember::Created).count() as u64)
+    }
+
+    async fn give_skeletons(&self, _limit: usize) -> Result<usize, StoreError> {
+        Ok(0)
+    }
+
+    async fn staff(&self, limit: usize) -> Result<Vec<Member>, StoreError> {
+        let kept = self.kept()?;
+        let staff = kept.members.iter().filter(|(_, known)| known.member.role > Role::Member);
+        Ok(staff.take(limit).map(|(_, known)| known.member.clone()).collect())
     }
 
     async fn find(&self, member: MemberId) -> Result<Option<Member>, StoreError> {
@@ -87,6 +101,29 @@ impl MemberStore for MemoryMembers {
 
     async fn has_admin(&self) -> Result<bool, StoreError> {
         Ok(self.kept()?.members.iter().any(|(_, known)| known.member.role == Role::Admin))
+    }
+
+    async fn add_session(&self, session: SessionRecord) -> Result<(), StoreError> {
+        self.kept()?.sessions.insert(0, session);
+        Ok(())
+    }
+
+    async fn sessions(&self, member: MemberId, limit: usize) -> Result<Vec<SessionRecord>, StoreError> {
+        let kept = self.kept()?;
+        Ok(kept.sessions.iter().filter(|session| session.member_id == member).take(limit).cloned().collect())
+    }
+
+    async fn find_session(&self, session: SessionId) -> Result<Option<SessionRecord>, StoreError> {
+        Ok(self.kept()?.sessions.iter().find(|kept| kept.session_id == session).cloned())
+    }
+
+    async fn note_seen(&self, seen: Vec<(SessionId, Timestamp)>) -> Result<(), StoreError> {
+        for (session, at) in seen {
+            for kept in self.kept()?.sessions.iter_mut().filter(|kept| kept.session_id == session) {
+                kept.last_seen_at = kept.last_seen_at.max(at);
+            }
+        }
+        Ok(())
     }
 
     async fn end_session(&self, session_id: SessionId, expires_at: Timestamp) -> Result<(), StoreError> {

@@ -31,7 +31,7 @@ use madang_member::{MemberService, Moderation};
 use madang_messaging::InstanceId;
 use madang_mysql::{MysqlImport, MysqlLeases, MysqlModeration};
 use madang_redis::{RankedHot, RedisLiveViews, RedisReadModel};
-use madang_view::{GuestKey, LiveLimits, ViewService};
+use madang_view::{GuestKey, ViewService};
 use madang_web::LiveHub;
 use tracing::warn;
 
@@ -126,7 +126,7 @@ impl<'a> Opening<'a> {
 
     fn views(&self, lookup: &Arc<dyn ArticleLookup>) -> Option<Arc<ViewService>> {
         let store = self.stores.views.clone()?;
-        let live = RedisLiveViews::new(self.servers.redis.clone(), self.base.guests.clone(), LiveLimits::default());
+        let live = RedisLiveViews::new(self.servers.redis.clone(), self.base.guests.clone(), self.base.live_limits());
         Some(self.base.views(store, lookup.clone(), Arc::new(live)))
     }
 

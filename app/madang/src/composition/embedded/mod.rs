@@ -103,7 +103,8 @@ impl<'a> Opening<'a> {
     }
 
     fn views(&self, articles: &Arc<ArticleService>) -> Arc<ViewService> {
-        let live = MemoryLiveViews::new(&ViewConfig::default(), &self.base.guests);
+        let config = ViewConfig { live: self.base.live_limits(), ..ViewConfig::default() };
+        let live = MemoryLiveViews::new(&config, &self.base.guests);
         self.base.views(self.stores.views.clone(), articles.clone(), Arc::new(live))
     }
 

@@ -1,0 +1,4 @@
+-- Uses: primary key of session.
+SELECT session_id, member_id, created_at, last_seen_at, expires_at, passwords, agent
+FROM session
+WHERE session_id = ?1

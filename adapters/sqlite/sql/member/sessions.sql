@@ -1,0 +1,6 @@
+-- The newest sessions of a member. Uses: session_by_member.
+SELECT session_id, member_id, created_at, last_seen_at, expires_at, passwords, agent
+FROM session
+WHERE member_id = ?1
+ORDER BY session_id DESC
+LIMIT ?2
