@@ -27,8 +27,11 @@ impl Home {
     /// An empty site.
     pub(crate) fn new() -> Self {
         let directory = tempfile::tempdir().expect("a directory");
-        std::fs::write(directory.path().join("home.toml"), "rate_limit = \"off\"\nscheduling_delay_max_ms = 60000\n")
-            .expect("a configuration");
+        std::fs::write(
+            directory.path().join("home.toml"),
+            "rate_limit = \"off\"\nscheduling_delay_max_ms = 60000\noperations_listen = \"public\"\n",
+        )
+        .expect("a configuration");
         Self { directory, address: String::new(), child: None }
     }
 

@@ -7,16 +7,16 @@ use crate::driver::Driver;
 use crate::server::{PASSWORD, Start, TestServer};
 
 #[tokio::test]
-async fn from_the_set_up_link_to_signing_out() {
+async fn from_the_set_up_token_to_signing_out() {
     let driver = Driver::start();
     let directory = tempfile::tempdir().unwrap();
     let server = Start::in_directory(directory.path()).start();
     let told: Vec<String> = (0..4).map(|_| server.line()).collect();
-    let link = told[3].split_once(&server.address).expect("a link to this server").1.to_owned();
+    let token = told[3].split_once("/setup and enter the token ").expect("a token for this server").1.to_owned();
     let browser = Browser::open(&driver, &server.address, Kind::default()).await;
 
-    browser.go(&link).await.fill("#f-name", "first_admin").await.fill("#f-password", PASSWORD).await;
-    browser.press("form.write button").await.see_text(".who", "first_admin").await;
+    browser.go("/setup").await.fill("#f-token", &token).await.fill("#f-name", "first_admin").await;
+    browser.fill("#f-password", PASSWORD).await.press("form.write button").await.see_text(".who", "first_admin").await;
     browser.see_text(".notice", "You are the administrator").await.see_text("#health-title", "Health").await;
     browser.fill("#f-slug", "trees").await.fill("#f-title", "Trees").await;
     browser.run("document.querySelector('#f-mode').value = 'tree'").await;
