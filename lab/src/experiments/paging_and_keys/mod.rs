@@ -212,14 +212,7 @@ async fn counts(conn: &mut Conn, count: u64) -> anyhow::Result<Counts> {
     Ok(counts)
 }
 
-fn finding(
-    count: u64,
-    filled: Duration,
-    pages: &Pages,
-    anywhere: &Asked,
-    counts: &Counts,
-    costs: &[Cost],
-) -> Finding {
+fn finding(count: u64, filled: Duration, pages: &Pages, anywhere: &Asked, counts: &Counts, costs: &[Cost]) -> Finding {
     let (mut off, mut on) = (Asked::default(), anywhere.clone());
     for (paging, _, asked) in pages {
         if *paging == Paging::Blocks { on.add(asked) } else { off.add(asked) }
@@ -236,7 +229,8 @@ fn finding(
         side.figures.insert(format!("row_{name}_bytes"), size);
     }
     let mut finding = Finding::new(off, on);
-    finding.charts = vec![depth_chart(count, pages), counts_chart(count, counts), rates_chart(costs), sizes_chart(costs)];
+    finding.charts =
+        vec![depth_chart(count, pages), counts_chart(count, counts), rates_chart(costs), sizes_chart(costs)];
     finding.notes.push(format!(
         "{count} rows of one board, made by the server in {:.0} s; each page was compared with the rows it must hold.",
         filled.as_secs_f64()
