@@ -28,6 +28,7 @@ public class Tail {
         settings.setProperty("topic.prefix", "lab");
         settings.setProperty("snapshot.mode", "no_data");
         settings.setProperty("include.schema.changes", "false");
+        settings.setProperty("tombstones.on.delete", "false");
         // Its default of half a second is for throughput; the Lab asks for latency.
         settings.setProperty("poll.interval.ms", "1");
         settings.setProperty("converter.schemas.enable", "false");
