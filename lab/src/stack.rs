@@ -254,7 +254,8 @@ mod tests {
 
     #[test]
     fn a_stack_of_an_earlier_xtask_has_no_replicas() {
-        let (_dir, stack) = stack(r#"{"mysql_password": "s", "servers": [{"name": "kafka-1", "port": 3, "process": null}]}"#);
+        let (_dir, stack) =
+            stack(r#"{"mysql_password": "s", "servers": [{"name": "kafka-1", "port": 3, "process": null}]}"#);
         assert_eq!(stack.options().unwrap().arguments(), ["up", "--brokers", "1"]);
     }
 }

@@ -11,7 +11,7 @@ use redis::aio::{ConnectionLike, MultiplexedConnection};
 use redis::cluster::ClusterClient;
 use redis::cluster_async::ClusterConnection;
 use redis::cluster_routing::{Route, RoutingInfo, SingleNodeRoutingInfo, SlotAddr};
-use redis::{AsyncConnectionConfig, Client, IntoConnectionInfo, Pipeline, RedisResult, Value};
+use redis::{AsyncConnectionConfig, Client, Cmd, IntoConnectionInfo, Pipeline, RedisResult, Value};
 use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::Instant;
 use tracing::{info, warn};
@@ -32,6 +32,8 @@ const PIPELINE_MAX: usize = 512;
 /// sent to and fro (MOVED, ASK) and told to try again until the last of its keys has moved, so three are not enough. redis-rs
 /// doubles its pause with each of them, and 2^57 would no longer fit where it does so.
 const CLUSTER_RETRIES: u32 = 32;
+/// Between two attempts of a command whose slot moves, in milliseconds, at most.
+const MOVING_PAUSE_MS: u64 = 8;
 /// Parts of a cluster that are left alone one by one: a node that is away does not keep callers from the others.
 const PARTS: usize = 64;
 
@@ -163,12 +165,30 @@ impl Redis {
 }
 
 fn is_unknown_script(answer: &RedisResult<Value>) -> bool {
+    has_meaning(answer, Meaning::UnknownScript)
+}
+
+fn has_meaning(answer: &RedisResult<Value>, what: Meaning) -> bool {
     let error = match answer {
         Ok(Value::ServerError(error)) => error.clone().into(),
         Ok(_) => return false,
         Err(error) => error.clone(),
     };
-    meaning(&error) == Meaning::UnknownScript
+    meaning(&error) == what
+}
+
+/// Sends a command until its slot has come to rest. redis-rs follows redirections itself, but asks for leave (ASKING) in a
+/// request of its own: on a shared connection another command may use that up, as often as the connection is busy. What is
+/// redirected was not done, so it can be sent again; the caller's time-out ends it.
+async fn settled(connection: &mut ClusterConnection, cmd: &Cmd, route: &SingleNodeRoutingInfo) -> RedisResult<Value> {
+    loop {
+        let answer = connection.route_command(cmd.clone(), RoutingInfo::SingleNode(route.clone())).await;
+        if !has_meaning(&answer, Meaning::Moving) {
+            return answer;
+        }
+        // Not all at once, or they disturb one another again.
+        tokio::time::sleep(Duration::from_millis(rand::random_range(1..=MOVING_PAUSE_MS))).await;
+    }
 }
 
 impl Inner {
@@ -277,8 +297,7 @@ impl Inner {
                 SingleNodeRoutingInfo::SpecificNode(Route::with_key(commands[group[0]].tag.as_str(), SlotAddr::Master));
             async move {
                 let answers = if let [index] = group {
-                    let routing = RoutingInfo::SingleNode(route);
-                    vec![self.in_time(connection.route_command(commands[*index].cmd.clone(), routing)).await]
+                    vec![self.in_time(settled(&mut connection, &commands[*index].cmd, &route)).await]
                 } else {
                     let pipeline = pipeline(group.iter().map(|index| &commands[*index]));
                     let answers = connection.route_pipeline(pipeline, 0, group.len(), route);
@@ -315,8 +334,11 @@ impl Inner {
     /// Notes a failure of a command on the connection of that number.
     fn failed(&self, error: &redis::RedisError, number: u64, part: usize) -> Failure {
         let what = meaning(error);
-        if matches!(what, Meaning::Defect | Meaning::UnknownScript) {
-            return Failure::Defect(error.to_string());
+        match what {
+            Meaning::Defect | Meaning::UnknownScript => return Failure::Defect(error.to_string()),
+            // Everybody answers, and the next command may find the slot at its new place.
+            Meaning::Moving => return Failure::Away(error.to_string()),
+            Meaning::Lost | Meaning::Refused => {}
         }
         let now = self.now_ms();
         let Part { left_alone_until, silent_since } = &self.parts[part];

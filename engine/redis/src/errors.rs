@@ -50,6 +50,8 @@ pub(crate) enum Meaning {
     Lost,
     /// The server answers, but not with what was asked for.
     Refused,
+    /// The slot of the keys is moving between nodes, which all answer; nothing was done.
+    Moving,
     /// It will fail again.
     Defect,
 }
@@ -58,13 +60,9 @@ pub(crate) fn meaning(error: &RedisError) -> Meaning {
     match error.kind() {
         ErrorKind::Server(ServerErrorKind::NoScript) => Meaning::UnknownScript,
         ErrorKind::Server(
-            ServerErrorKind::BusyLoading
-            | ServerErrorKind::TryAgain
-            | ServerErrorKind::ClusterDown
-            | ServerErrorKind::MasterDown
-            | ServerErrorKind::Moved
-            | ServerErrorKind::Ask,
+            ServerErrorKind::BusyLoading | ServerErrorKind::ClusterDown | ServerErrorKind::MasterDown,
         ) => Meaning::Refused,
+        ErrorKind::Server(ServerErrorKind::TryAgain | ServerErrorKind::Moved | ServerErrorKind::Ask) => Meaning::Moving,
         // A server that became a replica: the address may lead to another by now.
         ErrorKind::Server(ServerErrorKind::ReadOnly)
         | ErrorKind::Io

@@ -81,7 +81,9 @@ impl Part {
     /// The commands it is made of.
     pub(crate) fn needs(self) -> &'static [Need] {
         match self {
-            Self::Mysql | Self::MysqlReplica => &[("mariadbd", "mariadb-server"), ("mariadb-install-db", "mariadb-server")],
+            Self::Mysql | Self::MysqlReplica => {
+                &[("mariadbd", "mariadb-server"), ("mariadb-install-db", "mariadb-server")]
+            }
             Self::Redis | Self::RedisCluster => &[("redis-server", "redis-server"), ("redis-cli", "redis-tools")],
             Self::Kafka => &[("java", "default-jre-headless"), ("mvn", "maven")],
             Self::Nginx => &[("nginx", "nginx-light")],

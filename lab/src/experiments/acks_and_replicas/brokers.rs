@@ -195,7 +195,8 @@ impl Topic {
     fn send(&self, numbers: std::ops::Range<u64>) -> anyhow::Result<()> {
         for number in numbers {
             let payload = number.to_string();
-            let record: BaseRecord<'_, (), _, _> = BaseRecord::with_opaque_to(&self.name, Box::new(number)).payload(&payload);
+            let record: BaseRecord<'_, (), _, _> =
+                BaseRecord::with_opaque_to(&self.name, Box::new(number)).payload(&payload);
             self.producer.send(record).map_err(|(error, _)| error)?;
         }
         Ok(())
@@ -271,7 +272,8 @@ async fn make(brokers: &str, topic: &str, leader: i32, min_insync: &str) -> anyh
     let others: Vec<i32> = (1..=3).filter(|broker| *broker != leader).collect();
     let replicas = [[&[leader][..], &others].concat()];
     let replicas: Vec<&[i32]> = replicas.iter().map(Vec::as_slice).collect();
-    let wanted = [NewTopic::new(topic, 1, TopicReplication::Variable(&replicas)).set("min.insync.replicas", min_insync)];
+    let wanted =
+        [NewTopic::new(topic, 1, TopicReplication::Variable(&replicas)).set("min.insync.replicas", min_insync)];
     for made in admin(brokers)?.create_topics(&wanted, &AdminOptions::new()).await? {
         made.map_err(|(topic, error)| anyhow::anyhow!("{topic} was not made: {error}"))?;
     }

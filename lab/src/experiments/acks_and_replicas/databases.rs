@@ -98,7 +98,8 @@ impl<'a> Pair<'a> {
             let applied: Option<String> = replica.query_first("SELECT @@gtid_slave_pos").await?;
             let semi: Option<(String, String)> =
                 primary.query_first("SHOW GLOBAL STATUS LIKE 'Rpl_semi_sync_master_clients'").await?;
-            let has_replica = self.replication == Replication::Asynchronous || semi.is_some_and(|(_, count)| count != "0");
+            let has_replica =
+                self.replication == Replication::Asynchronous || semi.is_some_and(|(_, count)| count != "0");
             if written == applied && has_replica && is_running(&mut replica).await? {
                 return Ok(replica.disconnect().await?);
             }

@@ -34,7 +34,9 @@ impl Link {
             let mut joined = JoinSet::new();
             while let Ok((near, _)) = listener.accept().await {
                 joined.spawn(async move {
-                    let Ok(far) = TcpStream::connect(SocketAddr::from((Ipv4Addr::LOCALHOST, target))).await else { return };
+                    let Ok(far) = TcpStream::connect(SocketAddr::from((Ipv4Addr::LOCALHOST, target))).await else {
+                        return;
+                    };
                     let _ = (near.set_nodelay(true), far.set_nodelay(true));
                     let ((from_near, to_near), (from_far, to_far)) = (near.into_split(), far.into_split());
                     tokio::select! {

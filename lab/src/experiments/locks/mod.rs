@@ -270,7 +270,8 @@ fn repetitions(cells: &[Cell]) -> Chart {
         value: number(cell.retries + cell.deadlocks) / number(cell.counted).max(1.0),
         protected: true,
     });
-    let title = "Attempts thrown away for each increment: conflicts of the optimistic, deadlocks of the shared".to_owned();
+    let title =
+        "Attempts thrown away for each increment: conflicts of the optimistic, deadlocks of the shared".to_owned();
     Chart::Bars { title, unit: "attempts", logarithmic: true, bars: bars.collect() }
 }
 

@@ -1,5 +1,6 @@
 //! `log-tailing`: polling, immediate publication, or tailing the binary log.
 
+mod debezium;
 mod naive;
 mod outbox;
 mod programs;
@@ -14,10 +15,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use crate::durations::number;
-use crate::{Bar, Chart, Experiment, Finding, Lab, Side, Wiring};
+use crate::{Bar, Chart, Experiment, Finding, Lab, Scale, Side, Wiring};
 pub use programs::{LogReader, LogWriter};
 use run::{Program, Ran};
 use user::READER;
+
+/// How often Debezium is killed: it takes seconds to be back.
+const PEER_KILLS: u64 = 2;
 
 /// The experiment.
 pub struct LogTailing;
@@ -30,6 +34,8 @@ enum Way {
     State,
     ImmediateAndState,
     Tail,
+    /// Tailing by Debezium's engine: a peer, on neither side.
+    Debezium,
 }
 
 impl Way {
@@ -42,6 +48,7 @@ impl Way {
             Self::State => "polling by state",
             Self::ImmediateAndState => "immediate, and polling by state",
             Self::Tail => "tailing the binary log",
+            Self::Debezium => "Debezium (peer)",
         }
     }
 
@@ -54,6 +61,7 @@ impl Way {
             Self::Cursor => &[Program::Reader("cursor")],
             Self::State => &[Program::Reader("state")],
             Self::Tail => &[Program::Reader("tail")],
+            Self::Debezium => &[Program::Debezium],
             Self::Immediate => &[Program::Writer],
             Self::ImmediateAndState => &[Program::Writer, Program::Sweeper],
         }
@@ -107,8 +115,16 @@ impl Experiment for LogTailing {
             lab.progress(format!("{}: {} of {} lost", way.name(), one.judged.lost, one.judged.committed));
             ran.push(one);
         }
+        let mut finding = finding(&ran);
+        if lab.scale == Scale::Full {
+            lab.progress("Debezium as the peer");
+            match run::run(lab, &server, Way::Debezium, length, PEER_KILLS).await {
+                Ok(peer) => add_peer(&mut finding, &ran, &peer),
+                Err(why) => finding.notes.push(format!("Debezium's engine did not run here: {why:#}.")),
+            }
+        }
         READER.drop(&server).await?;
-        Ok(finding(&ran))
+        Ok(finding)
     }
 }
 
@@ -116,19 +132,7 @@ fn finding(ran: &[Ran]) -> Finding {
     let mut finding = Finding::new(side(ran, false), side(ran, true));
     let kills = ran.iter().filter(|one| one.way.is_protected()).map(|one| one.kills).sum();
     finding.faults.insert("SIGKILL".to_owned(), kills);
-    finding.charts = vec![
-        bars("Committed and never published", "%", false, ran.iter(), |one| {
-            100.0 * number(one.judged.lost) / number(one.judged.committed).max(1.0)
-        }),
-        bars("From COMMIT to publication, median", "ms", true, ran.iter(), |one| one.latency.median_ms()),
-        bars("From COMMIT to publication, 99th percentile", "ms", true, ran.iter(), |one| {
-            one.latency.p99_ms()
-        }),
-        bars("Statements that the way itself costs the database", "per second", false, ran.iter(), |one| {
-            one.statements_per_s
-        }),
-        bars("Rows read by the database for it", "per second", false, ran.iter(), |one| one.rows_read_per_s),
-    ];
+    finding.charts = charts(ran);
     finding.notes.push(
         "Of eight transactions one commits up to 150 ms late, so ids and commits have different orders. Latency is that of the \
          undisturbed first half of each run; in the second half processes were killed (SIGKILL) and started again at once. \
@@ -141,6 +145,36 @@ fn finding(ran: &[Ran]) -> Finding {
         list(ran, |one| one.judged.doubled)
     ));
     finding
+}
+
+fn charts(ran: &[Ran]) -> Vec<Chart> {
+    vec![
+        bars("Committed and never published", "%", false, ran.iter(), |one| {
+            100.0 * number(one.judged.lost) / number(one.judged.committed).max(1.0)
+        }),
+        bars("From COMMIT to publication, median", "ms", true, ran.iter(), |one| one.latency.median_ms()),
+        bars("From COMMIT to publication, 99th percentile", "ms", true, ran.iter(), |one| one.latency.p99_ms()),
+        bars("Statements that the way itself costs the database", "per second", false, ran.iter(), |one| {
+            one.statements_per_s
+        }),
+        bars("Rows read by the database for it", "per second", false, ran.iter(), |one| one.rows_read_per_s),
+    ]
+}
+
+/// Shows a peer beside the others; it is counted on neither side.
+fn add_peer(finding: &mut Finding, ran: &[Ran], peer: &Ran) {
+    finding.charts = charts(&[ran, std::slice::from_ref(peer)].concat());
+    finding.notes.push(format!(
+        "Debezium's engine (2.7, embedded, poll.interval.ms = 1) read the same log as a peer, killed {} times: {} of {} events \
+         lost, {} published again; median {:.1} ms, 99th percentile {:.1} ms, {:.1} statements a second.",
+        peer.kills,
+        peer.judged.lost,
+        peer.judged.committed,
+        peer.judged.doubled,
+        peer.latency.median_ms(),
+        peer.latency.p99_ms(),
+        peer.statements_per_s
+    ));
 }
 
 fn side(ran: &[Ran], protected: bool) -> Side {
@@ -170,7 +204,8 @@ fn bars<'a>(
     ran: impl Iterator<Item = &'a Ran>,
     value: fn(&Ran) -> f64,
 ) -> Chart {
-    let bar = |one: &Ran| Bar { label: one.way.name().to_owned(), value: value(one), protected: one.way.is_protected() };
+    let bar =
+        |one: &Ran| Bar { label: one.way.name().to_owned(), value: value(one), protected: one.way.is_protected() };
     Chart::Bars { title: title.to_owned(), unit, logarithmic, bars: ran.map(bar).collect() }
 }
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use mysql_async::prelude::Queryable as _;
 use mysql_async::{Conn, TxOpts};
-use rand::rngs::StdRng;
 use rand::RngExt as _;
+use rand::rngs::StdRng;
 
 /// Accounts whose changes are told.
 pub(super) const ACCOUNTS: u32 = 200;

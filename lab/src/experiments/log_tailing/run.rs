@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use madang_kernel::{Clock as _, SystemClock};
 use mysql_async::Conn;
 use mysql_async::prelude::Queryable as _;
@@ -20,7 +20,7 @@ use tokio::task::JoinSet;
 use super::outbox::{self, Event};
 use super::published::{Judged, Published};
 use super::tail::Place;
-use super::{READER, Way};
+use super::{READER, Way, debezium};
 use crate::Lab;
 use crate::durations::Durations;
 use crate::scratch::Scratch;
@@ -29,7 +29,7 @@ use crate::scratch::Scratch;
 const WRITERS: u64 = 8;
 /// Between two transactions of a writer, in milliseconds.
 const PAUSE_MS: u64 = 10;
-/// When nothing new has come for so long, nothing will.
+/// How long nothing new comes before nothing will.
 const QUIET: Duration = Duration::from_millis(2_500);
 /// How long publications may take to come in at most.
 const DRAIN_MAX: Duration = Duration::from_secs(60);
@@ -64,6 +64,8 @@ struct Publishers<'a> {
     scratch: &'a Scratch,
     reader_url: String,
     state: PathBuf,
+    /// Debezium's, where it runs.
+    jars: Option<PathBuf>,
     published: Shared<Published>,
     commits: Commits,
     /// By what each runs.
@@ -81,6 +83,8 @@ pub(super) enum Program {
     Sweeper,
     /// Writes, and publishes what it wrote.
     Writer,
+    /// Reads the binary log by Debezium's engine.
+    Debezium,
 }
 
 impl Publishers<'_> {
@@ -95,6 +99,10 @@ impl Publishers<'_> {
                 if program == Program::Sweeper {
                     command.args(["--min-age-ms", &MIN_AGE_MS.to_string()]);
                 }
+            }
+            Program::Debezium => {
+                let jars = self.jars.as_ref().context("its jars are not there")?;
+                command = debezium::command(jars, &self.reader_url, self.scratch.name(), &self.state)?;
             }
             Program::Writer => {
                 let marking = format!("{}/{}", self.reader_url, self.scratch.name());
@@ -121,6 +129,18 @@ impl Publishers<'_> {
         });
         self.children.push((program, child));
         Ok(())
+    }
+
+    /// Writes events until one of them is published: who starts with an empty memory reads from the moment it connects.
+    async fn wait_until_it_reads(&self, conn: &mut Conn) -> anyhow::Result<()> {
+        let (until, mut chance) = (Instant::now() + DRAIN_MAX, StdRng::seed_from_u64(self.lab.seed));
+        while lock(&self.published).count() == 0 {
+            ensure!(Instant::now() < until, "it published nothing within {} s", DRAIN_MAX.as_secs());
+            outbox::write(conn, &mut chance).await?;
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+        conn.query_drop("DELETE FROM outbox").await?;
+        Ok(conn.query_drop("FLUSH USER_STATISTICS").await?)
     }
 
     /// Kills one process without warning, and starts it again.
@@ -152,11 +172,16 @@ impl Publishers<'_> {
             if now != count {
                 (count, since) = (now, Instant::now());
             }
-            if has_all || since.elapsed() > QUIET || Instant::now() > until {
+            if has_all || since.elapsed() > self.quiet() || Instant::now() > until {
                 return;
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
+    }
+
+    /// When nothing new has come for so long, nothing will; Debezium, once killed, is away for longer.
+    fn quiet(&self) -> Duration {
+        if self.way == Way::Debezium { QUIET * 10 } else { QUIET }
     }
 
     async fn end(mut self) -> anyhow::Result<Published> {
@@ -189,6 +214,7 @@ pub(super) async fn run(lab: &Lab, server: &str, way: Way, length: Duration, kil
         scratch: &scratch,
         reader_url,
         state,
+        jars: if way == Way::Debezium { Some(debezium::jars().await?) } else { None },
         published: Shared::default(),
         commits: Commits::default(),
         children: Vec::new(),
@@ -197,6 +223,9 @@ pub(super) async fn run(lab: &Lab, server: &str, way: Way, length: Duration, kil
     };
     for program in way.programs() {
         publishers.start(*program)?;
+    }
+    if way == Way::Debezium {
+        publishers.wait_until_it_reads(&mut admin).await?;
     }
     let began = Instant::now();
     let mut load = Load::start(&scratch, &publishers, lab.seed).await?;
@@ -265,12 +294,7 @@ impl Load {
     }
 }
 
-async fn write(
-    mut conn: Conn,
-    mut chance: StdRng,
-    stop: Arc<AtomicBool>,
-    commits: Commits,
-) -> anyhow::Result<()> {
+async fn write(mut conn: Conn, mut chance: StdRng, stop: Arc<AtomicBool>, commits: Commits) -> anyhow::Result<()> {
     while !stop.load(Ordering::Relaxed) {
         let event = outbox::write(&mut conn, &mut chance).await?;
         lock(&commits).insert(event.id, Instant::now());

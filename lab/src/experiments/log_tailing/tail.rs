@@ -82,11 +82,8 @@ fn publish(rows: &RowsEventData<'_>, table: &TableMapEvent<'_>) -> anyhow::Resul
     }
     for row in rows.rows(table) {
         if let (_, Some(mut after)) = row? {
-            let event = Event {
-                id: value(&mut after, 0)?,
-                account: value(&mut after, 1)?,
-                version: value(&mut after, 2)?,
-            };
+            let event =
+                Event { id: value(&mut after, 0)?, account: value(&mut after, 1)?, version: value(&mut after, 2)? };
             println!("{}", event.line());
         }
     }

@@ -63,21 +63,25 @@ impl Key {
         }
     }
 
-    fn next(self, ids: &IdGenerator) -> anyhow::Result<Value> {
+    fn next(self, ids: &IdGenerator, number: u32) -> anyhow::Result<Value> {
         Ok(match self {
             // The server gives it.
             Self::AutoIncrement => Value::NULL,
             Self::Snowflake => Value::Int(ids.next::<EventId>(ShardId::for_name("rows"))?.raw()),
-            Self::UuidV7 => Value::Bytes(uuid_v7(SystemClock.now().as_millis(), rand::random()).to_vec()),
+            Self::UuidV7 => Value::Bytes(uuid_v7(SystemClock.now().as_millis(), number, rand::random()).to_vec()),
             Self::UuidV4 => Value::Bytes(uuid_v4(rand::random()).to_vec()),
         })
     }
 }
 
-/// A UUID whose first 48 bits are milliseconds, so that it sorts by time (RFC 9562).
-fn uuid_v7(unix_ms: i64, random: u128) -> [u8; 16] {
+/// A UUID whose first 48 bits are milliseconds, and whose next 32 count, so that also those of one millisecond rise (RFC 9562,
+/// 6.2, method 1); the rest is chance.
+fn uuid_v7(unix_ms: i64, number: u32, random: u64) -> [u8; 16] {
     let time = u128::try_from(unix_ms).unwrap_or(0) << 80;
-    with_version((time | (random & ((1 << 80) - 1))).to_be_bytes(), 7)
+    let rest = (u128::from(number) << 42) | u128::from(random >> 22);
+    // Twelve bits of the rest stand before the two of the variant.
+    let (before, behind) = (rest >> 62, rest & ((1 << 62) - 1));
+    with_version((time | (before << 64) | behind).to_be_bytes(), 7)
 }
 
 /// A UUID of nothing but chance.
@@ -102,10 +106,12 @@ pub(super) async fn insert(conn: &mut Conn, scratch: &Scratch, key: Key, rows: u
     let placeholders = vec!["(?, ?)"; usize::try_from(STATEMENT_ROWS)?].join(",");
     let statement = conn.prep(format!("INSERT INTO {table} (id, text) VALUES {placeholders}")).await?;
     let began = Instant::now();
+    let mut number = 0;
     for _ in 0..rows / STATEMENT_ROWS {
         let mut values = Vec::with_capacity(placeholders.len());
         for _ in 0..STATEMENT_ROWS {
-            values.push(key.next(&ids)?);
+            values.push(key.next(&ids, number)?);
+            number += 1;
             values.push(TEXT.into());
         }
         conn.exec_drop(&statement, values).await?;
@@ -123,12 +129,14 @@ mod tests {
 
     #[test]
     fn uuids_carry_their_version_and_those_of_time_sort_by_it() {
-        for random in [0, 1, u128::MAX] {
-            let (four, seven) = (uuid_v4(random), uuid_v7(1_700_000_000_000, random));
+        for random in [0, 1, u64::MAX] {
+            let four = uuid_v4(u128::from(random) << 64 | u128::from(random));
+            let seven = uuid_v7(1_700_000_000_000, u32::MAX, random);
             assert_eq!((four[6] >> 4, seven[6] >> 4), (4, 7));
             assert_eq!((four[8] >> 6, seven[8] >> 6), (0b10, 0b10));
         }
-        assert!(uuid_v7(1_700_000_000_000, u128::MAX) < uuid_v7(1_700_000_000_001, 0));
-        assert_eq!(uuid_v7(0x0001_0203_0405, 0)[..6], [0, 1, 2, 3, 4, 5]);
+        assert!(uuid_v7(1_700_000_000_000, u32::MAX, u64::MAX) < uuid_v7(1_700_000_000_001, 0, 0));
+        assert!(uuid_v7(1_700_000_000_000, 4, u64::MAX) < uuid_v7(1_700_000_000_000, 5, 0));
+        assert_eq!(uuid_v7(0x0001_0203_0405, 0, 0)[..6], [0, 1, 2, 3, 4, 5]);
     }
 }

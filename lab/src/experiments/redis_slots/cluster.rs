@@ -139,7 +139,13 @@ impl Cluster {
 fn claims(nodes: &str) -> BTreeSet<String> {
     let claim = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
-        [words.get(..1), words.get(6..7), words.get(8..)].into_iter().flatten().flatten().copied().collect::<Vec<_>>().join(" ")
+        [words.get(..1), words.get(6..7), words.get(8..)]
+            .into_iter()
+            .flatten()
+            .flatten()
+            .copied()
+            .collect::<Vec<_>>()
+            .join(" ")
     };
     nodes.lines().map(claim).collect()
 }

@@ -158,7 +158,7 @@ async fn naive_at_rest(lab: &Lab, client: &naive::Client, calls_each: u32) -> Ca
         calls.note("MULTI", &client.write(account, 1, 1).await);
         calls.note("script", &client.deposit(account, 1).await);
         calls.note("MGET", &client.read(account).await);
-        if number % 200 == 0 {
+        if number % 1_000 == 0 {
             lab.progress(format!("without hash tags: {} calls, {} errors", calls.made, calls.errors()));
         }
     }
@@ -172,7 +172,7 @@ async fn protected_at_rest(lab: &Lab, client: &protected::Client, calls_each: u3
         calls.note("MULTI", &client.write(account, 1, 1).await);
         calls.note("script", &client.deposit(account, 1).await);
         calls.note("MGET", &client.read(account).await);
-        if number % 200 == 0 {
+        if number % 1_000 == 0 {
             lab.progress(format!("with hash tags: {} calls, {} errors", calls.made, calls.errors()));
         }
     }

@@ -20,8 +20,8 @@ use crate::durations::{Durations, ms, number};
 use crate::{Bar, Chart, Experiment, Finding, Lab, Series, Side, Wiring};
 use reader::Reader;
 use record::{Fate, Record};
-use writer::Writer;
 pub use writer::OpenTransaction;
+use writer::Writer;
 
 /// Records of one transaction.
 const RECORDS: u64 = 5;
@@ -223,12 +223,7 @@ impl<'a> Trial<'a> {
         Ok(given.context("readers were held back for too long")?.saturating_duration_since(written))
     }
 
-    async fn finding(
-        self,
-        ended: Ended,
-        abandoned: Vec<Abandoned>,
-        taken_over: Durations,
-    ) -> anyhow::Result<Finding> {
+    async fn finding(self, ended: Ended, abandoned: Vec<Abandoned>, taken_over: Durations) -> anyhow::Result<Finding> {
         // A last record that both must get: whatever lies before it has been given or never will be.
         let (last, topic, brokers) = (self.numbers(1), self.topic.clone(), self.brokers.clone());
         let (written, number_of_last) = (last.end, last.start);
@@ -247,7 +242,9 @@ impl<'a> Trial<'a> {
         }
         let mut finding = Finding::new(off, on);
         finding.faults.insert("SIGKILL".to_owned(), sigkills);
-        finding.charts.push(offsets("High watermark, last stable offset and both readers", first_ms(&ended.samples, 1_500.0)));
+        finding
+            .charts
+            .push(offsets("High watermark, last stable offset and both readers", first_ms(&ended.samples, 1_500.0)));
         if let Some(longest) = abandoned.last() {
             let title = format!("A transaction left open, time-out {} s", longest.timeout_s);
             finding.charts.push(offsets(&title, &longest.samples));

@@ -28,7 +28,7 @@ pub(super) struct Writer {
 impl Writer {
     /// One that writes outside of transactions.
     pub(super) fn plain(brokers: &str, topic: &str) -> anyhow::Result<Self> {
-        Self::new(config(brokers), topic)
+        Self::new(&config(brokers), topic)
     }
 
     /// One that writes in transactions. Whoever had the id before is fenced off, and what it left open is aborted.
@@ -38,12 +38,12 @@ impl Writer {
         config.set("transaction.timeout.ms", timeout.as_millis().to_string());
         // Below the time-out of the transaction, as librdkafka demands.
         config.set("message.timeout.ms", timeout.as_millis().to_string());
-        let writer = Self::new(config, topic)?;
+        let writer = Self::new(&config, topic)?;
         writer.producer.init_transactions(STEP_MAX)?;
         Ok(writer)
     }
 
-    fn new(config: ClientConfig, topic: &str) -> anyhow::Result<Self> {
+    fn new(config: &ClientConfig, topic: &str) -> anyhow::Result<Self> {
         Ok(Self { producer: config.create()?, topic: topic.to_owned() })
     }
 
@@ -63,10 +63,11 @@ impl Writer {
 
     /// Ends the transaction.
     pub(super) fn end(&self, fate: Fate) -> anyhow::Result<()> {
-        Ok(match fate {
+        match fate {
             Fate::Committed => self.producer.commit_transaction(STEP_MAX)?,
             Fate::Aborted => self.producer.abort_transaction(STEP_MAX)?,
-        })
+        }
+        Ok(())
     }
 }
 

@@ -27,8 +27,10 @@ pub(super) struct Conns {
 impl Banks {
     /// Makes them anew.
     pub(super) async fn make(first: &str, second: &str) -> anyhow::Result<Self> {
-        let banks =
-            Self { first: Scratch::make(first, "lab_two_phase").await?, second: Scratch::make(second, "lab_two_phase").await? };
+        let banks = Self {
+            first: Scratch::make(first, "lab_two_phase").await?,
+            second: Scratch::make(second, "lab_two_phase").await?,
+        };
         let mut conns = banks.connect().await?;
         for conn in [&mut conns.first, &mut conns.second] {
             conn.query_drop("CREATE TABLE account (id INT NOT NULL PRIMARY KEY, balance BIGINT NOT NULL)").await?;

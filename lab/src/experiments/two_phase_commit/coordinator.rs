@@ -58,7 +58,8 @@ pub(super) async fn start(lab: &Lab, banks: &Banks, way: Way, transfer: &str, ac
     }
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true).spawn()?;
     let mut lines = BufReader::new(child.stdout.take().context("a pipe")?).lines();
-    let said = tokio::time::timeout(READY_MAX, lines.next_line()).await.context("the coordinator did not come so far")??;
+    let said =
+        tokio::time::timeout(READY_MAX, lines.next_line()).await.context("the coordinator did not come so far")??;
     ensure!(said.as_deref() == Some(READY), "the coordinator said {said:?}");
     Ok(child)
 }

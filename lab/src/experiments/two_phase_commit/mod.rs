@@ -183,7 +183,8 @@ async fn survives_restart(lab: &Lab, banks: &Banks) -> anyhow::Result<bool> {
     let is_there = naive::in_doubt(&mut conns.first).await?.iter().any(|name| name == "lab-xa-restart");
     let is_locked = {
         use mysql_async::prelude::Queryable as _;
-        let locked = conns.first.query_first::<i64, _>("SELECT balance FROM account WHERE id = 0 FOR UPDATE NOWAIT").await;
+        let locked =
+            conns.first.query_first::<i64, _>("SELECT balance FROM account WHERE id = 0 FOR UPDATE NOWAIT").await;
         locked.is_err()
     };
     recover(&mut conns).await.context("after the restart")?;
