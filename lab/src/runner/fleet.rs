@@ -61,6 +61,7 @@ impl Spec {
 
     /// The same with a flag and its value.
     #[must_use]
+    #[allow(clippy::needless_pass_by_value, reason = "most values are numbers, and read better without an ampersand")]
     pub fn flag(mut self, name: &str, value: impl ToString) -> Self {
         self.args.extend([format!("--{name}"), value.to_string()]);
         self
