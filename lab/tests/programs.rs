@@ -103,6 +103,11 @@ async fn a_bad_command_is_refused_with_a_problem_and_leaves_no_trace() {
     for (table, rows) in [("accounts`.ledger", 1), ("accounts`.outbox_event", 1), ("accounts`.account", 1)] {
         assert_eq!(lab.count(table).await, rows, "{table}");
     }
+    let mut conn = observe::connect(&lab.mysql).await.unwrap();
+    let waiting = "SELECT dedup_key, event_type, status, CAST(attempts AS UNSIGNED) FROM";
+    let waiting: Vec<(String, String, String, u32)> =
+        conn.query(format!("{waiting} `{}_accounts`.outbox_event", lab.prefix)).await.unwrap();
+    assert_eq!(waiting, [("t-1".to_owned(), "AccountBalanceChanged".to_owned(), "PENDING".to_owned(), 0)]);
     lab.drop_databases().await;
 }
 
@@ -148,7 +153,39 @@ async fn a_deposit_comes_out_of_the_query_once_though_the_relay_sends_it_twice()
         assert!(Instant::now() < deadline, "{shown}");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    assert_eq!(lab.count("projection`.processed_event WHERE dedup_key LIKE 't-%'").await, 10);
+    let told = "consumer_group = 'projection' AND dedup_key LIKE 't-%' AND source_topic = 'account.balance.v1' \
+        AND `partition` IS NOT NULL AND `offset` IS NOT NULL AND processed_at > 0";
+    assert_eq!(lab.count(&format!("projection`.processed_event WHERE {told}")).await, 10);
     assert!(lab.fleet.faults().total() > 0, "no relay crashed, so nothing was shown");
+    lab.drop_databases().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fleet_that_is_dropped_takes_its_processes_along_also_those_that_stand_still() {
+    let lab = Lab::new();
+    let runs = lab.fleet.start(Spec::new("runs", &["query"])).await.unwrap();
+    let stands_still = lab.fleet.start(Spec::new("stands-still", &["query"])).await.unwrap();
+    assert!(lab.fleet.freeze("stands-still"));
+    let is_there = |url: &str| std::net::TcpStream::connect(url.trim_start_matches("http://")).is_ok();
+    assert!(is_there(&runs) && is_there(&stands_still));
+    lab.drop_databases().await;
+    let deadline = Instant::now() + PATIENCE;
+    while is_there(&runs) || is_there(&stands_still) {
+        assert!(Instant::now() < deadline, "a process is still there");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_was_killed_is_started_again_and_counted() {
+    let lab = Lab::new();
+    let query = lab.fleet.start(Spec::new("query", &["query"])).await.unwrap();
+    assert!(lab.fleet.kill("query") && !lab.fleet.kill("nobody"));
+    let deadline = Instant::now() + PATIENCE;
+    while lab.fleet.restarts() == 0 || lab.client.get(&format!("{query}/health")).await.is_err() {
+        assert!(Instant::now() < deadline, "it did not come back");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!((lab.fleet.faults().total(), lab.fleet.unexpected().len()), (1, 0));
     lab.drop_databases().await;
 }

@@ -116,7 +116,7 @@ impl Wired {
         let urls = [self.query.clone()];
         let readers = Readers::start(&urls, &system.mysql_url, &system.prefix, ACCOUNTS, 8, lab.seed).await?;
         let working = self.clients.start();
-        let busy = Duration::from_secs(lab.scale.pick(4, 25));
+        let busy = Duration::from_secs(lab.scale.pick(4, 15));
         lab.progress("readers and writers at work");
         if faults {
             let proxies = [&system.redis];

@@ -1,6 +1,6 @@
 //! The processes of a trial: started, restarted when they die, signalled, and killed with the one who started them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use rand::rngs::SmallRng;
-use rand::{Rng as _, RngExt as _, SeedableRng as _};
+use rand::{Rng as _, SeedableRng as _};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::process::{Child, Command};
 use tokio::task::JoinSet;
@@ -61,6 +61,7 @@ impl Spec {
 
     /// The same with a flag and its value.
     #[must_use]
+    #[allow(clippy::needless_pass_by_value, reason = "most values are numbers, and read better without an ampersand")]
     pub fn flag(mut self, name: &str, value: impl ToString) -> Self {
         self.args.extend([format!("--{name}"), value.to_string()]);
         self
@@ -140,7 +141,7 @@ impl Fleet {
     /// Starts a program, and does not wait.
     pub fn launch(&self, spec: Spec) -> anyhow::Result<String> {
         let mut state = self.shared.lock();
-        let port = free_port(&mut state.chance)?;
+        let port = free_port()?;
         let name = spec.name.clone();
         let slot = Slot { spec, port, child: None, restart_at: Instant::now(), starts: 0, stopped: false };
         if state.slots.insert(name.clone(), slot).is_some() {
@@ -299,10 +300,14 @@ fn unordered(name: &str, status: ExitStatus) -> Option<String> {
     (!ordered).then(|| format!("{name} ended: {status}"))
 }
 
-fn free_port(chance: &mut SmallRng) -> anyhow::Result<u16> {
+/// A port that is free, and that no other fleet of this process was given: between the look and the start of its program
+/// somebody else could find it free too.
+fn free_port() -> anyhow::Result<u16> {
+    static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
+    let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
     for _ in 0..1_000 {
-        let port = chance.random_range(PORTS);
-        if std::net::TcpListener::bind(("127.0.0.1", port)).is_ok() {
+        let port = rand::random_range(PORTS);
+        if std::net::TcpListener::bind(("127.0.0.1", port)).is_ok() && given.insert(port) {
             return Ok(port);
         }
     }

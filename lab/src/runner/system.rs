@@ -19,6 +19,8 @@ use crate::programs::settings::{KafkaSettings, MysqlSettings};
 pub const GROUP: &str = "projection";
 /// A consumer that was killed is missed by its group after so long, in milliseconds.
 const SESSION_MS: u64 = 1_200;
+/// Between two looks whether it is quiet.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// The system of one trial.
 pub struct System {
@@ -97,26 +99,40 @@ impl System {
         self.fleet.start(Spec::new(name, &["consumer"]).crashing(crash)).await
     }
 
-    /// Waits until the outbox is empty and a group has stored everything as done, on its rungs too; false when that took longer than `at_most`.
+    /// Waits until the outbox is empty and a group has stored everything as done, on its rungs too; false when that took longer
+    /// than `at_most`.
     pub async fn is_quiet_within(&self, group: &str, at_most: Duration) -> anyhow::Result<bool> {
         let deadline = Instant::now() + at_most;
         while Instant::now() < deadline {
-            if self.is_quiet(group).await.unwrap_or(false) {
+            if self.is_sent().await.unwrap_or(false) && self.is_applied(group).await.unwrap_or(false) {
                 return Ok(true);
             }
-            sleep(Duration::from_millis(100)).await;
+            sleep(LOOK_EVERY).await;
         }
         Ok(false)
     }
 
-    async fn is_quiet(&self, group: &str) -> anyhow::Result<bool> {
-        let mut conn = observe::connect(&self.mysql_url).await?;
-        let unsent =
-            observe::number(&mut conn, &format!("SELECT COUNT(*) FROM `{}_accounts`.outbox", self.prefix)).await?;
-        conn.disconnect().await?;
-        if unsent > 0 {
-            return Ok(false);
+    /// Waits until the outbox is empty; false when that took longer than `at_most`.
+    pub async fn is_sent_within(&self, at_most: Duration) -> anyhow::Result<bool> {
+        let deadline = Instant::now() + at_most;
+        while Instant::now() < deadline {
+            if self.is_sent().await.unwrap_or(false) {
+                return Ok(true);
+            }
+            sleep(LOOK_EVERY).await;
         }
+        Ok(false)
+    }
+
+    async fn is_sent(&self) -> anyhow::Result<bool> {
+        let mut conn = observe::connect(&self.mysql_url).await?;
+        let unsent = format!("SELECT COUNT(*) FROM `{}_accounts`.outbox", self.prefix);
+        let unsent = observe::number(&mut conn, &unsent).await?;
+        conn.disconnect().await?;
+        Ok(unsent == 0)
+    }
+
+    async fn is_applied(&self, group: &str) -> anyhow::Result<bool> {
         let group = ConsumerConfig::new(GroupId::new(group), vec![TOPIC.to_owned()]);
         for lane in group.lanes() {
             if self.log.lag(&group.group, &lane.topics).await? > 0 {
