@@ -24,7 +24,6 @@ mod log;
 mod membership;
 mod parts;
 mod process;
-mod relayed;
 mod report;
 mod requests;
 mod store;

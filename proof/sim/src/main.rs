@@ -144,9 +144,9 @@ fn told(swept: &Sweep) -> String {
         }
     };
     format!(
-        "{seeds} seeds, {verdict}\n{} messages, {} of them relayed by two owners of a shard; {} steps, {:.1} s, {:.0} seeds/s",
+        "{seeds} seeds, {verdict}\n{} messages, {} claims of rows whose shard had another owner by then; {} steps, {:.1} s, {:.0} seeds/s",
         grouped(swept.committed as u64),
-        grouped(swept.relayed_by_two),
+        grouped(swept.claimed_past_lease),
         grouped(swept.steps),
         swept.took.as_secs_f64(),
         swept.rate()

@@ -1,14 +1,12 @@
 //! How the simulated parts carry out what processes ask of them.
 
-use madang_messaging::{
-    CoordinatorConfig, Delivery, Handled, HandlerError, Message, Outage, Polled, consumer, coordinator, relay,
-};
+use madang_messaging::{Delivery, Handled, HandlerError, Message, Outage, Polled, consumer, coordinator, relay};
 use rand::RngExt;
 
 use crate::content::{Nature, PROJECTING, TOPIC};
 use crate::faults::Fate;
 use crate::log::LaneKey;
-use crate::process::{consumer_config, relay_config};
+use crate::process::{DEAD_AFTER_MS, consumer_config, relay_config};
 use crate::requests::{Reply, Request, Unit};
 use crate::store::Refusal;
 use crate::world::{Happening, Sender, Waiting, World};
@@ -22,13 +20,14 @@ impl World {
                 if matches!(request, Request::Beat) {
                     self.register.beat(&self.processes[from.process].instance, now_ms);
                 }
-                Reply::Coordinator(coordinator::Input::Living(Ok(self
-                    .register
-                    .living(CoordinatorConfig::default().dead_after_ms, now_ms))))
+                Reply::Coordinator(coordinator::Input::Living(Ok(self.register.living(DEAD_AFTER_MS, now_ms))))
             }
             Request::Claim { shards, limit } => {
                 let by_state = self.protections.state_select;
                 let rows = self.store.claim(shards, relay_config().min_age_ms, *limit, by_state, now_ms);
+                if !self.register.has(&self.processes[from.process].instance, DEAD_AFTER_MS, now_ms) {
+                    self.claimed_past_lease += rows.len() as u64;
+                }
                 Reply::Relay(relay::Input::Claimed(Ok(rows)))
             }
             Request::Write(write) => {
@@ -89,9 +88,6 @@ impl World {
             let known = self.store.committed.get(&message.event_id).map_or(Nature::Fine, |committed| committed.nature);
             let nature = if message.topic == TOPIC { known } else { Nature::Fine };
             outcomes.push(self.log.publish(message, nature));
-        }
-        if from.unit == Unit::Relay {
-            messages.iter().for_each(|message| self.relayed.note(message.event_id, from.process));
         }
         self.wake_readers();
         match from.unit {

@@ -53,7 +53,7 @@ impl Process {
             skew_ms: chance.random_range(-20_000..20_000),
             booted_ms: now_ms,
             rate_permille: chance.random_range(970..1_030),
-            coordinator: coordinator::Machine::new(CoordinatorConfig::default(), instance.clone()),
+            coordinator: coordinator::Machine::new(coordinator_config(), instance.clone()),
             relay: relay::Machine::new(relay_config(), Chance::seeded(chance.random())),
             instance,
             lanes,
@@ -151,6 +151,10 @@ impl Process {
             asked.push((Unit::Relay, request));
         }
     }
+}
+
+fn coordinator_config() -> CoordinatorConfig {
+    CoordinatorConfig { dead_after_ms: DEAD_AFTER_MS, ..CoordinatorConfig::default() }
 }
 
 pub(crate) fn consumer_config(group: usize) -> ConsumerConfig {

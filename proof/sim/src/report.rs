@@ -21,8 +21,8 @@ pub struct Sweep {
     pub by_kind: BTreeMap<Kind, u64>,
     /// Messages committed in all of them.
     pub committed: usize,
-    /// Events that the relays of two processes published, in all of them.
-    pub relayed_by_two: u64,
+    /// Rows claimed by a process whose shards had another owner by then, in all of them.
+    pub claimed_past_lease: u64,
     /// Steps taken in all of them.
     pub steps: u64,
     /// How long it took.
@@ -73,7 +73,7 @@ impl Sweep {
         let violations = match catch_unwind(|| run(seed, protections)) {
             Ok(outcome) => {
                 self.committed += outcome.committed;
-                self.relayed_by_two += outcome.relayed_by_two;
+                self.claimed_past_lease += outcome.claimed_past_lease;
                 self.steps += outcome.steps;
                 outcome.violations
             }
@@ -120,7 +120,7 @@ impl Sweep {
             *self.by_kind.entry(kind).or_default() += seeds;
         }
         self.committed += other.committed;
-        self.relayed_by_two += other.relayed_by_two;
+        self.claimed_past_lease += other.claimed_past_lease;
         self.steps += other.steps;
         self
     }

@@ -16,7 +16,6 @@ use crate::log::{LaneKey, Log};
 use crate::membership::Register;
 use crate::parts::unanswered;
 use crate::process::{DEAD_AFTER_MS, Process};
-use crate::relayed::Relayed;
 use crate::requests::{Reply, Request, Unit};
 use crate::store::Store;
 use crate::trace::Trace;
@@ -31,7 +30,7 @@ const REST_WITHIN_MS: u64 = 240_000;
 /// Not in step with anything that a process does every second, or it might be caught in the act each time.
 const LOOK_EVERY_MS: u64 = 677;
 /// A run that takes so many is going round in circles.
-const HAPPENINGS_MAX: usize = 300_000;
+const HAPPENINGS_MAX: u64 = 300_000;
 
 /// How one run ended.
 #[derive(Debug)]
@@ -40,8 +39,8 @@ pub struct Outcome {
     pub violations: Vec<Violation>,
     /// Messages committed.
     pub committed: usize,
-    /// Events that the relays of two processes published: each took the shard for its own.
-    pub relayed_by_two: u64,
+    /// Rows that a process claimed whose shards had another owner by then: it had slept past its lease.
+    pub claimed_past_lease: u64,
     /// Steps taken.
     pub steps: u64,
     /// The same for the same seed.
@@ -100,11 +99,15 @@ pub(crate) struct World {
     pub(crate) store: Store,
     pub(crate) log: Log,
     pub(crate) cache: Cache,
-    pub(crate) relayed: Relayed,
+    pub(crate) claimed_past_lease: u64,
     pub(crate) register: Register,
     pub(crate) processes: Vec<Process>,
     queue: BinaryHeap<Reverse<(u64, u64, usize)>>,
+    /// What is to happen, in places that are used again: most of it is over soon, and memory that is warm is quick.
     happenings: Vec<Option<Happening>>,
+    free: Vec<usize>,
+    /// How many have been planned; what is planned first happens first at the same moment.
+    planned: u64,
     pub(crate) waiting: Vec<Waiting>,
     next_id: i64,
     pub(crate) overdue: BTreeSet<(usize, i64)>,
@@ -126,11 +129,13 @@ impl World {
             store: Store::default(),
             log: Log::default(),
             cache: Cache::default(),
-            relayed: Relayed::default(),
+            claimed_past_lease: 0,
             register: Register::default(),
             processes,
             queue: BinaryHeap::new(),
             happenings: Vec::new(),
+            free: Vec::new(),
+            planned: 0,
             waiting: Vec::new(),
             next_id: 1,
             overdue: BTreeSet::new(),
@@ -179,18 +184,19 @@ impl World {
     fn play(mut self) -> Outcome {
         let limit_ms = self.faults.end_ms + REST_WITHIN_MS;
         while let Some(Reverse((at_ms, _, place))) = self.queue.pop() {
-            if self.over || at_ms > limit_ms || self.happenings.len() > HAPPENINGS_MAX {
+            if self.over || at_ms > limit_ms || self.planned > HAPPENINGS_MAX {
                 break;
             }
             self.now_ms = at_ms;
             if let Some(happening) = self.happenings[place].take() {
+                self.free.push(place);
                 self.happen(happening);
             }
         }
         Outcome {
             violations: check(&self),
             committed: self.store.committed.len(),
-            relayed_by_two: self.relayed.by_two(),
+            claimed_past_lease: self.claimed_past_lease,
             steps: self.trace.steps,
             fingerprint: self.trace.fingerprint(),
             trace: self.trace.into_lines(),
@@ -198,9 +204,13 @@ impl World {
     }
 
     pub(crate) fn push(&mut self, at_ms: u64, happening: Happening) {
-        let place = self.happenings.len();
-        self.queue.push(Reverse((at_ms, place as u64, place)));
-        self.happenings.push(Some(happening));
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.happenings.push(None);
+            self.happenings.len() - 1
+        });
+        self.happenings[place] = Some(happening);
+        self.planned += 1;
+        self.queue.push(Reverse((at_ms, self.planned, place)));
     }
 
     fn happen(&mut self, happening: Happening) {

@@ -25,7 +25,7 @@ fn with_every_protection_no_seed_breaks_a_promise() {
     println!("  {} messages, {} steps, {:.1} s", swept.committed, swept.steps, swept.took.as_secs_f64());
     assert!(swept.failing.is_empty(), "{}", how_to_replay(&swept.failing));
     assert!(swept.committed as u64 > seeds * 20, "the seeds do something");
-    assert!(swept.relayed_by_two > seeds / 20, "shards have two owners at times: {}", swept.relayed_by_two);
+    assert!(swept.claimed_past_lease > seeds / 20, "shards have two owners at times: {}", swept.claimed_past_lease);
     assert!(seeds > SEEDS || swept.took < TIME_MAX, "{:?}", swept.took);
 }
 
