@@ -72,14 +72,13 @@ async fn what_is_invalid_looks_so_and_plain_links_are_plain() {
     let browser = Browser::open(&driver, &server.address, Kind::default()).await;
     browser.go("/sign-up").await.run("document.querySelectorAll('form').forEach(form => form.noValidate = true)").await;
     browser.fill("#f-name", "a b").await.fill("#f-password", "short").await.press("form.write button").await;
-    let name = browser.see("#f-name[aria-invalid]").await;
+    browser.see("#f-name[aria-invalid]").await;
     picture_here(&browser, "sign-up-refused-1280").await;
     let colour = |css: &str| format!("return getComputedStyle(document.querySelector('{css}')).borderTopColor");
     let invalid = browser.run(&colour("#f-name")).await;
     let wrong = browser.run("return getComputedStyle(document.querySelector('.wrong')).color").await;
     assert_eq!(invalid, wrong, "an invalid field has the colour of what is wrong");
     browser.press(".problem a[href='#f-password']").await;
-    drop(name);
     browser.until("return location.hash === '#f-password'").await;
 
     browser.sign_up("ann").await;
