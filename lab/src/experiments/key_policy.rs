@@ -52,7 +52,7 @@ impl Experiment for KeyPolicy {
             lab.progress(format!("{}: at work", policy.name));
             runs.push((policy, policy.run(lab, 0).await?));
         }
-        let wanted = lab.scale.pick(10, 50);
+        let wanted = lab.scale.pick(8, 50);
         let both = Policy::BOTH.run(lab, wanted).await?;
         let unkeyed_per_s = Policy::VERSIONS.drain(lab).await?;
         let keyed_per_s = Policy::BOTH.drain(lab).await?;
@@ -123,7 +123,7 @@ impl Policy {
         let pause = Duration::ZERO;
         let clients = Clients { targets, accounts: 1, count: 8, pause, withdrawal_every: 0, ..common::clients(lab) };
         clients.open_accounts().await?;
-        let history = clients.send(lab.scale.pick(200, 1_500)).await?;
+        let history = clients.send(lab.scale.pick(100, 1_500)).await?;
         system.is_sent_within(Duration::from_secs(60)).await?;
         for number in 1..=2 {
             system.fleet.launch(Spec::new(format!("consumer-{number}"), &["consumer"]))?;
@@ -157,7 +157,7 @@ impl Policy {
             })
             .await?
         } else {
-            clients.send(lab.scale.pick(400, 1_500)).await?
+            clients.send(lab.scale.pick(200, 1_500)).await?
         };
         system.is_quiet_within(GROUP, Duration::from_secs(90)).await?;
         let report = system.report(&history, self.versions.then_some(GROUP)).await?;

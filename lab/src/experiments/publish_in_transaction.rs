@@ -61,7 +61,7 @@ impl Experiment for PublishInTransaction {
     async fn run(&self, lab: &Lab) -> anyhow::Result<Finding> {
         let naive = System::new(lab, "publish", "off").await?;
         let url = naive.fleet.start(Spec::new("command-1", &["naive", "publish-in-transaction"])).await?;
-        let off = run(lab, &naive, url, "naive", Duration::from_secs(15)).await?;
+        let off = run(lab, &naive, url, "naive", Duration::from_secs(lab.scale.pick(4, 15))).await?;
         drop(naive);
         let system = System::new(lab, "publish", "on").await?;
         let relay = system.relay("relay-1", "").await?;

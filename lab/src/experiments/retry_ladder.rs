@@ -60,8 +60,9 @@ impl Experiment for RetryLadder {
 
     async fn run(&self, lab: &Lab) -> anyhow::Result<Finding> {
         let window = Duration::from_secs(lab.scale.pick(6, 20));
-        let (off, blocked) = naive(lab, window).await?;
-        let (on, spans, system) = protected(lab, window).await?;
+        // Both wait most of the time, and share no process.
+        let sides = tokio::try_join!(Box::pin(naive(lab, window)), Box::pin(protected(lab, window)));
+        let ((off, blocked), (on, spans, system)) = sides?;
         let mut finding = Finding::new(off, on);
         finding.faults = system.faults.by_kind();
         let spans = blocked.into_iter().chain(spans).collect();

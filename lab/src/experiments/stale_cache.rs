@@ -105,7 +105,7 @@ impl Wired {
         let targets = vec![system.command("command-1", &[relay], "").await?];
         system.fleet.start(consumer).await?;
         let query = system.fleet.start(query).await?;
-        let pause = Duration::from_millis(15);
+        let pause = Duration::from_millis(30);
         let clients = Clients { targets, accounts: ACCOUNTS, pause, withdrawal_every: 0, ..common::clients(lab) };
         clients.open_accounts().await?;
         Ok(Self { system, clients, query })

@@ -20,7 +20,7 @@ const ACCOUNTS: u16 = 30;
 /// Readers at once.
 const READERS: u16 = 60;
 /// How long an entry is fresh, in milliseconds.
-const TTL_MS: u64 = 1_500;
+const TTL_MS: u64 = 1_000;
 /// How much longer a load takes, in milliseconds: an expensive query.
 const LOAD_MS: u64 = 60;
 /// Percent of a TTL that chance takes off.
