@@ -28,10 +28,9 @@ const ANEW_AFTER_MS: u64 = 2_000;
 const QUEUE_MAX: usize = 1_024;
 /// Commands sent in one pipeline.
 const PIPELINE_MAX: usize = 512;
-/// Redirections and reconnections inside a cluster command; its time-out bounds them anyway. While a slot moves, a command is
-/// sent to and fro (MOVED, ASK) and told to try again until the last of its keys has moved, so three are not enough. redis-rs
-/// doubles its pause with each of them, and 2^57 would no longer fit where it does so.
-const CLUSTER_RETRIES: u32 = 32;
+/// Redirections and reconnections inside a cluster command; its time-out bounds them anyway. Few, because a node that is away
+/// is given up after them; a slot that moves needs more ([`settled`]).
+const CLUSTER_RETRIES: u32 = 3;
 /// Between two attempts of a command whose slot moves, in milliseconds, at most.
 const MOVING_PAUSE_MS: u64 = 8;
 /// Parts of a cluster that are left alone one by one: a node that is away does not keep callers from the others.
