@@ -25,28 +25,32 @@ enum Program {
 /// What a shell says of a program that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
 
-#[tokio::main]
-async fn main() -> ExitCode {
+fn main() -> ExitCode {
     tracing_subscriber::fmt().with_writer(std::io::stderr).with_env_filter(filter()).init();
-    let outcome = match Program::parse() {
-        Program::List { ids } => run::choose(madang_lab::experiments::all(), &ids).map(|chosen| {
-            print!("{}", run::listed(&chosen));
-            ExitCode::SUCCESS
-        }),
-        Program::Run(options) => run::run(&options).await.map(|ended| match ended {
-            Ended::AllShown => ExitCode::SUCCESS,
-            Ended::NotAllShown => ExitCode::FAILURE,
-            Ended::Interrupted => ExitCode::from(INTERRUPTED),
-        }),
-        Program::Write(options) => write::write(&options).map(|page| {
-            println!("{} is written anew", page.display());
-            ExitCode::SUCCESS
-        }),
-    };
-    outcome.unwrap_or_else(|error| {
+    Program::parse().run().unwrap_or_else(|error| {
         eprintln!("error: {error:#}");
         ExitCode::FAILURE
     })
+}
+
+impl Program {
+    fn run(self) -> anyhow::Result<ExitCode> {
+        match self {
+            Self::List { ids } => {
+                print!("{}", run::listed(&run::choose(madang_lab::experiments::all(), &ids)?));
+                Ok(ExitCode::SUCCESS)
+            }
+            Self::Run(options) => Ok(match tokio::runtime::Runtime::new()?.block_on(run::run(&options))? {
+                Ended::AllShown => ExitCode::SUCCESS,
+                Ended::NotAllShown => ExitCode::FAILURE,
+                Ended::Interrupted => ExitCode::from(INTERRUPTED),
+            }),
+            Self::Write(options) => {
+                println!("{} is written anew", write::write(&options)?.display());
+                Ok(ExitCode::SUCCESS)
+            }
+        }
+    }
 }
 
 /// What goes wrong here is told; what the engines say of servers that are killed on purpose is not, unless asked for.
