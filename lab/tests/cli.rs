@@ -3,7 +3,7 @@
 use std::process::{Command, Output};
 
 fn lab(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_madang-lab")).args(args).output().unwrap()
+    Command::new(env!("CARGO_BIN_EXE_madang-lab")).args(args).output().expect("the binary is built")
 }
 
 #[test]

@@ -119,6 +119,7 @@ pub(crate) fn step(stack: &TestStack, interrupt: &Interrupt) -> Result<()> {
     outcome
 }
 
+#[derive(Clone, Copy)]
 enum Profile {
     Debug,
     Release,

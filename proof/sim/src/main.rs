@@ -89,7 +89,7 @@ fn play(options: &Options) -> bool {
 
 /// Plays the seeds without each protection in turn.
 fn rates(options: &Options) -> bool {
-    println!("{:<20} {:<42} {:>14}  {}", "without", "instead", "seeds broken", "of them");
+    println!("{:<20} {:<42} {:>14}  of them", "without", "instead", "seeds broken");
     let mut all_noticed = true;
     for protection in Protection::ALL {
         let swept = watched(options.seeds(), Protections::without(protection));

@@ -24,7 +24,8 @@ pub(super) fn draw(bars: &[Bar], unit: &str, logarithmic: bool, width: f64) -> D
     // Values stand behind the bars.
     let right = shown.iter().map(|value| text::bold_width(value)).fold(0.0, f64::max) + 10.0;
     let length = (width - left - right).max(40.0);
-    let axis = Axis::over(bars.iter().map(|bar| bar.value), logarithmic, if beside { 6 } else { 4 });
+    // Nothing that is counted is below zero.
+    let axis = Axis::over(bars.iter().map(|bar| bar.value.max(0.0)), logarithmic, if beside { 6 } else { 4 });
     let (key, top) = key(bars, width);
     let row = if beside { BAR + GAP } else { BAR + GAP + text::LINE };
     let bottom = top + row * bars.len() as f64;
@@ -47,7 +48,7 @@ fn one(bar: &Bar, shown: &str, axis: &Axis, beside: bool, left: f64, length: f64
     let class = if bar.protected { "p0" } else { "n0" };
     let drawn = axis.place(bar.value) * length;
     // What was counted is seen, however little it is beside the others.
-    let drawn = if bar.value > 0.0 { drawn.max(2.0) } else { 0.0 };
+    let drawn = if bar.value > 0.0 && bar.value.is_finite() { drawn.max(2.0) } else { 0.0 };
     let (label, label_x, label_y, bar_y) = if beside {
         (text::cut(&bar.label, left - 8.0), left - 8.0, top + 17.0, top + 4.0)
     } else {

@@ -21,8 +21,8 @@ fn advance(letter: char) -> f64 {
         'f' | 't' | 'r' | '(' | ')' | '[' | ']' | '/' | '-' | '"' => 0.40,
         'm' | 'w' | 'M' | 'W' | '@' | '%' | '→' | '—' => 0.92,
         letter if letter.is_ascii_uppercase() => 0.70,
-        letter if letter.is_ascii() => 0.58,
-        letter if u32::from(letter) < 0x1100 => 0.62,
+        letter if letter.is_ascii() => 0.62,
+        letter if u32::from(letter) < 0x1100 => 0.66,
         _ => 1.05,
     }
 }

@@ -135,9 +135,9 @@ fn stretch(span: &Span, area: &Area, taken: &mut text::Taken, top: f64) -> Marku
     let wide = (until - from).max(2.0);
     taken.take(from, top, wide, SPAN);
     let (thin, class) = if span.harm { (0.0, "harm") } else { (3.0, "calm") };
-    let label = text::bold_width(&span.label) + 10.0;
+    let label = text::width(&span.label) + 10.0;
     let right = area.left + area.width;
-    let inside = label <= wide;
+    let inside = text::bold_width(&span.label) + 10.0 <= wide;
     let behind = !inside && from + wide + label <= right + 8.0 && taken.take(from + wide, top, label, SPAN);
     let lasted = number::value(span.until_ms - span.from_ms);
     html! {
