@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::http::{Call, Http};
-use crate::large_pages::attacked_article;
+use crate::large_pages::{attacked_article, sparse_table};
 use crate::server::{Start, TestServer};
 
 /// Connections of the one who attacks.
@@ -22,7 +22,8 @@ const NOISE: Duration = Duration::from_millis(20);
 fn readers_of_such_a_page_do_not_slow_others_down() {
     let directory = tempfile::tempdir().unwrap();
     let server = Start::in_directory(&directory.path().join("data")).with_admin().start();
-    let attacked = format!("/articles/{}", attacked_article(&server));
+    let attacked =
+        [sparse_table(), dense_links()].map(|text| format!("/articles/{}", attacked_article(&server, &text)));
     let (_, token) = server.member("writer");
     let ordinary = format!("/articles/{}", server.article_id(&server.general(), &token));
     let quiet_before = p99(&server, &ordinary);
@@ -36,17 +37,22 @@ fn readers_of_such_a_page_do_not_slow_others_down() {
         measured
     });
     let quiet_after = p99(&server, &ordinary);
-    let bytes = server.get(&attacked).body.len();
-    println!("p99 of others: {quiet_before:?} before, {under_attack:?} during, {quiet_after:?} after; {bytes} bytes");
+    let bytes = attacked.map(|path| server.get(&path).body.len());
+    println!("p99 of others: {quiet_before:?} before, {under_attack:?} during, {quiet_after:?} after; {bytes:?} bytes");
     let quiet = quiet_before.max(quiet_after);
     assert!(under_attack <= 2 * quiet + NOISE, "{under_attack:?} during the attack, {quiet:?} without it");
 }
 
-/// Reads the page over and over, at this connection's share of what one address may.
-fn attack(server: &TestServer, path: &str, is_over: &AtomicBool) {
+/// As long as a comment may be, and about as much HTML as that may become.
+fn dense_links() -> String {
+    "www.a.bcdef ".repeat(250)
+}
+
+/// Reads the pages over and over, at this connection's share of what one address may.
+fn attack(server: &TestServer, paths: &[String], is_over: &AtomicBool) {
     let (mut http, share) = (Http::connect(&server.address).unwrap(), Duration::from_secs(1) * CONNECTIONS);
     let mut next = Instant::now();
-    while !is_over.load(Ordering::Relaxed) {
+    for path in paths.iter().cycle().take_while(|_| !is_over.load(Ordering::Relaxed)) {
         let call = Call::new(&server.address, "GET", path).header("accept-encoding", "gzip");
         assert_eq!(call.send_on(&mut http).expect("an answer").status, 200);
         next += share / ATTACKS_PER_SECOND;
