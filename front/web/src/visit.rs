@@ -1,6 +1,5 @@
 //! Who looks at a page, how they like it, and from where: what every handler and every view starts from.
 
-use std::convert::Infallible;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -9,10 +8,11 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use madang_board::rules::{self, About, Action};
 use madang_board::{Actor, MemberId, Role};
-use madang_member::Session;
+use madang_member::{MemberError, Session};
 use madang_server::{client_address, session_token};
 use madang_view::Viewer;
 
+use crate::error::{Refused, WebError};
 use crate::preferences::Preferences;
 use crate::state::{Shared, Web};
 use crate::texts::Texts;
@@ -27,6 +27,8 @@ const HOST_BYTES_MAX: usize = 255;
 pub(crate) struct Visit {
     /// Who it is; `None` for a guest, and for one whose session has ended.
     pub(crate) session: Option<Session>,
+    /// Whether there is a session of which nobody can tell now if it has ended.
+    is_unverified: bool,
     /// What they chose.
     pub(crate) preferences: Preferences,
     /// The address that was asked for, to come back to.
@@ -46,10 +48,10 @@ pub(crate) struct Visit {
 }
 
 impl FromRequestParts<Shared> for Visit {
-    type Rejection = Infallible;
+    type Rejection = Refused;
 
-    async fn from_request_parts(parts: &mut Parts, web: &Shared) -> Result<Self, Infallible> {
-        Ok(Self::of(parts, web))
+    async fn from_request_parts(parts: &mut Parts, web: &Shared) -> Result<Self, Refused> {
+        Self::of(parts, web).verified(web)
     }
 }
 
@@ -58,8 +60,11 @@ impl Visit {
     pub(crate) fn of(parts: &Parts, web: &Web) -> Self {
         let headers = &parts.headers;
         let token = session_token(headers);
-        let session = token.and_then(|token| web.site.members.authenticate(token).ok());
+        let known = token.map(|token| web.site.members.authenticate(token));
+        let is_unverified = matches!(known, Some(Err(MemberError::Store(_))));
+        let session = known.and_then(Result::ok);
         Self {
+            is_unverified,
             cookie: session.as_ref().and(token).map(Arc::from),
             session,
             preferences: Preferences::of(headers),
@@ -72,6 +77,12 @@ impl Visit {
             user_agent: headers.get(header::USER_AGENT).cloned(),
             is_prefetch: headers.contains_key("sec-purpose") || parts.method == axum::http::Method::HEAD,
         }
+    }
+
+    /// The visit, unless its sender believes to be signed in and nobody can tell: a guest's page would be wrong for them
+    /// without saying so.
+    pub(crate) fn verified(self, web: &Web) -> Result<Self, Refused> {
+        if self.is_unverified { Err(WebError::Unavailable.refuse(web, &self)) } else { Ok(self) }
     }
 
     /// The texts in the reader's language.

@@ -18,7 +18,7 @@ pub use moderation::{ActSource, Moderated, Moderation, ModerationStore, NewRepor
 pub use name::{MemberName, NAME_MAX_CHARS, NAME_MIN_CHARS, name_key};
 pub use password::{PASSWORD_MAX_CHARS, PASSWORD_MIN_CHARS};
 pub use service::{MemberError, MemberOptions, MemberService, SignedIn};
-pub use sessions::{REVOCATIONS_PAGE, RevocationSource, Session, Sessions};
+pub use sessions::{REVOCATIONS_AGE_MAX, REVOCATIONS_PAGE, RevocationSource, Session, Sessions};
 pub use standing::{Change, ChangeRefused, MODERATES_MAX, MemberRecord, Standing};
 pub use store::{ChangeMember, ChangeOutcome, CreateMember, MemberStore, NewMember, Revocation, RevocationCursor};
 pub use token::{SIGNING_KEYS_MAX, SigningKeys};

@@ -16,7 +16,9 @@ use figment::Figment;
 use figment::value::Value;
 use layer::{CLUSTER, CLUSTER_KEYS, Layer, key_of_variable, known_keys, present_name, typed};
 
-pub(crate) use cluster::{ClusterSettings, MysqlSettings, MysqlTlsSettings, RedisMode, SECRET_BYTES_MIN, ServerUrl};
+pub(crate) use cluster::{
+    ClusterSettings, MysqlSettings, MysqlTlsSettings, NamelessKeys, RedisMode, SECRET_BYTES_MIN, ServerUrl,
+};
 pub(crate) use settings::{LogFormat, Settings, Switch};
 
 /// What every name in the environment starts with.

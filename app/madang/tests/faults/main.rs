@@ -14,6 +14,8 @@ mod client;
 #[allow(dead_code, reason = "shared with the suite of the cluster")]
 mod cluster;
 mod database_away;
+mod database_full;
+mod disk;
 #[path = "../e2e/http.rs"]
 #[allow(dead_code, reason = "shared with the suite of the embedded composition")]
 mod http;

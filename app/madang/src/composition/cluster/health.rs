@@ -13,7 +13,7 @@ use madang_server::PartState;
 
 use super::servers::Servers;
 use crate::composition::site::GroupLagText;
-use crate::tasks::lag::UP_TO_DATE;
+use crate::tasks::lag::{self, UP_TO_DATE};
 
 /// What the parts of the relational store are called.
 pub(super) const MYSQL: &str = "mysql";
@@ -44,10 +44,13 @@ impl LastLags {
             for group in &groups {
                 let lag = tokio::select! {
                     () = stop.cancelled() => return Ok(()),
-                    lag = lag(&log, group) => lag,
+                    lag = lag_of(&log, group) => lag,
                 };
                 if lag.is_err() {
                     wait = LAG_RETRY;
+                }
+                if let Ok(lag) = &lag {
+                    lag::show(group.group.as_str(), lag.topics, lag.rungs);
                 }
                 self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(group.group.to_string(), describe(&lag));
             }
@@ -73,7 +76,7 @@ impl Lag {
 }
 
 /// Asks a broker for the lag of a group.
-pub(super) async fn lag(log: &KafkaLog, group: &ConsumerConfig) -> Result<Lag, Outage> {
+pub(super) async fn lag_of(log: &KafkaLog, group: &ConsumerConfig) -> Result<Lag, Outage> {
     let mut sum = Lag { topics: 0, rungs: 0 };
     for lane in group.lanes() {
         let lag = log.lag(&group.group, &lane.topics).await?;
@@ -98,7 +101,7 @@ fn describe(lag: &Result<Lag, Outage>) -> String {
 pub(super) async fn lags(log: &KafkaLog, groups: &[ConsumerConfig]) -> Vec<GroupLagText> {
     let mut lags = Vec::new();
     for group in groups {
-        let lag = describe(&lag(log, group).await);
+        let lag = describe(&lag_of(log, group).await);
         lags.push(GroupLagText { name: group.group.to_string(), lag });
     }
     lags
@@ -109,6 +112,14 @@ pub(super) async fn servers(servers: &Servers) -> Vec<PartState> {
     let (mysql, redis, kafka) = tokio::join!(servers.member.ping(), servers.redis.ping(), servers.log.ping());
     let named = servers.mysql_hosts.iter().map(|host| format!("{MYSQL} {host}"));
     let mut parts: Vec<PartState> = named.zip(mysql).map(|(name, state)| part(name, state)).collect();
+    for (service, database) in servers.of_all() {
+        for (part, full) in parts.iter_mut().zip(database.full()) {
+            if let Some(reason) = full.filter(|_| part.ok) {
+                (part.ok, part.detail) =
+                    (false, format!("answers, and takes no writes of {}: {reason}", service.name()));
+            }
+        }
+    }
     parts.push(part(REDIS.to_owned(), redis));
     parts.push(part(KAFKA.to_owned(), kafka));
     parts

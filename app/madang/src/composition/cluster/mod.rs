@@ -1,6 +1,7 @@
 //! The same services on servers: MySQL, Redis and Kafka, and other processes for the roles that this one has not.
 
 mod backing;
+mod backlogs;
 mod check;
 mod commits;
 mod dead_letters;
@@ -36,6 +37,7 @@ use madang_web::LiveHub;
 use tracing::warn;
 
 use self::backing::Cluster;
+use self::backlogs::Backlogs;
 use self::dead_letters::AllDeadLetters;
 use self::health::LastLags;
 use self::keys::ClusterKeys;
@@ -144,7 +146,8 @@ impl<'a> Opening<'a> {
     }
 
     fn progress(&self) -> KafkaProgress {
-        KafkaProgress::new(self.servers.log.clone(), consumers::config(HOT_GROUP))
+        let outboxes = relays::WITH_OUTBOX.map(|service| relays::outbox(service, &self.servers, &self.peers));
+        KafkaProgress::new(self.servers.log.clone(), consumers::config(HOT_GROUP), outboxes.into())
     }
 
     /// Joins the services with what stands behind them.
@@ -154,7 +157,7 @@ impl<'a> Opening<'a> {
         let broadcast = RedisBroadcast::new(servers.redis.clone(), live::BROADCAST);
         Site {
             roles,
-            internal: Some(peers::router(&services, members, Acts::of(&servers), &keys)),
+            internal: Some(peers::router(&services, members, &servers, &keys)),
             services,
             stores: Stores {
                 comments: stores.comments.clone().map(|store| store as _),
@@ -179,6 +182,7 @@ impl<'a> Opening<'a> {
                 membership: Arc::new(RedisMembership::new(servers.redis.clone())),
                 paused: RedisPauses::new(servers.redis.clone()),
                 lags: LastLags::default(),
+                backlogs: Backlogs::default(),
                 servers,
                 stores,
                 model,
