@@ -2,7 +2,7 @@
 //! apart from a server that stands still; while it does not respond, everybody is refused at once.
 
 use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use madang_messaging::Stop;
@@ -39,8 +39,8 @@ impl OfServer for SqlError {
 pub struct Health {
     unreachable: watch::Sender<bool>,
     suspected: Notify,
-    /// When and why it last had no room for a write.
-    full: Mutex<Option<(Instant, String)>>,
+    /// When it last had no room for a write.
+    full: Mutex<Option<Instant>>,
 }
 
 impl Health {
@@ -54,21 +54,22 @@ impl Health {
         if *self.unreachable.borrow() { Err(silent()) } else { Ok(()) }
     }
 
-    /// Why the server had no room for a write a moment ago. Nobody can tell without writing whether it has room again, so
+    /// Whether the server had no room for a write a moment ago. Nobody can tell without writing whether it has room again, so
     /// this passes with time.
-    pub(crate) fn full(&self) -> Option<String> {
-        let full = self.full.lock().unwrap_or_else(PoisonError::into_inner);
-        full.as_ref().filter(|(at, _)| at.elapsed() < FULL_FOR).map(|(_, reason)| reason.clone())
+    pub(crate) fn is_full(&self) -> bool {
+        self.full_at().is_some_and(|at| at.elapsed() < FULL_FOR)
     }
 
     fn note_full(&self, reason: &str) {
         metrics::counter!(metric::WRITES_WITHOUT_ROOM).increment(1);
-        let mut full = self.full.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_news = full.as_ref().is_none_or(|(at, _)| at.elapsed() >= FULL_FOR);
-        if is_news {
+        if !self.is_full() {
             tracing::error!("a database server takes no writes; they are refused until it has room: {reason}");
         }
-        *full = Some((Instant::now(), reason.to_owned()));
+        *self.full_at() = Some(Instant::now());
+    }
+
+    fn full_at(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.full.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits for `work`, and breaks it off when the server turns out to be unreachable meanwhile.

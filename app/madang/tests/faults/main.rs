@@ -9,6 +9,7 @@ mod broker;
 mod broker_away;
 mod cache;
 mod cache_emptied;
+mod cache_restored;
 mod client;
 #[path = "../cluster/cluster.rs"]
 #[allow(dead_code, reason = "shared with the suite of the cluster")]

@@ -13,14 +13,14 @@ use madang_kernel::{IDEMPOTENCY_KEPT_MS, StoreError, Timestamp};
 use madang_member::MemberStore as _;
 use madang_messaging::{ConsumerConfig, InstanceId, Membership, OnError, Outage, Position};
 use madang_mysql::{Announce, MysqlArticles};
-use madang_redis::RedisReadModel;
+use madang_redis::{RankedHot, RedisEpochs, RedisReadModel};
 use madang_server::PartState;
 
 use super::backlogs::Backlogs;
 use super::health::{self, LastLags, MYSQL, REDIS};
 use super::servers::Servers;
 use super::stores::ClusterStores;
-use super::{check, live, paused_groups, relays, topics};
+use super::{another_redis, check, live, paused_groups, relays, topics};
 use crate::commands::output::Output;
 use crate::composition::site::{Backing, GroupLagText, SeedStore, Site, SliceStore, Stages};
 use crate::config::Settings;
@@ -43,6 +43,8 @@ pub(super) struct Cluster {
     pub(super) peers: Arc<HttpPeers>,
     pub(super) lags: LastLags,
     pub(super) backlogs: Backlogs,
+    pub(super) epochs: Arc<RedisEpochs>,
+    pub(super) ranked: Option<Arc<RankedHot>>,
     pub(super) paused: RedisPauses,
 }
 
@@ -71,6 +73,10 @@ impl Backing for Cluster {
         stages
             .background
             .spawn("backlogs", OnError::Restart, move |stop| backlogs.clone().keep(with_outbox.clone(), stop));
+        let (epochs, ranked) = (self.epochs.clone(), self.ranked.clone());
+        stages.background.spawn("another-redis", OnError::Restart, move |stop| {
+            another_redis::notice(epochs.clone(), ranked.clone(), stop)
+        });
         let (paused, groups) = (self.paused.clone(), site.groups.clone());
         stages.background.spawn("paused-groups", OnError::Restart, move |stop| {
             paused_groups::follow(paused.clone(), groups.clone(), stop)

@@ -23,9 +23,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(500);
 pub(super) async fn check(cluster: &Cluster, site: &Site, full: bool, output: &Output) -> anyhow::Result<CheckReport> {
     let mut report = CheckReport::default();
     if full {
-        report
-            .left_out
-            .push("the pages of the database files, for which the servers have tools of their own".to_owned());
+        output.text("the pages of the database files are left to the servers' own tools").await?;
     }
     for (service, database) in cluster.servers.of_all() {
         let (check, service, progress) = (MysqlCheck::new(service, database), service.name(), output.clone());

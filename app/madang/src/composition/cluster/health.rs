@@ -90,7 +90,10 @@ pub(super) async fn lag_of(log: &KafkaLog, group: &ConsumerConfig) -> Result<Lag
 
 fn describe(lag: &Result<Lag, Outage>) -> String {
     match lag {
-        Err(outage) => format!("not known: {outage}"),
+        Err(outage) => {
+            tracing::debug!("the lag of a group is not known: {outage}");
+            "not known: the log does not answer".to_owned()
+        }
         Ok(lag) if lag.is_none() => UP_TO_DATE.to_owned(),
         Ok(Lag { topics, rungs: 0 }) => format!("{topics} messages behind"),
         Ok(Lag { topics, rungs }) => format!("{topics} messages behind, {rungs} waiting to be retried"),
@@ -113,10 +116,10 @@ pub(super) async fn servers(servers: &Servers) -> Vec<PartState> {
     let named = servers.mysql_hosts.iter().map(|host| format!("{MYSQL} {host}"));
     let mut parts: Vec<PartState> = named.zip(mysql).map(|(name, state)| part(name, state)).collect();
     for (service, database) in servers.of_all() {
-        for (part, full) in parts.iter_mut().zip(database.full()) {
-            if let Some(reason) = full.filter(|_| part.ok) {
-                (part.ok, part.detail) =
-                    (false, format!("answers, and takes no writes of {}: {reason}", service.name()));
+        for (part, is_full) in parts.iter_mut().zip(database.are_full()) {
+            // Why it has none is in the log.
+            if is_full && part.ok {
+                (part.ok, part.detail) = (false, format!("answers, and has no room for writes of {}", service.name()));
             }
         }
     }
@@ -148,10 +151,13 @@ pub(super) fn peer(state: &PeerState) -> PartState {
     PartState { name, ok: !state.is_open, detail }
 }
 
-/// A part that answers, or why it does not.
+/// A part that answers, or does not; why not is in the log, where errors of servers belong.
 pub(super) fn part<E: std::fmt::Display>(name: String, state: Result<(), E>) -> PartState {
     match state {
         Ok(()) => PartState { name, ok: true, detail: "answers".to_owned() },
-        Err(error) => PartState { name, ok: false, detail: error.to_string() },
+        Err(error) => {
+            tracing::debug!("{name} does not answer: {error}");
+            PartState { name, ok: false, detail: "does not answer".to_owned() }
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The same services on servers: MySQL, Redis and Kafka, and other processes for the roles that this one has not.
 
+mod another_redis;
 mod backing;
 mod backlogs;
 mod check;
@@ -31,7 +32,7 @@ use madang_kernel::{Clock, NodeId, NodeLease, NodeLeases, StoreError, SystemCloc
 use madang_member::{MemberService, Moderation};
 use madang_messaging::InstanceId;
 use madang_mysql::{MysqlImport, MysqlLeases, MysqlModeration};
-use madang_redis::{RankedHot, RedisLiveViews, RedisReadModel};
+use madang_redis::{RankedHot, RedisEpochs, RedisLiveViews, RedisReadModel};
 use madang_view::{GuestKey, LiveLimits, ViewService};
 use madang_web::LiveHub;
 use tracing::warn;
@@ -74,6 +75,7 @@ struct Opening<'a> {
     ranked: Option<Arc<RankedHot>>,
     peers: Arc<HttpPeers>,
     model: Arc<RedisReadModel>,
+    epochs: Arc<RedisEpochs>,
 }
 
 impl<'a> Opening<'a> {
@@ -88,7 +90,11 @@ impl<'a> Opening<'a> {
         let stores = ClusterStores::on(&servers, roles);
         let own_write_wait = Duration::from_millis(cluster.redis.own_write_wait_ms);
         let model = RedisReadModel::new(servers.redis.clone(), clock.clone()).with_committed_wait(own_write_wait);
+        let epochs = Arc::new(RedisEpochs::new(servers.redis.clone()));
+        // Where Redis is away now, it is looked at as soon as it is back.
+        let _ = epochs.renew().await;
         Ok(Self {
+            epochs,
             peers: Arc::new(peers::of(cluster, &keys, clock.clone())?),
             ranked: stores.scores.clone().map(|scores| Arc::new(RankedHot::new(scores, servers.redis.clone()))),
             model: Arc::new(model),
@@ -152,7 +158,7 @@ impl<'a> Opening<'a> {
 
     /// Joins the services with what stands behind them.
     fn site(self, roles: Roles, services: Services) -> Site {
-        let Self { base, servers, keys, stores, ranked, peers, model } = self;
+        let Self { base, servers, keys, stores, ranked, peers, model, epochs } = self;
         let members = stores.members.clone();
         let broadcast = RedisBroadcast::new(servers.redis.clone(), live::BROADCAST);
         Site {
@@ -162,7 +168,7 @@ impl<'a> Opening<'a> {
             stores: Stores {
                 comments: stores.comments.clone().map(|store| store as _),
                 likes: stores.likes.clone().map(|store| store as _),
-                hot: ranked.map(|store| store as _),
+                hot: ranked.clone().map(|store| store as _),
             },
             read_model: model.clone(),
             days: base.days,
@@ -183,6 +189,8 @@ impl<'a> Opening<'a> {
                 paused: RedisPauses::new(servers.redis.clone()),
                 lags: LastLags::default(),
                 backlogs: Backlogs::default(),
+                epochs,
+                ranked,
                 servers,
                 stores,
                 model,

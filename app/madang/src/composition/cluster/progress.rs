@@ -130,6 +130,8 @@ mod tests {
         outbox.insert(std::slice::from_ref(&message)).await.unwrap();
         let end_of_day = clock.now().plus(Duration::from_secs(60));
         clock.advance(Duration::from_secs(7_200));
+        let unasked = KafkaProgress::new(log.clone(), group.clone(), Vec::new());
+        assert!(unasked.caught_up(end_of_day).await.unwrap(), "the log alone does not know of it");
         assert!(!over(end_of_day).await, "the outbox holds a like of that day");
 
         log.publish(std::slice::from_ref(&message)).await.unwrap();
