@@ -7,7 +7,9 @@ mod secret;
 mod server;
 mod wire;
 
-pub use client::{FACTS_TTL_MS, HttpPeers, PeerActs, PeerAddress, PeerAddressError, PeerOptions, PeerState};
+pub use client::{
+    FACTS_TTL_MS, HttpPeers, PeerActs, PeerAddress, PeerAddressError, PeerOptions, PeerOutbox, PeerState,
+};
 pub use secret::InternalSecret;
-pub use server::{InternalArticles, InternalBoards, InternalComments, InternalParts, internal_router};
-pub use wire::{ANSWER_BYTES_MAX, BODY_BYTES_MAX};
+pub use server::{InternalArticles, InternalBoards, InternalComments, InternalParts, Outboxes, internal_router};
+pub use wire::{ANSWER_BYTES_MAX, BODY_BYTES_MAX, OutboxOf};

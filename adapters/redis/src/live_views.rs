@@ -17,6 +17,8 @@ use madang_engine_redis::{Command, Failure, Redis, Script, Tag, Value, reply};
 use madang_kernel::{Id, ShardId, StoreError, Timestamp};
 use madang_view::{GuestKey, LiveLimits, LiveView, LiveViews, StoredViews, Viewer, WINDOW_MS, WrittenBack};
 
+use crate::epochs::EPOCH;
+
 /// How long a count stays live after it was last read or written back.
 const COUNT_TTL_MS: u64 = 24 * 3_600_000;
 /// How long an index of unwritten articles stays after it last grew: a store may be away for days.
@@ -85,6 +87,10 @@ impl Keys {
         format!("{}:unwritten", self.base)
     }
 
+    fn epoch(&self) -> String {
+        format!("{}{EPOCH}", self.base)
+    }
+
     fn many(&self) -> String {
         format!("{}:many", self.base)
     }
@@ -112,7 +118,8 @@ impl RedisLiveViews {
         let guests_max = network.as_ref().map(|_| self.limits.network_guests_max.to_string()).unwrap_or_default();
         let network = network.unwrap_or_else(|| sighting.clone());
         let (unwritten, many) = (keys.unwritten().into_bytes(), keys.many().into_bytes());
-        let touched = [keys.count(article).into_bytes(), sighting, unwritten, many, network];
+        let (count, epoch) = (keys.count(article).into_bytes(), keys.epoch().into_bytes());
+        let touched = [count, sighting, unwritten, many, network, epoch];
         let command = Command::script(keys.tag, &VIEW, &touched)
             .arg(article.raw())
             .arg(now.as_millis())
@@ -134,11 +141,40 @@ impl RedisLiveViews {
         })
     }
 
+    async fn counts_now(&self, articles: &[ArticleId]) -> Result<Vec<Option<u64>>, Failure> {
+        let groups = by_shard(articles.iter().copied());
+        let mut commands = Vec::with_capacity(articles.len() + groups.len());
+        for indexes in &groups {
+            let keys = self.keys_of(articles[indexes[0]]);
+            commands.push(Command::new(keys.tag.clone(), "GET").arg(keys.epoch()));
+            let held = |index: &usize| {
+                Command::new(keys.tag.clone(), "HMGET").arg(keys.count(articles[*index])).arg(&["n", "e"])
+            };
+            commands.extend(indexes.iter().map(held));
+        }
+        let mut answers = self.redis.run(commands).await?.into_iter();
+        let mut next = || answers.next().ok_or_else(|| Failure::reply("too little"));
+        let mut counts = vec![None; articles.len()];
+        for indexes in &groups {
+            let epoch = next()?;
+            for index in indexes {
+                let held = next()?;
+                let [count, of] = reply::items(&held)? else {
+                    return Err(Failure::reply("a count with other fields"));
+                };
+                // What was counted in another epoch is merged with what is stored before it is told.
+                let is_of_now = reply::text(of)?.unwrap_or_default() == reply::text(&epoch)?.unwrap_or_default();
+                counts[*index] = if is_of_now { reply::number(count)? } else { None };
+            }
+        }
+        Ok(counts)
+    }
+
     async fn insert_all(&self, stored: &[(ArticleId, u64)]) -> Result<Vec<Option<u64>>, Failure> {
         let groups = by_shard(stored.iter().map(|(article, _)| *article));
         let commands = groups.iter().map(|indexes| {
             let keys = self.keys_of(stored[indexes[0]].0);
-            let mut touched = vec![keys.unwritten()];
+            let mut touched = vec![keys.unwritten(), keys.epoch()];
             touched.extend(indexes.iter().map(|index| keys.count(stored[*index].0)));
             let mut command = Command::script(keys.tag, &INSERT, &touched).arg(COUNT_TTL_MS);
             for index in indexes {
@@ -224,14 +260,7 @@ impl LiveViews for RedisLiveViews {
     }
 
     async fn counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<u64>>, StoreError> {
-        let commands = articles.iter().map(|article| {
-            let keys = self.keys_of(*article);
-            let key = keys.count(*article);
-            Command::new(keys.tag, "HGET").arg(key).arg("n")
-        });
-        let answers = self.redis.run(commands.collect()).await?;
-        let counts: Result<Vec<_>, Failure> = answers.iter().map(reply::number).collect();
-        Ok(counts?)
+        Ok(self.counts_now(articles).await?)
     }
 
     async fn insert(&self, stored: &[(ArticleId, u64)], _: Timestamp) -> Result<Vec<Option<u64>>, StoreError> {

@@ -15,7 +15,7 @@ use madang_kernel::{Clock, EventId, SystemClock};
 use madang_messaging::consumer::ladder::Rung;
 use madang_messaging::{
     Assignment, Consumer, ConsumerConfig, DeadLetters, Delivery, EventLog, GroupId, Handled, Handler, HandlerError,
-    Ladder, Moment, OnError, Outbox, Relay, RelayConfig, Replayed, Supervisor, header, replay,
+    Ladder, Ladders, Moment, OnError, Outbox, Relay, RelayConfig, Replayed, Supervisor, header, replay,
 };
 use support::outbox::TestOutbox;
 use support::{AT_ONCE, PATIENCE, TOPIC, eventually, fresh, message};
@@ -60,7 +60,8 @@ async fn one_message_climbs_both_rungs_dies_and_comes_back_by_replay_while_other
     let (letters, handler) = (log.dead_letters(), Arc::new(Counting::default()));
     let ladder = Ladder(vec![Rung { name: "5s", delay_ms: 300 }, Rung { name: "1m", delay_ms: 700 }]);
     let mut config = ConsumerConfig::new(GroupId::new("counting"), vec![TOPIC.to_owned()]);
-    (config.ladder, config.in_place_backoff) = (ladder.clone(), AT_ONCE);
+    (config.ladder, config.in_place_backoff) = (ladder, AT_ONCE);
+    let ladders = Ladders::of(std::slice::from_ref(&config));
     log.prepare(std::slice::from_ref(&config)).await.unwrap();
     let supervisor = Supervisor::new("test");
     let consumer = Consumer::new(config, Arc::new(log.clone()), handler.clone(), Arc::new(SystemClock));
@@ -87,11 +88,11 @@ async fn one_message_climbs_both_rungs_dies_and_comes_back_by_replay_while_other
 
     handler.healed.store(true, Ordering::SeqCst);
     let now = Moment::new(0, SystemClock.now());
-    let would = replay(&letters, &log, &ladder, &sick[0].id, true, now).await.unwrap();
+    let would = replay(&letters, &log, &ladders, &sick[0].id, true, now).await.unwrap();
     assert_eq!(would, Replayed::WouldPublish(format!("{TOPIC}.counting.retry.5s")));
     assert_eq!(letters.count().await.unwrap(), 3, "a dry run does nothing");
     for letter in &sick {
-        replay(&letters, &log, &ladder, &letter.id, false, now).await.unwrap();
+        replay(&letters, &log, &ladders, &letter.id, false, now).await.unwrap();
     }
     eventually("the replayed is counted", || async { handler.of("sick") == 1 }).await;
     eventually("only the garbage is left", || async { letters.count().await.unwrap() == 1 }).await;

@@ -20,6 +20,10 @@ pub enum SqlError {
     /// The server cannot be reached, takes no writes or has no room: a new connection may find another one.
     #[error("the server is unavailable: {0}")]
     Unavailable(String),
+    /// The server has no room for what is to be written, or cannot write it down: reading goes on, and another connection
+    /// finds the same.
+    #[error("the server takes no writes: {0}")]
+    Full(String),
     /// A statement or data that should not exist.
     #[error(transparent)]
     Defect(Box<dyn Error + Send + Sync>),
@@ -29,9 +33,14 @@ pub enum SqlError {
 const LOCK_WAIT: u16 = 1205;
 /// Lock wait time-out, deadlock, and a record that changed since it was read.
 const CONFLICTS: [u16; 3] = [LOCK_WAIT, 1213, 1020];
-/// Too many connections, shutting down, killed, interrupted, read-only in its several spellings, disk full, and no such
+/// Too many connections, shutting down, killed, interrupted, read-only in its several spellings, out of memory, and no such
 /// host or access while a failover is under way.
-const UNAVAILABLE: [u16; 14] = [1040, 1053, 1927, 3169, 1317, 1290, 1836, 1792, 1021, 1203, 1226, 1129, 4031, 1158];
+const UNAVAILABLE: [u16; 16] =
+    [1040, 1053, 1927, 3169, 1317, 1290, 1836, 1792, 1037, 1038, 1041, 1203, 1226, 1129, 4031, 1158];
+/// No room, or a disk that fails: a file that cannot be written, created or extended as the server's own layers say it (3, 1,
+/// 20), the disk full (1021), a write that failed (1026), whatever the storage engine returned that has no code of its own
+/// (1030), a table that cannot grow (1114), a COMMIT that could not be written (1180), temporary files (1878).
+const FULL: [u16; 9] = [1, 3, 20, 1021, 1026, 1030, 1114, 1180, 1878];
 /// A duplicate entry, under a plain and under a named key.
 const DUPLICATES: [u16; 2] = [1062, 1586];
 
@@ -43,6 +52,7 @@ impl From<mysql_async::Error> for SqlError {
             mysql_async::Error::Server(server) if UNAVAILABLE.contains(&server.code) => {
                 Self::Unavailable(error.to_string())
             }
+            mysql_async::Error::Server(server) if FULL.contains(&server.code) => Self::Full(error.to_string()),
             mysql_async::Error::Server(_) | mysql_async::Error::Url(_) | mysql_async::Error::Other(_) => {
                 Self::Defect(Box::new(error))
             }
@@ -57,7 +67,7 @@ impl From<mysql_async::Error> for SqlError {
 pub(crate) fn is_caused_by_absence(error: &(dyn Error + 'static)) -> bool {
     let mut causes = std::iter::successors(Some(error), |error| (*error).source());
     causes.any(|cause| match cause.downcast_ref::<mysql_async::Error>() {
-        Some(mysql_async::Error::Server(server)) => UNAVAILABLE.contains(&server.code),
+        Some(mysql_async::Error::Server(server)) => UNAVAILABLE.contains(&server.code) || FULL.contains(&server.code),
         Some(mysql_async::Error::Io(_)) => true,
         Some(mysql_async::Error::Driver(driver)) => is_lost(driver),
         Some(mysql_async::Error::Url(_) | mysql_async::Error::Other(_)) | None => false,
@@ -95,7 +105,9 @@ impl SqlError {
 impl From<SqlError> for StoreError {
     fn from(error: SqlError) -> Self {
         match error {
-            SqlError::Conflict(_) | SqlError::Unavailable(_) => Self::unavailable(PART, error.to_string()),
+            SqlError::Conflict(_) | SqlError::Unavailable(_) | SqlError::Full(_) => {
+                Self::unavailable(PART, error.to_string())
+            }
             SqlError::Duplicate(_) | SqlError::Defect(_) => Self::broken(PART, error),
         }
     }
@@ -127,6 +139,10 @@ mod tests {
         }
         for code in [1290, 1040, 1053] {
             assert!(server(code).is_unavailable(), "{code}");
+            assert!(matches!(StoreError::from(server(code)), StoreError::Unavailable { .. }), "{code}");
+        }
+        for code in [1021, 1026, 1030, 1114, 1180] {
+            assert!(!server(code).is_unavailable(), "{code}: another connection finds the same");
             assert!(matches!(StoreError::from(server(code)), StoreError::Unavailable { .. }), "{code}");
         }
         for code in [1062, 1064, 1406] {

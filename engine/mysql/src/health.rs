@@ -2,14 +2,15 @@
 //! apart from a server that stands still; while it does not respond, everybody is refused at once.
 
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use madang_messaging::Stop;
 use tokio::sync::{Notify, watch};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use crate::errors::SqlError;
+use crate::metric;
 use crate::server::Server;
 
 /// How long anything is waited for before the server is probed.
@@ -17,17 +18,35 @@ const SUSPECT_MS: u64 = 1_000;
 /// Between two probes while it is unreachable.
 const PROBE_PAUSE_MS: u64 = 200;
 
+/// How long a server counts as full after it had no room for a write: whoever needs to write tries more often.
+const FULL_FOR: Duration = Duration::from_secs(30);
+
+/// What the server said, in an error that may be of another kind.
+#[doc(hidden)]
+pub trait OfServer {
+    /// The server's error.
+    fn error(&self) -> Option<&SqlError>;
+}
+
+impl OfServer for SqlError {
+    fn error(&self) -> Option<&SqlError> {
+        Some(self)
+    }
+}
+
 /// Whether a server is reachable, shared by all who use it.
 #[doc(hidden)]
 pub struct Health {
     unreachable: watch::Sender<bool>,
     suspected: Notify,
+    /// When it last had no room for a write.
+    full: Mutex<Option<Instant>>,
 }
 
 impl Health {
     /// Nothing speaks against it yet.
     pub(crate) fn new() -> Self {
-        Self { unreachable: watch::Sender::new(false), suspected: Notify::new() }
+        Self { unreachable: watch::Sender::new(false), suspected: Notify::new(), full: Mutex::default() }
     }
 
     /// Refuses at once while the server is unreachable.
@@ -35,10 +54,28 @@ impl Health {
         if *self.unreachable.borrow() { Err(silent()) } else { Ok(()) }
     }
 
+    /// Whether the server had no room for a write a moment ago. Nobody can tell without writing whether it has room again, so
+    /// this passes with time.
+    pub(crate) fn is_full(&self) -> bool {
+        self.full_at().is_some_and(|at| at.elapsed() < FULL_FOR)
+    }
+
+    fn note_full(&self, reason: &str) {
+        metrics::counter!(metric::WRITES_WITHOUT_ROOM).increment(1);
+        if !self.is_full() {
+            tracing::error!("a database server takes no writes; they are refused until it has room: {reason}");
+        }
+        *self.full_at() = Some(Instant::now());
+    }
+
+    fn full_at(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.full.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Waits for `work`, and breaks it off when the server turns out to be unreachable meanwhile.
     pub async fn guard<T, E>(&self, work: impl Future<Output = Result<T, E>>) -> Result<T, E>
     where
-        E: From<SqlError>,
+        E: From<SqlError> + OfServer,
     {
         self.is_reachable()?;
         let mut unreachable = self.unreachable.subscribe();
@@ -46,7 +83,12 @@ impl Health {
         loop {
             tokio::select! {
                 biased;
-                outcome = &mut work => return outcome,
+                outcome = &mut work => {
+                    if let Some(SqlError::Full(reason)) = outcome.as_ref().err().and_then(OfServer::error) {
+                        self.note_full(reason);
+                    }
+                    return outcome;
+                }
                 () = becomes_unreachable(&mut unreachable) => return Err(silent().into()),
                 () = sleep(Duration::from_millis(SUSPECT_MS)) => self.suspected.notify_one(),
             }

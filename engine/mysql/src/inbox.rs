@@ -10,6 +10,7 @@ use mysql_async::Params;
 
 use crate::Databases;
 use crate::errors::{SqlError, outage};
+use crate::health::OfServer;
 use crate::retry::Retry;
 use crate::transact;
 use crate::transaction::{Tx, bytes};
@@ -55,6 +56,15 @@ enum EffectFailure {
 impl From<SqlError> for EffectError {
     fn from(error: SqlError) -> Self {
         Self(EffectFailure::Sql(error))
+    }
+}
+
+impl OfServer for EffectError {
+    fn error(&self) -> Option<&SqlError> {
+        match &self.0 {
+            EffectFailure::Sql(error) => Some(error),
+            EffectFailure::Handler(_) => None,
+        }
     }
 }
 
@@ -169,7 +179,7 @@ async fn forget_slice(db: &Databases, tx: &mut Tx<'_>, age_ms: i64) -> Result<u6
 /// A server that is unavailable pauses the group; a statement that is wrong is the message's own failure.
 fn refused(error: SqlError) -> HandlerError {
     match error {
-        SqlError::Conflict(_) | SqlError::Unavailable(_) => HandlerError::Outage(outage(error)),
+        SqlError::Conflict(_) | SqlError::Unavailable(_) | SqlError::Full(_) => HandlerError::Outage(outage(error)),
         SqlError::Duplicate(_) | SqlError::Defect(_) => HandlerError::Failed(error.to_string()),
     }
 }

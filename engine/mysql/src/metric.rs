@@ -10,3 +10,5 @@ pub(crate) const RUN_AGAIN: &str = "madang_mysql_run_again_total";
 pub(crate) const ONE_BY_ONE: &str = "madang_mysql_one_by_one_total";
 /// COMMITs whose reply was lost and whose outcome was looked up.
 pub(crate) const COMMITS_LOOKED_UP: &str = "madang_mysql_commits_looked_up_total";
+/// Writes for which a server had no room.
+pub(crate) const WRITES_WITHOUT_ROOM: &str = "madang_mysql_writes_without_room_total";

@@ -201,7 +201,9 @@ impl SetUp {
 
     fn failed(&self, error: &SqlError) -> SetUpError {
         match error {
-            SqlError::Unavailable(_) | SqlError::Conflict(_) => SetUpError::Unreachable(error.to_string()),
+            SqlError::Unavailable(_) | SqlError::Full(_) | SqlError::Conflict(_) => {
+                SetUpError::Unreachable(error.to_string())
+            }
             SqlError::Duplicate(_) | SqlError::Defect(_) => self.refused(error),
         }
     }

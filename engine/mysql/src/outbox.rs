@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use madang_kernel::{EventId, Id, ShardId, Timestamp};
-use madang_messaging::{Claim, Failed, Message, Outage, Outbox, OutboxBacklog, OutboxRow, header};
+use madang_messaging::{Claim, Failed, Message, Outage, Outbox, OutboxBacklog, OutboxRow, UnsentMessages, header};
 use mysql_async::Value;
 
 use crate::errors::{SqlError, outage};
@@ -26,10 +26,14 @@ const PARK: &str = include_str!("../sql/outbox/park.sql");
 const FREE_KEY: &str = include_str!("../sql/outbox/free_key.sql");
 const FREE_DUE_KEYS: &str = include_str!("../sql/outbox/free_due_keys.sql");
 const BACKLOG: &str = include_str!("../sql/outbox/backlog.sql");
+const UNSENT_BEFORE: &str = include_str!("../sql/outbox/unsent_before.sql");
 const PARKED: &str = include_str!("../sql/outbox/parked.sql");
 
 /// One claim brings no more rows than this, whatever is asked.
 const CLAIM_MAX: usize = 10_000;
+
+/// How long a transaction may be open that has inserted already, in milliseconds: far longer than the server lets one wait.
+const OPEN_MAX_MS: i64 = 60_000;
 
 /// The outbox of one database.
 #[derive(Clone)]
@@ -161,6 +165,19 @@ fn ids(events: &[EventId]) -> Vec<Values> {
 }
 
 #[async_trait]
+impl UnsentMessages for MysqlOutbox {
+    async fn has_unsent_before(&self, moment: Timestamp) -> Result<bool, Outage> {
+        for server in self.db.servers() {
+            let found: Result<bool, SqlError> = snapshot!(server, |tx| has_unsent_on(&self.db, &mut tx, moment));
+            if found.map_err(outage)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+#[async_trait]
 impl Outbox for MysqlOutbox {
     async fn claim(&self, mut claim: Claim) -> Result<Vec<OutboxRow>, Outage> {
         let limit = claim.limit.min(CLAIM_MAX);
@@ -262,6 +279,14 @@ impl MysqlOutbox {
         tx.write(FREE_KEY, vec![message.shard.number().into(), bytes(message.key.as_str())]).await?;
         Ok(true)
     }
+}
+
+async fn has_unsent_on(db: &Databases, tx: &mut Tx<'_>, moment: Timestamp) -> Result<bool, SqlError> {
+    let now = db.store_now(tx).await?;
+    if now <= moment.as_millis().saturating_add(OPEN_MAX_MS) {
+        return Ok(true);
+    }
+    Ok(tx.first(UNSENT_BEFORE, vec![moment.as_millis().into()]).await?.is_some())
 }
 
 async fn backlog_on(db: &Databases, tx: &mut Tx<'_>) -> Result<OutboxBacklog, SqlError> {

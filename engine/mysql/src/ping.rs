@@ -15,6 +15,11 @@ use crate::server::Server;
 const PING_MAX_MS: u64 = 2_000;
 
 impl Databases {
+    /// Whether each server had no room for a write of this database a moment ago, in the order of the configuration.
+    pub fn are_full(&self) -> Vec<bool> {
+        self.servers().iter().map(|server| server.health().is_full()).collect()
+    }
+
     /// Pings every server, in the order of the configuration.
     pub async fn ping(&self) -> Vec<Result<(), StoreError>> {
         let pings = self.servers().iter().map(|server| async move {

@@ -37,7 +37,7 @@ impl Retry {
             SqlError::Conflict(_) if error.is_lock_wait() => (&mut self.lock_waits, LOCK_WAITS_MAX),
             SqlError::Conflict(_) => (&mut self.conflicts, CONFLICTS_MAX),
             SqlError::Unavailable(_) | SqlError::Duplicate(_) => (&mut self.others, OTHERS_MAX),
-            SqlError::Defect(_) => return false,
+            SqlError::Full(_) | SqlError::Defect(_) => return false,
         };
         *count += 1;
         if *count > max {

@@ -2,7 +2,7 @@
 //! is away fails at once for a moment instead of gathering callers, and is then tried again by whoever comes next.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -52,7 +52,12 @@ struct Inner {
     parts: Vec<Part>,
     /// When the connection was last given up.
     given_up_at: AtomicU64,
+    /// What runs on every new connection before anything else does.
+    first: OnceLock<Box<First>>,
 }
+
+/// Commands for a new connection.
+type First = dyn Fn() -> Vec<Command> + Send + Sync;
 
 /// What is known of one part. Moments are milliseconds since `started`.
 #[derive(Default)]
@@ -93,12 +98,19 @@ impl Redis {
             started: Instant::now(),
             parts: (0..parts).map(|_| Part::default()).collect(),
             given_up_at: AtomicU64::new(0),
+            first: OnceLock::new(),
         };
         let redis = Self { inner: Arc::new(inner) };
         if let Err(failure) = redis.inner.link().await {
             warn!("redis cannot be reached yet: {failure}");
         }
         Ok(redis)
+    }
+
+    /// Has these commands run first on every connection that is made from now on: a server that is another one than before is
+    /// met by them. In a cluster that is where all connections are made anew. Only the first call counts.
+    pub fn on_connect(&self, first: impl Fn() -> Vec<Command> + Send + Sync + 'static) {
+        let _ = self.inner.first.set(Box::new(first));
     }
 
     /// Whether Redis answers.
@@ -223,7 +235,7 @@ impl Inner {
         if let Some(link) = self.link_now().clone() {
             return Ok(link);
         }
-        match self.connect().await {
+        match self.connect_and_greet().await {
             Ok(link) => {
                 *number += 1;
                 let link = (*number, link);
@@ -236,6 +248,17 @@ impl Inner {
                 Err(Failure::Away(reason))
             }
         }
+    }
+
+    async fn connect_and_greet(&self) -> Result<Link, String> {
+        let link = self.connect().await?;
+        let first = self.first.get().map(|first| first()).unwrap_or_default();
+        // A server that was just started knows no script yet.
+        let first: Vec<Command> = first.into_iter().map(|command| command.with_text().unwrap_or(command)).collect();
+        for answer in self.send(&link, &first).await {
+            answer.and_then(Value::extract_error).map_err(|error| error.to_string())?;
+        }
+        Ok(link)
     }
 
     async fn connect(&self) -> Result<Link, String> {

@@ -15,7 +15,7 @@ use madang_kernel::{Clock, EventId, Id, ShardId, SystemClock};
 use madang_messaging::consumer::ladder::Rung;
 use madang_messaging::{
     Backoff, Consumer, ConsumerConfig, DeadLetters, Delivery, EventLog, GroupId, Handled, Handler, HandlerError,
-    Ladder, Message, Moment, OnError, Replayed, Supervisor, header, replay,
+    Ladder, Ladders, Message, Moment, OnError, Replayed, Supervisor, header, replay,
 };
 use support::{Plain, broken};
 
@@ -109,7 +109,8 @@ async fn one_message_climbs_both_rungs_dies_and_comes_back_by_replay_while_other
     let handler = Arc::new(Counting { db: site.db.clone(), healed: AtomicBool::new(false) });
     let ladder = Ladder(vec![Rung { name: "5s", delay_ms: 50 }, Rung { name: "1m", delay_ms: 100 }]);
     let mut config = ConsumerConfig::new(GroupId::new("counting"), vec![TOPIC.to_owned()]);
-    config.ladder = ladder.clone();
+    config.ladder = ladder;
+    let ladders = Ladders::of(std::slice::from_ref(&config));
     config.in_place_backoff = Backoff { base_ms: 1, cap_ms: 2 };
     let consumer = Consumer::new(config, log.clone(), handler.clone(), Arc::new(SystemClock));
     site.supervisor.spawn("consumer", OnError::Restart, move |stop| consumer.clone().run(stop));
@@ -132,11 +133,11 @@ async fn one_message_climbs_both_rungs_dies_and_comes_back_by_replay_while_other
 
     handler.healed.store(true, Ordering::SeqCst);
     let now = Moment::new(0, SystemClock.now());
-    let would = replay(&letters, log.as_ref(), &ladder, &sick[0].id, true, now).await.unwrap();
+    let would = replay(&letters, log.as_ref(), &ladders, &sick[0].id, true, now).await.unwrap();
     assert_eq!(would, Replayed::WouldPublish(format!("{TOPIC}.counting.retry.5s")));
     assert_eq!(letters.count().await.unwrap(), 3, "a dry run does nothing");
     for letter in &sick {
-        replay(&letters, log.as_ref(), &ladder, &letter.id, false, now).await.unwrap();
+        replay(&letters, log.as_ref(), &ladders, &letter.id, false, now).await.unwrap();
     }
     let mut marker = message(5, "marker", "x");
     marker.topic = format!("{TOPIC}.counting.retry.5s");

@@ -1,5 +1,7 @@
 //! The event log port: where messages are published, and from where consumer groups read them at their own pace.
 
+use std::fmt;
+use std::str::FromStr;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -15,6 +17,31 @@ pub struct Position {
     pub partition: u32,
     /// The place in the partition.
     pub offset: i64,
+}
+
+/// `topic/partition/offset`, as logs and commands name it.
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}", self.topic, self.partition, self.offset)
+    }
+}
+
+/// Why a text names no position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a record is named as topic/partition/offset")]
+pub struct NoPosition;
+
+impl FromStr for Position {
+    type Err = NoPosition;
+
+    fn from_str(text: &str) -> Result<Self, NoPosition> {
+        let mut parts = text.rsplitn(3, '/');
+        let (offset, partition, topic) = (parts.next(), parts.next(), parts.next());
+        let offset = offset.and_then(|offset| offset.parse().ok()).filter(|offset| *offset >= 0).ok_or(NoPosition)?;
+        let partition = partition.and_then(|partition| partition.parse().ok()).ok_or(NoPosition)?;
+        let topic = topic.filter(|topic| !topic.is_empty()).ok_or(NoPosition)?.to_owned();
+        Ok(Self { topic, partition, offset })
+    }
 }
 
 /// A message handed to a consumer group.
@@ -67,4 +94,18 @@ pub trait Subscription: Send {
     async fn commit(&mut self, done: &[Position]) -> Result<(), Outage>;
     /// Goes back to the last stored positions: what was polled and not committed is polled again.
     async fn rewind(&mut self) -> Result<(), Outage>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_position_is_read_back_as_it_is_written() {
+        let position = Position { topic: "a.v1.g.retry.5s".into(), partition: 3, offset: 42 };
+        assert_eq!(position.to_string().parse(), Ok(position));
+        for text in ["", "a", "a/1", "/1/2", "a/x/2", "a/1/-2", "a/1/2/"] {
+            assert_eq!(text.parse::<Position>(), Err(NoPosition), "{text}");
+        }
+    }
 }

@@ -16,6 +16,10 @@ pub mod header {
     pub const ORIGINAL_TOPIC: &str = "original-topic";
     /// What went wrong last.
     pub const REASON: &str = "reason";
+    /// How many bytes the payload had of which a dead letter keeps the beginning only.
+    pub const CUT_FROM_BYTES: &str = "cut-from-bytes";
+    /// Where the record lies whose beginning a dead letter keeps: `topic/partition/offset`.
+    pub const RECORD: &str = "record";
     /// The consumer group whose ladder the message is on.
     pub const GROUP: &str = "group";
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use madang_kernel::{EventId, ShardId};
+use madang_kernel::{EventId, ShardId, Timestamp};
 
 use crate::{Message, Outage};
 
@@ -49,9 +49,17 @@ pub struct OutboxBacklog {
     pub oldest_age: Duration,
 }
 
+/// Tells whether messages of some time may be unsent: an outbox, or a process that has it.
+#[async_trait]
+pub trait UnsentMessages: Send + Sync {
+    /// Whether a message that was inserted up to a moment, by the store's clock, may still be unsent: one is there, or the
+    /// moment is so near, or still ahead of that clock, that a transaction may yet commit one.
+    async fn has_unsent_before(&self, moment: Timestamp) -> Result<bool, Outage>;
+}
+
 /// Where committed messages wait. Rows are inserted by the stores, in the transaction of the change.
 #[async_trait]
-pub trait Outbox: Send + Sync {
+pub trait Outbox: UnsentMessages {
     /// Rows that are unsent and due, found by their state and never by "greater than the last id", oldest first within a
     /// shard. Counts an attempt on each row it returns, so that a row that kills its relay is counted too. Leaves out
     /// every row whose key is parked.

@@ -1,6 +1,6 @@
 //! Replay of a dead letter: back onto the first rung of its own group, so it takes the way of any other message.
 
-use crate::consumer::ladder::{self, Ladder};
+use crate::consumer::ladder::{self, Ladder, Ladders};
 use crate::{
     DeadLetter, DeadLetterId, DeadLetters, EventLog, GroupId, Message, Moment, Outage, PublishOutcome, header,
 };
@@ -20,6 +20,12 @@ pub enum ReplayError {
     /// No such letter; perhaps somebody replayed it already.
     #[error("there is no dead letter {0}")]
     NotFound(DeadLetterId),
+    /// No group of this name reads anything any more; the letter stays.
+    #[error("there is no consumer group {0}")]
+    NoGroup(GroupId),
+    /// Only its beginning was kept: the whole was too large for the dead letters.
+    #[error("only its beginning was kept; the whole record is {0}, for as long as the log keeps it")]
+    Cut(String),
     /// The log will not take it; the letter stays.
     #[error("the log refuses it: {0}")]
     Refused(String),
@@ -33,13 +39,16 @@ pub enum ReplayError {
 pub async fn replay(
     letters: &dyn DeadLetters,
     log: &dyn EventLog,
-    ladder: &Ladder,
+    ladders: &Ladders,
     id: &DeadLetterId,
     dry_run: bool,
     now: Moment,
 ) -> Result<Replayed, ReplayError> {
     let letter = letters.find(id).await?.ok_or_else(|| ReplayError::NotFound(id.clone()))?;
-    let message = revived(&letter, ladder, now);
+    if let Some(record) = letter.message.header(header::RECORD) {
+        return Err(ReplayError::Cut(record.to_owned()));
+    }
+    let message = revived(&letter, ladders, now)?;
     let topic = message.topic.clone();
     if dry_run {
         return Ok(Replayed::WouldPublish(topic));
@@ -55,20 +64,25 @@ pub async fn replay(
 }
 
 /// The message as it is published again.
-fn revived(letter: &DeadLetter, ladder: &Ladder, now: Moment) -> Message {
+fn revived(letter: &DeadLetter, ladders: &Ladders, now: Moment) -> Result<Message, ReplayError> {
     let mut message = letter.message.clone();
     let original = ladder::original_topic(&letter.message).to_owned();
     message.headers.retain(|(name, _)| name != header::ATTEMPTS && name != header::REASON);
-    match (letter.message.header(header::GROUP).map(GroupId::new), ladder.0.first()) {
-        (Some(group), Some(first)) => {
+    let Some(group) = letter.message.header(header::GROUP).map(GroupId::new) else {
+        // Given up by a relay: nobody has seen it yet, so everybody gets it.
+        message.topic = original;
+        return Ok(message);
+    };
+    match ladders.find(&group).map(|Ladder(rungs)| rungs.first()) {
+        None => return Err(ReplayError::NoGroup(group)),
+        Some(None) => message.topic = original,
+        Some(Some(first)) => {
             message.topic = ladder::rung_topic(&original, &group, first);
             message.set_header(header::ORIGINAL_TOPIC, original);
             message.set_header(header::NOT_BEFORE_MS, now.wall.as_millis().to_string());
         }
-        // Given up by a relay: nobody has seen it yet, so everybody gets it.
-        _ => message.topic = original,
     }
-    message
+    Ok(message)
 }
 
 #[cfg(test)]
@@ -77,6 +91,8 @@ mod tests {
     use madang_kernel::{EventId, Id, ShardId, Timestamp};
 
     use super::*;
+    use crate::ConsumerConfig;
+    use crate::consumer::Rung;
 
     fn letter(headers: &[(&str, &str)]) -> DeadLetter {
         let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
@@ -93,21 +109,29 @@ mod tests {
     }
 
     #[test]
-    fn a_letter_of_a_group_goes_to_the_first_rung_of_that_group_only() {
+    fn a_letter_of_a_group_goes_to_the_first_rung_of_that_groups_own_ladder() {
         let letter = letter(&[("original-topic", "t"), ("group", "g"), ("attempts", "9"), ("reason", "no")]);
-        let revived = revived(&letter, &Ladder::default(), Moment::new(0, Timestamp::from_millis(77)));
-        assert_eq!(revived.topic, "t.g.retry.5s");
+        let now = Moment::new(0, Timestamp::from_millis(77));
+        let ladder = Ladder(vec![Rung { name: "7s", delay_ms: 7_000 }]);
+        let group = ConsumerConfig { ladder, ..ConsumerConfig::new(GroupId::new("g"), vec!["t".into()]) };
+        let other = ConsumerConfig::new(GroupId::new("h"), vec!["t".into()]);
+        let revived = revived(&letter, &Ladders::of(&[other.clone(), group]), now).unwrap();
+        assert_eq!(revived.topic, "t.g.retry.7s");
         assert_eq!(revived.header(header::NOT_BEFORE_MS), Some("77"));
         assert_eq!(revived.header(header::ATTEMPTS), None);
         assert_eq!((revived.event_id, &revived.payload), (EventId::from_raw(5), &letter.message.payload));
+        let unknown = super::revived(&letter, &Ladders::of(&[other]), now);
+        assert_eq!(unknown, Err(ReplayError::NoGroup(GroupId::new("g"))), "nobody reads its ladder");
     }
 
     #[test]
     fn a_letter_of_a_relay_goes_to_its_topic() {
         let mut letter = letter(&[("original-topic", "t"), ("reason", "too large")]);
-        assert_eq!(revived(&letter, &Ladder::default(), Moment::new(0, Timestamp::from_millis(0))).topic, "t");
+        let revived =
+            |letter: &DeadLetter| revived(letter, &Ladders::default(), Moment::new(0, Timestamp::from_millis(0)));
+        assert_eq!(revived(&letter).unwrap().topic, "t");
         letter.message.headers.clear();
         letter.message.topic = "t2".into();
-        assert_eq!(revived(&letter, &Ladder::default(), Moment::new(0, Timestamp::from_millis(0))).topic, "t2");
+        assert_eq!(revived(&letter).unwrap().topic, "t2");
     }
 }

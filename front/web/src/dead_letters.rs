@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use madang_messaging::{DeadLetter, DeadLetterId, Ladder, Moment, Outage, header};
+use madang_messaging::{DeadLetter, DeadLetterId, Moment, Outage, header};
 use maud::{Markup, html};
 
 use crate::admin::require_admin;
@@ -54,7 +54,7 @@ pub(crate) async fn replay(State(web): State<Shared>, posted: Posted) -> Result<
         // Only the time of day is asked for.
         let now = Moment::new(0, web.site.clock.now());
         let (letters, log) = (web.site.dead_letters.as_ref(), web.site.log.as_ref());
-        match madang_messaging::replay(letters, log, &Ladder::default(), id, false, now).await {
+        match madang_messaging::replay(letters, log, &web.site.ladders, id, false, now).await {
             Ok(_) => done += 1,
             Err(error) => {
                 failed += 1;

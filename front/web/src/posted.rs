@@ -41,7 +41,7 @@ impl FromRequest<Shared> for Posted {
 
     async fn from_request(request: Request, web: &Shared) -> Result<Self, Refused> {
         let (parts, body) = request.into_parts();
-        let visit = Visit::of(&parts, web);
+        let visit = Visit::of(&parts, web).verified(web)?;
         if !is_same_origin(&parts.headers) {
             return Err(WebError::CrossSite.refuse(web, &visit));
         }

@@ -10,7 +10,7 @@ use madang_hot_article::HotService;
 use madang_kernel::Clock;
 use madang_like::LikeService;
 use madang_member::{MemberService, Moderation};
-use madang_messaging::{DeadLetters, EventLog};
+use madang_messaging::{DeadLetters, EventLog, Ladders};
 use madang_server::{Readiness, RequestPolicy};
 use madang_view::{GuestKey, ViewService};
 
@@ -59,6 +59,8 @@ pub struct WebState {
     pub dead_letters: Arc<dyn DeadLetters>,
     /// Where such a message goes when it is sent again.
     pub log: Arc<dyn EventLog>,
+    /// By which way it goes to its group there.
+    pub ladders: Ladders,
     /// Opens the set-up page while the site has no administrator; without it the page does not exist.
     pub setup_token: Option<Arc<str>>,
 }

@@ -1,6 +1,5 @@
 //! Who looks at a page, how they like it, and from where: what every handler and every view starts from.
 
-use std::convert::Infallible;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -9,11 +8,11 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, header};
 use madang_board::rules::{self, About, Action};
 use madang_board::{Actor, MemberId, Role};
-use madang_member::{DeviceId, Session};
+use madang_member::{DeviceId, MemberError, Session};
 use madang_server::{client_address, device_note, session_token};
 use madang_view::Viewer;
 
-use crate::error::WebError;
+use crate::error::{Refused, WebError};
 use crate::flash::Flash;
 use crate::posted::local_path;
 use crate::preferences::Preferences;
@@ -30,6 +29,8 @@ const HOST_BYTES_MAX: usize = 255;
 pub(crate) struct Visit {
     /// Who it is; `None` for a guest, and for one whose session has ended.
     pub(crate) session: Option<Session>,
+    /// Whether there is a session of which nobody can tell now if it has ended.
+    is_unverified: bool,
     /// What they chose.
     pub(crate) preferences: Preferences,
     /// A page to come back to: the one that was asked for, or the one with the form that was sent.
@@ -57,10 +58,10 @@ pub(crate) struct Visit {
 }
 
 impl FromRequestParts<Shared> for Visit {
-    type Rejection = Infallible;
+    type Rejection = Refused;
 
-    async fn from_request_parts(parts: &mut Parts, web: &Shared) -> Result<Self, Infallible> {
-        Ok(Self::of(parts, web))
+    async fn from_request_parts(parts: &mut Parts, web: &Shared) -> Result<Self, Refused> {
+        Self::of(parts, web).verified(web)
     }
 }
 
@@ -69,8 +70,11 @@ impl Visit {
     pub(crate) fn of(parts: &Parts, web: &Web) -> Self {
         let headers = &parts.headers;
         let token = session_token(headers);
-        let session = token.and_then(|token| web.site.members.authenticate(token).ok());
+        let known = token.map(|token| web.site.members.authenticate(token));
+        let is_unverified = matches!(known, Some(Err(MemberError::Store(_))));
+        let session = known.and_then(Result::ok);
         Self {
+            is_unverified,
             cookie: session.as_ref().and(token).map(Arc::from),
             session,
             preferences: Preferences::of(headers),
@@ -92,6 +96,12 @@ impl Visit {
     /// The network that the request comes from.
     pub(crate) fn network(&self) -> IpAddr {
         madang_server::network(self.address)
+    }
+
+    /// The visit, unless its sender believes to be signed in and nobody can tell: a guest's page would be wrong for them
+    /// without saying so.
+    pub(crate) fn verified(self, web: &Web) -> Result<Self, Refused> {
+        if self.is_unverified { Err(WebError::Unavailable.refuse(web, &self)) } else { Ok(self) }
     }
 
     /// The texts in the reader's language.

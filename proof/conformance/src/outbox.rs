@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use madang_kernel::{EventId, Id, ManualClock, ShardId};
+use madang_kernel::{Clock as _, EventId, Id, ManualClock, ShardId};
 use madang_messaging::{Claim, DeadLetters, Failed, Message, Outbox, OutboxBacklog, OutboxRow, header};
 
 use crate::sample::{TOPIC, message, message_of, numbers};
@@ -159,6 +159,20 @@ suite! { $ outbox_suite, outbox, OutboxHarness;
         harness.outbox().park(&[failed(2, 1_000)]).await.unwrap();
         let expected = OutboxBacklog { unsent: 3, parked: 2, oldest_age: Duration::from_secs(5) };
         assert_eq!(harness.outbox().backlog().await.unwrap(), expected);
+    }
+
+    /// A moment is over once nothing that was inserted up to it is unsent, and not before it is well past.
+    async fn a_moment_is_open_while_something_before_it_is_unsent(harness) {
+        let (outbox, moment) = (harness.outbox(), harness.clock().now());
+        assert!(outbox.has_unsent_before(moment).await.unwrap(), "a transaction may still commit a row of that moment");
+        harness.insert(&[message(1, "a")]).await;
+        harness.clock().advance(Duration::from_secs(3_600));
+        harness.insert(&[message(2, "b")]).await;
+        assert!(outbox.has_unsent_before(moment).await.unwrap());
+        outbox.park(&[failed(1, 60_000)]).await.unwrap();
+        assert!(outbox.has_unsent_before(moment).await.unwrap(), "what is parked is unsent");
+        outbox.delete(&ids(&[1])).await.unwrap();
+        assert!(!outbox.has_unsent_before(moment).await.unwrap(), "what came later does not matter");
     }
 
     /// A backlog is drained in batches that neither repeat nor skip a row.

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use madang_board::{Actor, MemberId, Role, SessionId};
@@ -16,6 +17,9 @@ use crate::{MemberError, MemberStore, Revocation, RevocationCursor, SessionRecor
 
 /// Revocations read at a time.
 pub const REVOCATIONS_PAGE: usize = 1_000;
+/// How old the last reading of revocations may be: within this time what one process revoked is in force in all others, and
+/// a process that cannot know it believes no token.
+pub const REVOCATIONS_AGE_MAX: Duration = Duration::from_secs(60);
 
 /// What a valid token says.
 #[derive(Debug, Clone)]
@@ -91,12 +95,15 @@ impl Sessions {
         Self { sightings: Some(Sightings::default()), ..self }
     }
 
-    /// Who sent this token; asks nobody.
+    /// Who sent this token; asks nobody. While nobody can tell which sessions have ended, none is believed.
     pub fn authenticate(&self, token: &str) -> Result<Session, MemberError> {
         let claims = self.tokens.verify(token).ok_or(MemberError::NotSignedIn("the token is not valid: sign in"))?;
         let (now, session_id, expires_at) = (self.clock.now(), claims.session_id, claims.expires_at);
         if expires_at <= now {
             return Err(MemberError::NotSignedIn("the session has expired: sign in again"));
+        }
+        if !self.is_current() {
+            return Err(StoreError::unavailable("sessions", "revocations were not read lately").into());
         }
         let ended = MemberError::NotSignedIn("the session has ended: sign in again");
         let created_at = claims.issued_at;
@@ -123,7 +130,7 @@ impl Sessions {
     }
 
     /// Reads what other processes revoked; called at start and every few seconds. When the source does not answer, what is
-    /// known stays in force.
+    /// known stays in force for [`REVOCATIONS_AGE_MAX`]; then no token is believed until it answers.
     pub async fn refresh(&self) -> Result<(), StoreError> {
         let mut read = self.read.lock().await;
         let began = self.clock.now();
@@ -141,8 +148,14 @@ impl Sessions {
         Ok(())
     }
 
-    /// Up to when every revocation is known here; `None` until they have been read once. A process that never read them
-    /// takes ended sessions for valid, so it is not ready.
+    /// Whether every revocation older than [`REVOCATIONS_AGE_MAX`] is known here; not so until they have been read once. A
+    /// process that cannot tell is not ready. A clock that was set back far says nothing about the age of what is known.
+    pub fn is_current(&self) -> bool {
+        let now = self.clock.now();
+        self.refreshed_at().is_some_and(|read| now.since(read).max(read.since(now)) <= REVOCATIONS_AGE_MAX)
+    }
+
+    /// Up to when every revocation is known here; `None` until they have been read once.
     pub fn refreshed_at(&self) -> Option<Timestamp> {
         let refreshed_ms = self.refreshed_ms.load(Ordering::Relaxed);
         (refreshed_ms != NEVER).then(|| Timestamp::from_millis(refreshed_ms))

@@ -8,6 +8,7 @@ mod group;
 mod instance;
 mod moderation;
 mod options;
+mod outboxes;
 mod owners;
 
 use std::collections::HashMap;
@@ -25,6 +26,7 @@ pub use address::{PeerAddress, PeerAddressError};
 pub use facts_cache::FACTS_TTL_MS;
 pub use moderation::PeerActs;
 pub use options::PeerOptions;
+pub use outboxes::PeerOutbox;
 
 /// The other processes of the site. Implements every port whose owner may be elsewhere; a role without peers answers
 /// `Unavailable`.

@@ -6,6 +6,7 @@ mod counts;
 mod guard;
 mod members;
 mod moderation;
+mod outboxes;
 mod reply;
 
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use crate::InternalSecret;
 use crate::wire::BODY_BYTES_MAX;
 use guard::Guard;
 pub use moderation::{InternalBoards, InternalComments};
+pub use outboxes::Outboxes;
 
 /// What a process has to answer with; a part that it has not is 404 to its peers.
 pub struct InternalParts {
@@ -40,6 +42,8 @@ pub struct InternalParts {
     pub moderated_articles: Option<InternalBoards>,
     /// What moderation asks about comments.
     pub moderated_comments: Option<InternalComments>,
+    /// Where events wait to be sent.
+    pub outboxes: Outboxes,
 }
 
 impl InternalParts {
@@ -54,6 +58,7 @@ impl InternalParts {
             members: None,
             moderated_articles: None,
             moderated_comments: None,
+            outboxes: Vec::new(),
         }
     }
 }
@@ -89,6 +94,9 @@ pub fn internal_router(parts: InternalParts) -> Router {
     }
     if let Some(comments) = &parts.moderated_comments {
         router = moderation::comments(router, comments);
+    }
+    if !parts.outboxes.is_empty() {
+        router = outboxes::routes(router, &Arc::new(parts.outboxes));
     }
     router
         .fallback(reply::not_served)

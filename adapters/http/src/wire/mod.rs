@@ -23,6 +23,7 @@ mod articles;
 mod counts;
 mod failure;
 mod moderation;
+mod outboxes;
 mod revocations;
 #[cfg(test)]
 mod tests;
@@ -36,6 +37,8 @@ pub(crate) use counts::{COUNTS_MAX, CommentCountsOf, CountsAnswer, LikeCountsOf,
 pub(crate) use failure::FailureBody;
 pub(crate) use moderation::{ActsStep, ArticleActsOf, CommentActsOf};
 pub(crate) use moderation::{ArticleOfComment, ArticleOfCommentAnswer, BoardKnown, BoardKnownAnswer};
+pub use outboxes::OutboxOf;
+pub(crate) use outboxes::{UnsentAnswer, UnsentBefore};
 pub(crate) use revocations::{RevocationsAfter, RevocationsAnswer};
 
 /// The largest question that is read.

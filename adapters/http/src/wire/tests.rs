@@ -213,5 +213,8 @@ fn other_answers_are_the_bytes_that_earlier_versions_send() {
     let json = r#"{"revocations":[{"kind":"session_ended","session_id":"5","expires_at_ms":6}],"next":7}"#;
     is_sent_as(&RevocationsAnswer { revocations: vec![ended], next: 7 }, json);
     let step = ActsStep { board_id: None, before: None, limit: 3 };
+    let unsent = UnsentBefore { outbox: OutboxOf::Like, moment_ms: 5 };
+    is_sent_as(&unsent, r#"{"outbox":"like","moment_ms":5}"#);
+    is_sent_as(&UnsentAnswer { is_unsent: true }, r#"{"is_unsent":true}"#);
     is_sent_as(&ArticleActsOf(step), r#"{"board_id":null,"before":null,"limit":3}"#);
 }

@@ -8,12 +8,13 @@ use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use madang_article_read::{ArticleOwner, CommentOwner, LikeOwner, ViewOwner};
 use madang_board::{ArticleId, ArticleLookup, BoardId, MemberId, Role, SessionId};
-use madang_http::{BODY_BYTES_MAX, InternalParts, InternalSecret, PeerOptions, internal_router};
+use madang_http::{BODY_BYTES_MAX, InternalParts, InternalSecret, OutboxOf, PeerOptions, PeerOutbox, internal_router};
 use madang_kernel::{Id, ManualClock, PageNumber, PageSize, StoreError, Timestamp};
 use madang_member::{Revocation, RevocationCursor, RevocationSource, Sessions, Standing};
+use madang_messaging::UnsentMessages as _;
 use tower::ServiceExt;
 
-const PATHS: [&str; 9] = [
+const PATHS: [&str; 10] = [
     "articles/facts",
     "articles/texts",
     "articles/newest",
@@ -23,6 +24,7 @@ const PATHS: [&str; 9] = [
     "likes/counts",
     "views/counts",
     "members/revocations",
+    "outbox/unsent-before",
 ];
 
 fn size(size: i64) -> PageSize {
@@ -109,6 +111,20 @@ async fn a_process_without_members_learns_of_ended_sessions_and_changed_roles() 
     let sessions = Sessions::new(peers, clock, [1; 32]);
     sessions.refresh().await.unwrap();
     assert_eq!(site.asked(), 4, "two pages, twice");
+}
+
+#[tokio::test]
+async fn an_outbox_elsewhere_is_asked_and_one_that_nobody_has_is_not_taken_for_empty() {
+    let site = Site::of(1);
+    let peer = Peer::serve(site.router(secret())).await;
+    let (peers, _) = asking(&options(&[&peer.address]));
+    let likes = PeerOutbox::new(peers.clone(), OutboxOf::Like);
+    let unsent = async |ms| likes.has_unsent_before(Timestamp::from_millis(ms)).await.unwrap();
+    assert!(unsent(1_000).await && !unsent(999).await);
+    let views = PeerOutbox::new(peers, OutboxOf::View);
+    assert!(views.has_unsent_before(Timestamp::from_millis(999)).await.is_err());
+    site.away.store(true, Ordering::SeqCst);
+    assert!(likes.has_unsent_before(Timestamp::from_millis(999)).await.is_err());
 }
 
 #[tokio::test]

@@ -2,12 +2,13 @@
 -- as count.
 -- KEYS: the article's count (n views, w of them written), the viewer's sighting, index of unwritten articles by the moment
 -- since when they are, set of those with many unwritten views, guests of the network that were counted (of a member the
--- sighting again, which is not looked at).
+-- sighting again, which is not looked at), the present epoch.
 -- ARGV: article, now, window (ms), how many unwritten views are many, how long an index stays (ms), how many guests of a
 -- network count ('' for a member).
--- Answers: nothing when the article is not live; whether it counted, views so far, how many of them are unwritten.
-local count = redis.call('HMGET', KEYS[1], 'n', 'w')
-if not count[1] then
+-- Answers: nothing when the article is not live, or was so in another epoch only: what is stored may be more; whether it
+-- counted, views so far, how many of them are unwritten.
+local count = redis.call('HMGET', KEYS[1], 'n', 'w', 'e')
+if not count[1] or (count[3] or '') ~= (redis.call('GET', KEYS[6]) or '') then
     return false
 end
 local seen = redis.call('GET', KEYS[2])

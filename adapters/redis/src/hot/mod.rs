@@ -77,6 +77,13 @@ impl RankedHot {
         })
     }
 
+    /// Believes no ranking any more that is in Redis: it is another one than before.
+    pub fn doubt_all(&self) {
+        let mut days = self.days();
+        let Days { followed, behind, .. } = &mut *days;
+        behind.extend(followed.iter().copied());
+    }
+
     fn days(&self) -> MutexGuard<'_, Days> {
         self.days.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -268,9 +275,7 @@ impl HotStore for RankedHot {
         self.cache.all_changed();
         if rebuilt.next.is_none() {
             // The store's scores were in doubt, so Redis is too: the next changes of each day make it anew.
-            let mut days = self.days();
-            let doubtful = days.followed.clone();
-            days.behind.extend(doubtful);
+            self.doubt_all();
         }
         Ok(rebuilt)
     }

@@ -4,6 +4,8 @@ use madang_board::{ArticleId, BoardId};
 use madang_engine_redis::{Redis, Tag};
 use madang_kernel::{Id, ShardId};
 
+use crate::epochs::EPOCH;
+
 /// The keys of one tag.
 pub(super) struct Keys {
     pub(super) tag: Tag,
@@ -30,7 +32,7 @@ impl Keys {
 
     /// What counts up when the model is cleared.
     pub(super) fn epoch(&self) -> String {
-        format!("{}:epoch", self.base)
+        format!("{}{EPOCH}", self.base)
     }
 
     /// Of what there is, by kind.

@@ -10,20 +10,29 @@ use crate::composition::site::Site;
 /// Between the two looks at the query model: far longer than a change takes to reach it.
 const SECOND_LOOK: Duration = Duration::from_millis(500);
 
-/// Compares counters with rows, and derived data with its source; 1 when anything differs.
+/// Something differs.
+const DIFFERS: u8 = 1;
+/// Nothing differs of what was compared, and not everything could be.
+const NOT_COMPARED: u8 = 2;
+
+/// Compares counters with rows, and derived data with its source; the exit code says whether anything differs, and whether
+/// everything could be compared.
 pub(super) async fn check(site: &Site, full: bool, output: &Output) -> anyhow::Result<u8> {
     output.text("comparing boards, events, comments, likes and views with their counters,").await?;
     output.text("hot scores and the query model with their sources").await?;
     let report = site.backing.check(site, full, output).await?;
     print(&report, output).await?;
     let differences = report.findings.len() + query_model(site, output).await?;
-    if differences == 0 {
-        output.text("no difference").await?;
-        Ok(0)
-    } else {
+    if differences > 0 {
         output.text(format!("{differences} differences")).await?;
-        Ok(1)
+        return Ok(DIFFERS);
     }
+    if !report.left_out.is_empty() {
+        output.text("no difference in what was compared, and not everything was").await?;
+        return Ok(NOT_COMPARED);
+    }
+    output.text("no difference").await?;
+    Ok(0)
 }
 
 /// Prints what the stores found, the same whichever they are.
@@ -59,7 +68,7 @@ async fn print(report: &CheckReport, output: &Output) -> anyhow::Result<()> {
 /// Compares the query model with its owners; tells how many differences stay.
 async fn query_model(site: &Site, output: &Output) -> anyhow::Result<usize> {
     if !site.backing.holds_query_model(site) {
-        output.text("not compared: the query model, which is in the memory of a server, and none runs").await?;
+        output.text("there is no query model: it is in the memory of a server, and none runs").await?;
         return Ok(0);
     }
     let read = site.services.read()?;

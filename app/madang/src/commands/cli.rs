@@ -119,7 +119,7 @@ pub(crate) enum Command {
     /// Look at messages that could not be applied, and publish them again
     #[command(subcommand)]
     Dlq(DlqCommand),
-    /// Show the lag of each consumer group, and pause one for a while
+    /// Show the lag of each consumer group, pause one for a while, pass over a record
     #[command(subcommand)]
     Groups(GroupsCommand),
     /// Make derived data anew from what it is derived from
@@ -264,6 +264,13 @@ pub(crate) enum GroupsCommand {
         /// The group, as listed
         group: String,
     },
+    /// Have a group pass over a record that it is stuck at: it is neither applied nor kept
+    Skip {
+        /// The group, as listed
+        group: String,
+        /// The record as topic/partition/offset, as /readyz and the log name it
+        record: String,
+    },
 }
 
 /// What can be made anew.
@@ -320,6 +327,9 @@ impl Command {
             }
             Self::Groups(GroupsCommand::Resume { group }) => {
                 ControlRequest::GroupsPause { group: group.clone(), paused: false }
+            }
+            Self::Groups(GroupsCommand::Skip { group, record }) => {
+                ControlRequest::GroupsSkip { group: group.clone(), record: record.clone() }
             }
             Self::Rebuild(RebuildCommand::ReadModel) => ControlRequest::RebuildReadModel,
             Self::Rebuild(RebuildCommand::Hot) => ControlRequest::RebuildHot,

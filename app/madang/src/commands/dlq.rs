@@ -1,10 +1,11 @@
 //! `madang dlq`: look at messages that were given up, and send them on their way again.
 
 use anyhow::bail;
-use madang_messaging::{DeadLetter, DeadLetterId, Ladder, Moment, Replayed, header, replay as replay_one};
+use madang_messaging::{DeadLetter, DeadLetterId, Ladders, Moment, Replayed, header, replay as replay_one};
 
 use super::output::Output;
 use crate::composition::site::Site;
+use crate::tasks::consumers;
 
 /// Letters read at a time.
 const BATCH: usize = 256;
@@ -55,10 +56,10 @@ pub(super) async fn replay(site: &Site, id: Option<String>, dry_run: bool, outpu
         Some(id) => vec![DeadLetterId(id)],
         None => every_id(site).await?,
     };
+    let ladders = Ladders::of(&consumers::all());
     for id in &ids {
-        match replay_one(site.dead_letters.as_ref(), site.log.as_ref(), &Ladder::default(), id, dry_run, now(site))
-            .await
-        {
+        let replayed = replay_one(site.dead_letters.as_ref(), site.log.as_ref(), &ladders, id, dry_run, now(site));
+        match replayed.await {
             Ok(Replayed::WouldPublish(topic)) => output.text(format!("{id}: would be published to {topic}")).await?,
             Ok(Replayed::Published(topic)) => output.text(format!("{id}: published to {topic}")).await?,
             Err(error) => {

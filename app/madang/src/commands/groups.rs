@@ -1,6 +1,7 @@
-//! `madang groups`: the lag of each consumer group, and pausing one for a while.
+//! `madang groups`: the lag of each consumer group, pausing one for a while, and passing over a record.
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
+use madang_messaging::{ConsumerConfig, Position};
 
 use super::output::Output;
 use crate::composition::site::Site;
@@ -47,14 +48,38 @@ pub(super) async fn set_paused(site: &Site, group: &str, paused: bool, output: &
     Ok(0)
 }
 
+/// Has a group pass over one record, which is then neither applied nor kept as a dead letter.
+pub(super) async fn skip(site: &Site, group: &str, record: &str, output: &Output) -> anyhow::Result<u8> {
+    let record: Position = record.parse().with_context(|| format!("{record:?} is no record"))?;
+    let config = known(group)?;
+    let reads: Vec<String> = config.lanes().into_iter().flat_map(|lane| lane.topics).collect();
+    if !reads.contains(&record.topic) {
+        bail!("{group} does not read {}; it reads {}", record.topic, reads.join(", "));
+    }
+    if site.backing.is_shared() {
+        site.backing.skip(group, &record).await?;
+    } else {
+        let running = site.groups.stuck_of(group);
+        running.context("no server runs on this data directory, so no group does")?.skip([record.clone()]);
+    }
+    output
+        .text(format!("{group} passes over {record} when it comes to it; `madang groups list` shows its lag"))
+        .await?;
+    Ok(0)
+}
+
+/// A group by its name.
+fn known(group: &str) -> anyhow::Result<ConsumerConfig> {
+    let mut groups = consumers::all();
+    groups.sort_unstable_by(|one, other| one.group.as_str().cmp(other.group.as_str()));
+    let names: Vec<&str> = groups.iter().map(|known| known.group.as_str()).collect();
+    let found = groups.iter().find(|known| known.group.as_str() == group);
+    found.cloned().with_context(|| format!("there is no group {group:?}; the groups are {}", names.join(", ")))
+}
+
 /// The same for every process of a cluster, whichever of them run the group.
 async fn set_paused_everywhere(site: &Site, group: &str, paused: bool, output: &Output) -> anyhow::Result<u8> {
-    let groups = consumers::all().map(|config| config.group);
-    if !groups.iter().any(|known| known.as_str() == group) {
-        let mut names: Vec<_> = groups.iter().map(|known| known.as_str()).collect();
-        names.sort_unstable();
-        bail!("there is no group {group:?}; the groups of a cluster are {}", names.join(", "));
-    }
+    known(group)?;
     site.backing.set_paused(group, paused).await?;
     let said = if paused {
         format!(

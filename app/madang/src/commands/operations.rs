@@ -43,6 +43,7 @@ impl Operations {
             ControlRequest::GroupsPause { group, paused } => {
                 groups::set_paused(&self.site, &group, paused, &output).await
             }
+            ControlRequest::GroupsSkip { group, record } => groups::skip(&self.site, &group, &record, &output).await,
             ControlRequest::RebuildReadModel => rebuild::read_model(&self.site, &output).await,
             ControlRequest::RebuildHot => rebuild::hot(&self.site, &output).await,
             ControlRequest::DlqReplay { id, dry_run } => dlq::replay(&self.site, id, dry_run, &output).await,

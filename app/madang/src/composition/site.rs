@@ -15,7 +15,7 @@ use madang_hot_article::{HotService, HotStore, SiteDays};
 use madang_kernel::{Clock, IdGenerator, NodeLeases, StoreError, Timestamp};
 use madang_like::{LikeService, LikeStore};
 use madang_member::{MemberService, Moderation, Sessions};
-use madang_messaging::{ConsumerConfig, DeadLetters, EventLog, OnError, Outage, Supervisor};
+use madang_messaging::{ConsumerConfig, DeadLetters, EventLog, OnError, Outage, Position, Supervisor};
 use madang_server::{PartState, SharedBuckets};
 use madang_view::{GuestKey, ViewService};
 use madang_web::LiveHub;
@@ -157,6 +157,11 @@ pub(crate) trait Backing: Send + Sync {
     async fn groups(&self) -> anyhow::Result<Vec<GroupLagText>>;
     /// Pauses or resumes a group in every process that works on the site; only where it is shared.
     async fn set_paused(&self, group: &str, _paused: bool) -> anyhow::Result<()> {
+        anyhow::bail!("{group} runs in this process alone")
+    }
+
+    /// Has a group pass over a record, in every process that works on the site; only where it is shared.
+    async fn skip(&self, group: &str, _record: &Position) -> anyhow::Result<()> {
         anyhow::bail!("{group} runs in this process alone")
     }
 

@@ -33,6 +33,9 @@ pub(crate) struct ClusterSettings {
     /// Which key of the secret signs tokens; those of the number before and after are good too. One more signs with a new key.
     #[serde(default)]
     pub token_generation: u32,
+    /// What keys that were derived from the secret alone are still good for, while a cluster rolls over from them.
+    #[serde(default)]
+    pub nameless_keys: NamelessKeys,
     /// How long a node number is leased: a database that is away for less stops no id.
     #[serde(default = "default_node_lease_ms")]
     pub node_lease_ms: u64,
@@ -54,6 +57,19 @@ pub(crate) struct ClusterSettings {
     /// Where processes with the roles that this one has not are reached, by role.
     #[serde(default)]
     pub peers: BTreeMap<String, Vec<String>>,
+}
+
+/// Keys derived from the secret without the name, as they were before: on two sites with one secret they are the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum NamelessKeys {
+    /// Nothing.
+    #[default]
+    Refuse,
+    /// Tokens signed and calls made with them are good.
+    Accept,
+    /// The same, and this process signs and calls with them: for as long as others know no other.
+    Use,
 }
 
 /// One relational server.

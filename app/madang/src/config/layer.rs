@@ -24,11 +24,12 @@ pub(super) fn known_keys() -> &'static Vec<String> {
 /// The section of the servers, which only the file can hold as a whole.
 pub(super) const CLUSTER: &str = "cluster";
 /// What of it may be set elsewhere too: by `MADANG_CLUSTER_...` and `--set cluster....`.
-pub(super) const CLUSTER_KEYS: [&str; 7] = [
+pub(super) const CLUSTER_KEYS: [&str; 8] = [
     "cluster.name",
     "cluster.secret",
     "cluster.secret_file",
     "cluster.token_generation",
+    "cluster.nameless_keys",
     "cluster.node_lease_ms",
     "cluster.mysql_connections_max",
     "cluster.internal.listen",

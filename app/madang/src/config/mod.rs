@@ -16,7 +16,9 @@ use figment::Figment;
 use figment::value::Value;
 use layer::{CLUSTER, CLUSTER_KEYS, Layer, key_of_variable, known_keys, present_name, typed};
 
-pub(crate) use cluster::{ClusterSettings, MysqlSettings, MysqlTlsSettings, RedisMode, SECRET_BYTES_MIN, ServerUrl};
+pub(crate) use cluster::{
+    ClusterSettings, MysqlSettings, MysqlTlsSettings, NamelessKeys, RedisMode, SECRET_BYTES_MIN, ServerUrl,
+};
 pub(crate) use settings::{LogFormat, OPERATIONS_LISTEN, Settings, Switch};
 
 /// What every name in the environment starts with.
@@ -165,8 +167,10 @@ fn checked(figment: &Figment) -> Result<Settings, ConfigError> {
         return Ok(settings);
     }
     let lines = problems.into_iter().map(|(key, problem)| {
-        let origin = figment.find_metadata(key).map_or("", |metadata| metadata.name.as_ref());
-        format!("setting `{key}` {problem} (from {origin})")
+        // What nobody set comes from nowhere.
+        let origin =
+            figment.find_metadata(key).map_or_else(String::new, |metadata| format!(" (from {})", metadata.name));
+        format!("setting `{key}` {problem}{origin}")
     });
     Err(ConfigError::Invalid(lines.collect::<Vec<_>>().join("\n")))
 }

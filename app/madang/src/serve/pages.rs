@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use jiff::tz::TimeZone;
-use madang_messaging::{OnError, Stop, Supervisor};
+use madang_messaging::{Ladders, OnError, Stop, Supervisor};
 use madang_server::RequestPolicy;
 use madang_web::{LiveHub, WebState};
 
 use super::readiness::SiteReadiness;
 use crate::composition::site::Site;
 use crate::config::Settings;
+use crate::tasks::consumers;
 
 /// The state of the pages.
 pub(crate) fn state(site: &Site, settings: &Settings, policy: RequestPolicy) -> anyhow::Result<WebState> {
@@ -34,6 +35,7 @@ pub(crate) fn state(site: &Site, settings: &Settings, policy: RequestPolicy) -> 
         site_url: Some(settings.site_url.trim_end_matches('/')).filter(|url| !url.is_empty()).map(Arc::from),
         dead_letters: site.dead_letters.clone(),
         log: site.log.clone(),
+        ladders: Ladders::of(&consumers::all()),
         setup_token: Some(site.setup_token.clone()),
     })
 }

@@ -19,6 +19,23 @@ impl Readiness for SiteReadiness {
     }
 }
 
+/// What the state of sessions is called.
+pub(crate) const SESSIONS: &str = "sessions";
+
+/// Whether this process knows which sessions have ended; while it does not, it believes no token.
+pub(crate) fn sessions(site: &Site) -> PartState {
+    let sessions = &site.services.sessions;
+    let detail = match sessions.refreshed_at() {
+        None => "revocations were never read: no token is believed".to_owned(),
+        Some(read) => {
+            let age_s = site.clock.now().since(read).as_secs();
+            let consequence = if sessions.is_current() { "" } else { ": no token is believed" };
+            format!("revocations read {age_s} s ago{consequence}")
+        }
+    };
+    PartState { name: SESSIONS.to_owned(), ok: sessions.is_current(), detail }
+}
+
 /// Whether ids can be issued.
 pub(crate) fn ids(site: &Site) -> PartState {
     let left_ms = site.ids.lease().until_ms - site.clock.now().as_millis();

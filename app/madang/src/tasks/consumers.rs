@@ -35,7 +35,7 @@ pub(crate) async fn start(supervisor: &Supervisor, site: &Site) -> Result<(), Ou
     for (name, config, handler) in groups {
         let config = ConsumerConfig { gather_ms, ..config };
         let consumer = Consumer::new(config, site.log.clone(), handler, site.clock.clone());
-        site.groups.add(name, consumer.pause_handle());
+        site.groups.add(name, consumer.pause_handle(), consumer.stuck_handle());
         supervisor.spawn(name, OnError::Restart, move |stop| consumer.clone().run(stop));
     }
     Ok(())

@@ -7,6 +7,17 @@ use madang_sqlite::{Backlog, GroupLag};
 /// The lag of a group that has consumed everything.
 pub(crate) const UP_TO_DATE: &str = "up to date";
 
+/// Messages of its topics that a group has not consumed.
+const LAG: &str = "madang_group_lag_messages";
+/// The same of its retry topics.
+const RETRIES: &str = "madang_group_retries_waiting";
+
+/// Shows the lag of a group as it is, whether or not the group does anything.
+pub(crate) fn show(group: &str, messages: u64, retries: u64) {
+    metrics::gauge!(LAG, "group" => group.to_owned()).set(messages as f64);
+    metrics::gauge!(RETRIES, "group" => group.to_owned()).set(retries as f64);
+}
+
 /// `up to date`, or how much is before the group and how old it is.
 pub(crate) fn describe(lag: &GroupLag) -> String {
     let mut text = match backlog(lag.topics) {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use madang_kernel::{Clock as _, SteadyClock};
+use madang_member::Sessions;
 use madang_messaging::{OnError, Stop, Supervisor};
 use metrics_exporter_prometheus::PrometheusHandle;
 use tracing::warn;
@@ -14,18 +15,15 @@ use super::failure_log::FailureLog;
 use crate::composition::site::Site;
 use crate::config::Settings;
 
+/// Between two attempts to read revocations while their source is away.
+const REVOCATIONS_RETRY: Duration = Duration::from_secs(1);
 /// How often the recorder folds what it has collected.
 const METRICS_UPKEEP: Duration = Duration::from_secs(5);
 
 /// Starts the background work of a server.
 pub(crate) fn start(supervisor: &Supervisor, site: &Site, settings: &Settings, metrics: PrometheusHandle) {
     let (sessions, poll) = (site.services.sessions.clone(), Duration::from_millis(settings.revocation_poll_ms));
-    supervisor.spawn("revocations", OnError::Restart, move |stop| {
-        let (sessions, mut failures) = (sessions.clone(), FailureLog::of("read revocations"));
-        every(poll, stop, async move || {
-            failures.note(sessions.refresh().await);
-        })
-    });
+    supervisor.spawn("revocations", OnError::Restart, move |stop| read_revocations(sessions.clone(), poll, stop));
 
     let interval = Duration::from_secs(settings.retention_interval_s);
     let (kept, settings) = (site.clone(), Arc::new(settings.clone()));
@@ -63,6 +61,20 @@ pub(crate) fn start(supervisor: &Supervisor, site: &Site, settings: &Settings, m
         let metrics = metrics.clone();
         every(METRICS_UPKEEP, stop, async move || metrics.run_upkeep())
     });
+}
+
+/// Reads revocations at every interval, and sooner again where that failed: without them no token is believed for long.
+async fn read_revocations(sessions: Arc<Sessions>, poll: Duration, stop: Stop) -> Result<(), Infallible> {
+    let mut failures = FailureLog::of("read revocations, so tokens are refused once the last are too old");
+    let mut wait = poll;
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return Ok(()),
+            () = tokio::time::sleep(wait) => {}
+        }
+        let is_read = failures.note(sessions.refresh().await).is_some();
+        wait = if is_read { poll } else { poll.min(REVOCATIONS_RETRY) };
+    }
 }
 
 /// Runs `work` at every interval until `stop`; work under way is finished.

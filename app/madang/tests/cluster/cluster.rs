@@ -68,6 +68,13 @@ impl Cluster {
         self.processes.iter_mut().for_each(Process::wait_until_up);
     }
 
+    /// Starts one process, and waits until it answers.
+    #[allow(dead_code, reason = "used by the suite of the cluster")]
+    pub(crate) fn start_one(&mut self, process: usize) {
+        self.processes[process].spawn();
+        self.processes[process].wait_until_up();
+    }
+
     /// Stops every process the orderly way.
     pub(crate) fn stop(&mut self) {
         for process in &self.processes {

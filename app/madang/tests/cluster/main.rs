@@ -21,13 +21,16 @@ mod moving;
 #[allow(dead_code, reason = "shared with the suites of the HTTP contract")]
 mod nginx;
 mod one_process;
+mod oversized;
 mod planted;
 mod ports;
 #[allow(dead_code, reason = "shared with the suites of the HTTP contract")]
 mod process;
 mod proxy;
 mod quiet;
+mod rehearsal;
 mod resting;
+mod revoked;
 mod routes;
 mod servers;
 mod site;

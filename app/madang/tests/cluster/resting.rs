@@ -31,6 +31,13 @@ fn hot_likes(cluster: &Cluster, article: &str) -> u64 {
     items.iter().find(|item| item["article_id"] == article).map_or(0, |item| item["like_count"].as_u64().unwrap())
 }
 
+/// A gauge of the group, in the first process.
+fn gauge(cluster: &Cluster, name: &str) -> f64 {
+    let metrics = cluster.processes[0].get("/metrics").text();
+    let line = metrics.lines().find(|line| line.starts_with(&format!("{name}{{group=\"{GROUP}\"}}")));
+    line.and_then(|line| line.rsplit(' ').next()).and_then(|value| value.parse().ok()).unwrap_or(f64::NAN)
+}
+
 #[test]
 fn a_group_rests_in_every_process_until_it_is_told_to_go_on() {
     let mut cluster = Cluster::prepared(&Servers::of_environment(), &["all", "all"]);
@@ -52,11 +59,21 @@ fn a_group_rests_in_every_process_until_it_is_told_to_go_on() {
         (line.contains("paused, ") && !line.ends_with("up to date")).then_some(())
     });
     assert_eq!(hot_likes(&cluster, &article), 1, "nobody has told the list");
+    eventually("the gauges move while nothing is applied", || {
+        let (behind, for_ms) =
+            (gauge(&cluster, "madang_group_lag_messages"), gauge(&cluster, "messaging_consumer_lag_ms"));
+        (behind == 1.0 && for_ms > 3_000.0).then_some(())
+    });
     assert_eq!(cluster.read(&article)["like_count"], 2, "other groups do not rest");
 
     cluster.command(&["groups", "resume", GROUP], "").expect(0);
     all_rest(&cluster, false);
     eventually("the list tells of both", || (hot_likes(&cluster, &article) == 2).then_some(()));
+    eventually("and the gauges fall", || {
+        let (behind, for_ms) =
+            (gauge(&cluster, "madang_group_lag_messages"), gauge(&cluster, "messaging_consumer_lag_ms"));
+        (behind == 0.0 && for_ms < 3_000.0).then_some(())
+    });
     let refused = cluster.command(&["groups", "pause", "kitchen"], "").expect(1).stderr;
     assert!(refused.contains("\"kitchen\"") && refused.contains("article-read, comment, hot-article"), "{refused}");
     cluster.stop();

@@ -1,5 +1,6 @@
 //! A Redis of a test's own, which it may kill; what it held is gone then.
 
+use std::io::{Read as _, Write as _};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -35,6 +36,23 @@ impl Cache {
         self.process = Some(command.spawn().expect("redis-server runs"));
         let address = format!("127.0.0.1:{}", self.port);
         within(START, "Redis listens", || std::net::TcpStream::connect(&address).ok());
+    }
+
+    /// Writes what it holds to disk, where the next start finds it.
+    #[allow(dead_code, reason = "used by the suite of outages")]
+    pub(crate) fn snapshot(&self) {
+        let mut stream = std::net::TcpStream::connect(("127.0.0.1", self.port)).expect("connects");
+        stream.write_all(b"SAVE\r\n").expect("asks");
+        let mut answer = [0; 5];
+        stream.read_exact(&mut answer).expect("answers");
+        assert_eq!(&answer, b"+OK\r\n");
+    }
+
+    /// Starts it on the same port with what it held when it last wrote it to disk.
+    #[allow(dead_code, reason = "used by the suite of outages")]
+    pub(crate) fn start_restored(&mut self) {
+        assert!(self.directory.path().join("dump.rdb").exists(), "there is a snapshot");
+        self.start_empty();
     }
 
     /// kill -9.

@@ -9,11 +9,14 @@ mod broker;
 mod broker_away;
 mod cache;
 mod cache_emptied;
+mod cache_restored;
 mod client;
 #[path = "../cluster/cluster.rs"]
 #[allow(dead_code, reason = "shared with the suite of the cluster")]
 mod cluster;
 mod database_away;
+mod database_full;
+mod disk;
 #[path = "../e2e/http.rs"]
 #[allow(dead_code, reason = "shared with the suite of the embedded composition")]
 mod http;

@@ -1,7 +1,7 @@
 //! A MariaDB server of a test's own, which it may kill, freeze and start again on the same port and data.
 
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -59,6 +59,18 @@ impl Relational {
             let _ = process.kill();
             let _ = process.wait();
         }
+    }
+
+    /// Stops it the orderly way.
+    pub(crate) fn stop(&mut self) {
+        self.signal("TERM");
+        let mut process = self.process.take().expect("runs");
+        within(START, "the relational server has ended", || process.try_wait().expect("waits"));
+    }
+
+    /// Where the files of one database are.
+    pub(crate) fn files_of(&self, database: &str) -> PathBuf {
+        self.directory.path().join("data").join(database)
     }
 
     /// Stands still, or goes on, as a machine does that swaps.

@@ -5,8 +5,8 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use madang_kernel::{EventId, Id};
-use madang_messaging::{Claim, Failed, Message, Outage, Outbox, OutboxBacklog, OutboxRow};
+use madang_kernel::{EventId, Id, Timestamp};
+use madang_messaging::{Claim, Failed, Message, Outage, Outbox, OutboxBacklog, OutboxRow, UnsentMessages};
 
 #[derive(Default)]
 pub(crate) struct TestOutbox {
@@ -39,6 +39,13 @@ impl TestOutbox {
     /// What went to the dead letters.
     pub(crate) fn buried(&self) -> usize {
         self.rows.lock().unwrap().buried.len()
+    }
+}
+
+#[async_trait]
+impl UnsentMessages for TestOutbox {
+    async fn has_unsent_before(&self, moment: Timestamp) -> Result<bool, Outage> {
+        Ok(self.rows.lock().unwrap().unsent.values().any(|row| row.message.occurred_at <= moment))
     }
 }
 

@@ -239,7 +239,7 @@ fn worth_another(error: &SqlError, calls: usize) -> bool {
     match error {
         SqlError::Conflict(_) | SqlError::Unavailable(_) => true,
         SqlError::Duplicate(_) => calls == 1,
-        SqlError::Defect(_) => false,
+        SqlError::Full(_) | SqlError::Defect(_) => false,
     }
 }
 
@@ -251,7 +251,7 @@ impl BatchError {
 
     fn to_store_error(&self) -> StoreError {
         match self {
-            Self::RolledBack(SqlError::Conflict(_) | SqlError::Unavailable(_)) => {
+            Self::RolledBack(SqlError::Conflict(_) | SqlError::Unavailable(_) | SqlError::Full(_)) => {
                 StoreError::unavailable(PART, self.to_string())
             }
             Self::RolledBack(SqlError::Duplicate(_) | SqlError::Defect(_)) | Self::Unknown => {

@@ -5,6 +5,8 @@
 
 use std::collections::VecDeque;
 
+use madang_kernel::Timestamp;
+
 use crate::{Delivery, HandlerError, Position};
 
 /// How far a delivery has come.
@@ -14,12 +16,23 @@ pub(super) enum State {
     Waiting { not_before_ms: u64 },
     /// With the handler.
     Handling,
-    /// To be published to the next rung, or to the dead letters as they are.
-    Leaving { reason: String, undecodable: bool },
+    /// To be published on the ladder.
+    Leaving { reason: String, exit: Exit },
     /// Not started before the end; it is delivered again.
     Abandoned,
     /// Nothing left to do but to pass it; `stored` when its offset is stored already.
     Done { stored: bool },
+}
+
+/// Where a delivery leaves to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Exit {
+    /// The next rung, or the dead letters after the last.
+    Rung,
+    /// The dead letters, as it is.
+    Letter,
+    /// The dead letters, of which only the beginning fits.
+    Excerpt,
 }
 
 /// A delivery with its state.
@@ -56,6 +69,12 @@ impl InFlight {
 
     pub(super) fn len(&self) -> usize {
         self.slots.len()
+    }
+
+    /// When the oldest change happened of those that are not done.
+    pub(super) fn oldest(&self) -> Option<Timestamp> {
+        let open = self.slots.iter().filter(|slot| !matches!(slot.state, State::Done { .. }));
+        open.map(|slot| slot.delivery.message.occurred_at).min()
     }
 
     /// Nothing is in flight, though what is done may still have to be stored.
@@ -110,6 +129,19 @@ impl InFlight {
     /// The deliveries on their way to the ladder, in order.
     pub(super) fn leaving(&mut self) -> impl Iterator<Item = &mut Slot> {
         self.slots.iter_mut().filter(|slot| matches!(slot.state, State::Leaving { .. }))
+    }
+
+    /// Passes over the records at these positions that are with nobody now; returns those it found.
+    pub(super) fn skip(&mut self, positions: &[Position]) -> Vec<Delivery> {
+        let mut skipped = Vec::new();
+        for slot in &mut self.slots {
+            let is_free = matches!(slot.state, State::Waiting { .. } | State::Leaving { .. });
+            if is_free && positions.contains(&slot.delivery.position) {
+                slot.state = State::Done { stored: false };
+                skipped.push(slot.delivery.clone());
+            }
+        }
+        skipped
     }
 
     /// Lets go of what is done without a gap; of each partition the last offset is remembered until it is stored.
@@ -198,12 +230,12 @@ impl Slot {
             HandlerError::Outage(_) => self.state = State::Waiting { not_before_ms: 0 },
             HandlerError::Undecodable(reason) => {
                 self.attempts += 1;
-                self.state = State::Leaving { reason, undecodable: true };
+                self.state = State::Leaving { reason, exit: Exit::Letter };
             }
             HandlerError::Failed(reason) => {
                 self.attempts += 1;
                 self.state = if self.attempts >= attempts_max {
-                    State::Leaving { reason, undecodable: false }
+                    State::Leaving { reason, exit: Exit::Rung }
                 } else {
                     State::Waiting { not_before_ms: retry_at_ms }
                 };

@@ -1,9 +1,15 @@
 //! The retry ladder of a topic and group: names of its topics, and what is written on a message that climbs it.
 
-use crate::{GroupId, Message, Moment, header};
+use super::config::ConsumerConfig;
+use crate::{GroupId, Message, Moment, Position, header};
 
 /// The longest reason written into a header, in bytes: a message that was accepted once must not grow past the limit.
 pub const REASON_BYTES_MAX: usize = 500;
+
+/// What a dead letter keeps of a payload that the log does not take whole, in bytes.
+pub const EXCERPT_BYTES_MAX: usize = 4_096;
+/// What it keeps of a key, in bytes.
+const EXCERPT_KEY_BYTES_MAX: usize = 512;
 
 /// One step of the ladder: wait, then try again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +27,22 @@ pub struct Ladder(pub Vec<Rung>);
 impl Default for Ladder {
     fn default() -> Self {
         Self(vec![Rung { name: "5s", delay_ms: 5_000 }, Rung { name: "1m", delay_ms: 60_000 }])
+    }
+}
+
+/// The ladder of each group, by which its dead letters are replayed.
+#[derive(Debug, Clone, Default)]
+pub struct Ladders(Vec<(GroupId, Ladder)>);
+
+impl Ladders {
+    /// Those of these groups.
+    pub fn of(groups: &[ConsumerConfig]) -> Self {
+        Self(groups.iter().map(|config| (config.group.clone(), config.ladder.clone())).collect())
+    }
+
+    /// The ladder of a group, where there is such a group.
+    pub fn find(&self, group: &GroupId) -> Option<&Ladder> {
+        self.0.iter().find(|(known, _)| known == group).map(|(_, ladder)| ladder)
     }
 }
 
@@ -70,6 +92,19 @@ pub fn into_dead_letters(message: &Message, group: &GroupId, attempts: u32, reas
     dead
 }
 
+/// What is kept of a message that even the dead letters do not take whole: the beginning of its bytes, and where the record
+/// lies for as long as the log keeps it. Headers that are not the ladder's stay behind; they may be what is too large.
+pub fn excerpt(message: &Message, group: &GroupId, attempts: u32, reason: &str, record: &Position) -> Message {
+    let mut dead = into_dead_letters(message, group, attempts, reason);
+    let ours = [header::ORIGINAL_TOPIC, header::GROUP, header::ATTEMPTS, header::REASON];
+    dead.headers.retain(|(name, _)| ours.contains(&name.as_str()));
+    dead.set_header(header::CUT_FROM_BYTES, message.payload.len().to_string());
+    dead.set_header(header::RECORD, record.to_string());
+    dead.payload.truncate(EXCERPT_BYTES_MAX);
+    dead.key.truncate(dead.key.floor_char_boundary(EXCERPT_KEY_BYTES_MAX));
+    dead
+}
+
 /// Attempts made on earlier rungs.
 pub fn attempts_before(message: &Message) -> u32 {
     message.header(header::ATTEMPTS).and_then(|text| text.parse().ok()).unwrap_or(0)
@@ -113,6 +148,21 @@ mod tests {
             headers: vec![("traceparent".into(), "00-1-1-01".into())],
             payload: Bytes::from_static(b"\xff\x00"),
         }
+    }
+
+    #[test]
+    fn an_excerpt_is_small_whatever_was_large_and_tells_where_the_whole_lies() {
+        let mut large = message();
+        large.payload = Bytes::from(vec![b'x'; 5 << 20]);
+        large.key = "열".repeat(1_000);
+        large.headers.push(("filler".into(), "y".repeat(200_000)));
+        let record = Position { topic: "t".into(), partition: 1, offset: 42 };
+        let dead = excerpt(&large, &GroupId::new("hot"), 3, "no", &record);
+        assert_eq!(dead.payload.len(), EXCERPT_BYTES_MAX);
+        assert!(dead.key.len() <= EXCERPT_KEY_BYTES_MAX && dead.header("filler").is_none());
+        assert_eq!(dead.header(header::CUT_FROM_BYTES), Some("5242880"));
+        assert_eq!(dead.header(header::RECORD), Some("t/1/42"));
+        assert_eq!((dead.event_id, dead.header(header::REASON)), (large.event_id, Some("no")));
     }
 
     #[test]

@@ -2,12 +2,12 @@
 
 use super::config::ConsumerConfig;
 use super::handler::Handled;
-use super::in_flight::{InFlight, State};
+use super::in_flight::{Exit, InFlight, Slot, State};
 use super::ladder;
 use super::step::{Effect, Input, Note};
 use crate::backoff::Pause;
 use crate::moment::millis;
-use crate::{Chance, HandlerError, Message, Moment, Outage, Polled, PublishOutcome};
+use crate::{Chance, HandlerError, Message, Moment, Outage, Polled, Position, PublishOutcome, header};
 
 /// The one thing under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,8 +34,15 @@ pub struct Machine {
     /// After a panic over a batch, one by one, to find the one that caused it.
     singly: bool,
     pause: Pause,
+    /// The log refuses what is to leave; which record that is, once it was noted.
+    stuck: Pause,
+    stuck_at: Option<Position>,
+    /// Records that an operator gave up, the latest last.
+    skips: Vec<Position>,
     /// More is on its way: until then it gathers in the log.
     gathering_until_ms: Option<u64>,
+    /// Since when nobody knows whether the log has more.
+    unknown_since_ms: Option<u64>,
     /// Since when something is done and not stored.
     unstored_since_ms: Option<u64>,
     /// What is done is stored at once: its partition went to somebody else, who starts at what is stored.
@@ -58,7 +65,11 @@ impl Machine {
             must_rebuild: false,
             singly: false,
             pause: Pause::default(),
+            stuck: Pause::default(),
+            stuck_at: None,
+            skips: Vec::new(),
             gathering_until_ms: None,
+            unknown_since_ms: Some(0),
             unstored_since_ms: None,
             store_at_once: false,
             resting: false,
@@ -70,13 +81,16 @@ impl Machine {
     /// Takes one input and says what is to be done.
     pub fn step(&mut self, input: Input, now: Moment) -> Vec<Effect> {
         let mut effects = Vec::new();
-        if !matches!(input, Input::Tick | Input::Rest | Input::GoOn | Input::Stop) {
+        if !matches!(input, Input::Tick | Input::Skip(_) | Input::Rest | Input::GoOn | Input::Stop) {
             self.busy = Busy::No;
         }
         match input {
             Input::Tick => {}
             Input::Subscribed(answer) => self.subscribed = self.answered(answer, now, &mut effects).is_some(),
             Input::Polled(answer) => {
+                // Who rests gave the poll up, and knows nothing by its answer.
+                let is_unknown = answer.is_err() || self.resting;
+                self.unknown_since_ms = is_unknown.then(|| self.unknown_since_ms.unwrap_or(now.elapsed_ms));
                 if let Some(polled) = self.answered(answer, now, &mut effects) {
                     self.polled(polled, now, &mut effects);
                 }
@@ -94,7 +108,11 @@ impl Machine {
                 }
             }
             Input::Rebuilt(answer) => self.must_rebuild = self.answered(answer, now, &mut effects).is_none(),
-            Input::Rest => self.resting = true,
+            Input::Skip(positions) => self.skips = positions,
+            Input::Rest => {
+                self.resting = true;
+                self.unknown_since_ms.get_or_insert(now.elapsed_ms);
+            }
             Input::GoOn => self.resting = false,
             Input::Stop => {
                 self.in_flight.abandon_waiting();
@@ -102,6 +120,7 @@ impl Machine {
                 self.draining_until_ms.get_or_insert(until_ms);
             }
         }
+        self.skip(&mut effects);
         self.pass_done(now);
         self.go_on(now, &mut effects);
         effects
@@ -114,8 +133,17 @@ impl Machine {
         }
         let own_ms = [self.in_flight.next_due_ms(), self.store_due_ms(), self.gathering_until_ms];
         let next_ms = || own_ms.into_iter().flatten().min();
-        let due = (self.busy == Busy::No).then(|| self.pause.until_ms().or_else(next_ms)).flatten();
+        let held_ms = || self.pause.until_ms().into_iter().chain(self.stuck.until_ms()).max();
+        let due = (self.busy == Busy::No).then(|| held_ms().or_else(next_ms)).flatten();
         due.into_iter().chain(self.draining_until_ms).min()
+    }
+
+    /// How far the lane is behind: the age of the oldest message that it has in flight, or for how long nobody could tell
+    /// whether there are more, because the log was away or the group was told to rest.
+    pub fn lag_ms(&self, now: Moment) -> u64 {
+        let oldest_ms = self.in_flight.oldest().map_or(0, |oldest| millis(now.wall.since(oldest)));
+        let unknown_ms = self.unknown_since_ms.map_or(0, |since_ms| now.elapsed_ms.saturating_sub(since_ms));
+        oldest_ms.max(unknown_ms)
     }
 
     /// Whether nothing is in flight, and nothing done is left to be stored.
@@ -169,12 +197,12 @@ impl Machine {
     fn handled(&mut self, answers: Vec<Result<Handled, HandlerError>>, now: Moment, effects: &mut Vec<Effect>) {
         let mut answers = answers.into_iter().peekable();
         let silent = answers.peek().is_none();
-        let (mut applied, mut lag_ms, mut retried, mut outage) = (0, 0, 0, None);
+        let (mut applied, mut age_ms, mut retried, mut outage) = (0, 0, 0, None);
         for slot in self.in_flight.handling() {
             match answers.next() {
                 Some(Ok(how)) => {
                     applied += 1;
-                    lag_ms = millis(now.wall.since(slot.delivery.message.occurred_at));
+                    age_ms = millis(now.wall.since(slot.delivery.message.occurred_at));
                     slot.state = State::Done { stored: how == Handled::DoneWithOffset };
                 }
                 Some(Err(error)) => {
@@ -195,7 +223,7 @@ impl Machine {
             }
         }
         if applied > 0 {
-            effects.push(Effect::Note(Note::Applied { count: applied, lag_ms }));
+            effects.push(Effect::Note(Note::Applied { count: applied, age_ms }));
         }
         if retried > 0 {
             effects.push(Effect::Note(Note::RetriedInPlace(retried)));
@@ -226,29 +254,64 @@ impl Machine {
         let mut stuck = None;
         let last_rung = self.rung.map_or(0, |place| place + 1) >= self.config.ladder.0.len();
         for (slot, outcome) in self.in_flight.leaving().zip(outcomes) {
-            let State::Leaving { reason, undecodable } = &slot.state else { continue };
+            let State::Leaving { reason, exit } = &slot.state else { continue };
+            let climbs = *exit == Exit::Rung && !last_rung;
             match outcome {
                 PublishOutcome::Published => {
                     let (key, reason) = (slot.delivery.message.key.clone(), reason.clone());
-                    let topic = ladder::original_topic(&slot.delivery.message).to_owned();
-                    effects.push(Effect::Note(if *undecodable || last_rung {
-                        Note::DeadLettered { topic, key, reason }
-                    } else {
+                    let topic = slot.delivery.position.topic.clone();
+                    effects.push(Effect::Note(if climbs {
                         Note::Retried { topic, key, reason }
+                    } else {
+                        Note::DeadLettered { topic, key, reason }
                     }));
                     slot.state = State::Done { stored: false };
                 }
                 // The rung does not take it; the dead letters get the raw bytes.
-                PublishOutcome::Rejected(refusal) if !*undecodable && !last_rung => {
+                PublishOutcome::Rejected(refusal) if climbs => {
                     let reason = format!("{reason}; and the next rung refused it: {refusal}");
-                    slot.state = State::Leaving { reason, undecodable: true };
+                    slot.state = State::Leaving { reason, exit: Exit::Letter };
                 }
-                PublishOutcome::Rejected(refusal) => stuck = Some(refusal),
+                // Nor do the dead letters; the beginning of it they do take.
+                PublishOutcome::Rejected(refusal) if *exit != Exit::Excerpt => {
+                    let reason = format!("{reason}; and the dead letters refused it whole: {refusal}");
+                    slot.state = State::Leaving { reason, exit: Exit::Excerpt };
+                }
+                PublishOutcome::Rejected(refusal) => {
+                    stuck.get_or_insert((slot.delivery.position.clone(), refusal));
+                }
             }
         }
-        if let Some(refusal) = stuck {
-            effects.push(Effect::Note(Note::Stuck(refusal.clone())));
-            self.pause.begin(now.elapsed_ms, &self.config.outage_backoff, &mut self.chance);
+        match stuck {
+            Some((record, reason)) => {
+                self.stuck.begin(now.elapsed_ms, &self.config.outage_backoff, &mut self.chance);
+                if self.stuck_at.as_ref() != Some(&record) {
+                    self.stuck_at = Some(record.clone());
+                    effects.push(Effect::Note(Note::Stuck { record, reason }));
+                }
+            }
+            None => self.unstuck(effects),
+        }
+    }
+
+    fn unstuck(&mut self, effects: &mut Vec<Effect>) {
+        self.stuck.end();
+        if self.stuck_at.take().is_some() {
+            effects.push(Effect::Note(Note::Unstuck));
+        }
+    }
+
+    /// Passes over what an operator gave up. Not while it is being published: the answers are for those that left.
+    fn skip(&mut self, effects: &mut Vec<Effect>) {
+        if self.skips.is_empty() || self.busy == Busy::Publishing {
+            return;
+        }
+        for delivery in self.in_flight.skip(&self.skips) {
+            let (record, key) = (delivery.position, delivery.message.key);
+            if self.stuck_at.as_ref() == Some(&record) {
+                self.unstuck(effects);
+            }
+            effects.push(Effect::Note(Note::Skipped { record, key }));
         }
     }
 
@@ -279,6 +342,7 @@ impl Machine {
 
     fn go_on(&mut self, now: Moment, effects: &mut Vec<Effect>) {
         self.pause.pass(now.elapsed_ms);
+        self.stuck.pass(now.elapsed_ms);
         if self.stopped {
             return;
         }
@@ -288,7 +352,7 @@ impl Machine {
             self.stop(effects);
             return;
         }
-        if self.busy != Busy::No || self.pause.holds(now.elapsed_ms) {
+        if self.busy != Busy::No || self.pause.holds(now.elapsed_ms) || self.stuck.holds(now.elapsed_ms) {
             return;
         }
         match self.next(now) {
@@ -343,13 +407,21 @@ impl Machine {
     fn leaving_messages(&mut self, now: Moment) -> Vec<Message> {
         let group = self.config.group.clone();
         let next = self.config.ladder.0.get(self.rung.map_or(0, |place| place + 1)).cloned();
-        let climb = |slot: &mut super::in_flight::Slot| {
-            let State::Leaving { reason, undecodable } = &slot.state else { return None };
-            let message = &slot.delivery.message;
-            let attempts = ladder::attempts_before(message).saturating_add(slot.attempts);
-            Some(match &next {
-                Some(rung) if !undecodable => ladder::onto_rung(message, &group, rung, attempts, reason, now),
-                _ => ladder::into_dead_letters(message, &group, attempts, reason),
+        let topics = &self.config.topics;
+        let climb = |slot: &mut Slot| {
+            let State::Leaving { reason, exit } = &slot.state else { return None };
+            let (mut message, record) = (slot.delivery.message.clone(), &slot.delivery.position);
+            // Where it was read says where it belongs; a header is whatever its writer wrote.
+            let is_first =
+                |topic: &&String| **topic == record.topic || ladder::is_rung_of(&record.topic, topic, &group);
+            if let Some(first) = topics.iter().find(is_first) {
+                message.set_header(header::ORIGINAL_TOPIC, first.as_str());
+            }
+            let attempts = ladder::attempts_before(&message).saturating_add(slot.attempts);
+            Some(match (exit, &next) {
+                (Exit::Rung, Some(rung)) => ladder::onto_rung(&message, &group, rung, attempts, reason, now),
+                (Exit::Excerpt, _) => ladder::excerpt(&message, &group, attempts, reason, record),
+                _ => ladder::into_dead_letters(&message, &group, attempts, reason),
             })
         };
         self.in_flight.leaving().filter_map(climb).collect()

@@ -12,13 +12,15 @@ mod machine;
 mod pause;
 mod run;
 mod step;
+mod stuck;
 #[cfg(test)]
 mod tests;
 
 pub use config::{ConsumerConfig, Lane};
 pub use handler::{Handled, Handler};
-pub use ladder::{Ladder, Rung};
+pub use ladder::{Ladder, Ladders, Rung};
 pub use machine::Machine;
 pub use pause::ConsumerPause;
 pub use run::Consumer;
 pub use step::{Effect, Input, Note};
+pub use stuck::ConsumerStuck;

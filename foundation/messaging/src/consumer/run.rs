@@ -10,10 +10,14 @@ use futures_util::future::join_all;
 use madang_kernel::Clock;
 
 use super::pause::Lever;
-use super::{ConsumerConfig, ConsumerPause, Effect, Handler, Input, Lane, Machine, Note};
+use super::stuck::SkipList;
+use super::{ConsumerConfig, ConsumerPause, ConsumerStuck, Effect, Handler, Input, Lane, Machine, Note};
 use crate::moment::Stopwatch;
 use crate::supervisor::panic_text;
 use crate::{Chance, Delivery, EventLog, Message, Outage, Polled, Stop, Subscription};
+
+/// How often a lane that only waits shows its lag.
+const LAG_EVERY: Duration = Duration::from_secs(5);
 
 /// Consumes for one group.
 #[derive(Clone)]
@@ -23,6 +27,7 @@ pub struct Consumer {
     handler: Arc<dyn Handler>,
     clock: Arc<dyn Clock>,
     pause: ConsumerPause,
+    stuck: ConsumerStuck,
 }
 
 impl Consumer {
@@ -33,12 +38,17 @@ impl Consumer {
         handler: Arc<dyn Handler>,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        Self { config, log, handler, clock, pause: ConsumerPause::default() }
+        Self { config, log, handler, clock, pause: ConsumerPause::default(), stuck: ConsumerStuck::default() }
     }
 
     /// The switch that pauses this consumer and lets it go on.
     pub fn pause_handle(&self) -> ConsumerPause {
         self.pause.clone()
+    }
+
+    /// What this consumer cannot get past, and the way to have it pass over that.
+    pub fn stuck_handle(&self) -> ConsumerStuck {
+        self.stuck.clone()
     }
 
     /// Consumes over every lane until `stop` fires, then finishes and stores what is in flight.
@@ -60,14 +70,14 @@ impl Consumer {
         in_time(self.config.answer_timeout_ms, self.log.publish(messages)).await
     }
 
-    fn record(&self, note: &Note) {
+    fn record(&self, note: &Note, lane: &Lane) {
         let group = self.config.group.to_string();
         let count =
             |name: &'static str, by: usize| metrics::counter!(name, "group" => group.clone()).increment(by as u64);
         match note {
-            Note::Applied { count: n, lag_ms } => {
+            Note::Applied { count: n, age_ms } => {
                 count("messaging_consumer_applied_total", *n);
-                metrics::gauge!("messaging_consumer_lag_ms", "group" => group.clone()).set(*lag_ms as f64);
+                metrics::gauge!("messaging_consumer_applied_age_ms", "group" => group.clone()).set(*age_ms as f64);
             }
             Note::RetriedInPlace(n) => count("messaging_consumer_retried_in_place_total", *n),
             Note::Retried { topic, key, reason } => {
@@ -78,7 +88,21 @@ impl Consumer {
                 count("messaging_consumer_dead_lettered_total", 1);
                 tracing::error!(group, topic, "{key} goes to the dead letters: {reason}");
             }
-            Note::Stuck(reason) => tracing::error!(group, "the log refuses a dead letter, the lane waits: {reason}"),
+            Note::Stuck { record, reason } => {
+                self.stuck.set(&group, lane.rung, Some((record, reason)));
+                tracing::error!(
+                    group,
+                    "the log refuses the dead letter of {record}, the group waits for an operator to skip it: {reason}"
+                );
+            }
+            Note::Unstuck => {
+                self.stuck.set(&group, lane.rung, None);
+                tracing::info!(group, "consumer goes on past what it was stuck at");
+            }
+            Note::Skipped { record, key } => {
+                count("messaging_consumer_skipped_total", 1);
+                tracing::warn!(audit = true, group, "{key} at {record} is passed over, as an operator said");
+            }
             Note::Paused(outage) => {
                 metrics::counter!("messaging_pauses_total", "part" => outage.part).increment(1);
                 tracing::warn!(group, "consumer pauses: {outage}");
@@ -97,6 +121,7 @@ struct LaneLoop<'a> {
     stopping: bool,
     watch: Stopwatch,
     machine: Machine,
+    lag: metrics::Gauge,
     subscription: Option<Box<dyn Subscription>>,
 }
 
@@ -104,42 +129,54 @@ impl<'a> LaneLoop<'a> {
     fn new(consumer: &'a Consumer, lane: &'a Lane, stop: &'a Stop) -> Self {
         let watch = Stopwatch::start(consumer.clock.clone());
         let machine = Machine::new(consumer.config.clone(), lane.rung, Chance::seeded(rand::random()));
-        Self { consumer, lane, stop, stopping: false, watch, machine, subscription: None }
+        let lag = metrics::gauge!("messaging_consumer_lag_ms", "group" => consumer.config.group.to_string());
+        Self { consumer, lane, stop, stopping: false, watch, machine, lag, subscription: None }
     }
 
     async fn run(mut self) {
-        let mut lever = self.consumer.pause.lever();
+        let (mut lever, mut skips) = (self.consumer.pause.lever(), self.consumer.stuck.skips());
         let mut input = Input::Tick;
         loop {
             let mut wanted = None;
             // While something is under way, being told to rest asks for nothing; so at most one effect is wanted.
-            for input in lever.turned().into_iter().chain([input]) {
+            for input in lever.turned().into_iter().chain(skips.changed()).chain([input]) {
                 for effect in self.machine.step(input, self.watch.now()) {
                     match effect {
-                        Effect::Note(note) => self.consumer.record(&note),
+                        Effect::Note(note) => self.consumer.record(&note, self.lane),
                         Effect::Stopped => return,
                         other => wanted = Some(other),
                     }
                 }
             }
+            self.show_lag();
             input = match wanted {
                 Some(effect) => match self.carry_out(effect, &mut lever).await {
                     Some(answer) => answer,
                     None => return,
                 },
-                None => self.wait(&mut lever).await,
+                None => self.wait(&mut lever, &mut skips).await,
             };
         }
     }
 
-    async fn wait(&mut self, lever: &mut Lever) -> Input {
+    /// A retry topic is no measure: what is on it waits on purpose.
+    fn show_lag(&self) {
+        if self.lane.rung.is_none() {
+            self.lag.set(self.machine.lag_ms(self.watch.now()) as f64);
+        }
+    }
+
+    async fn wait(&mut self, lever: &mut Lever, skips: &mut SkipList) -> Input {
         tokio::select! {
             () = self.stop.cancelled(), if !self.stopping => {
                 self.stopping = true;
                 Input::Stop
             }
             () = lever.touched() => Input::Tick,
+            () = skips.touched() => Input::Tick,
             () = self.watch.until(self.machine.next_wake_ms()) => Input::Tick,
+            // So that a lane that waits shows for how long.
+            () = tokio::time::sleep(LAG_EVERY) => Input::Tick,
         }
     }
 
@@ -150,23 +187,27 @@ impl<'a> LaneLoop<'a> {
         let abandons = polls || matches!(effect, Effect::Subscribe | Effect::Rebuild);
         // Nothing polled and not handed out is lost; the answer to what is given up is an empty one.
         let nothing = || Input::Polled(Ok(Polled::Deliveries(Vec::new())));
-        let Self { consumer, lane, stop, stopping, watch, machine, subscription } = self;
+        let Self { consumer, lane, stop, stopping, watch, machine, subscription, lag } = self;
         let drain = Duration::from_millis(consumer.config.drain_timeout_ms);
         let performed = perform(consumer, lane, subscription, effect);
         tokio::pin!(performed);
-        tokio::select! {
-            answer = &mut performed => Some(answer),
-            () = lever.touched(), if polls => Some(nothing()),
-            () = stop.cancelled(), if !*stopping => {
-                *stopping = true;
-                let effects = machine.step(Input::Stop, watch.now());
-                if effects.iter().any(|effect| matches!(effect, Effect::Stopped)) {
-                    return None;
+        loop {
+            tokio::select! {
+                answer = &mut performed => return Some(answer),
+                () = lever.touched(), if polls => return Some(nothing()),
+                () = stop.cancelled(), if !*stopping => {
+                    *stopping = true;
+                    let effects = machine.step(Input::Stop, watch.now());
+                    if effects.iter().any(|effect| matches!(effect, Effect::Stopped)) {
+                        return None;
+                    }
+                    if abandons {
+                        return Some(nothing());
+                    }
+                    return Some(tokio::time::timeout(drain, &mut performed).await.unwrap_or(Input::Tick));
                 }
-                if abandons {
-                    return Some(nothing());
-                }
-                Some(tokio::time::timeout(drain, &mut performed).await.unwrap_or(Input::Tick))
+                // A handler that hangs is a lag that grows.
+                () = tokio::time::sleep(LAG_EVERY), if lane.rung.is_none() => lag.set(machine.lag_ms(watch.now()) as f64),
             }
         }
     }

@@ -22,6 +22,8 @@ pub enum Input {
     Committed(Result<(), Outage>),
     /// The answer to [`Effect::Rebuild`].
     Rebuilt(Result<(), Outage>),
+    /// Pass over these records, now or when they come: an operator gave them up.
+    Skip(Vec<Position>),
     /// Finish what is in flight, store it and poll nothing more for now.
     Rest,
     /// Poll again.
@@ -64,7 +66,7 @@ pub enum Note {
         /// How many.
         count: usize,
         /// The age of the last, in milliseconds.
-        lag_ms: u64,
+        age_ms: u64,
     },
     /// A message failed and is tried again in place.
     RetriedInPlace(usize),
@@ -86,8 +88,23 @@ pub enum Note {
         /// Why.
         reason: String,
     },
-    /// The log refuses even the dead letter; the lane waits for a person, because nothing may be lost.
-    Stuck(String),
+    /// The log refuses even the excerpt of a dead letter; the lane waits for a person, because nothing may be lost. Noted
+    /// once a record.
+    Stuck {
+        /// Where it lies.
+        record: Position,
+        /// Why.
+        reason: String,
+    },
+    /// What it was stuck at is passed.
+    Unstuck,
+    /// A record was passed over because an operator said so.
+    Skipped {
+        /// Where it lies.
+        record: Position,
+        /// Its key.
+        key: String,
+    },
     /// A part is away; the lane pauses.
     Paused(Outage),
     /// The part answers again.

@@ -69,6 +69,7 @@ impl BoardSite {
         let options = MemberOptions { hash_memory_kib: 8, hash_passes: 1, ..MemberOptions::default() };
         let store = Arc::new(SqliteMembers::new(db.clone()));
         let members = Arc::new(MemberService::new(store, ids.clone(), clock.clone(), [7; 32], options));
+        members.refresh_revocations().await.unwrap();
         let store = Arc::new(SqliteArticles::new(db.clone()));
         let articles = Arc::new(ArticleService::new(store, ids.clone(), clock.clone()));
         let store = Arc::new(SqliteComments::new(db.clone()));

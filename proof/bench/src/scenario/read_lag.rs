@@ -26,7 +26,7 @@ const CLUSTER_WARM_UP: Duration = Duration::from_secs(60);
 /// Enough that none of them is late while others look for the effect of their writes.
 const WORKERS: u64 = 128;
 /// How old an event was when the query model heard of it, by the server's own measure.
-const AGE: &str = "messaging_consumer_lag_ms{group=\"article-read\"}";
+const AGE: &str = "messaging_consumer_applied_age_ms{group=\"article-read\"}";
 const HEARD: &str = "p99 until the query model hears by the log";
 /// How often it is read.
 const AGE_POLL: Duration = Duration::from_millis(50);

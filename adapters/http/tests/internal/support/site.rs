@@ -14,9 +14,12 @@ use madang_board::{
     CommentMode, MemberId, Role,
 };
 use madang_event::{BoardCount, Writer};
-use madang_http::{InternalArticles, InternalBoards, InternalComments, InternalParts, InternalSecret, internal_router};
+use madang_http::{
+    InternalArticles, InternalBoards, InternalComments, InternalParts, InternalSecret, OutboxOf, internal_router,
+};
 use madang_kernel::{Id, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp};
 use madang_member::{ActSource, Revocation, RevocationCursor, RevocationSource};
+use madang_messaging::{Outage, UnsentMessages};
 use tokio::sync::Semaphore;
 
 /// The only board.
@@ -70,6 +73,7 @@ impl Site {
             members: Some(self.clone()),
             moderated_articles: Some(InternalBoards { boards: self.clone(), acts: self.clone() }),
             moderated_comments: Some(InternalComments { comments: self.clone(), acts: self.clone() }),
+            outboxes: vec![(OutboxOf::Like, self.clone())],
         })
     }
 
@@ -250,5 +254,14 @@ impl CommentLookup for Site {
     async fn article_of(&self, comment: CommentId) -> Result<Option<ArticleId>, StoreError> {
         self.question().await?;
         Ok((comment.raw() <= self.articles).then(|| article(comment.raw())))
+    }
+}
+
+/// What was committed in the first second is unsent.
+#[async_trait]
+impl UnsentMessages for Site {
+    async fn has_unsent_before(&self, moment: Timestamp) -> Result<bool, Outage> {
+        self.question().await.map_err(|error| Outage::new("outbox", error.to_string()))?;
+        Ok(moment.as_millis() >= 1_000)
     }
 }

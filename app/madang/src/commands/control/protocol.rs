@@ -65,6 +65,13 @@ pub(crate) enum ControlRequest {
         /// Whether it is to be paused.
         paused: bool,
     },
+    /// Has a consumer group pass over a record.
+    GroupsSkip {
+        /// The group.
+        group: String,
+        /// Where the record lies.
+        record: String,
+    },
     /// Drops the query model.
     RebuildReadModel,
     /// Computes the ranking of hot articles anew.
@@ -104,6 +111,7 @@ impl ControlRequest {
             Self::GroupsList => "groups list",
             Self::GroupsPause { paused: true, .. } => "groups pause",
             Self::GroupsPause { paused: false, .. } => "groups resume",
+            Self::GroupsSkip { .. } => "groups skip",
             Self::RebuildReadModel => "rebuild read-model",
             Self::RebuildHot => "rebuild hot",
         }

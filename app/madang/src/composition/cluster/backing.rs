@@ -11,19 +11,21 @@ use madang_engine_redis::{RedisBroadcast, RedisPauses};
 use madang_http::HttpPeers;
 use madang_kernel::{IDEMPOTENCY_KEPT_MS, StoreError, Timestamp};
 use madang_member::{MemberStore as _, forgettable_at};
-use madang_messaging::{ConsumerConfig, InstanceId, Membership, OnError, Outage};
+use madang_messaging::{ConsumerConfig, InstanceId, Membership, OnError, Outage, Position};
 use madang_mysql::{Announce, MysqlArticles};
-use madang_redis::RedisReadModel;
+use madang_redis::{RankedHot, RedisEpochs, RedisReadModel};
 use madang_server::PartState;
 
+use super::backlogs::Backlogs;
 use super::health::{self, LastLags, MYSQL, REDIS};
 use super::servers::Servers;
 use super::stores::ClusterStores;
-use super::{check, live, paused_groups, relays, topics};
+use super::{another_redis, check, live, paused_groups, relays, topics};
 use crate::commands::output::Output;
 use crate::composition::site::{Backing, GroupLagText, SeedStore, Site, SliceStore, Stages};
 use crate::config::Settings;
 use crate::config::roles::Role;
+use crate::serve::readiness::{self, SESSIONS};
 use crate::tasks::consumers;
 use crate::tasks::upkeep::warn_on_error;
 
@@ -40,6 +42,9 @@ pub(super) struct Cluster {
     pub(super) broadcast: RedisBroadcast,
     pub(super) peers: Arc<HttpPeers>,
     pub(super) lags: LastLags,
+    pub(super) backlogs: Backlogs,
+    pub(super) epochs: Arc<RedisEpochs>,
+    pub(super) ranked: Option<Arc<RankedHot>>,
     pub(super) paused: RedisPauses,
 }
 
@@ -63,6 +68,15 @@ impl Backing for Cluster {
         stages
             .background
             .spawn("lags", OnError::Restart, move |stop| lags.clone().keep(log.clone(), groups.clone(), stop));
+        let with_outbox = self.servers.databases.iter().filter(|(service, _)| relays::has_outbox(*service));
+        let (backlogs, with_outbox) = (self.backlogs.clone(), with_outbox.cloned().collect::<Vec<_>>());
+        stages
+            .background
+            .spawn("backlogs", OnError::Restart, move |stop| backlogs.clone().keep(with_outbox.clone(), stop));
+        let (epochs, ranked) = (self.epochs.clone(), self.ranked.clone());
+        stages.background.spawn("another-redis", OnError::Restart, move |stop| {
+            another_redis::notice(epochs.clone(), ranked.clone(), stop)
+        });
         let (paused, groups) = (self.paused.clone(), site.groups.clone());
         stages.background.spawn("paused-groups", OnError::Restart, move |stop| {
             paused_groups::follow(paused.clone(), groups.clone(), stop)
@@ -80,18 +94,21 @@ impl Backing for Cluster {
         let mut parts = health::in_short(&servers, site.groups.names().len());
         parts.extend(servers);
         parts.extend(self.peers.states().iter().map(health::peer));
-        parts.push(crate::serve::readiness::ids(site));
+        parts.push(readiness::ids(site));
+        parts.push(readiness::sessions(site));
+        parts.extend(self.backlogs.parts());
         for name in site.groups.names() {
             let lag = self.lags.of(name).unwrap_or_else(|| "not known yet".to_owned());
-            let detail = site.groups.describe(name, lag);
-            parts.push(PartState { name: format!("group {name}"), ok: true, detail });
+            parts.push(site.groups.part(name, lag));
         }
         parts
     }
 
     /// As long as one relational server answers, its shards are served; and what is in the query model is read without.
+    /// Members are served only where it is known which sessions have ended.
     fn can_serve(&self, parts: &[PartState]) -> bool {
-        parts.iter().any(|part| part.ok && (part.name.starts_with(MYSQL) || part.name == REDIS))
+        let knows_sessions = parts.iter().any(|part| part.ok && part.name == SESSIONS);
+        knows_sessions && parts.iter().any(|part| part.ok && (part.name.starts_with(MYSQL) || part.name == REDIS))
     }
 
     async fn groups(&self) -> anyhow::Result<Vec<GroupLagText>> {
@@ -102,6 +119,10 @@ impl Backing for Cluster {
     async fn set_paused(&self, group: &str, paused: bool) -> anyhow::Result<()> {
         let stored = if paused { self.paused.pause(group).await } else { self.paused.resume(group).await };
         stored.context("cannot store in Redis which groups are paused")
+    }
+
+    async fn skip(&self, group: &str, record: &Position) -> anyhow::Result<()> {
+        self.paused.skip(group, record).await.context("cannot store in Redis which record is passed over")
     }
 
     async fn forget_old(&self, site: &Site, _settings: &Settings, now: Timestamp) {

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use madang_board::check::CheckReport;
 use madang_messaging::ConsumerConfig;
-use madang_mysql::{MysqlCheck, Service};
+use madang_mysql::MysqlCheck;
 
 use super::backing::Cluster;
-use super::health::lag;
+use super::health::lag_of;
 use super::hot_source;
 use crate::commands::output::Output;
 use crate::composition::site::Site;
@@ -23,13 +23,9 @@ const LOOK_AGAIN: Duration = Duration::from_millis(500);
 pub(super) async fn check(cluster: &Cluster, site: &Site, full: bool, output: &Output) -> anyhow::Result<CheckReport> {
     let mut report = CheckReport::default();
     if full {
-        report
-            .left_out
-            .push("the pages of the database files, for which the servers have tools of their own".to_owned());
+        output.text("the pages of the database files are left to the servers' own tools").await?;
     }
-    let member = (Service::Member, &cluster.servers.member);
-    let others = cluster.servers.databases.iter().map(|(service, database)| (*service, database));
-    for (service, database) in std::iter::once(member).chain(others) {
+    for (service, database) in cluster.servers.of_all() {
         let (check, service, progress) = (MysqlCheck::new(service, database), service.name(), output.clone());
         report.add(check.run(|so_far| progress.progress(service, so_far.done, so_far.total)).await?);
     }
@@ -60,7 +56,7 @@ async fn under_way(cluster: &Cluster, group: &ConsumerConfig) -> anyhow::Result<
     let deadline = tokio::time::Instant::now() + ARRIVAL_MAX;
     loop {
         let unsent = unsent(cluster).await?;
-        let reason = match lag(&cluster.servers.log, group).await {
+        let reason = match lag_of(&cluster.servers.log, group).await {
             Ok(lag) if lag.is_none() && unsent == 0 => return Ok(None),
             Ok(_) if unsent > 0 => format!("{unsent} events are not yet sent"),
             Ok(_) => "its consumer group has a backlog".to_owned(),

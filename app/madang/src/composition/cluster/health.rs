@@ -13,7 +13,7 @@ use madang_server::PartState;
 
 use super::servers::Servers;
 use crate::composition::site::GroupLagText;
-use crate::tasks::lag::UP_TO_DATE;
+use crate::tasks::lag::{self, UP_TO_DATE};
 
 /// What the parts of the relational store are called.
 pub(super) const MYSQL: &str = "mysql";
@@ -44,10 +44,13 @@ impl LastLags {
             for group in &groups {
                 let lag = tokio::select! {
                     () = stop.cancelled() => return Ok(()),
-                    lag = lag(&log, group) => lag,
+                    lag = lag_of(&log, group) => lag,
                 };
                 if lag.is_err() {
                     wait = LAG_RETRY;
+                }
+                if let Ok(lag) = &lag {
+                    lag::show(group.group.as_str(), lag.topics, lag.rungs);
                 }
                 self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(group.group.to_string(), describe(&lag));
             }
@@ -73,7 +76,7 @@ impl Lag {
 }
 
 /// Asks a broker for the lag of a group.
-pub(super) async fn lag(log: &KafkaLog, group: &ConsumerConfig) -> Result<Lag, Outage> {
+pub(super) async fn lag_of(log: &KafkaLog, group: &ConsumerConfig) -> Result<Lag, Outage> {
     let mut sum = Lag { topics: 0, rungs: 0 };
     for lane in group.lanes() {
         let lag = log.lag(&group.group, &lane.topics).await?;
@@ -87,7 +90,10 @@ pub(super) async fn lag(log: &KafkaLog, group: &ConsumerConfig) -> Result<Lag, O
 
 fn describe(lag: &Result<Lag, Outage>) -> String {
     match lag {
-        Err(outage) => format!("not known: {outage}"),
+        Err(outage) => {
+            tracing::debug!("the lag of a group is not known: {outage}");
+            "not known: the log does not answer".to_owned()
+        }
         Ok(lag) if lag.is_none() => UP_TO_DATE.to_owned(),
         Ok(Lag { topics, rungs: 0 }) => format!("{topics} messages behind"),
         Ok(Lag { topics, rungs }) => format!("{topics} messages behind, {rungs} waiting to be retried"),
@@ -98,7 +104,7 @@ fn describe(lag: &Result<Lag, Outage>) -> String {
 pub(super) async fn lags(log: &KafkaLog, groups: &[ConsumerConfig]) -> Vec<GroupLagText> {
     let mut lags = Vec::new();
     for group in groups {
-        let lag = describe(&lag(log, group).await);
+        let lag = describe(&lag_of(log, group).await);
         lags.push(GroupLagText { name: group.group.to_string(), lag });
     }
     lags
@@ -109,6 +115,14 @@ pub(super) async fn servers(servers: &Servers) -> Vec<PartState> {
     let (mysql, redis, kafka) = tokio::join!(servers.member.ping(), servers.redis.ping(), servers.log.ping());
     let named = servers.mysql_hosts.iter().map(|host| format!("{MYSQL} {host}"));
     let mut parts: Vec<PartState> = named.zip(mysql).map(|(name, state)| part(name, state)).collect();
+    for (service, database) in servers.of_all() {
+        for (part, is_full) in parts.iter_mut().zip(database.are_full()) {
+            // Why it has none is in the log.
+            if is_full && part.ok {
+                (part.ok, part.detail) = (false, format!("answers, and has no room for writes of {}", service.name()));
+            }
+        }
+    }
     parts.push(part(REDIS.to_owned(), redis));
     parts.push(part(KAFKA.to_owned(), kafka));
     parts
@@ -137,10 +151,13 @@ pub(super) fn peer(state: &PeerState) -> PartState {
     PartState { name, ok: !state.is_open, detail }
 }
 
-/// A part that answers, or why it does not.
+/// A part that answers, or does not; why not is in the log, where errors of servers belong.
 pub(super) fn part<E: std::fmt::Display>(name: String, state: Result<(), E>) -> PartState {
     match state {
         Ok(()) => PartState { name, ok: true, detail: "answers".to_owned() },
-        Err(error) => PartState { name, ok: false, detail: error.to_string() },
+        Err(error) => {
+            tracing::debug!("{name} does not answer: {error}");
+            PartState { name, ok: false, detail: "does not answer".to_owned() }
+        }
     }
 }

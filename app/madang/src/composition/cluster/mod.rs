@@ -1,6 +1,8 @@
 //! The same services on servers: MySQL, Redis and Kafka, and other processes for the roles that this one has not.
 
+mod another_redis;
 mod backing;
+mod backlogs;
 mod check;
 mod commits;
 mod dead_letters;
@@ -30,12 +32,13 @@ use madang_kernel::{Clock, NodeId, NodeLease, NodeLeases, StoreError, SystemCloc
 use madang_member::{MemberService, Moderation};
 use madang_messaging::InstanceId;
 use madang_mysql::{MysqlImport, MysqlLeases, MysqlModeration};
-use madang_redis::{RankedHot, RedisLiveViews, RedisReadModel};
+use madang_redis::{RankedHot, RedisEpochs, RedisLiveViews, RedisReadModel};
 use madang_view::{GuestKey, ViewService};
 use madang_web::LiveHub;
 use tracing::warn;
 
 use self::backing::Cluster;
+use self::backlogs::Backlogs;
 use self::dead_letters::AllDeadLetters;
 use self::health::LastLags;
 use self::keys::ClusterKeys;
@@ -72,6 +75,7 @@ struct Opening<'a> {
     ranked: Option<Arc<RankedHot>>,
     peers: Arc<HttpPeers>,
     model: Arc<RedisReadModel>,
+    epochs: Arc<RedisEpochs>,
 }
 
 impl<'a> Opening<'a> {
@@ -86,7 +90,11 @@ impl<'a> Opening<'a> {
         let stores = ClusterStores::on(&servers, roles);
         let own_write_wait = Duration::from_millis(cluster.redis.own_write_wait_ms);
         let model = RedisReadModel::new(servers.redis.clone(), clock.clone()).with_committed_wait(own_write_wait);
+        let epochs = Arc::new(RedisEpochs::new(servers.redis.clone()));
+        // Where Redis is away now, it is looked at as soon as it is back.
+        let _ = epochs.renew().await;
         Ok(Self {
+            epochs,
             peers: Arc::new(peers::of(cluster, &keys, clock.clone())?),
             ranked: stores.scores.clone().map(|scores| Arc::new(RankedHot::new(scores, servers.redis.clone()))),
             model: Arc::new(model),
@@ -144,22 +152,23 @@ impl<'a> Opening<'a> {
     }
 
     fn progress(&self) -> KafkaProgress {
-        KafkaProgress::new(self.servers.log.clone(), consumers::config(HOT_GROUP))
+        let outboxes = relays::WITH_OUTBOX.map(|service| relays::outbox(service, &self.servers, &self.peers));
+        KafkaProgress::new(self.servers.log.clone(), consumers::config(HOT_GROUP), outboxes.into())
     }
 
     /// Joins the services with what stands behind them.
     fn site(self, roles: Roles, services: Services) -> Site {
-        let Self { base, servers, keys, stores, ranked, peers, model } = self;
+        let Self { base, servers, keys, stores, ranked, peers, model, epochs } = self;
         let members = stores.members.clone();
         let broadcast = RedisBroadcast::new(servers.redis.clone(), live::BROADCAST);
         Site {
             roles,
-            internal: Some(peers::router(&services, members, Acts::of(&servers), &keys)),
+            internal: Some(peers::router(&services, members, &servers, &keys)),
             services,
             stores: Stores {
                 comments: stores.comments.clone().map(|store| store as _),
                 likes: stores.likes.clone().map(|store| store as _),
-                hot: ranked.map(|store| store as _),
+                hot: ranked.clone().map(|store| store as _),
             },
             read_model: model.clone(),
             days: base.days,
@@ -179,6 +188,9 @@ impl<'a> Opening<'a> {
                 membership: Arc::new(RedisMembership::new(servers.redis.clone())),
                 paused: RedisPauses::new(servers.redis.clone()),
                 lags: LastLags::default(),
+                backlogs: Backlogs::default(),
+                epochs,
+                ranked,
                 servers,
                 stores,
                 model,

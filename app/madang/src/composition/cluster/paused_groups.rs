@@ -1,4 +1,5 @@
-//! Consumer groups that an operator paused: every process reads from Redis which, and pauses and resumes its own.
+//! Consumer groups that an operator paused, and records that they pass over: every process reads from Redis which, and has
+//! its own do so.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -20,6 +21,13 @@ pub(super) async fn follow(paused: RedisPauses, groups: RunningGroups, stop: Sto
         let names = groups.names();
         if let Ok(paused) = paused.are_paused(&names).await {
             names.iter().zip(paused).for_each(|(name, is_paused)| set(&groups, name, is_paused));
+        }
+        if let Ok(skips) = paused.skips().await {
+            for (group, record) in skips {
+                if let Some(stuck) = groups.stuck_of(&group) {
+                    stuck.skip([record]);
+                }
+            }
         }
         tokio::select! {
             () = stop.cancelled() => return Ok(()),

@@ -9,8 +9,8 @@ use madang_article_read::{ArticleOwner, CommentOwner, LikeOwner, Owners, ViewOwn
 use madang_board::{ArticleLookup, BoardLookup, CommentLookup};
 use madang_comment::CommentService;
 use madang_http::{
-    HttpPeers, InternalArticles, InternalBoards, InternalComments, InternalParts, InternalSecret, PeerAddress,
-    PeerOptions, internal_router,
+    HttpPeers, InternalArticles, InternalBoards, InternalComments, InternalParts, PeerAddress, PeerOptions,
+    internal_router,
 };
 use madang_kernel::Clock;
 use madang_member::{ActSource, MemberService, Moderated, RevocationSource, Sessions};
@@ -18,6 +18,7 @@ use madang_memory::{LocalArticles, LocalComments, LocalLikes, LocalViews};
 use madang_mysql::{MysqlActs, MysqlMembers, Service};
 
 use super::keys::ClusterKeys;
+use super::relays;
 use super::servers::Servers;
 use crate::composition::site::Services;
 use crate::config::ClusterSettings;
@@ -35,7 +36,7 @@ pub(super) fn of(settings: &ClusterSettings, keys: &ClusterKeys, clock: Arc<dyn 
         likes: addresses(Role::Like)?,
         views: addresses(Role::View)?,
         members: addresses(Role::Member)?,
-        ..PeerOptions::new(InternalSecret::new(keys.internal()))
+        ..PeerOptions::new(keys.internal())
     };
     Ok(HttpPeers::new(&options, clock))
 }
@@ -113,10 +114,10 @@ pub(super) fn moderated(
 pub(super) fn router(
     services: &Services,
     members: Option<Arc<MysqlMembers>>,
-    acts: Acts,
+    servers: &Servers,
     keys: &ClusterKeys,
 ) -> Router {
-    let local = Local::of(services);
+    let (local, acts) = (Local::of(services), Acts::of(servers));
     let articles = services.articles.clone().zip(local.articles);
     let boards = services.articles.clone().zip(acts.articles);
     let comments = services.comments.clone().zip(acts.comments);
@@ -128,7 +129,8 @@ pub(super) fn router(
         members: members.map(|store| Arc::new(store) as Arc<dyn RevocationSource>),
         moderated_articles: boards.map(|(boards, acts)| InternalBoards { boards, acts: Arc::new(acts) }),
         moderated_comments: comments.map(|(comments, acts)| InternalComments { comments, acts: Arc::new(acts) }),
-        ..InternalParts::new(InternalSecret::new(keys.internal()))
+        outboxes: relays::outboxes(servers),
+        ..InternalParts::new(keys.internal())
     })
 }
 

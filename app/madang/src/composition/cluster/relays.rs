@@ -4,12 +4,14 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use madang_messaging::{Assignment, Coordinator, CoordinatorConfig, OnError, Relay, RelayConfig, Stop};
+use madang_http::{HttpPeers, OutboxOf, Outboxes, PeerOutbox};
+use madang_messaging::{Assignment, Coordinator, CoordinatorConfig, OnError, Relay, RelayConfig, Stop, UnsentMessages};
 use madang_mysql::{Mysql, MysqlOutbox, Service};
 use tokio::sync::watch;
 
 use super::backing::Cluster;
 use super::commits::ClusterCommits;
+use super::servers::Servers;
 use crate::composition::site::{Site, Stages};
 
 /// The first shard of a process's relay, by service.
@@ -18,11 +20,35 @@ const SHARDS_FROM: &str = "madang_relay_shards_from";
 const SHARDS_TO: &str = "madang_relay_shards_to";
 
 /// Services whose changes are events; what members do stays with them, and hot articles only listen.
-const WITH_OUTBOX: [Service; 4] = [Service::Article, Service::Comment, Service::Like, Service::View];
+pub(super) const WITH_OUTBOX: [Service; 4] = [Service::Article, Service::Comment, Service::Like, Service::View];
 
 /// Whether the changes of a service are events.
 pub(super) fn has_outbox(service: Service) -> bool {
     WITH_OUTBOX.contains(&service)
+}
+
+/// The outbox of a service: in a database of this process, or at a peer.
+pub(super) fn outbox(service: Service, servers: &Servers, peers: &Arc<HttpPeers>) -> Arc<dyn UnsentMessages> {
+    match servers.database(service) {
+        Some(database) => Arc::new(MysqlOutbox::new(&database)),
+        None => Arc::new(PeerOutbox::new(peers.clone(), named(service))),
+    }
+}
+
+/// The outboxes that this process can look into, for its peers.
+pub(super) fn outboxes(servers: &Servers) -> Outboxes {
+    let with_outbox = servers.databases.iter().filter(|(service, _)| has_outbox(*service));
+    let outbox = |database: &Mysql| Arc::new(MysqlOutbox::new(database)) as Arc<dyn UnsentMessages>;
+    with_outbox.map(|(service, database)| (named(*service), outbox(database))).collect()
+}
+
+fn named(service: Service) -> OutboxOf {
+    match service {
+        Service::Comment => OutboxOf::Comment,
+        Service::Like => OutboxOf::Like,
+        Service::View => OutboxOf::View,
+        _ => OutboxOf::Article,
+    }
 }
 
 /// Starts relay and coordinator of a database, and what follows its commits.

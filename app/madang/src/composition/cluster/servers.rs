@@ -55,6 +55,12 @@ impl Servers {
         Ok(Self { member, databases, mysql_hosts, redis, log })
     }
 
+    /// Every database of this process.
+    pub(super) fn of_all(&self) -> impl Iterator<Item = (Service, &Mysql)> {
+        let others = self.databases.iter().map(|(service, database)| (*service, database));
+        std::iter::once((Service::Member, &self.member)).chain(others)
+    }
+
     /// The database of a service, where this process has it.
     pub(super) fn database(&self, service: Service) -> Option<Mysql> {
         self.databases.iter().find(|(found, _)| *found == service).map(|(_, database)| database.clone())

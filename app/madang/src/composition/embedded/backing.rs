@@ -10,7 +10,7 @@ use madang_event::Envelope;
 use madang_kernel::{IDEMPOTENCY_KEPT_MS, Timestamp};
 use madang_member::{MemberStore as _, forgettable_at};
 use madang_memory::MemoryReadModel;
-use madang_messaging::{AfterCommit, ConsumerConfig, Outage};
+use madang_messaging::{AfterCommit, ConsumerConfig, OnError, Outage};
 use madang_server::PartState;
 use madang_sqlite::{GroupLag, RetentionOptions, Sqlite, SqliteArticles, SqliteLog};
 use madang_web::LiveHub;
@@ -23,8 +23,13 @@ use crate::commands::output::Output;
 use crate::composition::site::{Backing, GroupLagText, SeedStore, Site, Stages};
 use crate::config::Settings;
 use crate::tasks::consumers::READ_GROUP;
+use crate::tasks::failure_log::FailureLog;
 use crate::tasks::lag;
-use crate::tasks::upkeep::warn_on_error;
+use crate::tasks::running_groups::GROUP;
+use crate::tasks::upkeep::{every, warn_on_error};
+
+/// How often the lag of groups is shown.
+const LAG_EVERY: Duration = Duration::from_secs(5);
 
 /// The file and what is made of it.
 pub(super) struct Embedded {
@@ -60,7 +65,16 @@ impl Backing for Embedded {
     }
 
     /// From here on people read their own writes: the model has a change before whoever made it is answered.
-    fn start(&self, site: &Site, _stages: &Stages<'_>) {
+    fn start(&self, site: &Site, stages: &Stages<'_>) {
+        let log = self.log.clone();
+        stages.background.spawn("lags", OnError::Restart, move |stop| {
+            let (log, mut failures) = (log.clone(), FailureLog::of("read the lag of consumer groups"));
+            every(LAG_EVERY, stop, async move || {
+                for lag in failures.note(log.lag().await).unwrap_or_default() {
+                    lag::show(lag.group.as_str(), lag.topics.entries, lag.rungs.entries);
+                }
+            })
+        });
         let (model, read, live) = (self.model.clone(), site.services.read.clone(), site.live.clone());
         self.database.after_commit(Arc::new(OwnCommits { model, read, live }));
     }
@@ -80,10 +94,16 @@ impl Backing for Embedded {
             part("store", writes),
             part("log", lags.as_ref().map(|lags| format!("{} consumer groups", lags.len()))),
             crate::serve::readiness::ids(site),
+            crate::serve::readiness::sessions(site),
         ];
         // A group that is behind is no reason to send readers elsewhere: what it keeps is old, and says how old.
         parts.extend(lags.unwrap_or_default().iter().map(|lag| group(site, lag)));
         parts
+    }
+
+    /// Nor is one that is stuck.
+    fn can_serve(&self, parts: &[PartState]) -> bool {
+        parts.iter().all(|part| part.ok || part.name.starts_with(GROUP))
     }
 
     async fn groups(&self) -> anyhow::Result<Vec<GroupLagText>> {
@@ -132,8 +152,7 @@ fn retention(settings: &Settings) -> RetentionOptions {
 }
 
 fn group(site: &Site, lag: &GroupLag) -> PartState {
-    let name = lag.group.as_str();
-    PartState { name: format!("group {name}"), ok: true, detail: site.groups.describe(name, lag::describe(lag)) }
+    site.groups.part(lag.group.as_str(), lag::describe(lag))
 }
 
 fn part<E: std::fmt::Display>(name: &str, state: Result<String, E>) -> PartState {

@@ -2,6 +2,7 @@
 
 mod outage;
 mod storing;
+mod stuck;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

@@ -5,14 +5,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use madang_kernel::{EventId, Id, SystemClock};
+use madang_kernel::{EventId, Id, SystemClock, Timestamp};
 use tokio::sync::watch;
 
 use super::{away, ids, message};
 use crate::relay::{Relay, RelayConfig};
 use crate::{
     Assignment, Claim, EventLog, Failed, GroupId, Message, OnError, Outage, Outbox, OutboxBacklog, OutboxRow,
-    PublishOutcome, Subscription, Supervisor,
+    PublishOutcome, Subscription, Supervisor, UnsentMessages,
 };
 
 /// An outbox and a log in memory; enough to run the loop.
@@ -34,6 +34,13 @@ impl Parts {
         for message in messages {
             state.rows.insert(message.event_id, (message.clone(), 0, false));
         }
+    }
+}
+
+#[async_trait]
+impl UnsentMessages for Parts {
+    async fn has_unsent_before(&self, moment: Timestamp) -> Result<bool, Outage> {
+        Ok(self.0.lock().unwrap().rows.values().any(|(message, ..)| message.occurred_at <= moment))
     }
 }
 

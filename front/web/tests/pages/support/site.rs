@@ -17,7 +17,7 @@ use madang_kernel::{IdGenerator, NodeId, NodeLease, StoreError, SystemClock, Tim
 use madang_like::LikeService;
 use madang_member::{MemberOptions, MemberService, Moderated, Moderation};
 use madang_memory::{MemoryReadModel, local_owners};
-use madang_messaging::{AfterCommit, GroupId, OnError, Supervisor};
+use madang_messaging::{AfterCommit, ConsumerConfig, GroupId, Ladders, OnError, Supervisor};
 use madang_server::{Admission, Pages, PartState, Readiness, RequestMetrics, RequestPolicy};
 use madang_sqlite::{
     Sqlite, SqliteArticles, SqliteComments, SqliteDeadLetters, SqliteHot, SqliteLikes, SqliteLog, SqliteMembers,
@@ -56,6 +56,7 @@ impl TestSite {
         let options = MemberOptions { hash_memory_kib: 8, hash_passes: 1, ..MemberOptions::default() };
         let store = Arc::new(SqliteMembers::new(db.clone()));
         let members = Arc::new(MemberService::new(store, ids.clone(), clock.clone(), [7; 32], options));
+        members.refresh_revocations().await.unwrap();
         let store = Arc::new(SqliteArticles::new(db.clone()));
         let articles = Arc::new(ArticleService::new(store, ids.clone(), clock.clone()));
         let store = Arc::new(SqliteComments::new(db.clone()));
@@ -101,6 +102,7 @@ impl TestSite {
             site_url: None,
             dead_letters: Arc::new(SqliteDeadLetters::new(db.clone())),
             log: Arc::new(SqliteLog::new(db.clone())),
+            ladders: Ladders::of(&[ConsumerConfig::new(GroupId::new("hot-article"), vec!["madang.like.v1".into()])]),
             setup_token: Some("right".into()),
         };
         state.articles.ensure_first_board().await.unwrap();

@@ -1,0 +1,6 @@
+-- Whether a row that was inserted up to a moment is left. The oldest of a shard come first, so one is found soon where there
+-- is one; where there is none, a scan of what waits. Uses: primary key of outbox.
+SELECT row_id
+FROM outbox
+WHERE inserted_at <= ?
+LIMIT 1
