@@ -120,7 +120,7 @@ mod tests {
         let (mut gaps, start) = (Gaps::default(), Instant::now());
         let all: Vec<u8> = (0..64).collect();
         let at = |seconds| start + Duration::from_secs(seconds);
-        gaps.note(&[all.clone()], at(0));
+        gaps.note(std::slice::from_ref(&all), at(0));
         gaps.note(&[(0..32).collect()], at(1));
         gaps.note(&[(0..32).collect()], at(4));
         gaps.note(&[all.clone(), vec![5]], at(5));
