@@ -1,5 +1,6 @@
 //! Who relays when a relay dies or sleeps? Fixed shards, then membership: how long events of a shard waited.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -7,6 +8,7 @@ use mysql_async::prelude::Queryable as _;
 use tokio::time::sleep;
 
 use super::common;
+use crate::runner::owners::Owners;
 use crate::runner::system::GROUP;
 use crate::runner::{Clients, Spec, System, observe, storm};
 use crate::{Bar, Chart, Experiment, Finding, Lab, Side, Wiring};
@@ -28,8 +30,8 @@ impl Experiment for Coordinators {
     }
 
     fn counted(&self) -> &'static str {
-        "A trial is a shard under each fault; a violation is a shard whose events waited longer than a dead relay may go \
-         unnoticed and its shards be taken over, and whatever was lost, doubled or is wrong at the end."
+        "A trial is a shard under each fault; a violation is a shard that no relay answered for, for longer than a dead \
+         one may go unnoticed and its shards be taken over, and whatever was lost, doubled or is wrong at the end."
     }
 
     fn wirings(&self) -> [Wiring; 2] {
@@ -56,7 +58,7 @@ impl Experiment for Coordinators {
         finding.faults = system.faults.by_kind();
         let bar = |label: &str, value, protected| Bar { label: label.to_owned(), value, protected };
         finding.charts.push(Chart::Bars {
-            title: "The longest that an event waited because its shard had no relay".to_owned(),
+            title: "The longest that a shard had no relay".to_owned(),
             unit: "ms",
             logarithmic: false,
             bars: vec![
@@ -94,8 +96,12 @@ impl Timing {
         self.dead_after_ms + self.heartbeat_ms + 3_000
     }
 
+    fn bound(self) -> Duration {
+        Duration::from_millis(self.bound_ms())
+    }
+
     fn longer_than_bound(self) -> Duration {
-        Duration::from_millis(self.bound_ms() + 3_000)
+        self.bound() + Duration::from_secs(3)
     }
 }
 
@@ -111,27 +117,31 @@ async fn naive(lab: &Lab, timing: Timing) -> anyhow::Result<(Side, f64)> {
         let spec = Spec::new(format!("relay-{number}"), &["naive", "fixed-relay"]).flag("from-shard", from);
         spec.flag("until-shard", until).flag("poll-every-ms", 100).flag("min-age-ms", 0)
     };
-    system.fleet.start(relay(1)).await?;
-    system.fleet.start(relay(2)).await?;
+    let mut relays = BTreeMap::new();
+    for number in 1..=2 {
+        relays.insert(format!("relay-{number}"), system.fleet.start(relay(number)).await?);
+    }
     let targets = vec![system.command("command-1", &[], "").await?];
     system.consumer("consumer", "").await?;
     let clients = clients(lab, targets);
     clients.open_accounts().await?;
-    let working = clients.start();
+    let (working, owners) = (clients.start(), Owners::watch(relays));
     sleep(Duration::from_secs(1)).await;
     lab.progress("fixed: relay 1 is dead, and nobody has its shards");
     system.fleet.kill_for_good("relay-1").await;
     sleep(timing.longer_than_bound()).await;
+    let gaps = owners.stop().await;
     system.fleet.start(relay(1)).await?;
     let history = working.stop().await?;
     system.is_quiet_within(GROUP, Duration::from_secs(60)).await?;
     let report = system.report(&history, Some(GROUP)).await?;
-    let (late, waited) = waits(&system, timing).await?;
+    let (late, longest) = (gaps.longer_than(timing.bound()), ms(gaps.longest()));
     let side = Side::new(u64::from(ACCOUNTS), late + report.harm())
-        .with("waited_ms_max", waited)
-        .with("shards_without_owner", common::float(late))
+        .with("without_owner_ms_max", longest)
+        .with("shards_without_owner_too_long", common::float(late))
+        .with("event_waited_ms_max", waited_ms_max(&system).await?)
         .with("doubled", common::float(report.doubled));
-    Ok((side, waited))
+    Ok((side, longest))
 }
 
 async fn protected(lab: &Lab, timing: Timing) -> anyhow::Result<(Side, f64, System)> {
@@ -140,25 +150,27 @@ async fn protected(lab: &Lab, timing: Timing) -> anyhow::Result<(Side, f64, Syst
         let spec = Spec::new(name, &["relay"]).env("LAB_INSTANCE", name).flag("heartbeat-ms", timing.heartbeat_ms);
         spec.flag("dead-after-ms", timing.dead_after_ms).flag("poll-every-ms", 100).flag("min-age-ms", 0)
     };
+    let mut relays = BTreeMap::new();
     for number in 1..=3 {
-        system.fleet.start(relay(&format!("relay-{number}"))).await?;
+        let name = format!("relay-{number}");
+        relays.insert(name.clone(), system.fleet.start(relay(&name)).await?);
     }
     let targets = vec![system.command("command-1", &[], "").await?];
     system.consumer("consumer", "").await?;
     let clients = clients(lab, targets);
     clients.open_accounts().await?;
-    let working = clients.start();
+    let (working, owners) = (clients.start(), Owners::watch(relays));
     let mut trials = 0;
     for round in 1..=lab.scale.pick(1, 3) {
         lab.progress(format!("membership: a relay dies, round {round}"));
         system.fleet.kill_for_good(&format!("relay-{round}")).await;
-        sleep(Duration::from_millis(timing.bound_ms())).await;
-        system.fleet.start(relay(&format!("relay-{}", round + 3))).await?;
-        lab.progress(format!("membership: a relay sleeps and wakes up, round {round}"));
+        sleep(timing.bound()).await;
         let sleeper = format!("relay-{}", round + 3);
+        owners.add(&sleeper, &system.fleet.start(relay(&sleeper)).await?);
+        lab.progress(format!("membership: a relay sleeps and wakes up, round {round}"));
         sleep(Duration::from_millis(timing.heartbeat_ms)).await;
         system.fleet.freeze(&sleeper);
-        sleep(Duration::from_millis(timing.bound_ms())).await;
+        sleep(timing.bound()).await;
         system.fleet.thaw(&sleeper);
         trials += 2 * u64::from(ACCOUNTS);
     }
@@ -169,31 +181,35 @@ async fn protected(lab: &Lab, timing: Timing) -> anyhow::Result<(Side, f64, Syst
     }
     sleep(Duration::from_millis(timing.heartbeat_ms)).await;
     trials += 2 * u64::from(ACCOUNTS);
+    let gaps = owners.stop().await;
     let history = working.stop().await?;
     let quiet = system.is_quiet_within(GROUP, Duration::from_secs(90)).await?;
     let report = system.report(&history, Some(GROUP)).await?;
-    let (late, waited) = waits(&system, timing).await?;
+    let (late, longest) = (gaps.longer_than(timing.bound()), ms(gaps.longest()));
     let side = Side::new(trials, late + report.harm())
-        .with("waited_ms_max", waited)
-        .with("shards_without_owner", common::float(late))
+        .with("without_owner_ms_max", longest)
+        .with("shards_without_owner_too_long", common::float(late))
+        .with("seen_with_two_owners", common::float(gaps.shared))
+        .with("event_waited_ms_max", waited_ms_max(&system).await?)
         .with("lost", common::float(report.lost()))
         .with("doubled", common::float(report.doubled))
         .with("commands", common::float(history.acknowledged.len() as u64))
         .with("quiet", f64::from(u8::from(quiet)));
-    Ok((side, waited, system))
+    Ok((side, longest, system))
 }
 
-/// Shards whose events waited longer than they may, from COMMIT until they were applied; and the longest wait.
-async fn waits(system: &System, timing: Timing) -> anyhow::Result<(u64, f64)> {
+/// The longest that an event waited from COMMIT until it was applied.
+async fn waited_ms_max(system: &System) -> anyhow::Result<f64> {
     let mut conn = observe::connect(&system.mysql_url).await?;
     let sql = format!(
-        "SELECT l.account_id, CAST(MAX(p.processed_at - l.created_at) AS SIGNED) FROM `{0}_accounts`.ledger l \
-         JOIN `{0}_projection`.processed_event p ON p.dedup_key = l.tx_id AND p.group_name = ? GROUP BY l.account_id",
+        "SELECT CAST(MAX(p.processed_at - l.created_at) AS SIGNED) FROM `{0}_accounts`.ledger l \
+         JOIN `{0}_projection`.processed_event p ON p.dedup_key = l.tx_id AND p.group_name = ?",
         system.prefix
     );
-    let rows: Vec<(u16, i64)> = conn.exec(sql, (GROUP,)).await?;
-    let waits = rows.into_iter().map(|(_, waited_ms)| waited_ms.max(0).cast_unsigned());
-    let waits: Vec<u64> = waits.collect();
-    let late = waits.iter().filter(|waited| **waited > timing.bound_ms()).count() as u64;
-    Ok((late, common::float(waits.into_iter().max().unwrap_or(0))))
+    let waited: Option<Option<i64>> = conn.exec_first(sql, (GROUP,)).await?;
+    Ok(common::float(waited.flatten().unwrap_or(0).max(0).cast_unsigned()))
+}
+
+fn ms(span: Duration) -> f64 {
+    span.as_secs_f64() * 1_000.0
 }

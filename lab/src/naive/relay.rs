@@ -61,7 +61,10 @@ pub async fn run_fixed(settings: FixedRelaySettings) -> anyhow::Result<()> {
     let (relay, _hand_over) = Relay::new(config, outbox, Arc::new(log), assignment, Arc::new(SystemClock));
     let tasks = Supervisor::new("relay");
     tasks.spawn("relay", OnError::Restart, move |stop| relay.clone().run(stop));
-    http::serve(settings.listen, Router::new().route("/health", get(|| async { "ok" }))).await?;
+    let shards: Vec<u8> = (settings.from_shard..settings.until_shard).collect();
+    let shards = serde_json::to_string(&shards)?;
+    let router = Router::new().route("/health", get(|| async { "ok" })).route("/shards", get(|| async { shards }));
+    http::serve(settings.listen, router).await?;
     tasks.shutdown(Duration::from_secs(5)).await;
     Ok(())
 }

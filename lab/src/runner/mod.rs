@@ -5,6 +5,7 @@ pub mod clients;
 pub mod faults;
 pub mod fleet;
 pub mod observe;
+pub mod owners;
 pub mod proxy;
 pub mod readers;
 pub mod storm;
