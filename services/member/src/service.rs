@@ -176,9 +176,9 @@ impl MemberService {
     }
 
     /// Registers a member with a role: the way of the command line and of the set-up link.
-    pub async fn register_with_role(&self, typed: &str, password: &str, role: Role) -> Result<Member, MemberError> {
-        let name = MemberName::new(typed).and_then(|name| self.free_to(role, name));
-        let password = Password::chosen(password, &self.known_words(typed));
+    pub async fn register_with_role(&self, name: &str, password: &str, role: Role) -> Result<Member, MemberError> {
+        let name = MemberName::new(name).and_then(|name| self.free_to(role, name));
+        let password = Password::chosen(password, &self.known_words(name.as_ref().map_or("", MemberName::as_str)));
         let (name, password) = check(name, password)?;
         // Asked before hashing, so that trying taken names costs nobody a hash; the store decides in the end.
         if self.store.find_credentials(&name.key()).await?.is_some() {
