@@ -187,8 +187,8 @@ impl MemberService {
     }
 
     /// Registers a member with a role: the way of the command line and of the set-up link.
-    pub async fn register_with_role(&self, typed: &str, password: &str, role: Role) -> Result<Member, MemberError> {
-        let (name, password) = self.acceptable(typed, password, role)?;
+    pub async fn register_with_role(&self, name: &str, password: &str, role: Role) -> Result<Member, MemberError> {
+        let (name, password) = self.acceptable(name, password, role)?;
         // Asked before hashing, so that trying taken names costs nobody a hash; the store decides in the end.
         if self.store.find_credentials(&name.key()).await?.is_some() {
             return Err(MemberError::NameTaken);
@@ -206,9 +206,10 @@ impl MemberService {
     }
 
     /// The name and the password, if a new member of this role may have them.
-    fn acceptable(&self, typed: &str, password: &str, role: Role) -> Result<(MemberName, Password), Invalid> {
-        let name = MemberName::new(typed).and_then(|name| self.free_to(role, name));
-        check(name, Password::chosen(password, &self.known_words(typed)))
+    fn acceptable(&self, name: &str, password: &str, role: Role) -> Result<(MemberName, Password), Invalid> {
+        let name = MemberName::new(name).and_then(|name| self.free_to(role, name));
+        let password = Password::chosen(password, &self.known_words(name.as_ref().map_or("", MemberName::as_str)));
+        check(name, password)
     }
 
     /// What everybody knows of a member of this name and of the site.

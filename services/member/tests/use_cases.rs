@@ -328,3 +328,54 @@ async fn a_signed_out_token_stays_signed_out_after_the_clock_was_ahead() {
     process.service.sessions().refresh().await.unwrap();
     assert!(process.service.authenticate(&ended.token).is_err());
 }
+
+#[tokio::test]
+async fn a_session_is_listed_with_when_it_was_used_last() {
+    let process = process(&Arc::default(), 1);
+    let (anna, session) = signed_in(&process, "anna", Role::Member).await;
+    process.service.keep_up().await.unwrap();
+    process.clock.advance(TTL / 2);
+    process.service.refresh_revocations().await.unwrap();
+    process.service.authenticate(&anna.token).unwrap();
+    process.service.keep_up().await.unwrap();
+    let listed = process.service.own_sessions(&session).await.unwrap();
+    assert_eq!((listed.len(), listed[0].is_current), (1, true));
+    assert_eq!((listed[0].created_at, listed[0].last_seen_at), (session.created_at, process.clock.now()));
+    process.clock.advance(TTL);
+    assert_eq!(process.service.own_sessions(&session).await.unwrap().len(), 1, "what has expired is listed no more");
+}
+
+#[tokio::test]
+async fn who_runs_the_site_is_shown_in_every_process() {
+    let store = Arc::default();
+    let (here, there) = (process(&store, 1), process(&store, 2));
+    let (root, admin) = signed_in(&here, "root", Role::Admin).await;
+    let (anna, _) = signed_in(&here, "anna", Role::Member).await;
+    let shown = |process: &Process, who: &SignedIn| process.service.shown_role(who.member.member_id);
+    assert_eq!((shown(&here, &root), shown(&here, &anna)), (Role::Admin, Role::Member));
+    assert_eq!(shown(&there, &root), Role::Member, "not read yet");
+    there.service.keep_up().await.unwrap();
+    assert_eq!(shown(&there, &root), Role::Admin);
+    here.service.set_role(&admin.actor, anna.member.member_id, Role::Moderator).await.unwrap();
+    assert_eq!(shown(&here, &anna), Role::Moderator);
+    there.service.refresh_revocations().await.unwrap();
+    assert_eq!(shown(&there, &anna), Role::Moderator);
+    here.service.set_role(&admin.actor, anna.member.member_id, Role::Member).await.unwrap();
+    assert_eq!(shown(&here, &anna), Role::Member);
+}
+
+#[tokio::test]
+async fn ending_the_other_sessions_ends_all_but_the_one_that_asks() {
+    let process = process(&Arc::default(), 1);
+    let (first, session) = signed_in(&process, "anna", Role::Member).await;
+    let second = process.service.sign_in("anna", PASSWORD, Client::default()).await.unwrap();
+    process.service.end_other_sessions(&session).await.unwrap();
+    assert!(process.service.authenticate(&first.token).is_ok() && process.service.authenticate(&second.token).is_err());
+    let third = process.service.sign_in("anna", PASSWORD, Client::default()).await.unwrap();
+    let session = process.service.authenticate(&third.token).unwrap();
+    assert_eq!(process.service.own_sessions(&session).await.unwrap().len(), 2);
+    process.service.end_other_sessions(&session).await.unwrap();
+    assert!(process.service.authenticate(&first.token).is_err(), "also one that was kept before");
+    assert!(process.service.is_own_password(&session, PASSWORD).await.unwrap());
+    assert!(!process.service.is_own_password(&session, "wrong").await.unwrap());
+}
