@@ -101,7 +101,7 @@ async fn on(lab: &Lab, stack: &Stack) -> anyhow::Result<Finding> {
     let mut chance = StdRng::seed_from_u64(lab.seed);
     let (mut off, mut on) = (Sum::default(), Sum::default());
     let (mut failovers, mut first) = (Durations::default(), None);
-    let rounds = lab.scale.pick(1, 6);
+    let rounds = lab.scale.pick(1, 4);
     let mut asynchronous = Pair::new(stack, 1, Replication::Asynchronous);
     let mut semi_synchronous = Pair::new(stack, 2, Replication::SemiSynchronous);
     for round in 0..rounds {

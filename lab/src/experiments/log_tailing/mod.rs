@@ -106,7 +106,7 @@ impl Experiment for LogTailing {
     async fn run(&self, lab: &Lab) -> anyhow::Result<Finding> {
         let server = lab.stack.mysql(1)?;
         READER.make(&server).await?;
-        let length = lab.scale.pick(Duration::from_secs(3), Duration::from_secs(14));
+        let length = lab.scale.pick(Duration::from_secs(2), Duration::from_secs(12));
         let kills = lab.scale.pick(3, 20);
         let mut ran = Vec::new();
         for way in Way::ALL {

@@ -4,8 +4,11 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
+use redis::AsyncConnectionConfig;
 use redis::aio::MultiplexedConnection;
 
+/// How long a node may take to answer, on a machine that does other things too.
+const ANSWER_MAX: Duration = Duration::from_secs(30);
 /// How long a key may take to move, in milliseconds.
 const MIGRATE_TIMEOUT_MS: u32 = 5_000;
 /// How long nodes may take to agree.
@@ -47,12 +50,31 @@ impl Cluster {
     pub(super) async fn connect(urls: &[String]) -> anyhow::Result<Self> {
         let mut nodes = Vec::new();
         for url in urls {
-            let mut connection = redis::Client::open(url.as_str())?.get_multiplexed_async_connection().await?;
+            let config = AsyncConnectionConfig::new()
+                .set_connection_timeout(Some(ANSWER_MAX))
+                .set_response_timeout(Some(ANSWER_MAX));
+            let client = redis::Client::open(url.as_str())?;
+            let mut connection = client.get_multiplexed_async_connection_with_config(&config).await?;
             let id = redis::cmd("CLUSTER").arg("MYID").query_async(&mut connection).await?;
             let port = url.rsplit(':').next().and_then(|port| port.parse().ok()).context("a URL without a port")?;
             nodes.push(Node { id, port, connection });
         }
-        Ok(Self { nodes })
+        let cluster = Self { nodes };
+        cluster.mend().await?;
+        Ok(cluster)
+    }
+
+    /// Calls off the moves that a run that was broken off left half done; what had moved of them were keys of the Lab.
+    async fn mend(&self) -> anyhow::Result<()> {
+        for node in &self.nodes {
+            let mut connection = node.connection.clone();
+            let text: String = redis::cmd("CLUSTER").arg("NODES").query_async(&mut connection).await?;
+            for slot in moving(&text) {
+                let mut stable = redis::cmd("CLUSTER");
+                stable.arg("SETSLOT").arg(slot).arg("STABLE").exec_async(&mut connection).await?;
+            }
+        }
+        Ok(())
     }
 
     /// The slot of a key.
@@ -101,7 +123,8 @@ impl Cluster {
             let keys: Vec<String> = keys.arg("GETKEYSINSLOT").arg(slot).arg(1).query_async(&mut connection).await?;
             let Some(key) = keys.first() else { break };
             let mut migrate = redis::cmd("MIGRATE");
-            migrate.arg("127.0.0.1").arg(target.port).arg(key).arg(0).arg(MIGRATE_TIMEOUT_MS);
+            // What a move that was broken off left there is older.
+            migrate.arg("127.0.0.1").arg(target.port).arg(key).arg(0).arg(MIGRATE_TIMEOUT_MS).arg("REPLACE");
             migrate.exec_async(&mut connection).await?;
             tokio::time::sleep(BETWEEN_KEYS).await;
         }
@@ -167,6 +190,12 @@ fn owns(nodes: &str, slot: u16) -> bool {
     mine.is_some_and(|line| line.split_whitespace().skip(8).any(holds))
 }
 
+/// The slots that a node says are on their way from it or to it.
+fn moving(nodes: &str) -> Vec<u16> {
+    let words = nodes.split_whitespace().filter_map(|word| word.strip_prefix('['));
+    words.filter_map(|word| word.split('-').next()?.parse().ok()).collect()
+}
+
 /// How often a node answered with this error, in what `INFO errorstats` says.
 fn count_in(info: &str, error: &str) -> u64 {
     let line = info.lines().find_map(|line| line.strip_prefix("errorstat_")?.strip_prefix(error)?.strip_prefix(':'));
@@ -184,6 +213,7 @@ a1 127.0.0.1:1@11 myself,master - 0 0 1 connected 0-99 200 [300->-b2]
 b2 127.0.0.1:2@12 master - 0 1 2 connected 100-199 201-16383 [300-<-a1]
 ";
         assert!(owns(nodes, 0) && owns(nodes, 99) && owns(nodes, 200));
+        assert_eq!(moving(nodes), [300, 300]);
         assert!(!owns(nodes, 150) && !owns(nodes, 201) && !owns(nodes, 300) && !owns("", 1));
     }
 

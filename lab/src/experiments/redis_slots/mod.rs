@@ -266,12 +266,13 @@ async fn while_slots_move(
             told[1] += counts;
         }
     }
+    moved?;
     let redirections = cluster.redirections().await?.since(before);
     for node in 0..cluster.nodes.len() {
         let homeless = slots.iter().filter(|(_, home)| *home == node).map(|(slot, _)| *slot);
         move_all(cluster, homeless, node).await?;
     }
-    moved.map(|()| (sum, redirections))
+    Ok((sum, redirections))
 }
 
 /// Moves those of these slots that are elsewhere to one node, and waits until all nodes know.

@@ -4,6 +4,9 @@ use std::sync::LazyLock;
 
 use madang_engine_redis::{Command, Failure, Redis, RedisOptions, Script, Tag, Value};
 
+/// How long a call may take, on a machine that does other things too: the question is what moving slots do to callers.
+const PATIENCE_MS: u64 = 10_000;
+
 static DEPOSIT: LazyLock<Script> =
     LazyLock::new(|| Script::new("redis.call('INCRBY', KEYS[1], ARGV[1]) return redis.call('INCR', KEYS[2])"));
 
@@ -13,7 +16,12 @@ pub(super) struct Client {
 
 impl Client {
     pub(super) async fn connect(urls: Vec<String>) -> anyhow::Result<Self> {
-        Ok(Self { redis: Redis::connect(&RedisOptions::cluster("lab", urls)).await? })
+        let patient = RedisOptions {
+            response_timeout_ms: PATIENCE_MS,
+            connect_timeout_ms: PATIENCE_MS,
+            ..RedisOptions::cluster("lab", urls)
+        };
+        Ok(Self { redis: Redis::connect(&patient).await? })
     }
 
     fn keys(&self, tag: &Tag) -> [String; 2] {
