@@ -77,6 +77,11 @@ impl Owed {
         if at_once { Some(0) } else { (!self.deletes.is_empty()).then_some(self.deletes_due_ms) }
     }
 
+    /// Whether claims are still to be taken back.
+    pub(super) fn has_releases(&self) -> bool {
+        !self.releases.is_empty() || matches!(self.under_way, Some(Write::Release(_)))
+    }
+
     pub(super) fn release(&mut self, row: EventId) {
         self.releases.push(row);
     }

@@ -105,7 +105,7 @@ impl Machine {
             Phase::Draining { until_ms } => until_ms,
             Phase::Serving => {
                 // A pause puts polling off: waking for it meanwhile would spin.
-                let polls = pauses.is_none() && self.claiming.is_none() && self.claimed.is_empty();
+                let polls = pauses.is_none() && self.claiming.is_none() && self.is_settled();
                 (polls && self.round.is_empty() && !self.assignment.is_empty()).then_some(self.round_at_ms)
             }
         };
@@ -150,12 +150,14 @@ impl Machine {
             Err(outage) => return self.outbox_away(outage, now_ms, effects),
         };
         self.outbox_back(effects);
-        if rows.len() >= claiming.limit {
-            let served = claiming.shards.into_iter().filter(|shard| self.assignment.contains(*shard));
-            self.round.extend(served.map(|shard| vec![shard]));
-        }
+        let (is_full, held) = (rows.len() >= claiming.limit, self.claimed.len());
         for row in rows {
             self.take_in(row, claiming.deadline_ms, effects);
+        }
+        // A claim that brought nothing new would bring the same again, at once and for ever.
+        if is_full && self.claimed.len() > held {
+            let served = claiming.shards.into_iter().filter(|shard| self.assignment.contains(*shard));
+            self.round.extend(served.map(|shard| vec![shard]));
         }
     }
 
@@ -325,8 +327,7 @@ impl Machine {
     }
 
     fn claim(&mut self, now_ms: u64, effects: &mut Vec<Effect>) {
-        // A claim does not hide rows from the next one, so whatever is claimed is settled first.
-        let busy = self.claiming.is_some() || !self.claimed.is_empty();
+        let busy = self.claiming.is_some() || !self.is_settled();
         if self.phase != Phase::Serving || busy || self.log.holds(now_ms) || self.outbox.holds(now_ms) {
             return;
         }
@@ -341,6 +342,12 @@ impl Machine {
         let deadline_ms = now_ms + self.config.batch_deadline_ms;
         self.claiming = Some(Claiming { shards: shards.clone(), limit, deadline_ms });
         effects.push(Effect::Claim { shards, limit });
+    }
+
+    /// A claim does not hide rows from the next one, so whatever is claimed is settled first. So is a claim that is taken
+    /// back: rows claimed again meanwhile would be counted each time, and released together only once.
+    fn is_settled(&self) -> bool {
+        self.claimed.is_empty() && !self.owed.has_releases()
     }
 
     fn finish(&mut self, effects: &mut Vec<Effect>) {

@@ -52,7 +52,7 @@ fn one(bar: &Bar, shown: &str, axis: &Axis, beside: bool, left: f64, length: f64
     let (label, label_x, label_y, bar_y) = if beside {
         (text::cut(&bar.label, left - 8.0), left - 8.0, top + 17.0, top + 4.0)
     } else {
-        (text::cut(&bar.label, length), 0.0, top + 14.0, top + 20.0)
+        (text::cut(&bar.label, super::NARROW), 0.0, top + 14.0, top + 20.0)
     };
     html! {
         g {

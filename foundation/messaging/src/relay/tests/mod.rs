@@ -134,6 +134,28 @@ fn a_claim_that_is_not_full_ends_the_round() {
 }
 
 #[test]
+fn a_row_claimed_again_while_it_is_in_flight_is_released_before_anything_else_is_claimed() {
+    let claims = |effects: &[Effect]| effects.iter().any(|effect| matches!(effect, Effect::Claim { .. }));
+    let mut machine = serving();
+    assert_eq!(publishes(&machine.step(Input::HandedOver(vec![message(1)]), at(1))), ids(&[1]));
+    let effects = claimed(&mut machine, vec![row(1, 1)], 2);
+    assert!(matches!(write(&effects), Some(Write::Release(rows)) if *rows == ids(&[1])), "{effects:?}");
+    assert!(!claims(&machine.step(Input::Tick, at(5_000))), "each claim counts, and one release would take back one");
+    assert_eq!(machine.next_wake_ms(), None, "there is nothing to be woken for");
+    assert!(claims(&machine.step(Input::Written(Ok(())), at(5_001))));
+}
+
+#[test]
+fn a_full_claim_of_nothing_but_rows_in_flight_ends_the_round() {
+    let mut machine = serving();
+    let handed_over: Vec<_> = (0..256).map(message).collect();
+    machine.step(Input::HandedOver(handed_over), at(1));
+    let mut effects = claimed(&mut machine, (0..256).map(|number| row(number, 1)).collect(), 2);
+    effects.extend(machine.step(Input::Written(Ok(())), at(3)));
+    assert!(!effects.iter().any(|effect| matches!(effect, Effect::Claim { .. })), "{effects:?}");
+}
+
+#[test]
 fn a_refused_message_parks_its_key_and_the_others_go_on() {
     let mut machine = serving();
     claimed(&mut machine, vec![row(1, 1), row(2, 1)], 1);
