@@ -64,7 +64,12 @@ pub(crate) async fn submit(
     match web.site.members.register_with_role(name, password, Role::Admin).await {
         Ok(_) => {
             *was_used = true;
-            let signed_in = web.site.members.sign_in(name, password, Client { device: None, agent: visit.agent() }).await.or_refuse(&web, visit)?;
+            let signed_in = web
+                .site
+                .members
+                .sign_in(name, password, Client { device: None, agent: visit.agent() })
+                .await
+                .or_refuse(&web, visit)?;
             Ok(Flash::SetUp.leave(welcome(&web, &signed_in, "/admin"), visit.cookies_secure))
         }
         Err(error) => {

@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context as _, bail};
 use async_trait::async_trait;
-use madang_kernel::EventId;
+use madang_kernel::{EventId, Timestamp};
 use madang_messaging::{
     Claim, Delivery, EventLog, Failed, GroupId, Handled, Handler, HandlerError, Message, Outage, Outbox, OutboxBacklog,
-    OutboxRow, PublishOutcome, Subscription,
+    OutboxRow, PublishOutcome, Subscription, UnsentMessages,
 };
 use rand::rngs::SmallRng;
 use rand::{RngExt as _, SeedableRng as _};
@@ -141,6 +141,13 @@ impl<O> CrashingOutbox<O> {
     /// Puts the point behind `inner`'s claims.
     pub fn new(inner: O, crash: &CrashPoints) -> Self {
         Self { inner, crash: crash.clone() }
+    }
+}
+
+#[async_trait]
+impl<O: Outbox> UnsentMessages for CrashingOutbox<O> {
+    async fn has_unsent_before(&self, moment: Timestamp) -> Result<bool, Outage> {
+        self.inner.has_unsent_before(moment).await
     }
 }
 

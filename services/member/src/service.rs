@@ -15,7 +15,8 @@ use crate::staff::Staff;
 use crate::token::Claims;
 use crate::{
     Change, ChangeMember, ChangeOutcome, ChangeRefused, CreateMember, DeviceId, Member, MemberName, MemberRecord,
-    MemberStore, NewMember, ReservedNames, Revocation, Session, SessionRecord, Sessions, SigningKeys, Standing, Suspension,
+    MemberStore, NewMember, ReservedNames, Revocation, Session, SessionRecord, Sessions, SigningKeys, Standing,
+    Suspension,
 };
 
 /// Members that one call may seed.

@@ -11,7 +11,9 @@ use std::time::Duration;
 
 use madang_board::{BoardId, MemberId, Role};
 use madang_kernel::{Clock, ID_EPOCH_MS, Id, IdGenerator, ManualClock, NodeId, NodeLease, StoreError, Timestamp};
-use madang_member::{Client, MemberError, MemberOptions, MemberService, REVOCATIONS_AGE_MAX, Session, Sessions, SignedIn};
+use madang_member::{
+    Client, MemberError, MemberOptions, MemberService, REVOCATIONS_AGE_MAX, Session, Sessions, SignedIn,
+};
 use memory::MemoryMembers;
 
 const TTL: Duration = Duration::from_secs(3_600);

@@ -66,7 +66,11 @@ pub(crate) async fn stream(
     headers: HeaderMap,
 ) -> Result<Response, Refused> {
     let id: ArticleId = id.parse().map_err(|_| WebError::NotFound).or_refuse(&web, &visit)?;
-    let held = web.streams.open(visit.network()).ok_or(WebError::TooMany { limit: Limit::Requests, retry_after: STREAM_RETRY_AFTER }).or_refuse(&web, &visit)?;
+    let held = web
+        .streams
+        .open(visit.network())
+        .ok_or(WebError::TooMany { limit: Limit::Requests, retry_after: STREAM_RETRY_AFTER })
+        .or_refuse(&web, &visit)?;
     // Followed before the state is read: what changes in between is sent twice rather than never.
     let subscription = web.site.live.subscribe(id).ok_or(WebError::Unavailable).or_refuse(&web, &visit)?;
     let (sent, update) = present(&web, id).await.or_refuse(&web, &visit)?;

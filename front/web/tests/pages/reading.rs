@@ -237,7 +237,14 @@ async fn markdown_is_shown_nowhere_as_it_was_typed() {
     let ann = site.member("ann").await;
     let article = ann.write("general", "t", "# Head\n\n**bold** [link](https://a.example)").await;
     ann.comment(&article, "**words** of [hers](https://a.example)", "").await;
-    let member = site.state.members.sign_in("ann", crate::support::PASSWORD, madang_member::Client::default()).await.unwrap().member.member_id;
+    let member = site
+        .state
+        .members
+        .sign_in("ann", crate::support::PASSWORD, madang_member::Client::default())
+        .await
+        .unwrap()
+        .member
+        .member_id;
     let page = site.guest().get(&format!("/members/{member}")).await;
     page.says("<bdi>words of hers</bdi>").is_silent_about("**");
     site.guest().get(&article).await.says("content=\"Head bold link\"").is_silent_about("**");

@@ -17,7 +17,8 @@ use madang_engine_redis::Redis;
 use madang_kernel::{Clock as _, SystemClock};
 use madang_messaging::consumer::Rung;
 use madang_messaging::{
-    Backoff, Consumer, ConsumerConfig, DeadLetters as _, GroupId, Ladder, Moment, OnError, Replayed, Supervisor, replay,
+    Backoff, Consumer, ConsumerConfig, DeadLetters as _, GroupId, Ladder, Ladders, Moment, OnError, Replayed,
+    Supervisor, replay,
 };
 
 use super::cache::BalanceCache;
@@ -77,7 +78,7 @@ impl ConsumerSettings {
 #[derive(Clone)]
 struct Letters {
     log: KafkaLog,
-    ladder: Ladder,
+    ladders: Ladders,
 }
 
 /// Runs it.
@@ -90,7 +91,7 @@ pub async fn run(settings: ConsumerSettings) -> anyhow::Result<()> {
     let config = settings.consumer();
     let handler = ApplyToProjection::new(&db, BalanceCache::new(redis), config.group.clone(), crash.clone());
     let handler = Arc::new(CrashingHandler::new(handler, &crash));
-    let letters = Letters { log: log.clone(), ladder: config.ladder.clone() };
+    let letters = Letters { log: log.clone(), ladders: Ladders::of(std::slice::from_ref(&config)) };
     let tasks = Supervisor::new("consumer");
     let consumer = Consumer::new(config, Arc::new(log.clone()), handler, Arc::new(SystemClock));
     tasks.spawn("consumer", OnError::Restart, move |stop| consumer.clone().run(stop));
@@ -113,14 +114,14 @@ async fn count(State(letters): State<Letters>) -> Result<String, Problem> {
 }
 
 /// Replays every dead letter: back onto the first rung of its group, through the same handler. Answers with their number.
-async fn replay_all(State(Letters { log, ladder }): State<Letters>) -> Result<String, Problem> {
+async fn replay_all(State(Letters { log, ladders }): State<Letters>) -> Result<String, Problem> {
     let letters = log.dead_letters();
     let away = |error: &dyn std::fmt::Display| Problem::Unavailable(error.to_string());
     let found = letters.list(None, REPLAYED_MAX).await.map_err(|outage| away(&outage))?;
     let mut replayed = 0;
     for letter in found {
         let now = Moment::new(0, SystemClock.now());
-        let outcome = replay(&letters, &log, &ladder, &letter.id, false, now).await.map_err(|error| away(&error))?;
+        let outcome = replay(&letters, &log, &ladders, &letter.id, false, now).await.map_err(|error| away(&error))?;
         replayed += u32::from(matches!(outcome, Replayed::Published(_)));
     }
     Ok(replayed.to_string())
