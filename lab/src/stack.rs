@@ -1,9 +1,11 @@
 //! The servers of `cargo xtask stack`, as the Lab sees them: where they are, and how to take one away and bring it back.
 
+use std::collections::BTreeSet;
 use std::net::TcpListener;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
@@ -11,8 +13,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde::Deserialize;
 use tokio::process::Command;
 
-/// How long a server that was killed may hold its port.
-const PORT_FREE_MAX: Duration = Duration::from_secs(30);
+/// How long a server that was killed may take to be gone.
+const GONE_MAX: Duration = Duration::from_secs(30);
 
 /// What a stack is made of.
 #[derive(Debug, Clone, Copy)]
@@ -39,6 +41,8 @@ pub struct Stack {
     dir: PathBuf,
     /// `xtask`, which starts and ends servers.
     xtask: PathBuf,
+    /// Servers that were killed, and may take a moment to be gone.
+    killed: Arc<Mutex<BTreeSet<String>>>,
 }
 
 #[derive(Deserialize)]
@@ -74,7 +78,7 @@ impl Stack {
     /// The stack that somebody brought up in `dir`.
     #[must_use]
     pub fn at(dir: &Path, xtask: &Path) -> Self {
-        Self { dir: dir.to_owned(), xtask: xtask.to_owned() }
+        Self { dir: dir.to_owned(), xtask: xtask.to_owned(), killed: Arc::default() }
     }
 
     /// Brings another stack up, in a directory of its own; `down` ends it.
@@ -146,6 +150,7 @@ impl Stack {
 
     /// Kills a server without warning.
     pub fn kill(&self, server: &str) -> anyhow::Result<()> {
+        self.killed.lock().unwrap_or_else(PoisonError::into_inner).insert(server.to_owned());
         self.signal(server, Signal::KILL)
     }
 
@@ -161,16 +166,19 @@ impl Stack {
 
     /// Starts whatever of the stack has ended, on its old port and data, and waits until it answers.
     pub async fn start_what_ended(&self) -> anyhow::Result<()> {
-        self.wait_for_ports().await?;
+        self.wait_for_the_killed().await?;
         self.xtask(&self.options()?.arguments()).await
     }
 
-    /// A server that was killed a moment ago may still hold its port.
-    async fn wait_for_ports(&self) -> anyhow::Result<()> {
-        let until = Instant::now() + PORT_FREE_MAX;
-        for Server { name, port, process } in self.state()?.servers {
-            while process.as_ref().is_some_and(Process::has_ended) && TcpListener::bind(("127.0.0.1", port)).is_err() {
-                ensure!(Instant::now() < until, "{name} has ended, and its port {port} is not free");
+    /// A server that was killed a moment ago may still run, and hold its port.
+    async fn wait_for_the_killed(&self) -> anyhow::Result<()> {
+        let until = Instant::now() + GONE_MAX;
+        let killed = std::mem::take(&mut *self.killed.lock().unwrap_or_else(PoisonError::into_inner));
+        for name in killed {
+            let Server { port, process, .. } = self.server(&name)?;
+            let runs = || process.as_ref().is_some_and(|process| !process.has_ended());
+            while runs() || TcpListener::bind(("127.0.0.1", port)).is_err() {
+                ensure!(Instant::now() < until, "{name} was killed, and is not gone");
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         }
