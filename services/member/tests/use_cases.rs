@@ -160,7 +160,7 @@ async fn a_process_without_the_member_service_knows_who_asks() {
     assert!(is_refused_for_now(&elsewhere.authenticate(&anna.token)), "it cannot know that the session has ended");
     assert!(!elsewhere.is_current() && elsewhere.refreshed_at().is_none());
     store.away.store(false, Ordering::SeqCst);
-    let again = here.service.sign_in("anna", PASSWORD).await.unwrap();
+    let again = here.service.sign_in("anna", PASSWORD, Client::default()).await.unwrap();
     elsewhere.refresh().await.unwrap();
     assert!(elsewhere.is_current() && elsewhere.refreshed_at() == Some(here.clock.now()));
     assert_eq!(elsewhere.authenticate(&again.token).unwrap().actor, session.actor);
