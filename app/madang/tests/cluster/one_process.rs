@@ -61,7 +61,7 @@ fn check_finds_nothing(cluster: &Cluster) {
     eventually("a check finds no difference", || {
         let checked = cluster.command(&["check"], "");
         (checked.code == 0).then_some(()).or_else(|| {
-            assert_eq!(checked.code, 1, "{}{}", checked.stdout, checked.stderr);
+            assert!([1, 2].contains(&checked.code), "{}{}", checked.stdout, checked.stderr);
             None
         })
     });
