@@ -85,6 +85,7 @@ fn people_read_what_they_wrote_and_find_it_after_a_restart() {
     // The same keys are derived again, so the token of before is good.
     cluster.article(&board, &token, "after the restart");
     wait_until_hot(&cluster, &article);
+    check_finds_nothing(&cluster);
     cluster.stop();
     check_finds_nothing(&cluster);
 }
