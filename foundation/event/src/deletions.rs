@@ -25,6 +25,9 @@ pub trait ArticleParts: Send + Sync {
     async fn articles_with_parts(&self, after: Option<ArticleId>) -> Result<Vec<ArticleId>, StoreError>;
 }
 
+/// Articles whose parts are removed between two looks at what is left.
+const ORPHANS_SLICE: usize = 1_000;
+
 /// Consumes the events of articles for an owner of parts.
 pub struct ArticleDeletions<P> {
     parts: P,
@@ -44,18 +47,38 @@ impl<P: ArticleParts> ArticleDeletions<P> {
         Ok(())
     }
 
-    /// Asks after every article that has parts, and removes those of articles whose deletion was missed.
-    async fn remove_orphans(&self) -> Result<(), StoreError> {
-        let mut after = None;
+    /// Articles that have parts and are not there, as their owner says: their deletion was missed, or is on its way. At most
+    /// `limit` of them.
+    pub async fn orphans(&self, limit: usize) -> Result<Vec<ArticleId>, StoreError> {
+        let (mut orphans, mut after) = (Vec::new(), None);
         loop {
             let articles = self.parts.articles_with_parts(after).await?;
-            let Some(last) = articles.last().copied() else { return Ok(()) };
+            let Some(last) = articles.last().copied() else { return Ok(orphans) };
             for article in articles {
                 if self.articles.facts(article).await?.is_none() {
-                    self.remove(article).await?;
+                    orphans.push(article);
+                }
+                if orphans.len() >= limit {
+                    return Ok(orphans);
                 }
             }
             after = Some(last);
+        }
+    }
+
+    /// Asks after every article that has parts, and removes those of articles whose deletion was missed; tells of how many
+    /// articles.
+    pub async fn remove_orphans(&self) -> Result<u64, StoreError> {
+        let mut removed = 0;
+        loop {
+            let orphans = self.orphans(ORPHANS_SLICE).await?;
+            for article in &orphans {
+                self.remove(*article).await?;
+                removed += 1;
+            }
+            if orphans.len() < ORPHANS_SLICE {
+                return Ok(removed);
+            }
         }
     }
 }
@@ -83,7 +106,7 @@ impl<P: ArticleParts> Handler for ArticleDeletions<P> {
     }
 
     async fn rebuild(&self) -> Result<(), Outage> {
-        self.remove_orphans().await.map_err(|error| Outage::new(self.parts.name(), error.to_string()))
+        self.remove_orphans().await.map(drop).map_err(|error| Outage::new(self.parts.name(), error.to_string()))
     }
 }
 

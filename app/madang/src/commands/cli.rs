@@ -280,6 +280,8 @@ pub(crate) enum RebuildCommand {
     ReadModel,
     /// Compute the ranking of hot articles anew from the counts it is made of
     Hot,
+    /// Remove comments, likes and views of articles whose deletion was missed, as the owner of articles says
+    Parts,
 }
 
 impl Cli {
@@ -332,6 +334,7 @@ impl Command {
                 ControlRequest::GroupsSkip { group: group.clone(), record: record.clone() }
             }
             Self::Rebuild(RebuildCommand::ReadModel) => ControlRequest::RebuildReadModel,
+            Self::Rebuild(RebuildCommand::Parts) => ControlRequest::RebuildParts,
             Self::Rebuild(RebuildCommand::Hot) => ControlRequest::RebuildHot,
             Self::Dlq(DlqCommand::Show { id }) => ControlRequest::DlqShow { id: id.clone() },
             Self::Dlq(DlqCommand::Replay { id, dry_run, .. }) => {

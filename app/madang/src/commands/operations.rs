@@ -45,6 +45,7 @@ impl Operations {
             }
             ControlRequest::GroupsSkip { group, record } => groups::skip(&self.site, &group, &record, &output).await,
             ControlRequest::RebuildReadModel => rebuild::read_model(&self.site, &output).await,
+            ControlRequest::RebuildParts => rebuild::parts(&self.site, &output).await,
             ControlRequest::RebuildHot => rebuild::hot(&self.site, &output).await,
             ControlRequest::DlqReplay { id, dry_run } => dlq::replay(&self.site, id, dry_run, &output).await,
         };

@@ -2,6 +2,7 @@
 
 use super::output::Output;
 use crate::composition::site::Site;
+use crate::tasks::orphans;
 
 /// Drops the query model; readers bring it back from the owners.
 pub(super) async fn read_model(site: &Site, output: &Output) -> anyhow::Result<u8> {
@@ -25,5 +26,14 @@ pub(super) async fn read_model(site: &Site, output: &Output) -> anyhow::Result<u
 pub(super) async fn hot(site: &Site, output: &Output) -> anyhow::Result<u8> {
     let rebuilt = site.services.hot()?.rebuild().await?;
     output.text(format!("computed {} scores anew; {} were wrong", rebuilt.looked_at, rebuilt.corrected)).await?;
+    Ok(0)
+}
+
+/// Removes what is left of articles that are not there, as their owner says.
+pub(super) async fn parts(site: &Site, output: &Output) -> anyhow::Result<u8> {
+    let [comments, likes, views] = orphans::remove(site).await?;
+    output
+        .text(format!("removed comments of {comments}, likes of {likes} and views of {views} articles that are gone"))
+        .await?;
     Ok(0)
 }

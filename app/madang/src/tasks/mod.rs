@@ -6,6 +6,7 @@ pub(crate) mod failure_log;
 pub(crate) mod hot_days;
 pub(crate) mod lag;
 pub(crate) mod lease;
+pub(crate) mod orphans;
 pub(crate) mod running_groups;
 pub(crate) mod upkeep;
 pub(crate) mod write_back;

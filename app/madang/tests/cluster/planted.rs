@@ -1,5 +1,7 @@
 //! `madang check --config` finds a difference that somebody planted, in whichever database and on whichever server.
 
+use madang_board::ArticleId;
+use madang_kernel::{Id as _, ShardId};
 use mysql_async::prelude::Queryable as _;
 
 use crate::cluster::Cluster;
@@ -69,5 +71,35 @@ fn a_planted_difference_is_found_and_named() {
     assert!(found.contains("is scored with 2 likes"), "{found}");
     assert_eq!(score("- 1"), 1);
     cluster.command(&["check"], "").expect(0);
+    cluster.stop();
+}
+
+#[test]
+fn what_is_left_of_an_article_whose_deletion_was_missed_is_found_and_removed() {
+    let servers = Servers::of_environment();
+    let mut cluster = Cluster::prepared(&servers, &["all"]);
+    configure(&cluster, &format!("time_zone = {:?}", quiet_zone()));
+    cluster.start();
+    let (ann, board) = (cluster.member("ann"), cluster.board("talk", "two_level"));
+    let article = cluster.article(&board, &ann, "first");
+    cluster.like(&article, &ann);
+    eventually("nothing differs", || (cluster.command(&["check"], "").code == 0).then_some(()));
+
+    // As a like that was there when its article went, and nobody told the owner of likes.
+    let gone = ArticleId::from_raw(article.parse::<i64>().unwrap() - 1);
+    let shard = ShardId::of_parts(gone).number();
+    let here = Servers { mysql: vec![servers.mysql[usize::from(shard) * servers.mysql.len() / 64].clone()], ..servers };
+    let (liked, counted) = (
+        format!("INSERT INTO article_like VALUES ({shard}, {gone}, 1, 'ann', 1)"),
+        format!("INSERT INTO article_like_count VALUES ({shard}, {gone}, 1, 1)"),
+    );
+    assert_eq!(damage(&here, &cluster, "like", &liked) + damage(&here, &cluster, "like", &counted), 2);
+    let found = cluster.command(&["check"], "").expect(1).stdout;
+    let said = format!("article {gone} is neither there nor marked as deleted, and its likes are counted");
+    assert!(found.contains(&said) && found.contains("1 differences"), "{found}");
+    let removed = cluster.command(&["rebuild", "parts"], "").expect(0).stdout;
+    assert!(removed.contains("comments of 0, likes of 1 and views of 0 articles"), "{removed}");
+    cluster.command(&["check"], "").expect(0);
+    assert_eq!(cluster.read(&article)["like_count"], 1, "what belongs to an article that is there stays");
     cluster.stop();
 }

@@ -45,8 +45,8 @@ fn three_processes_serve_one_site() {
         let path = format!("/api/v1/articles/{article}/like");
         (cluster.call("PUT", &path).token(&ann).send().status == 401).then_some(())
     });
-    cluster.stop();
     eventually("a check finds no difference", || (cluster.command(&["check"], "").code == 0).then_some(()));
+    cluster.stop();
 }
 
 #[test]

@@ -65,6 +65,8 @@ fn a_redis_restored_from_an_older_snapshot_brings_nothing_back() {
         (view["counted"] == true).then_some(view)
     });
     assert_eq!(counted["view_count"], VIEWS[1] + 1);
+    // By now Redis is asked again, and not the owners behind it.
+    assert_eq!((title().as_deref(), read(&deleted).status), (Some("as it is"), 404));
     check_compares_everything_and_finds_nothing(&cluster);
     cluster.stop();
 }

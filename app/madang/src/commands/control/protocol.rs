@@ -76,6 +76,8 @@ pub(crate) enum ControlRequest {
     RebuildReadModel,
     /// Computes the ranking of hot articles anew.
     RebuildHot,
+    /// Removes what is left of articles whose deletion was missed.
+    RebuildParts,
 }
 
 /// How a request ended.
@@ -113,6 +115,7 @@ impl ControlRequest {
             Self::GroupsPause { paused: false, .. } => "groups resume",
             Self::GroupsSkip { .. } => "groups skip",
             Self::RebuildReadModel => "rebuild read-model",
+            Self::RebuildParts => "rebuild parts",
             Self::RebuildHot => "rebuild hot",
         }
     }

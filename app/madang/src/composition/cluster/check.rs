@@ -3,9 +3,10 @@
 
 use std::time::Duration;
 
-use madang_board::check::CheckReport;
+use madang_board::check::{CheckFinding, CheckReport, FINDINGS_MAX};
 use madang_messaging::ConsumerConfig;
 use madang_mysql::MysqlCheck;
+use tokio::time::Instant;
 
 use super::backing::Cluster;
 use super::health::lag_of;
@@ -13,6 +14,7 @@ use super::hot_source;
 use crate::commands::output::Output;
 use crate::composition::site::Site;
 use crate::tasks::consumers::{self, HOT_GROUP};
+use crate::tasks::orphans;
 
 /// How long events that are under way may take to arrive before what is derived from them is not compared.
 const ARRIVAL_MAX: Duration = Duration::from_secs(10);
@@ -29,13 +31,34 @@ pub(super) async fn check(cluster: &Cluster, site: &Site, full: bool, output: &O
         let (check, service, progress) = (MysqlCheck::new(service, database), service.name(), output.clone());
         report.add(check.run(|so_far| progress.progress(service, so_far.done, so_far.total)).await?);
     }
-    hot_scores(cluster, site, &mut report).await?;
+    let deadline = Instant::now() + ARRIVAL_MAX;
+    orphans(cluster, site, deadline, &mut report).await?;
+    hot_scores(cluster, site, deadline, &mut report).await?;
     Ok(report)
 }
 
+/// Looks for what is left of articles that are gone, once no deletion is under way.
+async fn orphans(cluster: &Cluster, site: &Site, deadline: Instant, report: &mut CheckReport) -> anyhow::Result<()> {
+    for (part, group) in orphans::PARTS {
+        if let Some(reason) = under_way(cluster, &consumers::config(group), deadline).await? {
+            report.left_out.push(format!("{part} of articles that are gone, because {reason}"));
+            continue;
+        }
+        let mut found = orphans::find(site, part, FINDINGS_MAX).await?;
+        if !found.is_empty() {
+            // Somebody may have deleted them between the looks at two databases.
+            tokio::time::sleep(LOOK_AGAIN).await;
+            let again = orphans::find(site, part, FINDINGS_MAX).await?;
+            found.retain(|article| again.contains(article));
+        }
+        found.into_iter().for_each(|article_id| report.found(CheckFinding::WithoutArticle { article_id, part }));
+    }
+    Ok(())
+}
+
 /// Compares the scores of today with the counters they come from, once no event is under way.
-async fn hot_scores(cluster: &Cluster, site: &Site, report: &mut CheckReport) -> anyhow::Result<()> {
-    if let Some(reason) = under_way(cluster, &consumers::config(HOT_GROUP)).await? {
+async fn hot_scores(cluster: &Cluster, site: &Site, deadline: Instant, report: &mut CheckReport) -> anyhow::Result<()> {
+    if let Some(reason) = under_way(cluster, &consumers::config(HOT_GROUP), deadline).await? {
         report.left_out.push(format!("the hot scores of today, because {reason}"));
         return Ok(());
     }
@@ -52,8 +75,7 @@ async fn hot_scores(cluster: &Cluster, site: &Site, report: &mut CheckReport) ->
 }
 
 /// Waits a while for events to arrive; says why not when they do not.
-async fn under_way(cluster: &Cluster, group: &ConsumerConfig) -> anyhow::Result<Option<String>> {
-    let deadline = tokio::time::Instant::now() + ARRIVAL_MAX;
+async fn under_way(cluster: &Cluster, group: &ConsumerConfig, deadline: Instant) -> anyhow::Result<Option<String>> {
     loop {
         let unsent = unsent(cluster).await?;
         let reason = match lag_of(&cluster.servers.log, group).await {
@@ -62,7 +84,7 @@ async fn under_way(cluster: &Cluster, group: &ConsumerConfig) -> anyhow::Result<
             Ok(_) => "its consumer group has a backlog".to_owned(),
             Err(outage) => outage.to_string(),
         };
-        if tokio::time::Instant::now() >= deadline {
+        if Instant::now() >= deadline {
             return Ok(Some(reason));
         }
         tokio::time::sleep(LOOK_AGAIN).await;
