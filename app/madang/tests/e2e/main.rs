@@ -41,6 +41,7 @@ mod full_disk;
 mod hot_articles;
 mod http;
 mod large_pages;
+mod lost_readers;
 mod operations;
 mod operations_listener;
 mod overload;

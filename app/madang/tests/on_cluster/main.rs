@@ -52,6 +52,8 @@ mod hot_articles;
 mod http;
 #[path = "../e2e/large_pages.rs"]
 mod large_pages;
+#[path = "../e2e/lost_readers.rs"]
+mod lost_readers;
 #[path = "../e2e/own_writes.rs"]
 mod own_writes;
 #[path = "../e2e/people.rs"]

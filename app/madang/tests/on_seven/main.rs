@@ -1,4 +1,5 @@
-//! The HTTP contract on the cluster composition, as seven processes of one role each, through nginx: the tests of `e2e`, on real servers.
+//! The HTTP contract on the cluster composition, as seven processes of one role each, through nginx: the tests
+//! of `e2e` but for those of the pages, which no process serves here, on real servers.
 //!
 //! Needs MADANG_TEST_MYSQL, MADANG_TEST_REDIS and MADANG_TEST_KAFKA, which `cargo xtask stack env` prints.
 
@@ -50,8 +51,6 @@ mod fleet;
 mod hot_articles;
 #[path = "../e2e/http.rs"]
 mod http;
-#[path = "../e2e/large_pages.rs"]
-mod large_pages;
 #[path = "../e2e/own_writes.rs"]
 mod own_writes;
 #[path = "../e2e/people.rs"]
