@@ -13,7 +13,7 @@ use crate::window::mix;
 
 const ENTRIES: usize = 1 << 17;
 const WAYS: usize = 8;
-const WINDOW_S: u32 = (WINDOW_MS / 1_000) as u32;
+const WINDOW_S: u64 = WINDOW_MS / 1_000;
 
 /// The guests that were counted, by network and article.
 pub(crate) struct NetworkGuests {
@@ -32,7 +32,7 @@ struct Entry {
 impl Entry {
     fn is_over(&self, now_s: u32) -> bool {
         // A moment ahead is a clock that stepped back.
-        now_s.abs_diff(self.began_s) >= WINDOW_S
+        u64::from(now_s.abs_diff(self.began_s)) >= WINDOW_S
     }
 }
 

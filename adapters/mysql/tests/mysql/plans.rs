@@ -30,6 +30,7 @@ const SCANS: &[(&str, &str)] = &[
     ("hot/days.sql", "there are as many as days that are kept"),
     ("outbox/backlog.sql", "the count is the figure asked for"),
     ("outbox/free_due_keys.sql", "there are as many parked keys as keys in trouble"),
+    ("outbox/unsent_before.sql", "it ends at the first row that is left, and otherwise has seen all that wait"),
     ("outbox/parked.sql", "there are as many parked keys as keys in trouble"),
 ];
 
