@@ -214,7 +214,7 @@ fn a_small_text_becomes_no_large_page() {
 fn only_what_can_be_one_table_is_counted_as_one() {
     let prose = "a line\n".repeat(1_000);
     let text = format!("{prose}\n{}\n\n{prose}", sparse_table(20, 5));
-    assert!(render(&text).contains("<table>"));
+    assert!(render(&text).contains("<table"));
     assert_eq!(table_cells(&text), 21 * 7);
     assert!(table_cells("a | b\n \t\nc | d") == 4 && table_cells("a\nb") == 0);
 }

@@ -44,8 +44,9 @@ impl Rows {
         let mut loaded = Loaded::nothing(records);
         loaded.counters = self.counters.values().copied().collect();
         loaded.taken_slugs = self.boards.values().map(|board| board.slug.clone()).collect();
+        // All of them: a repeated request is answered with the article that its record names.
+        loaded.articles.extend(self.articles.values().cloned());
         for (board_id, article) in articles {
-            loaded.articles.extend(self.articles.get(&article).cloned());
             let Some(counter) = self.counters.get(&board_id) else { continue };
             let id = counter.id_in_block_of(article);
             let holding = [BLOCK, SUPER_BLOCK].map(|level| {
