@@ -183,9 +183,6 @@ async fn past_a_limit_people_are_told_in_a_page_why_and_until_when() {
     refused.assert(429).says("<html lang=\"ko\"").says("비밀번호를 너무 많이 시도했습니다.");
     assert!(refused.header("content-type").starts_with("text/html"));
     assert!((100..=120).contains(&refused.header("retry-after").parse::<u64>().unwrap()));
-    assert!(refused.header("ratelimit").starts_with("\"default\";r=0;t="));
-    let program = guest.post_with("/sign-in", &[("sec-fetch-site", "same-origin"), ("accept", "*/*")], &wrong).await;
-    assert_eq!(program.assert(429).header("content-type"), "application/problem+json");
 
     ann.post("/preferences", &[("theme", "dark")]).await.leads_to();
     let ours = [("sec-fetch-site", "same-origin"), ("x-madang-fragment", "1")];
