@@ -20,6 +20,8 @@ pub struct Projected {
     pub entries_sum: i64,
     /// How many came after a newer one.
     pub late: u64,
+    /// How often the version that it shows became a smaller one, counted by the table itself.
+    pub went_back: u64,
 }
 
 /// A balance that the cache shows.
@@ -61,7 +63,11 @@ pub struct Report {
     pub doubled: u64,
     /// Events applied after a newer one of their account.
     pub out_of_order: u64,
-    /// Accounts whose ledger, balance and projection do not add up to the same.
+    /// Events that made an account show an older version than it showed before.
+    pub went_back: u64,
+    /// Accounts that show another balance or version than they have.
+    pub wrong_shown: u64,
+    /// Accounts whose ledger, balance and projection do not add up to the same, and rows of the projection without an account.
     pub wrong_balances: u64,
     /// Entries of the cache that show less than the projection has.
     pub stale: u64,
@@ -74,12 +80,10 @@ impl Report {
         self.lost_commands + self.lost_events
     }
 
-    /// What was lost or doubled; where nothing was, the accounts that are wrong all the same. Late arrivals and the cache are
-    /// told apart from that.
+    /// Events that were lost, and effects beyond one an event. Wrong accounts are another thing, and not added.
     #[must_use]
     pub fn harm(&self) -> u64 {
-        let events = self.lost() + self.doubled;
-        if events > 0 { events } else { self.wrong_balances }
+        self.lost() + self.doubled
     }
 }
 
@@ -87,24 +91,29 @@ impl Report {
 #[must_use]
 pub fn check(observed: &Observed) -> Report {
     let ledger: BTreeMap<&TxId, &Entry> = observed.ledger.iter().map(|entry| (&entry.tx_id, entry)).collect();
+    let accounts: BTreeMap<AccountId, &Account> = observed.accounts.iter().map(|row| (row.id, row)).collect();
     let projection: BTreeMap<AccountId, &Projected> =
         observed.projection.iter().map(|row| (row.account, row)).collect();
     let lost_commands = observed.acknowledged.iter().filter(|told| ledger.get(&told.tx_id) != Some(told)).count();
     let mut report = Report {
         lost_commands: lost_commands as u64,
         out_of_order: observed.projection.iter().map(|row| row.late).sum(),
+        went_back: observed.projection.iter().map(|row| row.went_back).sum(),
         stale: observed.cache.iter().filter(|cached| is_stale(cached, &projection)).count() as u64,
         ..Report::default()
     };
-    for account in &observed.accounts {
-        let entries: Vec<&Entry> = observed.ledger.iter().filter(|entry| entry.account_id == account.id).collect();
-        compare(account, &entries, projection.get(&account.id).copied(), observed.processed.as_ref(), &mut report);
+    let entered = observed.ledger.iter().map(|entry| entry.account_id);
+    let known: BTreeSet<AccountId> = accounts.keys().chain(projection.keys()).copied().chain(entered).collect();
+    for id in known {
+        let entries: Vec<&Entry> = observed.ledger.iter().filter(|entry| entry.account_id == id).collect();
+        let (account, projected) = (accounts.get(&id).copied(), projection.get(&id).copied());
+        compare(account, &entries, projected, observed.processed.as_ref(), &mut report);
     }
     report
 }
 
 fn compare(
-    account: &Account,
+    account: Option<&Account>,
     entries: &[&Entry],
     projected: Option<&Projected>,
     processed: Option<&BTreeSet<TxId>>,
@@ -120,8 +129,12 @@ fn compare(
     report.lost_events += entered - distinct;
     report.doubled += effects.saturating_sub(distinct);
     let sum: i64 = entries.iter().map(|entry| entry.amount).sum();
-    let shown = projected.map_or((0, 0), |row| (row.balance, row.entries_sum));
-    let agrees = account.balance == sum && account.version == entered && shown == (sum, sum);
+    let has = account.map(|account| (account.balance, account.version));
+    let shown = projected.map_or((0, 0), |row| (row.balance, row.version));
+    let counted = projected.map_or(0, |row| row.entries_sum);
+    let is_shown = has == Some(shown);
+    report.wrong_shown += u64::from(!is_shown);
+    let agrees = is_shown && has == Some((sum, entered)) && counted == sum;
     report.wrong_balances += u64::from(!agrees);
 }
 
@@ -149,7 +162,15 @@ mod tests {
         Observed {
             acknowledged: ledger.clone(),
             accounts: vec![Account { id: id(1), balance: 7, version: 2 }],
-            projection: vec![Projected { account: id(1), balance: 7, version: 2, entries: 2, entries_sum: 7, late: 0 }],
+            projection: vec![Projected {
+                account: id(1),
+                balance: 7,
+                version: 2,
+                entries: 2,
+                entries_sum: 7,
+                late: 0,
+                went_back: 0,
+            }],
             processed: Some(ledger.iter().map(|entry| entry.tx_id.clone()).collect()),
             cache: vec![InCache { account: id(1), balance: 7, version: 2 }],
             ledger,
@@ -186,7 +207,7 @@ mod tests {
                 processed.remove(&TxId::new("b").unwrap());
             }
         };
-        let expected = Report { lost_events: 1, wrong_balances: 1, stale: 0, ..Report::default() };
+        let expected = Report { lost_events: 1, wrong_balances: 1, wrong_shown: 1, ..Report::default() };
         let report = broken(|observed| {
             lose(observed);
             observed.cache.clear();
@@ -206,7 +227,7 @@ mod tests {
             observed.projection.clear();
             observed.processed = Some(BTreeSet::new());
         });
-        assert_eq!(report, Report { lost_events: 2, wrong_balances: 1, ..Report::default() });
+        assert_eq!(report, Report { lost_events: 2, wrong_balances: 1, wrong_shown: 1, ..Report::default() });
     }
 
     #[test]
@@ -246,15 +267,45 @@ mod tests {
             |observed: &mut Observed| observed.projection[0].entries_sum = 8,
         ] {
             let report = broken(how);
-            assert_eq!((report.wrong_balances, report.harm()), (1, 1), "nothing was lost, and yet it is harm");
+            assert_eq!((report.wrong_balances, report.harm()), (1, 0), "an account is wrong, and no event is to blame");
         }
         assert_eq!(Report { lost_events: 2, doubled: 1, wrong_balances: 3, ..Report::default() }.harm(), 3);
     }
 
     #[test]
+    fn a_projection_that_shows_another_version_than_the_account_has_is_wrong() {
+        let report = broken(|observed| {
+            observed.projection[0].version = u64::MAX;
+            observed.cache.clear();
+        });
+        assert_eq!(report, Report { wrong_shown: 1, wrong_balances: 1, ..Report::default() });
+    }
+
+    #[test]
+    fn a_row_of_an_account_that_does_not_exist_is_wrong_and_its_effects_are_too_many() {
+        let forged = |entries| Projected {
+            account: id(9),
+            balance: 5,
+            version: 1,
+            entries,
+            entries_sum: 5,
+            late: 0,
+            went_back: 0,
+        };
+        let report = broken(|observed| observed.projection.push(forged(2)));
+        assert_eq!(report, Report { doubled: 2, wrong_shown: 1, wrong_balances: 1, ..Report::default() });
+        let report = broken(|observed| observed.projection.push(Projected { balance: 0, version: 0, ..forged(0) }));
+        assert_eq!((report.doubled, report.wrong_balances), (0, 1), "also one that shows nothing");
+        let report = broken(|observed| observed.accounts.clear());
+        assert_eq!((report.lost_events, report.wrong_balances), (0, 1), "and a ledger without its account");
+    }
+
+    #[test]
     fn late_arrivals_and_stale_entries_are_counted_apart() {
         let report = broken(|observed| observed.projection[0].late = 4);
-        assert_eq!((report.out_of_order, report.harm()), (4, 0));
+        assert_eq!((report.out_of_order, report.went_back, report.harm()), (4, 0, 0));
+        let report = broken(|observed| observed.projection[0].went_back = 2);
+        assert_eq!((report.out_of_order, report.went_back, report.harm()), (0, 2, 0));
         let report = broken(|observed| observed.cache[0] = InCache { account: id(1), balance: 10, version: 1 });
         assert_eq!((report.stale, report.harm()), (1, 0));
         let report = broken(|observed| observed.cache[0].balance = 99);

@@ -53,7 +53,7 @@ pub struct Lab {
     pub dir: PathBuf,
     /// The binary with the four programs: this very one.
     pub programs: PathBuf,
-    /// Whether tables and topics stay for a look when the experiment is over.
+    /// Whether tables and topics stay for a look when the experiment is over, with what the clients were told beside them.
     pub keep: bool,
     progress: watch::Sender<String>,
 }

@@ -170,20 +170,45 @@ pub struct Finding {
     pub charts: Vec<Chart>,
     /// Sentences a reader should know: what a trial was, what surprised.
     pub notes: Vec<String>,
+    /// Why the counts alone must not be believed: something else broke under every protection, or what was to happen did not.
+    pub objections: Vec<String>,
 }
 
 impl Finding {
     /// A finding with its counts, without faults, pictures and notes yet.
     #[must_use]
     pub fn new(off: Side, on: Side) -> Self {
-        Self { off, on, faults: BTreeMap::new(), charts: Vec::new(), notes: Vec::new() }
+        Self { off, on, faults: BTreeMap::new(), charts: Vec::new(), notes: Vec::new(), objections: Vec::new() }
     }
 
-    /// What follows from the counts.
+    /// Objects if there is any of what no trial is and the protections must prevent all the same: an account that is wrong at
+    /// the end, a record that is there twice.
+    pub fn must_be_none(&mut self, what: &str, count: u64) {
+        if count > 0 {
+            self.objections.push(format!("With every protection on: {count} {what}."));
+        }
+    }
+
+    /// Objects if there is none of what the claim is about.
+    pub fn must_be_some(&mut self, what: &str, count: u64) {
+        if count == 0 {
+            self.objections.push(format!("There were no {what}, so nothing was shown."));
+        }
+    }
+
+    /// Objects if faults of a kind that the experiment names did not happen while every protection was on.
+    pub fn must_have_faults(&mut self, kinds: &[&str]) {
+        for kind in kinds {
+            self.must_be_some(&format!("faults of the kind {kind}"), self.faults.get(*kind).copied().unwrap_or(0));
+        }
+    }
+
+    /// What follows from the counts, if nothing objects.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         let both_tried = self.off.trials > 0 && self.on.trials > 0;
-        if both_tried && self.off.violations > 0 && self.on.violations == 0 {
+        let is_whole = self.objections.is_empty();
+        if both_tried && is_whole && self.off.violations > 0 && self.on.violations == 0 {
             Verdict::Shown
         } else {
             Verdict::NotShown
@@ -209,6 +234,24 @@ mod tests {
         assert_eq!(verdict((10, 0), (10, 0)), Verdict::NotShown);
         assert_eq!(verdict((10, 1), (10, 1)), Verdict::NotShown);
         assert_eq!(verdict((10, 1), (0, 0)), Verdict::NotShown);
+        assert_eq!(verdict((0, 0), (10, 0)), Verdict::NotShown);
+    }
+
+    #[test]
+    fn what_else_broke_or_never_happened_spoils_the_verdict() {
+        let verdict = |how: &dyn Fn(&mut Finding)| {
+            let mut finding = Finding::new(Side::new(10, 1), Side::new(10, 0));
+            finding.faults = BTreeMap::from([("SIGKILL".to_owned(), 2), ("SIGSTOP".to_owned(), 0)]);
+            how(&mut finding);
+            finding.verdict()
+        };
+        assert_eq!(verdict(&|finding| finding.must_be_none("wrong accounts", 0)), Verdict::Shown);
+        assert_eq!(verdict(&|finding| finding.must_be_none("wrong accounts", 1)), Verdict::NotShown);
+        assert_eq!(verdict(&|finding| finding.must_be_some("poisonous events", 1)), Verdict::Shown);
+        assert_eq!(verdict(&|finding| finding.must_be_some("poisonous events", 0)), Verdict::NotShown);
+        assert_eq!(verdict(&|finding| finding.must_have_faults(&["SIGKILL"])), Verdict::Shown);
+        assert_eq!(verdict(&|finding| finding.must_have_faults(&["SIGKILL", "SIGSTOP"])), Verdict::NotShown);
+        assert_eq!(verdict(&|finding| finding.must_have_faults(&["broker restart"])), Verdict::NotShown);
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub(crate) struct Run {
     /// Where report.html, report.json and the pictures go (default: target/lab).
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Where chance begins: the same seed draws the same faults in the same order.
+    /// Where chance begins: the same seed draws the same faults, as far as real servers allow.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Leaves servers, tables and logs for a look, and prints how to connect and how to end them.
@@ -131,9 +131,13 @@ fn build(profile: Profile) -> Result<PathBuf> {
         Profile::Debug => ("debug", None),
         Profile::Release => ("release", Some("--release")),
     };
+    let program = workspace::target().join(folder).join("madang-lab");
+    if !program.exists() {
+        eprintln!("building the Lab: some minutes, the first time");
+    }
     let mut cargo = workspace::cargo();
     workspace::run(cargo.args(["build", "--quiet", "--package", "madang-lab"]).args(flag))?;
-    Ok(workspace::target().join(folder).join("madang-lab"))
+    Ok(program)
 }
 
 fn this_program() -> Result<PathBuf> {

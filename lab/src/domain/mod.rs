@@ -4,6 +4,8 @@ mod account;
 mod decide;
 mod event;
 
-pub use account::{Account, AccountId, Amount, Entry, InvalidAmount, InvalidTxId, Movement, TxId};
+pub use account::{
+    Account, AccountId, Amount, Entry, ImpossibleEntry, InvalidAccountId, InvalidAmount, InvalidTxId, Movement, TxId,
+};
 pub use decide::{Decision, Refusal, decide};
-pub use event::{AccountBalanceChanged, EVENT_TYPE, TOPIC, event_id};
+pub use event::{AccountBalanceChanged, Defect, EVENT_TYPE, TOPIC, event_id};

@@ -40,19 +40,26 @@ pub(super) async fn under(
     mut each: impl FnMut(u64, u64),
 ) -> anyhow::Result<History> {
     let working = clients.start();
-    storm.blow(faults, Duration::from_secs(at_most_s), |faults| each(faults, working.told())).await;
+    storm.blow(faults, Duration::from_secs(at_most_s), |faults| each(faults, working.told())).await?;
     working.stop().await
 }
 
-/// A side: every acknowledged command is a trial, whatever was lost, doubled or is wrong a violation.
+/// A side: every acknowledged command is a trial, an event that was lost, or applied twice, a violation.
 pub(super) fn side(history: &History, report: &Report) -> Side {
     Side::new(history.acknowledged.len() as u64, report.harm())
         .with("lost", float(report.lost()))
         .with("doubled", float(report.doubled))
         .with("wrong_balances", float(report.wrong_balances))
-        .with("out_of_order", float(report.out_of_order))
-        .with("stale", float(report.stale))
         .with("sent_again", float(history.retried))
+}
+
+/// Fails unless a process crashed at one of these points, the ones that the protection is for: a run in which none did tried
+/// nothing. How often each was met is among the faults of the report.
+pub(super) fn ensure_crashed_at(faults: &Faults, points: &[&str]) -> anyhow::Result<()> {
+    let crashes = faults.crashes();
+    let is_met = points.iter().any(|point| crashes.contains_key(*point));
+    anyhow::ensure!(is_met, "no process crashed at any of {points:?}, only at {crashes:?}");
+    Ok(())
 }
 
 /// What was done to a system while it had to hold.
@@ -83,7 +90,18 @@ pub(super) fn percentile(values: &mut [f64], percent: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::percentile;
+    use super::*;
+
+    #[test]
+    fn what_did_not_crash_where_it_was_to_crash_was_not_tried() {
+        let dir = tempfile::tempdir().unwrap();
+        let faults = Faults::new(dir.path());
+        assert!(ensure_crashed_at(&faults, &["before-commit"]).is_err());
+        std::fs::write(faults.crash_log(), "before-commit\nafter-commit-before-send\n").unwrap();
+        assert!(ensure_crashed_at(&faults, &["before-commit", "after-commit-before-send"]).is_ok());
+        assert!(ensure_crashed_at(&faults, &["before-effect", "before-commit"]).is_ok());
+        assert!(ensure_crashed_at(&faults, &["before-effect"]).is_err());
+    }
 
     #[test]
     fn a_percentile_is_one_of_the_values() {

@@ -1,14 +1,16 @@
 //! Who relays when a relay dies or sleeps? Fixed shards, then membership: how long events of a shard waited.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use anyhow::ensure;
 use async_trait::async_trait;
+use madang_kernel::SHARDS;
 use mysql_async::prelude::Queryable as _;
-use tokio::time::sleep;
 
 use super::common;
-use crate::runner::owners::Owners;
+use crate::checker::Report;
+use crate::runner::owners::{Outcome, Owners};
 use crate::runner::system::GROUP;
 use crate::runner::{Clients, Spec, System, observe, storm};
 use crate::{Bar, Chart, Experiment, Finding, Lab, Side, Wiring};
@@ -30,8 +32,9 @@ impl Experiment for Coordinators {
     }
 
     fn counted(&self) -> &'static str {
-        "A trial is a shard under each fault; a violation is a shard that no relay answered for, for longer than a dead \
-         one may go unnoticed and its shards be taken over, and whatever was lost, doubled or is wrong at the end."
+        "A trial is a shard whose relay a fault hit, counted for each fault; a violation is one that no relay answered for, for \
+         longer than a dead one may go unnoticed and its shards be taken over. Each fault lasts, or is watched, for longer than \
+         that."
     }
 
     fn wirings(&self) -> [Wiring; 2] {
@@ -53,9 +56,12 @@ impl Experiment for Coordinators {
         let timing = Timing::of(lab);
         // Both wait most of the time, and share no process.
         let sides = tokio::try_join!(Box::pin(naive(lab, timing)), Box::pin(protected(lab, timing)));
-        let ((off, waited_off), (on, waited_on, system)) = sides?;
+        let ((off, waited_off), (on, waited_on, report, system)) = sides?;
         let mut finding = Finding::new(off, on);
+        finding.must_be_none("events were lost or applied twice", report.harm());
+        finding.must_be_none("accounts are wrong at the end", report.wrong_balances);
         finding.faults = system.faults.by_kind();
+        finding.must_have_faults(&["SIGKILL", "SIGSTOP", "Redis restart"]);
         let bar = |label: &str, value, protected| Bar { label: label.to_owned(), value, protected };
         finding.charts.push(Chart::Bars {
             title: "The longest that a shard had no relay".to_owned(),
@@ -99,10 +105,6 @@ impl Timing {
     fn bound(self) -> Duration {
         Duration::from_millis(self.bound_ms())
     }
-
-    fn longer_than_bound(self) -> Duration {
-        self.bound() + Duration::from_secs(3)
-    }
 }
 
 fn clients(lab: &Lab, targets: Vec<String>) -> Clients {
@@ -126,25 +128,49 @@ async fn naive(lab: &Lab, timing: Timing) -> anyhow::Result<(Side, f64)> {
     let clients = clients(lab, targets);
     clients.open_accounts().await?;
     let (working, owners) = (clients.start(), Owners::watch(relays));
-    sleep(Duration::from_secs(1)).await;
+    let (bound, mut sum) = (timing.bound(), Outcome::default());
     lab.progress("fixed: relay 1 is dead, and nobody has its shards");
+    let taken = owners.owned_by("relay-1", bound).await?;
+    owners.begin();
     system.fleet.kill_for_good("relay-1").await;
-    sleep(timing.longer_than_bound()).await;
-    let gaps = owners.stop().await;
-    system.fleet.start(relay(1)).await?;
+    sum.add(owners.outcome(&taken, bound).await);
+    owners.add("relay-1", &system.fleet.start(relay(1)).await?);
+    lab.progress("fixed: relay 2 sleeps, and nobody has its shards");
+    let taken = owners.owned_by("relay-2", bound).await?;
+    owners.begin();
+    ensure!(system.fleet.freeze("relay-2"), "relay 2 does not run");
+    sum.add(owners.outcome(&taken, bound).await);
+    system.fleet.thaw("relay-2");
+    owners.owned_by("relay-2", bound).await?;
+    lab.progress("fixed: both relays die and come back");
+    sum.add(all_die(&system, &owners, bound).await?);
     let history = working.stop().await?;
-    system.is_quiet_within(GROUP, Duration::from_secs(60)).await?;
+    system.quiet(GROUP).await?;
     let report = system.report(&history, Some(GROUP)).await?;
-    let (late, longest) = (gaps.longer_than(timing.bound()), ms(gaps.longest()));
-    let side = Side::new(u64::from(ACCOUNTS), late + report.harm())
+    let longest = ms(sum.longest);
+    let side = Side::new(sum.trials, sum.violations)
         .with("without_owner_ms_max", longest)
-        .with("shards_without_owner_too_long", common::float(late))
         .with("event_waited_ms_max", waited_ms_max(&system).await?)
-        .with("doubled", common::float(report.doubled));
+        .with("lost", common::float(report.lost()))
+        .with("doubled", common::float(report.doubled))
+        .with("commands", common::float(history.acknowledged.len() as u64));
     Ok((side, longest))
 }
 
-async fn protected(lab: &Lab, timing: Timing) -> anyhow::Result<(Side, f64, System)> {
+/// Every relay dies at once and comes back.
+async fn all_die(system: &System, owners: &Owners, bound: Duration) -> anyhow::Result<Outcome> {
+    owners.begin();
+    for name in system.fleet.names(&["relay"]) {
+        ensure!(system.fleet.kill(&name), "{name} does not run");
+    }
+    Ok(owners.outcome(&all_shards(), bound).await)
+}
+
+fn all_shards() -> BTreeSet<u8> {
+    (0..=u8::MAX).take(SHARDS).collect()
+}
+
+async fn protected(lab: &Lab, timing: Timing) -> anyhow::Result<(Side, f64, Report, System)> {
     let system = System::new(lab, "coord", "on").await?;
     let relay = |name: &str| {
         let spec = Spec::new(name, &["relay"]).env("LAB_INSTANCE", name).flag("heartbeat-ms", timing.heartbeat_ms);
@@ -160,42 +186,42 @@ async fn protected(lab: &Lab, timing: Timing) -> anyhow::Result<(Side, f64, Syst
     let clients = clients(lab, targets);
     clients.open_accounts().await?;
     let (working, owners) = (clients.start(), Owners::watch(relays));
-    let mut trials = 0;
+    let (bound, mut sum) = (timing.bound(), Outcome::default());
     for round in 1..=lab.scale.pick(1, 3) {
         lab.progress(format!("membership: a relay dies, round {round}"));
-        system.fleet.kill_for_good(&format!("relay-{round}")).await;
-        sleep(timing.bound()).await;
+        let dying = format!("relay-{round}");
+        let taken = owners.owned_by(&dying, bound).await?;
+        owners.begin();
+        system.fleet.kill_for_good(&dying).await;
+        sum.add(owners.outcome(&taken, bound).await);
         let sleeper = format!("relay-{}", round + 3);
         owners.add(&sleeper, &system.fleet.start(relay(&sleeper)).await?);
         lab.progress(format!("membership: a relay sleeps and wakes up, round {round}"));
-        sleep(Duration::from_millis(timing.heartbeat_ms)).await;
-        system.fleet.freeze(&sleeper);
-        sleep(timing.bound()).await;
+        let taken = owners.owned_by(&sleeper, bound).await?;
+        owners.begin();
+        ensure!(system.fleet.freeze(&sleeper), "{sleeper} does not run");
+        sum.add(owners.outcome(&taken, bound).await);
         system.fleet.thaw(&sleeper);
-        trials += 2 * u64::from(ACCOUNTS);
+        owners.owned_by(&sleeper, bound).await?;
     }
-    lab.progress("membership: Redis ends and comes back, and every relay dies and comes back");
+    lab.progress("membership: Redis ends and comes back");
+    owners.begin();
     storm::restart(&lab.stack, "redis", &system.fleet).await?;
-    for name in system.fleet.names(&["relay"]) {
-        system.fleet.kill(&name);
-    }
-    sleep(Duration::from_millis(timing.heartbeat_ms)).await;
-    trials += 2 * u64::from(ACCOUNTS);
-    let gaps = owners.stop().await;
+    sum.add(owners.outcome_of_all(&all_shards(), bound).await);
+    lab.progress("membership: every relay dies and comes back");
+    sum.add(all_die(&system, &owners, bound).await?);
     let history = working.stop().await?;
-    let quiet = system.is_quiet_within(GROUP, Duration::from_secs(90)).await?;
+    system.quiet(GROUP).await?;
     let report = system.report(&history, Some(GROUP)).await?;
-    let (late, longest) = (gaps.longer_than(timing.bound()), ms(gaps.longest()));
-    let side = Side::new(trials, late + report.harm())
+    let longest = ms(sum.longest);
+    let side = Side::new(sum.trials, sum.violations)
         .with("without_owner_ms_max", longest)
-        .with("shards_without_owner_too_long", common::float(late))
-        .with("seen_with_two_owners", common::float(gaps.shared))
+        .with("seen_with_two_owners", common::float(owners.shared()))
         .with("event_waited_ms_max", waited_ms_max(&system).await?)
         .with("lost", common::float(report.lost()))
         .with("doubled", common::float(report.doubled))
-        .with("commands", common::float(history.acknowledged.len() as u64))
-        .with("quiet", f64::from(u8::from(quiet)));
-    Ok((side, longest, system))
+        .with("commands", common::float(history.acknowledged.len() as u64));
+    Ok((side, longest, report, system))
 }
 
 /// The longest that an event waited from COMMIT until it was applied.

@@ -27,8 +27,8 @@ impl Experiment for OffsetFirst {
     }
 
     fn counted(&self) -> &'static str {
-        "A trial is an event for a group (four groups read each event); a violation is one that was not applied, or twice, or an \
-         account with a wrong balance."
+        "A trial is an event for a group (four groups read each event); a violation is one that was not applied, or \
+         twice."
     }
 
     fn wirings(&self) -> [Wiring; 2] {
@@ -54,7 +54,7 @@ impl Experiment for OffsetFirst {
             remembers: false,
             hits: &[],
         };
-        let (off, _) = naive.run(lab, "off", wanted, lab.scale.pick(15, 60)).await?;
+        let (off, _, _) = naive.run(lab, "off", wanted, lab.scale.pick(60, 180)).await?;
         let wanted = lab.scale.pick(20, 130);
         let protected = Consumers {
             args: &["consumer"],
@@ -62,9 +62,12 @@ impl Experiment for OffsetFirst {
             remembers: true,
             hits: &["consumer"],
         };
-        let (on, system) = protected.run(lab, "on", wanted, lab.scale.pick(20, 90)).await?;
+        let (on, report, system) = protected.run(lab, "on", wanted, lab.scale.pick(60, 240)).await?;
+        common::ensure_crashed_at(&system.faults, &["before-effect", "after-effect-before-offset"])?;
         let mut finding = Finding::new(off, on);
+        finding.must_be_none("accounts are wrong at the end", report.wrong_balances);
         finding.faults = system.faults.by_kind();
+        finding.must_have_faults(&["crash point", "SIGKILL"]);
         finding.charts.push(lost(&finding));
         finding.charts.push(common::faults_chart(&system.faults));
         finding.notes.extend(common::unexpected(&system));
@@ -82,7 +85,7 @@ struct Consumers {
 }
 
 impl Consumers {
-    async fn run(&self, lab: &Lab, side: &str, wanted: u64, at_most_s: u64) -> anyhow::Result<(Side, System)> {
+    async fn run(&self, lab: &Lab, side: &str, wanted: u64, at_most_s: u64) -> anyhow::Result<(Side, Report, System)> {
         let system = System::new(lab, "offset", side).await?;
         let relay = system.relay("relay-1", "").await?;
         let targets = vec![system.command("command-1", &[relay], "").await?];
@@ -105,12 +108,12 @@ impl Consumers {
         lab.progress(format!("{side}: waiting until it is quiet"));
         let mut sum = Report::default();
         for group in &groups {
-            system.is_quiet_within(group, Duration::from_secs(90)).await?;
+            system.quiet(group).await?;
             add(&mut sum, &self.report(&system, group, &history).await?);
         }
         let mut side = common::side(&history, &sum).with("crashes", common::float(system.faults.total()));
         side.trials *= GROUPS as u64;
-        Ok((side, system))
+        Ok((side, sum, system))
     }
 
     async fn report(&self, system: &System, group: &str, history: &History) -> anyhow::Result<Report> {

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use anyhow::ensure;
+use anyhow::{Context as _, ensure};
 use async_trait::async_trait;
 use hyper::Method;
 use mysql_async::Conn;
@@ -11,6 +11,7 @@ use mysql_async::prelude::Queryable as _;
 use tokio::time::{Instant, sleep};
 
 use super::common;
+use crate::checker::Report;
 use crate::programs::http::HttpClient;
 use crate::runner::system::GROUP;
 use crate::runner::{Clients, History, Spec, System, observe};
@@ -39,8 +40,8 @@ impl Experiment for RetryLadder {
     }
 
     fn counted(&self) -> &'static str {
-        "A trial is an event; a violation is one of an account with nothing wrong that still waited behind a poisonous one at \
-         the end of the window, and whatever was lost, doubled or is wrong at the end."
+        "A trial is an event of an account with nothing wrong; a violation is one that still waited behind a poisonous one at \
+         the end of the window. With the ladder the transient and the poisonous ones must be applied in the end too, each once."
     }
 
     fn wirings(&self) -> [Wiring; 2] {
@@ -62,9 +63,11 @@ impl Experiment for RetryLadder {
         let window = Duration::from_secs(lab.scale.pick(6, 20));
         // Both wait most of the time, and share no process.
         let sides = tokio::try_join!(Box::pin(naive(lab, window)), Box::pin(protected(lab, window)));
-        let ((off, blocked), (on, spans, system)) = sides?;
+        let ((off, blocked), (on, spans, climbed, system)) = sides?;
         let mut finding = Finding::new(off, on);
+        climbed.judge(&mut finding);
         finding.faults = system.faults.by_kind();
+        finding.must_have_faults(&["SIGKILL"]);
         let spans = blocked.into_iter().chain(spans).collect();
         let title = "How long events waited, from the moment they were sent".to_owned();
         finding.charts.push(Chart::Timeline { title, spans, marks: Vec::new() });
@@ -117,8 +120,12 @@ impl Sent {
         let sql = format!("SELECT account_id, entries FROM {}.account_projection", self.projection);
         let applied: Vec<(u16, u64)> = self.conn.query(sql).await?;
         let applied: u64 = applied.into_iter().filter(|(account, _)| of(*account)).map(|(_, entries)| entries).sum();
-        let sent = self.history.acknowledged.iter().filter(|entry| of(entry.account_id.number())).count() as u64;
-        Ok(sent.saturating_sub(applied))
+        Ok(self.count(of).saturating_sub(applied))
+    }
+
+    /// Events of some accounts that clients were told of.
+    fn count(&self, of: impl Fn(u16) -> bool) -> u64 {
+        self.history.acknowledged.iter().filter(|entry| of(entry.account_id.number())).count() as u64
     }
 
     /// Waits until all events of some accounts are applied; returns how long after they were sent.
@@ -148,16 +155,16 @@ async fn naive(lab: &Lab, window: Duration) -> anyhow::Result<(Side, Vec<Span>)>
     let waiting = sent.missing(is_healthy).await?;
     sent.lift(TRANSIENT).await?;
     sent.lift(POISONED).await?;
-    let waited = sent.applied(|_| true, PATIENCE).await?.unwrap_or(PATIENCE);
-    let events = sent.history.acknowledged.len() as u64;
-    let side = Side::new(events, waiting)
+    let waited =
+        sent.applied(|_| true, PATIENCE).await?.context("events were not applied when the holds were lifted")?;
+    let side = Side::new(sent.count(is_healthy), waiting)
         .with("healthy_events_that_waited", common::float(waiting))
         .with("healthy_wait_ms", ms(waited));
     let label = format!("{waiting} events wait until a person lifts the hold");
     Ok((side, vec![span("in place: accounts with nothing wrong", label, waited, true)]))
 }
 
-async fn protected(lab: &Lab, window: Duration) -> anyhow::Result<(Side, Vec<Span>, System)> {
+async fn protected(lab: &Lab, window: Duration) -> anyhow::Result<(Side, Vec<Span>, Climbed, System)> {
     let system = System::new(lab, "ladder", "on").await?;
     let (short, long) = delays(lab);
     let spec = Spec::new("consumer", &["consumer"]).flag("short-retry-ms", short).flag("long-retry-ms", long);
@@ -165,6 +172,7 @@ async fn protected(lab: &Lab, window: Duration) -> anyhow::Result<(Side, Vec<Spa
     lab.progress("ladder: accounts with nothing wrong");
     let healthy = sent.applied(is_healthy, window).await?;
     let waiting = sent.missing(is_healthy).await?;
+    let failing = sent.missing(|account| account == TRANSIENT).await?;
     sent.lift(TRANSIENT).await?;
     lab.progress("ladder: the transient failure is over");
     let transient = sent.applied(|account| account == TRANSIENT, PATIENCE).await?;
@@ -174,11 +182,14 @@ async fn protected(lab: &Lab, window: Duration) -> anyhow::Result<(Side, Vec<Spa
     let replayed = replay(&consumer).await?;
     lab.progress(format!("ladder: {replayed} of {poisonous} replayed"));
     let cured = sent.applied(|account| account == POISONED, PATIENCE).await?;
-    system.is_quiet_within(GROUP, Duration::from_secs(60)).await?;
+    system.quiet(GROUP).await?;
     let report = system.report(&sent.history, Some(GROUP)).await?;
-    let missed = u64::from(transient.is_none()) + u64::from(cured.is_none()) + u64::from(replayed < poisonous);
+    let is_cured = cured.is_some();
+    let climbed = Climbed { failing, is_over: transient.is_some(), poisonous, replayed, is_cured, report };
     let healthy = healthy.unwrap_or(window);
-    let side = Side::new(sent.history.acknowledged.len() as u64, waiting + missed + report.harm())
+    let side = Side::new(sent.count(is_healthy), waiting)
+        .with("transient_events", common::float(failing))
+        .with("poisonous_events", common::float(poisonous))
         .with("healthy_events_that_waited", common::float(waiting))
         .with("healthy_wait_ms", ms(healthy))
         .with("transient_wait_ms", ms(transient.unwrap_or(PATIENCE)))
@@ -190,7 +201,33 @@ async fn protected(lab: &Lab, window: Duration) -> anyhow::Result<(Side, Vec<Spa
         span("ladder: poisonous", format!("retry.5s, retry.1m, then {poisonous} dead letters"), died, false),
     ];
     drop(sent.clients);
-    Ok((side, spans, system))
+    Ok((side, spans, climbed, system))
+}
+
+/// What became of the events that failed.
+struct Climbed {
+    /// Events that had failed when the transient failure ended, and whether all were applied then.
+    failing: u64,
+    is_over: bool,
+    /// Events that failed to the end of the ladder, how many were replayed, and whether all were applied then.
+    poisonous: u64,
+    replayed: u64,
+    is_cured: bool,
+    report: Report,
+}
+
+impl Climbed {
+    /// Both kinds of failures must have been there, and everything must be whole in the end.
+    fn judge(&self, finding: &mut Finding) {
+        finding.must_be_some("transient events", self.failing);
+        finding.must_be_some("poisonous events", self.poisonous);
+        finding.must_be_none("transient events were not applied in time", if self.is_over { 0 } else { self.failing });
+        finding.must_be_none("poisonous events were not replayed", self.poisonous.saturating_sub(self.replayed));
+        finding
+            .must_be_none("poisonous events were not applied in time", if self.is_cured { 0 } else { self.poisonous });
+        finding.must_be_none("events were lost or applied twice", self.report.harm());
+        finding.must_be_none("accounts are wrong at the end", self.report.wrong_balances);
+    }
 }
 
 /// Waits until the poisonous events are dead letters, and kills the consumer meanwhile now and then.
@@ -235,4 +272,34 @@ fn span(row: &str, label: String, until: Duration, harm: bool) -> Span {
 
 fn ms(span: Duration) -> f64 {
     span.as_secs_f64() * 1_000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Verdict;
+
+    fn verdict(how: impl FnOnce(&mut Climbed)) -> Verdict {
+        let report = Report::default();
+        let mut climbed = Climbed { failing: 3, is_over: true, poisonous: 8, replayed: 8, is_cured: true, report };
+        how(&mut climbed);
+        let mut finding = Finding::new(Side::new(100, 90), Side::new(100, 0));
+        climbed.judge(&mut finding);
+        finding.verdict()
+    }
+
+    #[test]
+    fn a_ladder_that_nothing_climbed_shows_nothing() {
+        assert_eq!(verdict(|_| ()), Verdict::Shown);
+        assert_eq!(verdict(|climbed| (climbed.poisonous, climbed.replayed) = (0, 0)), Verdict::NotShown);
+        assert_eq!(verdict(|climbed| climbed.failing = 0), Verdict::NotShown);
+    }
+
+    #[test]
+    fn what_failed_must_be_applied_in_the_end() {
+        assert_eq!(verdict(|climbed| climbed.replayed = 7), Verdict::NotShown);
+        assert_eq!(verdict(|climbed| climbed.is_over = false), Verdict::NotShown);
+        assert_eq!(verdict(|climbed| climbed.is_cured = false), Verdict::NotShown);
+        assert_eq!(verdict(|climbed| climbed.report.doubled = 1), Verdict::NotShown);
+    }
 }

@@ -3,12 +3,14 @@
 
 use std::time::Duration;
 
+use anyhow::ensure;
 use async_trait::async_trait;
 use tokio::time::{Instant, sleep};
 
 use super::common;
+use crate::checker::Report;
 use crate::programs::http::HttpClient;
-use crate::runner::readers::{Readers, Reads, read};
+use crate::runner::readers::{Readers, Reads, Seen, read};
 use crate::runner::system::GROUP;
 use crate::runner::{Clients, Spec, Storm, System, observe, storm};
 use crate::{Bar, Chart, Experiment, Finding, Lab, Side, Wiring};
@@ -17,6 +19,8 @@ use crate::{Bar, Chart, Experiment, Finding, Lab, Side, Wiring};
 const ACCOUNTS: u16 = 60;
 /// How much longer a load takes between database and cache, in milliseconds: what a busy process or a collected heap costs.
 const SLOW_LOAD_MS: u64 = 80;
+/// How long a query program may take to answer when all is quiet.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(20);
 
 /// The experiment.
 pub(super) struct StaleCache;
@@ -69,12 +73,17 @@ impl Experiment for StaleCache {
             .with("stale_ms_max_with_plain_delete", delete.busy.stale_ms_max);
         let on = Side::new(versioned.trials, versioned.violations)
             .with("stale_accounts", versioned.stale_accounts)
+            .with("cached_accounts", common::float(versioned.cached))
             .with("stale_reads_while_busy", common::float(versioned.busy.stale))
             .with("reads_while_busy", common::float(versioned.busy.answered))
             .with("stale_ms_max", versioned.busy.stale_ms_max);
         let mut finding = Finding::new(off, on);
         finding.charts.push(chart(&[("no invalidation", &never), ("plain DEL", &delete)], &versioned));
+        finding.must_be_some("balances in the cache when all was quiet", versioned.cached);
+        finding.must_be_none("entries of Redis are stale at the end", versioned.report.stale);
+        finding.must_be_none("accounts are wrong at the end", versioned.report.wrong_balances);
         finding.faults = versioned.faults;
+        finding.must_have_faults(lab.scale.pick(&["Redis restart"], &["Redis restart", "SIGKILL", "SIGSTOP"]));
         finding.notes.push(format!(
             "Every load takes {SLOW_LOAD_MS} ms longer than it would, between reading the database and filling the cache. The \
              naive caches keep an entry for an hour: what they show at the end they would show for the rest of it."
@@ -94,6 +103,9 @@ struct Shown {
     violations: u64,
     stale_accounts: f64,
     busy: Reads,
+    /// Accounts that the versioned cache held when all was quiet.
+    cached: u64,
+    report: Report,
     faults: std::collections::BTreeMap<String, u64>,
 }
 
@@ -123,16 +135,22 @@ impl Wired {
             let (fleet, hits) = (&system.fleet, &["consumer", "query"][..]);
             let storm =
                 Storm { fleet, hits, proxies: &proxies, pause_ms: (300, 900), frozen_ms: (50, 600), seed: lab.seed };
-            storm.blow(u64::MAX, busy, |faults| lab.progress(format!("versioned: {faults} faults"))).await;
+            let progress = |faults| lab.progress(format!("versioned: {faults} faults"));
+            storm.blow_for(busy / 2, progress).await;
+            // In the middle: what Redis holds at the end was filled in, and invalidated, after it.
             storm::restart(&lab.stack, "redis", &system.fleet).await?;
+            storm.blow_for(busy / 2, progress).await;
         } else {
             sleep(busy).await;
         }
-        working.stop().await?;
-        system.is_quiet_within(GROUP, Duration::from_secs(60)).await?;
+        let history = working.stop().await?;
+        system.quiet(GROUP).await?;
+        let accounts = system.observed(None).await?.accounts;
+        let cached = observe::cache(&system.redis_url, &system.prefix, &accounts).await?.len() as u64;
         let (trials, violations, stale_accounts) = self.read_all(lab.scale.pick(1, 8)).await?;
         let busy = readers.stop().await?;
-        Ok(Shown { trials, violations, stale_accounts, busy, faults: system.faults.by_kind() })
+        let report = system.report(&history, None).await?;
+        Ok(Shown { trials, violations, stale_accounts, busy, cached, report, faults: system.faults.by_kind() })
     }
 
     /// Reads every account again and again; returns reads, stale ones, and accounts that were stale in the last round.
@@ -145,7 +163,7 @@ impl Wired {
         while Instant::now() < deadline {
             stale = 0;
             for row in &rows {
-                let Some(seen) = read(&client, &self.query, row.account.number()).await else { continue };
+                let seen = answered(&client, &self.query, row.account.number()).await?;
                 trials += 1;
                 stale += u64::from(seen.version < row.version || seen.balance != row.balance);
             }
@@ -153,6 +171,18 @@ impl Wired {
             sleep(Duration::from_millis(100)).await;
         }
         Ok((trials, violations, common::float(stale)))
+    }
+}
+
+/// Reads until there is an answer: a program that was just killed is started again.
+async fn answered(client: &HttpClient, url: &str, account: u16) -> anyhow::Result<Seen> {
+    let deadline = Instant::now() + ANSWERED_WITHIN;
+    loop {
+        if let Some(seen) = read(client, url, account).await {
+            return Ok(seen);
+        }
+        ensure!(Instant::now() < deadline, "account {account} could not be read when all was quiet");
+        sleep(Duration::from_millis(50)).await;
     }
 }
 

@@ -4,8 +4,7 @@
 use std::net::SocketAddr;
 
 use axum::Router;
-use axum::body::Bytes;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::{get, post, put};
@@ -17,10 +16,11 @@ use mysql_async::{Pool, TxOpts};
 
 use super::store;
 use crate::domain::{AccountBalanceChanged, AccountId, Decision, Movement, Refusal};
-use crate::programs::command::routes::{account, parse, rendered};
+use crate::programs::command::routes::{parse, rendered};
 use crate::programs::crash::{CrashPoint, CrashPoints};
 use crate::programs::http;
 use crate::programs::problem::Problem;
+use crate::programs::request::{AccountPath, JsonBody};
 use crate::programs::settings::{KafkaSettings, MysqlSettings};
 
 /// How the program is started.
@@ -72,19 +72,27 @@ pub async fn run(settings: NaiveCommandSettings, sends: Sends) -> anyhow::Result
     http::serve(settings.listen, router).await
 }
 
-async fn open(State(commands): State<Commands>, Path(id): Path<String>) -> Result<StatusCode, Problem> {
-    commands.open(account(&id)?).await.map_err(away)?;
+async fn open(State(commands): State<Commands>, AccountPath(account): AccountPath) -> Result<StatusCode, Problem> {
+    commands.open(account).await.map_err(away)?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn deposit(State(commands): State<Commands>, Path(id): Path<String>, body: Bytes) -> Result<Response, Problem> {
+async fn deposit(
+    State(commands): State<Commands>,
+    AccountPath(account): AccountPath,
+    JsonBody(body): JsonBody,
+) -> Result<Response, Problem> {
     let (tx_id, amount) = parse(&body)?;
-    commands.execute(&Movement::deposit(tx_id, account(&id)?, amount)).await
+    commands.execute(&Movement::deposit(tx_id, account, amount)).await
 }
 
-async fn withdraw(State(commands): State<Commands>, Path(id): Path<String>, body: Bytes) -> Result<Response, Problem> {
+async fn withdraw(
+    State(commands): State<Commands>,
+    AccountPath(account): AccountPath,
+    JsonBody(body): JsonBody,
+) -> Result<Response, Problem> {
     let (tx_id, amount) = parse(&body)?;
-    commands.execute(&Movement::withdrawal(tx_id, account(&id)?, amount)).await
+    commands.execute(&Movement::withdrawal(tx_id, account, amount)).await
 }
 
 impl Commands {

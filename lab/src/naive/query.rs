@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use axum::Router;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::routing::get;
 use mysql_async::Pool;
 use mysql_async::prelude::Queryable as _;
@@ -16,9 +16,9 @@ use redis::aio::MultiplexedConnection;
 
 use super::store;
 use crate::domain::AccountId;
-use crate::programs::command::routes::account;
 use crate::programs::http;
 use crate::programs::problem::Problem;
+use crate::programs::request::AccountPath;
 use crate::programs::settings::{MysqlSettings, RedisSettings};
 
 /// How the program is started.
@@ -74,8 +74,7 @@ pub async fn run(settings: NaiveQuerySettings) -> anyhow::Result<()> {
     http::serve(settings.listen, router).await
 }
 
-async fn show(State(balances): State<Balances>, Path(id): Path<String>) -> Result<String, Problem> {
-    let id = account(&id)?;
+async fn show(State(balances): State<Balances>, AccountPath(id): AccountPath) -> Result<String, Problem> {
     let found = balances.find(id).await.map_err(|error| Problem::Unavailable(error.to_string()))?;
     found.ok_or_else(|| Problem::NotFound(format!("nothing is known of account {id}")))
 }

@@ -10,6 +10,9 @@ pub mod problem;
 pub mod process;
 pub mod query;
 pub mod relay;
+pub(crate) mod request;
+pub mod secret;
+pub mod server;
 pub mod settings;
 
 use clap::Subcommand;

@@ -1,7 +1,8 @@
-//! Every refusal over HTTP is `application/problem+json`; this is the one place that knows statuses.
+//! Every refusal over HTTP is `application/problem+json`; this is the one place that knows statuses. Only what is no HTTP at
+//! all is refused below, by the library, with a status and no body.
 
 use axum::extract::rejection::BytesRejection;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use madang_kernel::StoreError;
 
@@ -16,9 +17,18 @@ pub enum Problem {
     /// The body is larger than anything that could be meant.
     #[error("the body is too large")]
     TooLarge,
+    /// The body is not said to be JSON.
+    #[error("the Content-Type has to be application/json")]
+    MediaType,
+    /// The body did not come.
+    #[error("the body did not come in time")]
+    TooSlow,
     /// A value that cannot be.
     #[error("{0}")]
     Invalid(String),
+    /// Whoever asks did not show that they may.
+    #[error("this is for the programs of the same run, which know its secret")]
+    Unauthorized,
     /// Nothing is there.
     #[error("{0}")]
     NotFound(String),
@@ -38,7 +48,10 @@ impl Problem {
         match self {
             Self::Malformed(_) => StatusCode::BAD_REQUEST,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::MediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
             Self::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::Unauthorized => StatusCode::UNAUTHORIZED,
             Self::NotFound(_) | Self::Refused(Refusal::UnknownAccount) => StatusCode::NOT_FOUND,
             Self::Method => StatusCode::METHOD_NOT_ALLOWED,
             Self::Refused(Refusal::Conflict) => StatusCode::CONFLICT,
@@ -51,7 +64,10 @@ impl Problem {
         match self {
             Self::Malformed(_) => "Malformed request",
             Self::TooLarge => "Too large",
+            Self::MediaType => "Unsupported media type",
+            Self::TooSlow => "Too slow",
             Self::Invalid(_) => "Invalid value",
+            Self::Unauthorized => "Unauthorized",
             Self::NotFound(_) => "Not found",
             Self::Method => "Method not allowed",
             Self::Refused(Refusal::UnknownAccount) => "Unknown account",
@@ -72,7 +88,12 @@ impl IntoResponse for Problem {
             "status": status.as_u16(),
             "detail": self.to_string(),
         });
-        (status, [(header::CONTENT_TYPE, "application/problem+json")], body.to_string()).into_response()
+        let mut response =
+            (status, [(header::CONTENT_TYPE, "application/problem+json")], body.to_string()).into_response();
+        if status == StatusCode::UNAUTHORIZED {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
     }
 }
 

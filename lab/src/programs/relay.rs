@@ -7,10 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Bytes;
-use axum::extract::State;
-use axum::extract::rejection::BytesRejection;
-use axum::http::StatusCode;
+use axum::extract::{FromRequestParts, State};
+use axum::http::request::Parts;
+use axum::http::{StatusCode, header};
 use axum::routing::{get, post};
 use madang_engine_kafka::KafkaLog;
 use madang_engine_mysql::{Mysql, MysqlOutbox};
@@ -24,6 +23,8 @@ use tokio::sync::watch;
 
 use super::crash::{CrashPoints, CrashingLog, CrashingOutbox};
 use super::problem::Problem;
+use super::request::JsonBody;
+use super::secret::{Secret, SecretSettings};
 use super::settings::{KafkaSettings, MysqlSettings, RedisSettings};
 use super::{database, http};
 use crate::domain::AccountBalanceChanged;
@@ -43,6 +44,8 @@ pub struct RelaySettings {
     kafka: KafkaSettings,
     #[command(flatten)]
     redis: RedisSettings,
+    #[command(flatten)]
+    secret: SecretSettings,
     /// The start of the names of databases, topics and keys.
     #[arg(long, env = "LAB_PREFIX", default_value = "lab")]
     prefix: String,
@@ -83,6 +86,7 @@ impl RelaySettings {
 #[derive(Clone)]
 struct Relaying {
     hand_over: HandOver,
+    secret: Option<Secret>,
     assignment: watch::Receiver<Assignment>,
 }
 
@@ -106,7 +110,7 @@ pub async fn run(settings: RelaySettings) -> anyhow::Result<()> {
         .route("/health", get(|| async { "ok" }))
         .route("/hand-over", post(take_over))
         .route("/shards", get(shards))
-        .with_state(Relaying { hand_over, assignment });
+        .with_state(Relaying { hand_over, secret: settings.secret.secret, assignment });
     http::serve(settings.listen, router).await?;
     tasks.shutdown(STOP_MAX).await;
     log.close(STOP_MAX).await;
@@ -114,12 +118,27 @@ pub async fn run(settings: RelaySettings) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Whoever sent the request knows the secret of the run. What is handed over is published unread, so nobody else may: where
+/// there is no secret, nobody at all.
+struct OfThisRun;
+
+impl FromRequestParts<Relaying> for OfThisRun {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, relaying: &Relaying) -> Result<Self, Problem> {
+        let authorization = parts.headers.get(header::AUTHORIZATION);
+        let admitted = relaying.secret.as_ref().is_some_and(|secret| secret.admits(authorization));
+        if admitted { Ok(Self) } else { Err(Problem::Unauthorized) }
+    }
+}
+
 async fn take_over(
+    _: OfThisRun,
     State(relaying): State<Relaying>,
-    body: Result<Bytes, BytesRejection>,
+    JsonBody(body): JsonBody,
 ) -> Result<StatusCode, Problem> {
     let events: Vec<AccountBalanceChanged> =
-        serde_json::from_slice(&body?).map_err(|error| Problem::Malformed(format!("expected events: {error}")))?;
+        serde_json::from_slice(&body).map_err(|error| Problem::Malformed(format!("expected events: {error}")))?;
     // A relay that cannot keep up leaves them to polling.
     relaying.hand_over.hand_over(events.iter().map(AccountBalanceChanged::to_message).collect());
     Ok(StatusCode::NO_CONTENT)

@@ -133,7 +133,7 @@ impl Entry {
             bound,
             wirings: wirings.into(),
             pictures: finding.charts.iter().enumerate().map(picture).collect(),
-            notes: finding.notes,
+            notes: finding.objections.into_iter().chain(finding.notes).collect(),
             error,
             charts: finding.charts,
         }

@@ -91,10 +91,10 @@ fn summary(report: &Report) -> Markup {
                                 small { (entry.question) }
                             }
                             td { (verdict(entry)) }
-                            td.number { (broken(&entry.off)) }
-                            td.number { (broken(&entry.on)) }
-                            td.number { (count(entry.faults)) }
-                            td.number { (seconds(entry.seconds)) }
+                            td.number data-label="naive broken" { (broken(&entry.off)) }
+                            td.number data-label="protected broken" { (broken(&entry.on)) }
+                            td.number data-label="faults" { (count(entry.faults)) }
+                            td.number data-label="time" { (seconds(entry.seconds)) }
                         }
                     }
                 }

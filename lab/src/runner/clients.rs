@@ -96,8 +96,9 @@ impl Clients {
 
     /// Sends so many commands and returns what was told.
     pub async fn send(&self, commands: u64) -> anyhow::Result<History> {
-        let at_work = self.start();
-        while at_work.told() < commands && !at_work.is_over() {
+        let mut at_work = self.start();
+        while at_work.told() < commands {
+            at_work.check()?;
             sleep(Duration::from_millis(5)).await;
         }
         at_work.stop().await
@@ -177,9 +178,12 @@ impl AtWork {
         self.told.load(Ordering::Relaxed)
     }
 
-    fn is_over(&self) -> bool {
-        // A client ends by itself only when it fails.
-        self.tasks.is_empty()
+    /// Fails if a client has: one ends by itself only then.
+    fn check(&mut self) -> anyhow::Result<()> {
+        while let Some(ended) = self.tasks.try_join_next() {
+            ended.context("a client panicked")??;
+        }
+        Ok(())
     }
 
     /// Lets every client finish its command, and returns what they were told.
@@ -189,5 +193,45 @@ impl AtWork {
             ended.context("a client panicked")??;
         }
         Ok(std::mem::take(&mut *self.history.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    /// A program that understands nothing.
+    #[expect(clippy::disallowed_methods, reason = "it answers while the test asks, and ends with the test's runtime")]
+    async fn refusing() -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let mut request = [0; 4_096];
+                let _ = stream.read(&mut request).await;
+                let answer = "HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+                let _ = stream.write_all(answer.as_bytes()).await;
+            }
+        });
+        url
+    }
+
+    #[tokio::test]
+    async fn sending_ends_when_the_clients_have_failed() {
+        let clients = Clients {
+            targets: vec![refusing().await],
+            count: 2,
+            accounts: 1,
+            pause: Duration::ZERO,
+            patience: PATIENCE,
+            withdrawal_every: 0,
+            seed: 1,
+        };
+        let sent = tokio::time::timeout(Duration::from_secs(20), clients.send(1_000)).await;
+        let error = sent.expect("it waits for clients that are gone").unwrap_err().to_string();
+        assert!(error.contains("400"), "{error}");
     }
 }

@@ -8,6 +8,7 @@ pub mod observe;
 pub mod owners;
 pub mod proxy;
 pub mod readers;
+mod record;
 pub mod storm;
 pub mod system;
 

@@ -40,13 +40,14 @@ pub async fn accounts(conn: &mut Conn, prefix: &str) -> anyhow::Result<(Vec<Acco
 
 /// The projection of `<prefix>_projection`.
 pub async fn projection(conn: &mut Conn, prefix: &str) -> anyhow::Result<Vec<Projected>> {
-    let rows: Vec<(u16, i64, u64, u64, i64, u64)> = conn
+    let rows: Vec<(u16, i64, u64, u64, i64, u64, u64)> = conn
         .query(format!(
-            "SELECT account_id, balance, version, entries, entries_sum, late FROM `{prefix}_projection`.account_projection"
+            "SELECT account_id, balance, version, entries, entries_sum, late, went_back \
+             FROM `{prefix}_projection`.account_projection"
         ))
         .await?;
-    let row = |(id, balance, version, entries, entries_sum, late)| {
-        Ok(Projected { account: account(id)?, balance, version, entries, entries_sum, late })
+    let row = |(id, balance, version, entries, entries_sum, late, went_back)| {
+        Ok(Projected { account: account(id)?, balance, version, entries, entries_sum, late, went_back })
     };
     rows.into_iter().map(row).collect()
 }

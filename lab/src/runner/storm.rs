@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use anyhow::ensure;
 use rand::rngs::SmallRng;
 use rand::{RngExt as _, SeedableRng as _};
 use tokio::time::{Instant, sleep};
@@ -29,11 +30,27 @@ pub struct Storm<'a> {
 }
 
 impl Storm<'_> {
-    /// Blows until there were so many faults, crash points included, or so much time has passed. Calls `each` now and then.
-    pub async fn blow(&self, faults: u64, at_most: Duration, mut each: impl FnMut(u64)) {
-        let mut chance = SmallRng::seed_from_u64(self.seed);
+    /// Blows until there were so many faults, crash points included. Calls `each` now and then. Fails when they did not come:
+    /// then nothing was tried.
+    pub async fn blow(&self, faults: u64, at_most: Duration, mut each: impl FnMut(u64)) -> anyhow::Result<()> {
         let deadline = Instant::now() + at_most;
-        while self.fleet.faults().total() < faults && Instant::now() < deadline {
+        let is_enough = |happened| happened >= faults || Instant::now() >= deadline;
+        self.blow_until(is_enough, &mut each).await;
+        let happened = self.fleet.faults().total();
+        ensure!(happened >= faults, "only {happened} of {faults} faults happened within {at_most:?}");
+        Ok(())
+    }
+
+    /// Blows for so long.
+    pub async fn blow_for(&self, span: Duration, mut each: impl FnMut(u64)) {
+        let deadline = Instant::now() + span;
+        self.blow_until(|_| Instant::now() >= deadline, &mut each).await;
+    }
+
+    async fn blow_until(&self, is_enough: impl Fn(u64) -> bool, each: &mut impl FnMut(u64)) {
+        // Another draw after a pause of the storm, so that its second half is not its first again.
+        let mut chance = SmallRng::seed_from_u64(self.seed.wrapping_add(self.fleet.faults().total()));
+        while !is_enough(self.fleet.faults().total()) {
             sleep(span(&mut chance, self.pause_ms)).await;
             self.strike(&mut chance).await;
             each(self.fleet.faults().total());

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use madang_engine_kafka::{KafkaLog, KafkaOptions};
 use madang_messaging::{ConsumerConfig, GroupId};
 use tokio::time::{Instant, sleep};
 
-use super::{Faults, Fleet, Proxy, Spec, observe};
+use super::{Faults, Fleet, Proxy, Spec, observe, record};
 use crate::Lab;
 use crate::checker::{Observed, Report, check};
 use crate::domain::TOPIC;
@@ -19,6 +19,8 @@ use crate::programs::settings::{KafkaSettings, MysqlSettings};
 pub const GROUP: &str = "projection";
 /// A consumer that was killed is missed by its group after so long, in milliseconds.
 const SESSION_MS: u64 = 1_200;
+/// How long a system may take to be quiet, with every protection or without: longer than the whole ladder of a message.
+const QUIET_MAX: Duration = Duration::from_secs(120);
 /// Between two looks whether it is quiet.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
@@ -42,6 +44,8 @@ pub struct System {
     pub kafka: String,
     /// Its folder.
     pub dir: PathBuf,
+    /// Whether somebody wants to look at it afterwards.
+    keep: bool,
     log: KafkaLog,
 }
 
@@ -64,13 +68,15 @@ impl System {
             ("LAB_KAFKA", kafka.clone()),
             ("LAB_PREFIX", prefix.clone()),
             ("LAB_SESSION_MS", SESSION_MS.to_string()),
+            ("LAB_SECRET", crate::programs::secret::draw()),
         ];
         let env = env.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         let fleet = Fleet::new(&lab.programs, &dir, env, lab.seed, faults.clone())?;
         let log = KafkaLog::connect(log_options(&prefix, &kafka)).await?;
         let mysql = MysqlSettings { mysql: mysql_url.clone() };
         database::accounts::<()>(&mysql.options(&prefix)).await?.close().await;
-        let system = Self { prefix, fleet, database, redis, faults, mysql_url, redis_url, kafka, dir, log };
+        let keep = lab.keep;
+        let system = Self { prefix, fleet, database, redis, faults, mysql_url, redis_url, kafka, dir, keep, log };
         system.prepare(&system.prefix.clone(), GROUP).await?;
         Ok(system)
     }
@@ -99,29 +105,36 @@ impl System {
         self.fleet.start(Spec::new(name, &["consumer"]).crashing(crash)).await
     }
 
-    /// Waits until the outbox is empty and a group has stored everything as done, on its rungs too; false when that took longer
-    /// than `at_most`.
-    pub async fn is_quiet_within(&self, group: &str, at_most: Duration) -> anyhow::Result<bool> {
-        let deadline = Instant::now() + at_most;
-        while Instant::now() < deadline {
-            if self.is_sent().await.unwrap_or(false) && self.is_applied(group).await.unwrap_or(false) {
-                return Ok(true);
-            }
-            sleep(LOOK_EVERY).await;
-        }
-        Ok(false)
+    /// Waits until the outbox is empty and a group has stored everything as done, on its rungs too. A system that does not get
+    /// there cannot be judged: what looks lost may only be on its way.
+    pub async fn quiet(&self, group: &str) -> anyhow::Result<()> {
+        self.until_quiet(Some(group)).await
     }
 
-    /// Waits until the outbox is empty; false when that took longer than `at_most`.
-    pub async fn is_sent_within(&self, at_most: Duration) -> anyhow::Result<bool> {
-        let deadline = Instant::now() + at_most;
-        while Instant::now() < deadline {
-            if self.is_sent().await.unwrap_or(false) {
-                return Ok(true);
+    /// Waits until the outbox is empty.
+    pub async fn sent(&self) -> anyhow::Result<()> {
+        self.until_quiet(None).await
+    }
+
+    async fn until_quiet(&self, group: Option<&str>) -> anyhow::Result<()> {
+        let deadline = Instant::now() + QUIET_MAX;
+        loop {
+            let is_sent = self.is_sent().await.unwrap_or(false);
+            let is_applied = match group {
+                Some(group) if is_sent => self.is_applied(group).await.unwrap_or(false),
+                Some(_) => false,
+                None => true,
+            };
+            if is_sent && is_applied {
+                return Ok(());
             }
+            ensure!(
+                Instant::now() < deadline,
+                "{} was not quiet within {QUIET_MAX:?}: everything sent {is_sent}, everything applied {is_applied}",
+                self.prefix
+            );
             sleep(LOOK_EVERY).await;
         }
-        Ok(false)
     }
 
     async fn is_sent(&self) -> anyhow::Result<bool> {
@@ -134,8 +147,8 @@ impl System {
 
     async fn is_applied(&self, group: &str) -> anyhow::Result<bool> {
         let group = ConsumerConfig::new(GroupId::new(group), vec![TOPIC.to_owned()]);
-        for lane in group.lanes() {
-            if self.log.lag(&group.group, &lane.topics).await? > 0 {
+        for level in group.levels() {
+            if self.log.lag(&group.group, &level.topics).await? > 0 {
                 return Ok(false);
             }
         }
@@ -152,6 +165,9 @@ impl System {
         let mut observed = self.observed(group).await?;
         observed.acknowledged.clone_from(&history.acknowledged);
         observed.cache = observe::cache(&self.redis_url, &self.prefix, &observed.accounts).await?;
+        if self.keep {
+            record::acknowledged(&self.mysql_url, &self.prefix, &history.acknowledged).await?;
+        }
         Ok(check(&observed))
     }
 

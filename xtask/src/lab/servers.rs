@@ -95,12 +95,16 @@ fn how_to_connect(variables: &str, dir: &Path) -> String {
     };
     text += &redis("MADANG_TEST_REDIS", "");
     text += &redis("MADANG_TEST_REDIS_CLUSTER", "-c ");
+    // Each trial has topics of its own, under the name of its databases.
     text += &format!(
-        "  java -cp \"{}/*\" org.apache.kafka.tools.consumer.ConsoleConsumer \\\n    --bootstrap-server {} --topic account.balance.v1 --from-beginning\n",
+        "  java -cp \"{}/*\" org.apache.kafka.tools.consumer.ConsoleConsumer \\\n    --bootstrap-server {} --include '.*account.balance.v1' --from-beginning\n",
         kafka_jars().display(),
         addresses("MADANG_TEST_KAFKA").join(",")
     );
-    text + &format!("and end it with\n  cargo xtask stack down --dir {}\n", dir.display())
+    text + &format!(
+        "and end it with\n  cargo xtask stack down --dir {}\nthe logs of the programs stay in the directories named above until you remove them\n",
+        dir.display()
+    )
 }
 
 /// Where the stack keeps Kafka's jars, its console tools among them.
@@ -127,7 +131,7 @@ mod tests {
             "mariadb -h 127.0.0.1 -P 21002 -u root -ppw",
             "redis-cli -p 21003",
             "redis-cli -c -p 21004",
-            "--bootstrap-server 127.0.0.1:21006 --topic account.balance.v1",
+            "--bootstrap-server 127.0.0.1:21006 --include '.*account.balance.v1'",
             "cargo xtask stack down --dir /tmp/x",
         ] {
             assert!(told.contains(line), "{line} is not in {told}");

@@ -14,6 +14,10 @@ use rdkafka::{ClientConfig, ClientContext, Message as _, Offset, TopicPartitionL
 
 use crate::Stack;
 
+/// Records sent while the followers work, up to the moment in which they freeze.
+const RECORDS_BEFORE: u64 = 200;
+/// Between two tens of them.
+const BETWEEN: Duration = Duration::from_millis(10);
 /// Records sent while the followers are frozen.
 const RECORDS: u64 = 200;
 /// How long the leader has them for itself.
@@ -26,8 +30,14 @@ const FAILOVER_MAX: Duration = Duration::from_secs(120);
 /// What one producer was told, and what was there afterwards.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Kept {
-    pub(super) acknowledged: u64,
+    /// Records that the old leader had acknowledged when it was killed: what could be lost with it.
+    pub(super) at_risk: u64,
+    /// Those of them that are gone.
     pub(super) lost: u64,
+    /// Records that the new leader acknowledged.
+    pub(super) acknowledged_later: u64,
+    /// Those of them that are gone.
+    pub(super) lost_later: u64,
     pub(super) doubled: u64,
 }
 
@@ -45,6 +55,8 @@ pub(super) struct Moments {
 struct Topic {
     name: String,
     producer: ThreadedProducer<Acknowledged>,
+    /// What was acknowledged when the leader was killed.
+    at_kill: Mutex<BTreeSet<u64>>,
 }
 
 /// Collects the numbers of records that were acknowledged.
@@ -104,10 +116,12 @@ impl<'a> Round<'a> {
         let naive = Topic {
             name: format!("lab.acks.{run:08x}.{round}.one"),
             producer: super::naive::producer(&brokers).create_with_context(Acknowledged::default())?,
+            at_kill: Mutex::default(),
         };
         let protected = Topic {
             name: format!("lab.acks.{run:08x}.{round}.all"),
             producer: super::protected::producer(&brokers).create_with_context(Acknowledged::default())?,
+            at_kill: Mutex::default(),
         };
         make(&brokers, &naive.name, leader, super::naive::MIN_INSYNC).await?;
         make(&brokers, &protected.name, leader, super::protected::MIN_INSYNC).await?;
@@ -139,6 +153,13 @@ impl<'a> Round<'a> {
             topic.send(0..10)?;
             topic.wait_for(10, ANSWER_MAX).await?;
         }
+        let (start, end) = (10 + RECORDS_BEFORE, 10 + RECORDS_BEFORE + RECORDS);
+        for number in (10..start).step_by(10) {
+            for topic in [&self.naive, &self.protected] {
+                topic.send(number..number + 10)?;
+            }
+            tokio::time::sleep(BETWEEN).await;
+        }
         let began = Instant::now();
         let followers = (1..=3).filter(|broker| *broker != self.leader).map(name);
         let mut frozen = Frozen { stack: self.stack, names: Vec::new() };
@@ -146,18 +167,22 @@ impl<'a> Round<'a> {
             self.stack.freeze(&follower)?;
             frozen.names.push(follower);
         }
-        for start in (10..10 + RECORDS).step_by(10) {
+        for number in (start..end).step_by(10) {
             for topic in [&self.naive, &self.protected] {
-                topic.send(start..start + 10)?;
+                topic.send(number..number + 10)?;
             }
             // A follower had asked for records before it froze, and is sent the first of them: the rest come later.
             tokio::time::sleep(ALONE / 20).await;
+        }
+        // Looked at before, so that what the next leader acknowledges is not among it.
+        for topic in [&self.naive, &self.protected] {
+            topic.note_kill();
         }
         self.stack.kill(&name(self.leader))?;
         let killed = Instant::now();
         drop(frozen);
         // What was not acknowledged is sent again, to whoever leads now.
-        self.protected.wait_for(10 + RECORDS, FAILOVER_MAX).await.context("the new leader took nothing")?;
+        self.protected.wait_for(end, FAILOVER_MAX).await.context("the new leader took nothing")?;
         let acknowledged = Instant::now();
         self.wait_for_leaders().await?;
         Ok(Moments { leader: self.leader, began, killed, acknowledged })
@@ -202,6 +227,10 @@ impl Topic {
         Ok(())
     }
 
+    fn note_kill(&self) {
+        *self.at_kill.lock().unwrap_or_else(PoisonError::into_inner) = self.producer.context().numbers();
+    }
+
     async fn wait_for(&self, count: u64, limit: Duration) -> anyhow::Result<()> {
         let until = Instant::now() + limit;
         while (self.producer.context().numbers().len() as u64) < count {
@@ -215,14 +244,18 @@ impl Topic {
         let (brokers, topic) = (brokers.to_owned(), self.name.clone());
         let there = tokio::task::spawn_blocking(move || read_all(&brokers, &topic)).await??;
         let acknowledged = self.producer.context().numbers();
-        Ok(kept(&acknowledged, &there))
+        let at_kill = self.at_kill.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Ok(kept(&at_kill, &acknowledged, &there))
     }
 }
 
-fn kept(acknowledged: &BTreeSet<u64>, there: &BTreeMap<u64, u64>) -> Kept {
+fn kept(at_kill: &BTreeSet<u64>, acknowledged: &BTreeSet<u64>, there: &BTreeMap<u64, u64>) -> Kept {
+    let gone = |number: &&u64| !there.contains_key(number);
     Kept {
-        acknowledged: acknowledged.len() as u64,
-        lost: acknowledged.iter().filter(|number| !there.contains_key(number)).count() as u64,
+        at_risk: at_kill.len() as u64,
+        lost: at_kill.iter().filter(gone).count() as u64,
+        acknowledged_later: acknowledged.difference(at_kill).count() as u64,
+        lost_later: acknowledged.difference(at_kill).filter(gone).count() as u64,
         doubled: there.values().map(|times| times - 1).sum(),
     }
 }
@@ -286,8 +319,9 @@ mod tests {
 
     #[test]
     fn what_was_acknowledged_and_is_not_there_is_lost() {
-        let there = BTreeMap::from([(1, 1), (2, 2), (9, 1)]);
-        let kept = kept(&BTreeSet::from([1, 2, 3]), &there);
-        assert_eq!((kept.acknowledged, kept.lost, kept.doubled), (3, 1, 1));
+        let there = BTreeMap::from([(1, 1), (2, 2), (5, 1), (9, 1)]);
+        let kept = kept(&BTreeSet::from([1, 2, 3]), &BTreeSet::from([1, 2, 3, 4, 5]), &there);
+        assert_eq!((kept.at_risk, kept.lost, kept.doubled), (3, 1, 1));
+        assert_eq!((kept.acknowledged_later, kept.lost_later), (2, 1), "what a new leader was given is told apart");
     }
 }

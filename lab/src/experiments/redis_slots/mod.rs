@@ -7,6 +7,7 @@ mod protected;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use rand::rngs::StdRng;
@@ -21,6 +22,10 @@ use cluster::{Cluster, Redirections};
 const ACCOUNTS: u32 = 48;
 /// Callers at work while slots move.
 const CALLERS: u64 = 16;
+
+/// Between two operations of a caller while slots move, on both sides: an operation that fails at once is not made more often
+/// than one that takes its time.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// The experiment.
 pub struct RedisSlots;
@@ -75,8 +80,9 @@ impl Experiment for RedisSlots {
     }
 
     fn counted(&self) -> &'static str {
-        "A trial is one call (MGET, MULTI, a script over two keys, or INCR); a violation is an error that reaches its \
-         caller, or a counter that differs from what callers were told."
+        "A trial is one operation (MGET, MULTI, a script over two keys, or INCR), which its caller does not repeat; a violation \
+         is one whose caller got an error. The first half is done while slots rest and needs hash tags, the second while they \
+         move and needs redirections to be followed."
     }
 
     fn wirings(&self) -> [Wiring; 2] {
@@ -114,15 +120,22 @@ impl Experiment for RedisSlots {
         let work = Work::Protected(Arc::clone(&protected));
         let (moving, redirections) = while_slots_move(lab, &cluster, work, moves).await?;
         let wrong = wrong_counters(&protected, &moving.told).await?;
+        let rested = [(off.made, off.errors()), (on.made, on.errors())];
         off.add(naive_moving.calls.clone());
         on.add(moving.calls.clone());
         forget(&cluster, &protected).await?;
 
         let mut finding = Finding::new(
-            side(&off, 0, naive_redirections),
-            side(&on, wrong, redirections).with("wrong_counters", number(wrong)),
+            side(&off, rested[0], naive_redirections),
+            side(&on, rested[1], redirections).with("wrong_counters", number(wrong)),
         );
+        finding.must_be_none("counters differ from what callers were told", wrong);
+        // Two protections, and each has to be missed.
+        finding.must_be_some("errors without hash tags", rested[0].1);
+        finding.must_be_some("errors without redirections", naive_moving.calls.errors());
+        finding.must_be_some("redirections that the engine followed", redirections.sum());
         finding.faults.insert("slot moved".to_owned(), moves);
+        finding.must_have_faults(&["slot moved"]);
         finding.charts.push(errors_chart(&off, &on));
         finding.charts.push(redirections_chart(naive_redirections, redirections));
         finding.notes.push(format!(
@@ -143,8 +156,13 @@ impl Experiment for RedisSlots {
     }
 }
 
-fn side(calls: &Calls, wrong: u64, redirections: Redirections) -> Side {
-    let mut side = Side::new(calls.made, calls.errors() + wrong);
+/// A side: all operations, and how many of them, and of their errors, were at rest.
+fn side(calls: &Calls, (rested, refused): (u64, u64), redirections: Redirections) -> Side {
+    let mut side = Side::new(calls.made, calls.errors())
+        .with("operations_at_rest", number(rested))
+        .with("errors_at_rest", number(refused))
+        .with("operations_while_slots_move", number(calls.made - rested))
+        .with("errors_while_slots_move", number(calls.errors() - refused));
     for ((command, kind), count) in &calls.errors {
         side = side.with(&format!("{command}_{kind}").to_lowercase(), number(*count));
     }
@@ -250,6 +268,7 @@ async fn while_slots_move(
             let mut worked = Worked::default();
             while !stop.load(Ordering::Relaxed) {
                 work.once(chance.random_range(0..ACCOUNTS), chance.random(), &mut worked).await;
+                tokio::time::sleep(PAUSE).await;
             }
             worked
         });

@@ -12,6 +12,7 @@ use tokio::sync::{Mutex, mpsc};
 use crate::domain::AccountBalanceChanged;
 use crate::programs::crash::{CrashPoint, CrashPoints};
 use crate::programs::http::HttpClient;
+use crate::programs::secret::Secret;
 
 /// Events that wait to be told; more are left to polling.
 const WAITING_MAX: usize = 4_096;
@@ -27,11 +28,16 @@ pub(super) struct RelayNotice {
 }
 
 impl RelayNotice {
-    /// Starts the task that tells.
-    pub(super) fn start(relays: Vec<String>, crash: CrashPoints, tasks: &Supervisor) -> Self {
+    /// Starts the task that tells. Relays hear only who knows the secret.
+    pub(super) fn start(relays: Vec<String>, secret: Option<Secret>, crash: CrashPoints, tasks: &Supervisor) -> Self {
         let (waiting, told) = mpsc::channel(WAITING_MAX);
-        let (told, relays) = (Arc::new(Mutex::new(told)), Arc::<[String]>::from(relays));
-        tasks.spawn("tell relays", OnError::Restart, move |stop| tell(relays.clone(), told.clone(), stop));
+        let client = HttpClient::new(Duration::from_millis(TELL_MAX_MS));
+        let told = Arc::new(Mutex::new(told));
+        let told_to = match secret {
+            Some(secret) => Relays { client: client.knowing(&secret), urls: relays.into() },
+            None => Relays { client, urls: Arc::default() },
+        };
+        tasks.spawn("tell relays", OnError::Restart, move |stop| tell(told_to.clone(), told.clone(), stop));
         Self { waiting, crash }
     }
 }
@@ -51,12 +57,18 @@ impl AfterCommit<AccountBalanceChanged> for RelayNotice {
     }
 }
 
+/// Who is told, and how.
+#[derive(Clone)]
+struct Relays {
+    client: HttpClient,
+    urls: Arc<[String]>,
+}
+
 async fn tell(
-    relays: Arc<[String]>,
+    Relays { client, urls }: Relays,
     told: Arc<Mutex<mpsc::Receiver<AccountBalanceChanged>>>,
     stop: Stop,
 ) -> Result<(), Infallible> {
-    let client = HttpClient::new(Duration::from_millis(TELL_MAX_MS));
     let mut told = told.lock().await;
     let (mut events, mut turn) = (Vec::new(), 0);
     loop {
@@ -65,13 +77,16 @@ async fn tell(
             () = stop.cancelled() => return Ok(()),
             count = told.recv_many(&mut events, TOLD_MAX) => if count == 0 { return Ok(()) },
         }
-        if relays.is_empty() {
+        if urls.is_empty() {
             continue;
         }
-        turn = (turn + 1) % relays.len();
+        turn = (turn + 1) % urls.len();
         let body = serde_json::to_vec(&events).unwrap_or_default();
-        if let Err(error) = client.send(Method::POST, &format!("{}/hand-over", relays[turn]), body).await {
-            tracing::debug!(events = events.len(), "a relay did not hear, polling will find them: {error}");
+        let polled = events.len();
+        match client.send(Method::POST, &format!("{}/hand-over", urls[turn]), body).await {
+            Ok(answer) if answer.status.is_success() => {}
+            Ok(answer) => tracing::warn!(polled, "a relay refused a hand-over with {}", answer.status),
+            Err(error) => tracing::debug!(polled, "a relay did not hear, polling will find them: {error}"),
         }
     }
 }

@@ -12,6 +12,7 @@ use madang_engine_mysql::{Lanes, Mysql};
 use madang_messaging::Supervisor;
 
 use super::crash::CrashPoints;
+use super::secret::SecretSettings;
 use super::settings::MysqlSettings;
 use super::{database, http};
 use crate::domain::AccountBalanceChanged;
@@ -31,6 +32,8 @@ pub struct CommandSettings {
     /// Where relays hear of what was committed: `http://host:port`, separated by commas. Without one they poll.
     #[arg(long, env = "LAB_RELAYS", value_delimiter = ',')]
     relays: Vec<String>,
+    #[command(flatten)]
+    secret: SecretSettings,
 }
 
 /// The program's parts.
@@ -45,7 +48,8 @@ pub async fn run(settings: CommandSettings) -> anyhow::Result<()> {
     let crash = CrashPoints::from_environment()?;
     let db = database::accounts(&settings.mysql.options(&settings.prefix)).await?;
     let tasks = Supervisor::new("command");
-    db.after_commit(Arc::new(hand_over::RelayNotice::start(settings.relays, crash.clone(), &tasks)));
+    let notice = hand_over::RelayNotice::start(settings.relays, settings.secret.secret, crash.clone(), &tasks);
+    db.after_commit(Arc::new(notice));
     let lanes = Lanes::start(&db, Moves::new(crash));
     http::serve(settings.listen, routes::router(Commands { db: db.clone(), lanes })).await?;
     db.close().await;

@@ -1,18 +1,19 @@
 //! The resources of the command program. A handler parses, calls and renders.
 
+use std::fmt::Display;
+
 use axum::Router;
-use axum::body::Bytes;
-use axum::extract::rejection::BytesRejection;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::{Commands, store};
-use crate::domain::{AccountId, Amount, Decision, Entry, InvalidAmount, Movement, TxId};
+use crate::domain::{Amount, Decision, Entry, InvalidAmount, Movement, TxId};
 use crate::programs::problem::Problem;
+use crate::programs::request::{AccountPath, JsonBody};
 
 pub(super) fn router(commands: Commands) -> Router {
     Router::new()
@@ -25,33 +26,35 @@ pub(super) fn router(commands: Commands) -> Router {
 
 /// The body of a deposit or a withdrawal.
 #[derive(Deserialize)]
-struct Body {
+struct Body<'a> {
     tx_id: String,
-    /// Any JSON, so that a number too large for an account is told apart from a body that cannot be read.
-    amount: Value,
+    /// Any JSON as it stands, so that a number too large for an account, or for any type, is told apart from a body that cannot
+    /// be read.
+    #[serde(borrow)]
+    amount: &'a RawValue,
 }
 
-async fn open(State(commands): State<Commands>, Path(id): Path<String>) -> Result<StatusCode, Problem> {
-    store::open(&commands.db, account(&id)?).await?;
+async fn open(State(commands): State<Commands>, AccountPath(account): AccountPath) -> Result<StatusCode, Problem> {
+    store::open(&commands.db, account).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 async fn deposit(
     State(commands): State<Commands>,
-    Path(id): Path<String>,
-    body: Result<Bytes, BytesRejection>,
+    AccountPath(account): AccountPath,
+    JsonBody(body): JsonBody,
 ) -> Result<Response, Problem> {
-    let (tx_id, amount) = parse(&body?)?;
-    commands.execute(Movement::deposit(tx_id, account(&id)?, amount)).await
+    let (tx_id, amount) = parse(&body)?;
+    commands.execute(Movement::deposit(tx_id, account, amount)).await
 }
 
 async fn withdraw(
     State(commands): State<Commands>,
-    Path(id): Path<String>,
-    body: Result<Bytes, BytesRejection>,
+    AccountPath(account): AccountPath,
+    JsonBody(body): JsonBody,
 ) -> Result<Response, Problem> {
-    let (tx_id, amount) = parse(&body?)?;
-    commands.execute(Movement::withdrawal(tx_id, account(&id)?, amount)).await
+    let (tx_id, amount) = parse(&body)?;
+    commands.execute(Movement::withdrawal(tx_id, account, amount)).await
 }
 
 impl Commands {
@@ -70,15 +73,15 @@ pub(crate) fn rendered(status: StatusCode, entry: &Entry) -> Response {
     (status, [(header::CONTENT_TYPE, "application/json")], body).into_response()
 }
 
-/// The account of a path.
-pub(crate) fn account(id: &str) -> Result<AccountId, Problem> {
-    id.parse().map_err(|_| Problem::NotFound("an account is a number from 1 to 65535".to_owned()))
-}
-
 /// The body of a movement.
 pub(crate) fn parse(body: &[u8]) -> Result<(TxId, Amount), Problem> {
-    let expected = |error| Problem::Malformed(format!("expected {{\"tx_id\": text, \"amount\": number}}: {error}"));
-    let Body { tx_id, amount } = serde_json::from_slice(body).map_err(expected)?;
-    let amount = amount.as_i64().ok_or(InvalidAmount).and_then(Amount::new)?;
+    let expected =
+        |found: &dyn Display| Problem::Malformed(format!("expected {{\"tx_id\": text, \"amount\": number}}: {found}"));
+    // Fields in a row, without their names, would be read as well.
+    if body.trim_ascii_start().first() != Some(&b'{') {
+        return Err(expected(&"this is no object"));
+    }
+    let Body { tx_id, amount } = serde_json::from_slice(body).map_err(|error| expected(&error))?;
+    let amount = amount.get().parse().map_err(|_| InvalidAmount).and_then(Amount::new)?;
     Ok((TxId::new(tx_id)?, amount))
 }

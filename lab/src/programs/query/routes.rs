@@ -3,15 +3,15 @@
 use std::sync::atomic::Ordering;
 
 use axum::Router;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use serde::Serialize;
 
 use super::load::{Balances, Source};
-use crate::programs::command::routes::account;
 use crate::programs::problem::Problem;
+use crate::programs::request::AccountPath;
 
 pub(super) fn router(balances: Balances) -> Router {
     Router::new()
@@ -29,8 +29,7 @@ struct Body {
     source: Source,
 }
 
-async fn show(State(balances): State<Balances>, Path(id): Path<String>) -> Result<Response, Problem> {
-    let id = account(&id)?;
+async fn show(State(balances): State<Balances>, AccountPath(id): AccountPath) -> Result<Response, Problem> {
     let found = balances.find(id).await?;
     let (shown, source) = found.ok_or_else(|| Problem::NotFound(format!("nothing is known of account {id}")))?;
     let body = Body { account_id: id.number(), balance: shown.balance, version: shown.version, source };
