@@ -1,7 +1,6 @@
 //! Boards: list, create, look up, count.
 
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::response::Response;
 use madang_article::{BoardDraft, BoardWithCount, CommentMode};
 use madang_board::BoardId;
@@ -9,10 +8,14 @@ use madang_kernel::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::extract::{IdempotencyKey, IfNoneMatch, Json, PathId, Signed};
-use crate::openapi::{Conflict, IdText};
+use crate::ApiError;
+use crate::extract::{IdempotencyKey, Json, PathId, Reader, Signed};
+use crate::openapi::{Conflict, IdText, TimeText};
+use crate::reply::{self, Audience};
 use crate::state::{ArticleCalls, Shared};
-use crate::{ApiError, reply};
+
+/// About how long a board is as JSON.
+const BOARD_BYTES_HINT: usize = 192;
 
 /// How the comments of a board's articles are arranged.
 #[derive(ToSchema)]
@@ -29,10 +32,11 @@ pub(crate) enum CommentModeName {
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct NewBoard {
     /// Its short name in addresses, unique on the site.
-    #[schema(min_length = 2, max_length = 32, pattern = "^[a-z0-9][a-z0-9-]*$")]
+    #[schema(example = "general", min_length = 2, max_length = 32, pattern = "^[a-z0-9][a-z0-9-]*$")]
     slug: String,
     /// Its name for people.
     #[schema(
+        example = "General talk",
         min_length = 1,
         max_length = 100,
         pattern = r"^\s*[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*[^\s\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0][^\u0000-\u001f\u007f-\u009f\u2028\u2029]*\s*$"
@@ -48,13 +52,18 @@ pub(crate) struct NewBoard {
 pub(crate) struct BoardBody {
     #[schema(value_type = IdText)]
     board_id: BoardId,
+    /// Its short name in addresses.
+    #[schema(example = "general")]
     slug: String,
+    /// Its name for people.
+    #[schema(example = "General talk")]
     title: String,
     #[schema(value_type = CommentModeName)]
     comment_mode: CommentMode,
     /// Articles on it now.
+    #[schema(example = 1_024)]
     article_count: u64,
-    #[schema(value_type = String, format = DateTime)]
+    #[schema(value_type = TimeText)]
     created_at: Timestamp,
 }
 
@@ -74,12 +83,15 @@ impl From<BoardWithCount> for BoardBody {
 /// Every board.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct BoardList {
+    /// Oldest first.
     items: Vec<BoardBody>,
 }
 
-/// How many there are.
+/// How many of something there are.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Count {
+pub(crate) struct ItemCount {
+    /// How many.
+    #[schema(example = 1_024)]
     pub(crate) count: u64,
 }
 
@@ -90,9 +102,10 @@ pub(crate) struct Count {
         (status = 200, description = "The boards", body = BoardList),
     ),
 )]
-pub(crate) async fn boards(State(api): State<Shared<ArticleCalls>>) -> Result<Response, ApiError> {
-    let boards = api.articles.boards().await?;
-    reply::json(StatusCode::OK, &BoardList { items: boards.into_iter().map(BoardBody::from).collect() })
+pub(crate) async fn boards(State(api): State<Shared<ArticleCalls>>, reader: Reader) -> Result<Response, ApiError> {
+    let items: Vec<_> = api.articles.boards().await?.into_iter().map(BoardBody::from).collect();
+    let bytes_hint = items.len() * BOARD_BYTES_HINT;
+    reply::read(&reader, Audience::Everybody, &BoardList { items }, bytes_hint).await
 }
 
 /// Create a board (administrators).
@@ -137,10 +150,10 @@ pub(crate) async fn create(
 pub(crate) async fn board(
     State(api): State<Shared<ArticleCalls>>,
     PathId(board): PathId<BoardId>,
-    seen: IfNoneMatch,
+    reader: Reader,
 ) -> Result<Response, ApiError> {
     let board = api.articles.board(board).await?;
-    reply::digested(&seen, &BoardBody::from(board))
+    reply::digested(&reader, Audience::Everybody, &BoardBody::from(board)).await
 }
 
 /// How many articles a board has.
@@ -148,13 +161,14 @@ pub(crate) async fn board(
     get, path = "/api/v1/boards/{board_id}/articles/count", operation_id = "count_articles", tag = "boards",
     params(("board_id" = IdText, Path, description = "The board")),
     responses(
-        (status = 200, description = "The count", body = Count),
+        (status = 200, description = "The count", body = ItemCount),
     ),
 )]
 pub(crate) async fn article_count(
     State(api): State<Shared<ArticleCalls>>,
     PathId(board): PathId<BoardId>,
+    reader: Reader,
 ) -> Result<Response, ApiError> {
     let count = api.articles.board(board).await?.article_count;
-    reply::json(StatusCode::OK, &Count { count })
+    reply::read(&reader, Audience::Everybody, &ItemCount { count }, 0).await
 }

@@ -1,13 +1,17 @@
 //! What is true of every call of a kind, written into the description once instead of beside each: the problems that follow
-//! from what a call takes and whom it lets in, and parameters that are left out rather than null. A handler says what it
-//! answers itself, and the problems that are its own.
+//! from what a call takes and whom it lets in, and parameters and bodies that are left out rather than null. A handler says
+//! what it answers itself, and the problems that are its own.
 
 use serde_json::{Map, Value, json};
 use utoipa::openapi::OpenApi as Description;
 
+use crate::plain_schemas::make_plain;
+
 /// Where the calls are that pass the limits; what operators ask does not.
 const LIMITED: &str = "/api/v1/";
 const METHODS: [&str; 4] = ["get", "put", "post", "delete"];
+/// Where the schema of a JSON body is.
+const BODY_SCHEMA: &str = "/content/application~1json/schema";
 
 /// The description with what every call has.
 pub(crate) fn completed(description: Description) -> Description {
@@ -22,13 +26,16 @@ pub(crate) fn completed(description: Description) -> Description {
             }
         }
     }
+    make_plain(&mut value);
     serde_json::from_value(value).unwrap_or(description)
 }
 
 fn complete(call: &mut Map<String, Value>, method: &str, is_limited: bool) {
-    let parameters = || call.get("parameters").and_then(Value::as_array).into_iter().flatten();
-    let takes = |place: &str| parameters().any(|parameter| parameter["in"] == place);
-    let (has_body, is_for_members) = (call.contains_key("requestBody"), call.contains_key("security"));
+    // Said of each call: to who reads the description, nothing said is nothing thought of.
+    call.entry("security").or_insert(json!([]));
+    let takes = |place: &str| parameters(call).any(|parameter| parameter["in"] == place);
+    let is_for_members = call["security"].as_array().is_some_and(|ways| !ways.is_empty());
+    let has_body = call.contains_key("requestBody");
     let kinds = [
         (takes("query") || has_body, &[("400", "BadRequest"), ("422", "Unprocessable")][..]),
         (takes("path"), &[("404", "NotFound")]),
@@ -36,12 +43,16 @@ fn complete(call: &mut Map<String, Value>, method: &str, is_limited: bool) {
         (is_for_members, &[("401", "Unauthorized")]),
         // Writes need a member who is not suspended, and with a cookie a page of ours.
         (is_for_members && method != "get", &[("403", "Forbidden")]),
+        (true, &[("405", "WrongMethod")]),
         (is_limited, &[("429", "TooMany"), ("500", "Internal"), ("503", "Unavailable")]),
     ];
     for parameter in call.get_mut("parameters").and_then(Value::as_array_mut).into_iter().flatten() {
         if let Some(schema) = parameter.get_mut("schema") {
             never_null(schema);
         }
+    }
+    if let Some(schema) = call.get_mut("requestBody").and_then(|body| body.pointer_mut(BODY_SCHEMA)) {
+        never_null(schema);
     }
     let Some(responses) = call.get_mut("responses").and_then(Value::as_object_mut) else { return };
     for (status, name) in kinds.iter().filter(|(holds, _)| *holds).flat_map(|(_, problems)| *problems) {
@@ -50,8 +61,12 @@ fn complete(call: &mut Map<String, Value>, method: &str, is_limited: bool) {
     }
 }
 
+fn parameters(call: &Map<String, Value>) -> impl Iterator<Item = &Value> {
+    call.get("parameters").and_then(Value::as_array).into_iter().flatten()
+}
+
 /// An optional parameter is one that may be left out. The derive says it may be null too, which in an address or a header
-/// is the text `null`.
+/// is the text `null`. Of an optional body it says the same, and generated clients then cannot send none.
 fn never_null(schema: &mut Value) {
     if let Some(kinds) = schema.get_mut("type").and_then(Value::as_array_mut) {
         kinds.retain(|kind| kind != "null");
@@ -86,6 +101,23 @@ mod tests {
     }
 
     #[test]
+    fn an_optional_body_is_left_out_not_null() {
+        let schema = json!({ "oneOf": [{ "$ref": "#/components/schemas/Deletion" }, { "type": "null" }] });
+        let mut call = json!({ "requestBody": { "content": { "application/json": { "schema": schema } } } });
+        complete(call.as_object_mut().unwrap(), "delete", true);
+        let body =
+            json!({ "content": { "application/json": { "schema": { "$ref": "#/components/schemas/Deletion" } } } });
+        assert_eq!(call["requestBody"], body);
+    }
+
+    #[test]
+    fn whom_a_call_lets_in_is_always_said() {
+        let mut call = json!({ "responses": {} });
+        complete(call.as_object_mut().unwrap(), "get", true);
+        assert_eq!(call["security"], json!([]));
+    }
+
+    #[test]
     fn a_call_has_the_problems_of_its_kind_and_keeps_what_it_says_itself() {
         let statuses = |mut call: Value, method: &str| {
             complete(call.as_object_mut().unwrap(), method, true);
@@ -95,9 +127,11 @@ mod tests {
             statuses.into_iter().collect::<Vec<_>>()
         };
         let own = json!({ "503": { "description": "its own" } });
-        let write = json!({ "requestBody": {}, "security": [], "parameters": [{ "in": "path" }], "responses": own });
-        assert_eq!(statuses(write, "put"), [400, 401, 403, 404, 408, 413, 415, 422, 429, 500, 503]);
-        let read = json!({ "security": [], "parameters": [{ "in": "header" }], "responses": own });
-        assert_eq!(statuses(read, "get"), [401, 429, 500, 503]);
+        let ways = json!([{ "bearer": [] }]);
+        let write = json!({ "requestBody": {}, "security": ways, "parameters": [{ "in": "path" }], "responses": own });
+        assert_eq!(statuses(write, "put"), [400, 401, 403, 404, 405, 408, 413, 415, 422, 429, 500, 503]);
+        let read = json!({ "security": ways, "parameters": [{ "in": "header" }], "responses": own });
+        assert_eq!(statuses(read, "get"), [401, 405, 429, 500, 503]);
+        assert_eq!(statuses(json!({ "responses": own }), "get"), [405, 429, 500, 503], "a public call");
     }
 }

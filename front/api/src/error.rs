@@ -22,38 +22,41 @@ pub enum ApiError {
     /// Nobody is signed in, or the token is not good; says what to do.
     #[error("{0}")]
     NotSignedIn(&'static str),
+    /// Name and password do not belong together. Which of them is wrong is told to nobody.
+    #[error("The name or the password is wrong.")]
+    WrongPassword,
     /// The member may not do this; says why.
     #[error("{0}")]
-    Forbidden(&'static str),
+    Forbidden(Cow<'static, str>),
     /// There is no such thing; says which kind.
-    #[error("there is no such {0}")]
+    #[error("There is no such {0}.")]
     NotFound(&'static str),
     /// The call belongs to a role that this process does not have; says which. Whoever routed it here is mistaken.
-    #[error("this call is not served here: send it to a process with the role {0}")]
+    #[error("This call is not served here: send it to a process with the role {0}.")]
     ServedElsewhere(&'static str),
     /// The address does not take this method.
-    #[error("this address does not take this method; the Allow header lists those it takes")]
+    #[error("This address does not support this method. The Allow header lists the methods it supports.")]
     MethodNotAllowed,
     /// Something else is in the way; says what.
     #[error("{0}")]
     Conflict(&'static str),
     /// The thing changed since the caller saw it.
-    #[error("it was changed meanwhile: read it again, then send the change with its new ETag")]
+    #[error("It has been changed since you read it. Read it again, and send your change with the new ETag.")]
     Changed,
     /// The body is longer than allowed.
-    #[error("the body is longer than {limit_bytes} bytes")]
+    #[error("The body is too long: at most {limit_bytes} bytes are accepted.")]
     TooLarge {
         /// The longest that is allowed.
         limit_bytes: usize,
     },
     /// The body is not labelled as JSON.
-    #[error("the body must be sent as Content-Type: application/json")]
+    #[error("The body must be JSON, sent with the header Content-Type: application/json.")]
     NotJson,
     /// Fields are well-formed and not acceptable.
-    #[error("{}", .0.iter().map(|e| format!("{} {}", e.field, e.message)).collect::<Vec<_>>().join("; "))]
+    #[error("{}.", .0.iter().map(FieldProblem::to_string).collect::<Vec<_>>().join("; "))]
     Invalid(Vec<FieldProblem>),
     /// The idempotency key was used with another body.
-    #[error("this Idempotency-Key was used with another body: take a new key for a new request")]
+    #[error("This Idempotency-Key has already been used with a different body. Use a new key for a new request.")]
     KeyReused,
     /// Refused for its cost, or for a defect of ours.
     #[error(transparent)]
@@ -65,7 +68,7 @@ impl ApiError {
     pub fn status(&self) -> StatusCode {
         match self {
             Self::Malformed(_) => StatusCode::BAD_REQUEST,
-            Self::NotSignedIn(_) => StatusCode::UNAUTHORIZED,
+            Self::NotSignedIn(_) | Self::WrongPassword => StatusCode::UNAUTHORIZED,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
             Self::NotFound(_) | Self::ServedElsewhere(_) => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
@@ -83,6 +86,7 @@ impl ApiError {
         match self {
             Self::Malformed(_) => ("urn:madang:problem:malformed", "Malformed request"),
             Self::NotSignedIn(_) => ("urn:madang:problem:not-signed-in", "Not signed in"),
+            Self::WrongPassword => ("urn:madang:problem:wrong-password", "Wrong name or password"),
             Self::Forbidden(_) => ("urn:madang:problem:forbidden", "Not allowed"),
             Self::NotFound(_) => ("urn:madang:problem:not-found", "Not found"),
             Self::ServedElsewhere(_) => ("urn:madang:problem:served-elsewhere", "Not served here"),
@@ -112,7 +116,7 @@ impl IntoResponse for ApiError {
         let errors: &[FieldProblem] = if let Self::Invalid(errors) = &self { errors } else { &[] };
         let (status, detail) = (self.status().as_u16(), self.to_string());
         let mut response = Problem { kind, title, status, detail: &detail, errors }.into_response();
-        if let Self::NotSignedIn(_) = self {
+        if let Self::NotSignedIn(_) | Self::WrongPassword = self {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response
@@ -125,17 +129,23 @@ impl From<Invalid> for ApiError {
     }
 }
 
+impl From<Refused> for ApiError {
+    fn from(refused: Refused) -> Self {
+        Self::Forbidden(refused.to_string().into())
+    }
+}
+
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         match error {
             // An outage makes one of these a request: the metrics count them, a log line each would bury the rest.
             StoreError::Unavailable { what, reason, retry_after } => {
-                tracing::debug!(what, "refused for now: {reason}");
-                let detail = "the server cannot do this at the moment: try again shortly";
+                tracing::debug!(what, "{what} is not available, answering with 503: {reason}");
+                let detail = "The server cannot do this at the moment. Try again shortly.";
                 Rejection::Unavailable { detail, retry_after }.into()
             }
             StoreError::Broken { what, source } => {
-                tracing::error!(what, "{what} failed: {source}");
+                tracing::error!(what, "{what} failed, answering with 500: {source}");
                 Rejection::Internal.into()
             }
         }
@@ -146,10 +156,10 @@ impl From<ArticleError> for ApiError {
     fn from(error: ArticleError) -> Self {
         match error {
             ArticleError::NotFound(what) => Self::NotFound(what),
-            ArticleError::Forbidden(Refused(why)) => Self::Forbidden(why),
+            ArticleError::Forbidden(refused) => refused.into(),
             ArticleError::Invalid(invalid) => invalid.into(),
             ArticleError::Changed => Self::Changed,
-            ArticleError::SlugTaken => Self::Conflict("another board has this slug"),
+            ArticleError::SlugTaken => Self::Conflict("Another board already has this slug. Choose another one."),
             ArticleError::KeyReused => Self::KeyReused,
             ArticleError::Store(store) => store.into(),
         }
@@ -160,10 +170,12 @@ impl From<CommentError> for ApiError {
     fn from(error: CommentError) -> Self {
         match error {
             CommentError::NotFound(what) => Self::NotFound(what),
-            CommentError::Forbidden(Refused(why)) => Self::Forbidden(why),
+            CommentError::Forbidden(refused) => refused.into(),
             CommentError::Invalid(invalid) => invalid.into(),
             CommentError::TooDeep(refusal) => Self::invalid("parent_id", refusal.to_string()),
-            CommentError::LevelFull(_) => Self::Conflict("there is no room for another reply to this parent"),
+            CommentError::LevelFull(_) => {
+                Self::Conflict("This comment has as many replies as one comment can have. Reply to another one.")
+            }
             CommentError::Cursor(refusal) => Self::Malformed(refusal.to_string().into()),
             CommentError::KeyReused => Self::KeyReused,
             CommentError::Store(store) => store.into(),
@@ -175,7 +187,7 @@ impl From<LikeError> for ApiError {
     fn from(error: LikeError) -> Self {
         match error {
             LikeError::NotFound => Self::NotFound("article"),
-            LikeError::Forbidden(Refused(why)) => Self::Forbidden(why),
+            LikeError::Forbidden(refused) => refused.into(),
             LikeError::Invalid(invalid) => invalid.into(),
             LikeError::Store(store) => store.into(),
         }
@@ -196,12 +208,18 @@ impl From<MemberError> for ApiError {
         match error {
             MemberError::NotFound => Self::NotFound("member"),
             MemberError::NotSignedIn(what_to_do) => Self::NotSignedIn(what_to_do),
-            MemberError::WrongPassword => Self::NotSignedIn("name or password is wrong"),
-            MemberError::Forbidden(Refused(why)) => Self::Forbidden(why),
-            MemberError::NameTaken => Self::Conflict("this name is taken"),
-            MemberError::LastAdmin => Self::Conflict("this is the last administrator: make another one first"),
-            MemberError::Suspended => Self::Conflict("this member is suspended: lift the suspension first"),
-            MemberError::TooManyBoards => Self::Conflict("this member moderates as many boards as one may"),
+            MemberError::WrongPassword => Self::WrongPassword,
+            MemberError::Forbidden(refused) => refused.into(),
+            MemberError::NameTaken => {
+                Self::Conflict("This name is taken, or looks like one that is. Choose another name.")
+            }
+            MemberError::LastAdmin => {
+                Self::Conflict("This is the only administrator. Make somebody else administrator first.")
+            }
+            MemberError::Suspended => Self::Conflict("This member is suspended. Lift the suspension first."),
+            MemberError::TooManyBoards => Self::Conflict(
+                "This member already moderates as many boards as one member can. Make them a moderator of the whole site.",
+            ),
             MemberError::Invalid(invalid) => invalid.into(),
             MemberError::Store(store) => store.into(),
         }

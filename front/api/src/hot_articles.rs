@@ -1,19 +1,22 @@
 //! Hot articles: the lists of the last days, with titles from the query model by one multi-get.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use axum::extract::{Path, State};
-use axum::http::StatusCode;
 use axum::response::Response;
 use madang_article_read::ReadArticle;
 use madang_board::{ArticleId, BoardId};
 use madang_hot_article::{Day, HotItem, HotList};
+use madang_server::CachedBody;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::ApiError;
+use crate::extract::Reader;
 use crate::openapi::IdText;
+use crate::reply::{self, Audience};
 use crate::state::{HotCalls, Shared};
-use crate::{ApiError, reply};
 
 /// About how long the list of a day is as JSON.
 const DAY_BYTES_HINT: usize = 3_072;
@@ -23,9 +26,10 @@ const DAY_BYTES_HINT: usize = 3_072;
 #[schema(as = HotDay)]
 pub(crate) struct DayBody<'a> {
     /// The day, in the site's time zone.
-    #[schema(format = Date)]
+    #[schema(format = Date, example = "2026-03-01")]
     date: String,
     /// Whether nothing but a deletion can change the list any more.
+    #[schema(example = false)]
     r#final: bool,
     /// Best first, ten at most.
     items: Vec<ItemBody<'a>>,
@@ -36,16 +40,26 @@ pub(crate) struct DayBody<'a> {
 #[schema(as = HotArticle)]
 pub(crate) struct ItemBody<'a> {
     /// 1 for the best.
+    #[schema(example = 1)]
     rank: u32,
     #[schema(value_type = IdText)]
     article_id: ArticleId,
     #[schema(value_type = IdText)]
     board_id: BoardId,
+    /// The headline.
+    #[schema(example = "Where do we meet on Sunday?")]
     title: &'a str,
     /// 3 for a like, 2 for a comment, 1 for a view.
+    #[schema(example = 389)]
     score: u64,
+    /// Members who began to like it that day.
+    #[schema(example = 12)]
     like_count: u64,
+    /// Comments of that day.
+    #[schema(example = 4)]
     comment_count: u64,
+    /// Views of that day.
+    #[schema(example = 345)]
     view_count: u64,
 }
 
@@ -64,15 +78,18 @@ pub(crate) struct DaysBody<'a> {
         (status = 200, description = "The lists, newest day first", body = DaysBody),
     ),
 )]
-pub(crate) async fn days(State(api): State<Shared<HotCalls>>) -> Result<Response, ApiError> {
+pub(crate) async fn days(State(api): State<Shared<HotCalls>>, reader: Reader) -> Result<Response, ApiError> {
     let load = async {
         let lists = api.hot.days().await?;
         let articles = articles(&api, &lists).await?;
         let days: Vec<_> = lists.into_iter().map(|list| day_body(list, &articles)).collect();
         let bytes_hint = days.len() * DAY_BYTES_HINT;
-        Ok(reply::encode(&DaysBody { days }, bytes_hint)?.into())
+        let json = reply::encode(&DaysBody { days }, bytes_hint)?;
+        Ok(Arc::new(CachedBody::fixed(json.into(), reply::JSON, None)))
     };
-    Ok(reply::bytes(StatusCode::OK, api.days.load(load).await?))
+    // Those who share a load share its compressed bytes.
+    let days = api.days.load(load).await?;
+    Ok(reply::cached(&reader, &days))
 }
 
 /// The hot articles of one day.
@@ -83,11 +100,15 @@ pub(crate) async fn days(State(api): State<Shared<HotCalls>>) -> Result<Response
         (status = 200, description = "The list", body = DayBody),
     ),
 )]
-pub(crate) async fn day(State(api): State<Shared<HotCalls>>, Path(date): Path<String>) -> Result<Response, ApiError> {
+pub(crate) async fn day(
+    State(api): State<Shared<HotCalls>>,
+    Path(date): Path<String>,
+    reader: Reader,
+) -> Result<Response, ApiError> {
     let date: Day = date.parse().map_err(|_| NO_LIST)?;
     let list = api.hot.day(date).await?.ok_or(NO_LIST)?;
     let articles = articles(&api, std::slice::from_ref(&list)).await?;
-    reply::json_of(StatusCode::OK, &day_body(list, &articles), DAY_BYTES_HINT)
+    reply::read(&reader, Audience::Everybody, &day_body(list, &articles), DAY_BYTES_HINT).await
 }
 
 const NO_LIST: ApiError =

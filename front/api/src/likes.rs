@@ -9,19 +9,25 @@ use madang_like::{LikeState, Liker};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::extract::{PathId, ScrollQuery, Signed, Visitor};
+use crate::ApiError;
+use crate::extract::{PathId, Reader, ScrollQuery, Signed, Visitor};
 use crate::named_member::NamedMember;
-use crate::openapi::IdText;
+use crate::openapi::{IdText, TimeText};
+use crate::reply::{self, Audience};
 use crate::state::{LikeCalls, Shared};
-use crate::{ApiError, reply};
+
+/// About how long a member in the list is, as JSON.
+const LIKER_BYTES_HINT: usize = 128;
 
 /// How an article stands with who asks.
 #[derive(Serialize, ToSchema)]
 #[schema(as = LikeState)]
 pub(crate) struct LikeBody {
     /// Whether the member who asks likes it; false for guests.
+    #[schema(example = true)]
     liked: bool,
     /// Members who like it.
+    #[schema(example = 12)]
     like_count: u64,
 }
 
@@ -36,7 +42,7 @@ impl From<LikeState> for LikeBody {
 #[schema(as = Liker)]
 pub(crate) struct LikerBody {
     member: NamedMember,
-    #[schema(value_type = String, format = DateTime)]
+    #[schema(value_type = TimeText)]
     created_at: Timestamp,
 }
 
@@ -48,7 +54,7 @@ impl From<Liker> for LikerBody {
 
 /// One step of the list of those who like an article.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct LikerScroll {
+pub(crate) struct LikerList {
     /// By member id.
     items: Vec<LikerBody>,
     /// Goes into `after` of the next step; null at the end.
@@ -105,10 +111,11 @@ pub(crate) async fn state(
     State(api): State<Shared<LikeCalls>>,
     PathId(article): PathId<ArticleId>,
     Visitor(session): Visitor,
+    reader: Reader,
 ) -> Result<Response, ApiError> {
     let member = session.map(|session| session.actor.member_id);
     let state = api.state(article, member).await?;
-    reply::json(StatusCode::OK, &LikeBody::from(state))
+    reply::read(&reader, Audience::Caller, &LikeBody::from(state), 0).await
 }
 
 /// Who likes an article, by member id.
@@ -120,15 +127,17 @@ pub(crate) async fn state(
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 100, description = "Members in a step; 30 when left out"),
     ),
     responses(
-        (status = 200, description = "A step of the cursor", body = LikerScroll),
+        (status = 200, description = "A step of the cursor", body = LikerList),
     ),
 )]
 pub(crate) async fn likers(
     State(api): State<Shared<LikeCalls>>,
     PathId(article): PathId<ArticleId>,
     ScrollQuery(after, size): ScrollQuery<MemberId>,
+    reader: Reader,
 ) -> Result<Response, ApiError> {
     let found = api.likers(article, after, size).await?;
-    let items = found.items.into_iter().map(LikerBody::from).collect();
-    reply::json(StatusCode::OK, &LikerScroll { items, next: found.next })
+    let items: Vec<_> = found.items.into_iter().map(LikerBody::from).collect();
+    let bytes_hint = items.len() * LIKER_BYTES_HINT;
+    reply::read(&reader, Audience::Everybody, &LikerList { items, next: found.next }, bytes_hint).await
 }

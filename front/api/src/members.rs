@@ -9,27 +9,36 @@ use madang_member::Member;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::extract::{ClientAddress, IfNoneMatch, Json, PathId, Signed};
-use crate::openapi::{Conflict, IdText, NotFound};
+use crate::ApiError;
+use crate::extract::{ClientAddress, Json, PathId, Reader, Signed};
+use crate::openapi::{Conflict, IdText, NotFound, TimeText};
+use crate::reply::{self, Audience};
 use crate::state::{MemberCalls, Shared};
-use crate::{ApiError, reply};
 
-/// A name and the password that goes with it.
+/// Who wants to be a member.
 #[derive(Deserialize, ToSchema)]
-pub(crate) struct NameAndPassword {
-    /// Letters of any script, digits and `_`.
-    #[schema(min_length = 2, max_length = 32, pattern = r"^(?:\p{L}\p{M}{0,3}|[\p{N}_])+$")]
-    pub(crate) name: String,
+pub(crate) struct Registration {
+    /// Letters of any script, digits and `_`. The pattern leaves out what is neither in any script; which other characters
+    /// are letters is for Unicode's tables to say.
+    #[schema(
+        example = "hana",
+        min_length = 2,
+        max_length = 32,
+        pattern = r"^[^\u0000-/:-@\[-^`{-\u00a9\u2000-\u206f\ue000-\uf8ff]+$"
+    )]
+    name: String,
     /// Told to nobody, kept as a hash.
-    #[schema(min_length = 8, max_length = 128, format = Password)]
-    pub(crate) password: String,
+    #[schema(example = "correct horse battery", min_length = 8, max_length = 128, format = Password)]
+    password: String,
 }
 
 /// A member who has just registered.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Registered {
+pub(crate) struct RegisteredMember {
     #[schema(value_type = IdText)]
     member_id: MemberId,
+    /// The name, composed (NFC).
+    #[schema(example = "hana")]
     name: String,
 }
 
@@ -39,10 +48,12 @@ pub(crate) struct Registered {
 pub(crate) struct MemberBody {
     #[schema(value_type = IdText)]
     member_id: MemberId,
+    /// The name.
+    #[schema(example = "hana")]
     name: String,
     #[schema(value_type = RoleName)]
     role: Role,
-    #[schema(value_type = String, format = DateTime)]
+    #[schema(value_type = TimeText)]
     created_at: Timestamp,
 }
 
@@ -72,24 +83,24 @@ pub(crate) struct RoleChange {
 
 /// Register.
 #[utoipa::path(
-    post, path = "/api/v1/members", operation_id = "register_member", tag = "members", request_body = NameAndPassword,
+    post, path = "/api/v1/members", operation_id = "register_member", tag = "members", request_body = Registration,
     responses(
-        (status = 201, description = "Registered", body = Registered, headers(("Location" = String, description = "Where the member is"))),
+        (status = 201, description = "Registered", body = RegisteredMember, headers(("Location" = String, description = "Where the member is"))),
         (status = 409, response = Conflict),
     ),
 )]
 pub(crate) async fn register(
     State(api): State<Shared<MemberCalls>>,
     ClientAddress(address): ClientAddress,
-    body: Json<NameAndPassword>,
+    body: Json<Registration>,
 ) -> Result<Response, ApiError> {
-    let NameAndPassword { name, password } = &body.value;
+    let Registration { name, password } = &body.value;
     api.check_registration(name, password)?;
     if let Some(limiter) = &api.policy.limiter {
         limiter.admit_sign_up(address).await?;
     }
     let Member { member_id, name, .. } = api.register(name, password).await?;
-    reply::created(&format!("/api/v1/members/{member_id}"), None, &Registered { member_id, name })
+    reply::created(&format!("/api/v1/members/{member_id}"), None, &RegisteredMember { member_id, name })
 }
 
 /// The member who asks.
@@ -105,10 +116,10 @@ pub(crate) async fn register(
 pub(crate) async fn me(
     State(api): State<Shared<MemberCalls>>,
     Signed(session): Signed,
-    seen: IfNoneMatch,
+    reader: Reader,
 ) -> Result<Response, ApiError> {
     let member = api.get(session.actor.member_id).await?;
-    reply::digested(&seen, &MemberBody::from(member))
+    reply::digested(&reader, Audience::Caller, &MemberBody::from(member)).await
 }
 
 /// One member.
@@ -126,10 +137,10 @@ pub(crate) async fn me(
 pub(crate) async fn member(
     State(api): State<Shared<MemberCalls>>,
     PathId(member): PathId<MemberId>,
-    seen: IfNoneMatch,
+    reader: Reader,
 ) -> Result<Response, ApiError> {
     let member = api.get(member).await?;
-    reply::digested(&seen, &MemberBody::from(member))
+    reply::digested(&reader, Audience::Everybody, &MemberBody::from(member)).await
 }
 
 /// Give a member a role (administrators).

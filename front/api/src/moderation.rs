@@ -7,11 +7,15 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use madang_board::{ArticleId, CommentId, ReportId, Reported};
 
-use self::body::{ActBody, Log, NewReport, ReportBody, ReportList, Settlement};
-use crate::extract::{ActQuery, Json, ModeratorPath, OptionalJson, PathId, ReportQuery, Signed};
+use self::body::{ActBody, LogBody, NewReport, ReportBody, ReportList, Settlement};
+use crate::ApiError;
+use crate::extract::{ActQuery, Json, ModeratorPath, OptionalJson, PathId, Reader, ReportQuery, Signed};
 use crate::openapi::{Conflict, Forbidden, IdText};
+use crate::reply::{self, Audience};
 use crate::state::{ModerationCalls, Shared};
-use crate::{ApiError, reply};
+
+/// About how long a report or an act is as JSON.
+const ITEM_BYTES_HINT: usize = 512;
 
 /// Report an article to the moderators. Doing it again changes nothing.
 #[utoipa::path(
@@ -74,10 +78,12 @@ pub(crate) async fn reports(
     State(api): State<Shared<ModerationCalls>>,
     Signed(session): Signed,
     ReportQuery { open, board, before, size }: ReportQuery,
+    reader: Reader,
 ) -> Result<Response, ApiError> {
     let found = api.reports(&session.actor, open, board, before, size).await?;
-    let items = found.items.into_iter().map(ReportBody::from).collect();
-    reply::json(StatusCode::OK, &ReportList { items, next: found.next })
+    let items: Vec<_> = found.items.into_iter().map(ReportBody::from).collect();
+    let bytes_hint = items.len() * ITEM_BYTES_HINT;
+    reply::read(&reader, Audience::Caller, &ReportList { items, next: found.next }, bytes_hint).await
 }
 
 /// Settle a report (a moderator of its board, or of the site). One that is settled stays as it is.
@@ -110,7 +116,7 @@ pub(crate) async fn resolve(
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 100, description = "Acts in a step; 30 when left out"),
     ),
     responses(
-        (status = 200, description = "A step of the list", body = Log),
+        (status = 200, description = "A step of the list", body = LogBody),
         (status = 403, response = Forbidden),
     ),
 )]
@@ -118,10 +124,12 @@ pub(crate) async fn log(
     State(api): State<Shared<ModerationCalls>>,
     Signed(session): Signed,
     ActQuery { board, before, size }: ActQuery,
+    reader: Reader,
 ) -> Result<Response, ApiError> {
     let found = api.log(&session.actor, board, before, size).await?;
-    let items = found.items.into_iter().map(ActBody::from).collect();
-    reply::json(StatusCode::OK, &Log { items, next: found.next })
+    let items: Vec<_> = found.items.into_iter().map(ActBody::from).collect();
+    let bytes_hint = items.len() * ITEM_BYTES_HINT;
+    reply::read(&reader, Audience::Caller, &LogBody { items, next: found.next }, bytes_hint).await
 }
 
 /// Make a member moderator of a board (administrators).

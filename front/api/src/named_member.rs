@@ -13,6 +13,7 @@ pub(crate) struct NamedMember {
     #[schema(value_type = IdText)]
     member_id: MemberId,
     /// The name they had then.
+    #[schema(example = "hana")]
     name: String,
 }
 

@@ -1,7 +1,8 @@
 //! The OpenAPI description: what the handlers do not say themselves, and the problems they share.
 
 use madang_server::{FieldProblem, Problem, SESSION_COOKIE};
-use utoipa::openapi::schema::{ObjectBuilder, Type};
+use serde_json::json;
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{ContentBuilder, Header, OpenApi as Description, Ref, RefOr, Response, ResponseBuilder, Schema};
 use utoipa::{Modify, OpenApi, PartialSchema, ToResponse, ToSchema};
@@ -13,11 +14,12 @@ use crate::operations::{__path_alive, __path_figures, __path_ready};
 #[openapi(
     info(title = "Madang", description = "A discussion board. Ids are strings of decimal digits, times are RFC 3339 \
         UTC with milliseconds, and every error is `application/problem+json`."),
+    servers((url = "/", description = "This site")),
     paths(alive, ready, figures),
     components(
-        schemas(IdText, Problem, FieldProblem),
+        schemas(IdText, TimeText, Problem, FieldProblem),
         responses(
-            BadRequest, Unauthorized, Forbidden, NotFound, Conflict, Changed, TooSlow, TooLarge, NotJson, Unprocessable, TooMany,
+            BadRequest, Unauthorized, Forbidden, NotFound, WrongMethod, Conflict, Changed, TooSlow, TooLarge, NotJson, Unprocessable, TooMany,
             Internal, Unavailable
         ),
     ),
@@ -57,7 +59,8 @@ pub(crate) struct IdText;
 impl PartialSchema for IdText {
     fn schema() -> RefOr<Schema> {
         let text = ObjectBuilder::new().schema_type(Type::String).pattern(Some(id_pattern()));
-        text.description(Some("A decimal number from 1 to 9223372036854775807, as text")).into()
+        let text = text.description(Some("A decimal number from 1 to 9223372036854775807, as text"));
+        text.examples([json!("123456789012345678")]).into()
     }
 }
 
@@ -79,6 +82,24 @@ fn id_pattern() -> String {
 impl ToSchema for IdText {
     fn name() -> std::borrow::Cow<'static, str> {
         "Id".into()
+    }
+}
+
+/// A moment as it travels.
+pub(crate) struct TimeText;
+
+impl PartialSchema for TimeText {
+    fn schema() -> RefOr<Schema> {
+        let format = Some(SchemaFormat::KnownFormat(KnownFormat::DateTime));
+        let text = ObjectBuilder::new().schema_type(Type::String).format(format);
+        let text = text.description(Some("A moment: RFC 3339, UTC, with milliseconds"));
+        text.examples([json!("2026-03-01T09:30:00.000Z")]).into()
+    }
+}
+
+impl ToSchema for TimeText {
+    fn name() -> std::borrow::Cow<'static, str> {
+        "Time".into()
     }
 }
 
@@ -106,6 +127,8 @@ problems! {
     Forbidden = "The member may not do this";
     /// 404
     NotFound = "There is no such thing";
+    /// 405
+    WrongMethod = "The address does not take this method; Allow lists those it takes" with "Allow";
     /// 409
     Conflict = "Something is in the way: a name that is taken, or a level without room for another reply";
     /// 412

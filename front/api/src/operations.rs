@@ -15,8 +15,10 @@ use crate::{ApiError, reply};
 
 /// Whether the process can serve, part by part.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Readiness)]
 pub(crate) struct ReadyBody {
     /// Whether the process serves calls; a part that is away need not keep it from that.
+    #[schema(example = true)]
     ready: bool,
     /// Each part.
     parts: Vec<PartState>,

@@ -6,19 +6,19 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::Request;
-use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodFilter, MethodRouter, get, on};
-use bytes::Bytes;
-use madang_server::{Admission, OPERATIONS_PATHS, Pages, RefusalPages, RequestMetrics, RequestPolicy, is_for_a_person};
+use axum::routing::{MethodFilter, MethodRouter, on};
+use madang_server::{
+    Admission, OPERATIONS_PATHS, Pages, RefusalPages, RequestMetrics, RequestPolicy, is_for_a_person, vary_by_accept,
+};
 use utoipa::OpenApi;
 use utoipa::openapi::OpenApi as Description;
 use utoipa::openapi::path::PathItem;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use crate::completed::completed;
+use crate::docs::docs;
 use crate::openapi::ApiDoc;
 use crate::state::{CommentCalls, LikeCalls, MemberCalls, ModerationCalls, Operators, Served, Shared};
 use crate::{
@@ -29,32 +29,31 @@ use crate::{
 /// `/readyz` asks every part; a part that does not answer is not ready.
 const OPERATIONS_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Swagger UI writes styles from its script and draws icons from data; everything comes from this process.
-const DOCS_CSP: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
-     font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-);
-
-/// The page around Swagger UI, in place of its own, which has no viewport and no title of ours.
-const DOCS_PAGE: &str = include_str!("docs.html");
+/// Where the description is, and what shows it.
+const DOCS_PATHS: [&str; 4] = ["/openapi.json", "/docs", "/docs/", "/docs/{*rest}"];
 
 /// The API, its description, and whether the process is alive; all that operators ask only if that is to be public.
 pub fn router(state: ApiState) -> Router {
-    assembled(state, Router::new(), None)
+    assembled(state, None)
 }
 
 /// The same with pages for people beside it, behind the same admission control. The pages must not have a fallback of their own.
 pub fn router_with_pages(state: ApiState, pages: Pages) -> Router {
-    assembled(state, pages.router, Some(pages.refusals))
+    assembled(state, Some(pages))
 }
 
-fn assembled(state: ApiState, pages: Router, refusals: Option<Arc<dyn RefusalPages>>) -> Router {
+fn assembled(state: ApiState, pages: Option<Pages>) -> Router {
+    let (pages, patterns, refusals) = match pages {
+        Some(Pages { router, patterns, refusals }) => (router, patterns, Some(refusals)),
+        None => (Router::new(), Vec::new(), None),
+    };
     let policy = state.policy.clone();
     let (operators, is_watched_here) = (Operators::of(&state), state.operations_public);
     let Assembly { router: api, description, .. } = assemble(state);
     let description = completed(description);
     let known = description.paths.paths.keys().cloned();
-    let metrics = Arc::new(RequestMetrics::new(known.chain(OPERATIONS_PATHS.map(str::to_owned))));
+    let beside = patterns.into_iter().chain(OPERATIONS_PATHS).chain(DOCS_PATHS).map(str::to_owned);
+    let metrics = Arc::new(RequestMetrics::new(known.chain(beside)));
     let unlimited = unlimited(&policy);
     let public = api
         .merge(docs(&description))
@@ -211,51 +210,63 @@ fn methods(item: &PathItem) -> Vec<MethodFilter> {
     taken.into_iter().filter(|(_, taken)| *taken).map(|(method, _)| method).collect()
 }
 
-/// `/openapi.json`, encoded once, and `/docs`, whose files are part of the binary.
-fn docs(description: &Description) -> Router {
-    let encoded = Bytes::from(serde_json::to_vec(description).unwrap_or_default());
-    let kind = [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))];
-    let description = Router::new().route("/openapi.json", get(async move || (kind, encoded.clone())));
-    let ui: Router = SwaggerUi::new("/docs").config(Config::from("/openapi.json")).into();
-    let ui = ui.layer(axum::middleware::map_response(async |mut response: Response| {
-        let is_page = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "text/html");
-        if is_page {
-            response = ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], DOCS_PAGE).into_response();
-        }
-        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, DOCS_CSP);
-        response
-    }));
-    description.merge(ui)
-}
-
 fn no_such_address(pages: Option<&dyn RefusalPages>, request: Request) -> Response {
-    match pages.filter(|_| is_for_a_person(&request)) {
+    let mut response = match pages.filter(|_| is_for_a_person(&request)) {
         Some(pages) => pages.not_found(request),
         None => ApiError::NotFound("address").into_response(),
+    };
+    if pages.is_some() {
+        vary_by_accept(response.headers_mut());
     }
+    response
 }
 
 async fn wrong_method() -> Response {
     ApiError::MethodNotAllowed.into_response()
 }
 
+/// As a process without any role describes itself, which is as any other does.
+#[cfg(test)]
+pub(crate) fn description() -> Description {
+    let groups = [
+        member_routes().into_openapi(),
+        article_routes().into_openapi(),
+        read_routes().into_openapi(),
+        comment_routes().into_openapi(),
+        like_routes().into_openapi(),
+        view_routes().into_openapi(),
+        hot_routes().into_openapi(),
+        moderation_routes().into_openapi(),
+    ];
+    completed(groups.into_iter().fold(ApiDoc::openapi(), Description::merge_from))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// As a process without any role describes itself, which is as any other does.
-    fn description() -> Description {
-        let groups = [
-            member_routes().into_openapi(),
-            article_routes().into_openapi(),
-            read_routes().into_openapi(),
-            comment_routes().into_openapi(),
-            like_routes().into_openapi(),
-            view_routes().into_openapi(),
-            hot_routes().into_openapi(),
-            moderation_routes().into_openapi(),
-        ];
-        completed(groups.into_iter().fold(ApiDoc::openapi(), Description::merge_from))
+    struct Plain;
+
+    impl RefusalPages for Plain {
+        fn rejected(&self, _: &madang_server::Rejection, _: Request) -> Response {
+            "page".into_response()
+        }
+
+        fn not_found(&self, _: Request) -> Response {
+            "page".into_response()
+        }
+    }
+
+    #[test]
+    fn an_unknown_address_says_that_its_answer_depends_on_what_is_accepted() {
+        let vary = |pages: Option<&dyn RefusalPages>, accept: &str| {
+            let request = Request::builder().uri("/nowhere").header("accept", accept).body(Default::default()).unwrap();
+            no_such_address(pages, request).headers().get("vary").cloned()
+        };
+        for accept in ["text/html", "application/json"] {
+            assert_eq!(vary(Some(&Plain), accept).unwrap(), "accept");
+        }
+        assert_eq!(vary(None, "text/html"), None, "there are no pages");
     }
 
     #[test]

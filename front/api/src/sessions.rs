@@ -1,39 +1,60 @@
 //! Sessions: sign in and out, as a token in the answer and as a cookie beside it; list one's own, and end them.
 
 use axum::extract::State;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use madang_board::SessionId;
 use madang_kernel::Timestamp;
 use madang_member::{OwnSession, SignedIn};
 use madang_server::{forget_session, store_device, store_session};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::extract::{Json, PathId, SignInFrom, Signed};
-use crate::members::{MemberBody, NameAndPassword};
-use crate::openapi::{IdText, NotFound, Unauthorized};
+use crate::ApiError;
+use crate::extract::{Json, PathId, Reader, SignInFrom, Signed};
+use crate::members::MemberBody;
+use crate::openapi::{IdText, TimeText, Unauthorized};
+use crate::reply::{self, Audience};
 use crate::state::{MemberCalls, Shared};
-use crate::{ApiError, reply};
+
+/// A name, the password that goes with it, and what is to come of it.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct Credentials {
+    /// The member's name, in any spelling that is taken for the same.
+    #[schema(example = "hana", min_length = 2, max_length = 32)]
+    name: String,
+    /// The member's password.
+    #[schema(example = "correct horse battery", min_length = 8, max_length = 128, format = Password)]
+    password: String,
+    /// Whether the answer sets cookies beside telling the token. A program that keeps the token itself sends false.
+    #[schema(example = false, default = true)]
+    #[serde(default = "yes")]
+    cookie: bool,
+}
+
+fn yes() -> bool {
+    true
+}
 
 /// A sign-in that succeeded.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Session)]
 pub(crate) struct SessionBody {
     /// Goes into `Authorization: Bearer <token>`.
+    #[schema(example = "v2.MTIzNDU2Nzg5.c2lnbmF0dXJl")]
     token: String,
-    #[schema(value_type = String, format = DateTime)]
+    #[schema(value_type = TimeText)]
     expires_at: Timestamp,
     member: MemberBody,
 }
 
 /// Sign in.
 #[utoipa::path(
-    post, path = "/api/v1/sessions", operation_id = "sign_in", tag = "sessions", request_body = NameAndPassword,
+    post, path = "/api/v1/sessions", operation_id = "sign_in", tag = "sessions", request_body = Credentials,
     responses(
         (status = 201, description = "Signed in", body = SessionBody, headers(
             ("Location" = String, description = "Where the session ends"),
-            ("Set-Cookie" = String, description = "The token as the cookie `madang_session`"),
+            ("Set-Cookie" = String, description = "The token as the cookie `madang_session`, unless `cookie` is false"),
         )),
         (status = 401, response = Unauthorized),
     ),
@@ -41,16 +62,18 @@ pub(crate) struct SessionBody {
 pub(crate) async fn sign_in(
     State(api): State<Shared<MemberCalls>>,
     from: SignInFrom,
-    body: Json<NameAndPassword>,
+    body: Json<Credentials>,
 ) -> Result<Response, ApiError> {
-    let client = from.admitted(&api, &body.value.name).await?;
-    let signed_in = api.sign_in(&body.value.name, &body.value.password, client).await?;
-    let SignedIn { token, expires_at, member, device_note } = signed_in;
+    let Credentials { name, password, cookie } = body.value;
+    let client = from.admitted(&api, &name).await?;
+    let SignedIn { token, expires_at, member, device_note } = api.sign_in(&name, &password, client).await?;
     let body = SessionBody { token, expires_at, member: member.into() };
     let mut response = reply::created("/api/v1/sessions/current", None, &body)?;
-    let secure = api.policy.cookies_secure;
-    store_session(response.headers_mut(), &body.token, expires_at, secure);
-    store_device(response.headers_mut(), &device_note, api.now(), secure);
+    if cookie {
+        let secure = api.policy.cookies_secure;
+        store_session(response.headers_mut(), &body.token, expires_at, secure);
+        store_device(response.headers_mut(), &device_note, api.now(), secure);
+    }
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     Ok(response)
 }
@@ -78,14 +101,16 @@ pub(crate) async fn sign_out(
 pub(crate) struct OwnSessionBody {
     #[schema(value_type = IdText)]
     session_id: SessionId,
-    #[schema(value_type = String, format = DateTime)]
+    #[schema(value_type = TimeText)]
     created_at: Timestamp,
     /// To within a minute or two.
-    #[schema(value_type = String, format = DateTime)]
+    #[schema(value_type = TimeText)]
     last_seen_at: Timestamp,
     /// What the program that signed in said of itself.
+    #[schema(required = true, example = "Mozilla/5.0")]
     agent: Option<String>,
     /// Whether it is the one that asks.
+    #[schema(example = true)]
     current: bool,
 }
 
@@ -98,8 +123,9 @@ impl From<OwnSession> for OwnSessionBody {
 
 /// One's own sessions.
 #[derive(Serialize, ToSchema)]
-#[schema(as = OwnSessions)]
+#[schema(as = OwnSessionList)]
 pub(crate) struct OwnSessionsBody {
+    /// Newest first, at most 100.
     items: Vec<OwnSessionBody>,
 }
 
@@ -111,9 +137,10 @@ pub(crate) struct OwnSessionsBody {
 pub(crate) async fn sessions(
     State(api): State<Shared<MemberCalls>>,
     Signed(session): Signed,
+    reader: Reader,
 ) -> Result<Response, ApiError> {
     let items = api.own_sessions(&session).await?.into_iter().map(OwnSessionBody::from).collect();
-    let mut response = reply::json(StatusCode::OK, &OwnSessionsBody { items })?;
+    let mut response = reply::read(&reader, Audience::Caller, &OwnSessionsBody { items }, 0).await?;
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     Ok(response)
 }
@@ -140,7 +167,7 @@ pub(crate) async fn end_session(
 /// End every session of one's own but the one that asks.
 #[utoipa::path(
     delete, path = "/api/v1/sessions/others", operation_id = "end_other_sessions", tag = "sessions", security(("bearer" = []), ("cookie" = [])),
-    responses((status = 204, description = "Ended"), (status = 404, response = NotFound)),
+    responses((status = 204, description = "Ended")),
 )]
 pub(crate) async fn end_others(
     State(api): State<Shared<MemberCalls>>,

@@ -5,7 +5,6 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use axum::http::HeaderValue;
-use bytes::Bytes;
 use madang_article::ArticleService;
 use madang_article_read::ReadService;
 use madang_comment::CommentService;
@@ -109,7 +108,7 @@ pub struct HotCalls {
     pub(crate) hot: Arc<HotService>,
     pub(crate) read: Arc<ReadService>,
     /// The encoded list that everybody asks for.
-    pub(crate) days: SingleFlight<Result<Bytes, ApiError>>,
+    pub(crate) days: SingleFlight<Result<Arc<CachedBody>, ApiError>>,
 }
 
 impl HotCalls {

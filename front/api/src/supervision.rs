@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::extract::{Json, PathId, Signed};
-use crate::openapi::{IdText, NotFound};
+use crate::openapi::{IdText, NotFound, TimeText};
 use crate::state::{MemberCalls, Shared};
 use crate::{ApiError, reply};
 
@@ -19,20 +19,21 @@ use crate::{ApiError, reply};
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct PasswordChange {
     /// The present one.
-    #[schema(max_length = 128, format = Password)]
+    #[schema(example = "correct horse battery", max_length = 128, format = Password)]
     current: String,
     /// The next one.
-    #[schema(min_length = 8, max_length = 128, format = Password)]
+    #[schema(example = "a longer one than before", min_length = 8, max_length = 128, format = Password)]
     new: String,
 }
 
 /// Until when a member may only read, and why.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct NewSuspension {
-    #[schema(value_type = String, format = DateTime)]
+    #[schema(value_type = TimeText)]
     until: Timestamp,
     /// For the log of moderation.
     #[schema(
+        example = "Insulted others after a warning",
         min_length = 1,
         max_length = 500,
         pattern = r"^[^\u0000]*[^\s\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0][^\u0000]*$"
@@ -46,8 +47,10 @@ pub(crate) struct NewSuspension {
 pub(crate) struct SuspensionBody {
     #[schema(value_type = IdText)]
     member_id: MemberId,
-    #[schema(value_type = String, format = DateTime)]
+    #[schema(value_type = TimeText)]
     until: Timestamp,
+    /// Why.
+    #[schema(example = "Insulted others after a warning")]
     reason: String,
 }
 

@@ -8,18 +8,21 @@ use madang_view::Viewed;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::extract::{PathId, ViewedBy};
+use crate::ApiError;
+use crate::extract::{PathId, Reader, ViewedBy};
 use crate::openapi::IdText;
+use crate::reply::{self, Audience};
 use crate::state::{Shared, ViewCalls};
-use crate::{ApiError, reply};
 
 /// What became of a view.
 #[derive(Serialize, ToSchema)]
-#[schema(as = Viewed)]
+#[schema(as = ViewResult)]
 pub(crate) struct ViewedBody {
     /// False when this viewer was counted within the last ten minutes, or as many guests of their network as count.
+    #[schema(example = true)]
     counted: bool,
     /// Views so far.
+    #[schema(example = 345)]
     view_count: u64,
 }
 
@@ -27,6 +30,7 @@ pub(crate) struct ViewedBody {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ViewCount {
     /// Views so far.
+    #[schema(example = 345)]
     view_count: u64,
 }
 
@@ -59,7 +63,8 @@ pub(crate) async fn view(
 pub(crate) async fn views(
     State(api): State<Shared<ViewCalls>>,
     PathId(article): PathId<ArticleId>,
+    reader: Reader,
 ) -> Result<Response, ApiError> {
     let view_count = api.views.count(article).await?;
-    reply::json(StatusCode::OK, &ViewCount { view_count })
+    reply::read(&reader, Audience::Everybody, &ViewCount { view_count }, 0).await
 }

@@ -15,7 +15,9 @@ async fn members_register_sign_in_and_out() {
     assert_eq!(short.assert_problem(422).json()["errors"][0]["field"], "name");
     let again = r#"{"name":"앤_1","password":"other password"}"#;
     site.send("POST /api/v1/members", &[JSON], again).await.assert_problem(409);
-    site.send("POST /api/v1/sessions", &[JSON], again).await.assert_problem(401);
+    let wrong = site.send("POST /api/v1/sessions", &[JSON], again).await;
+    assert_eq!(wrong.assert_problem(401).json()["type"], "urn:madang:problem:wrong-password");
+    assert_eq!(wrong.header("www-authenticate"), "Bearer");
 
     let session = site.send("POST /api/v1/sessions", &[JSON], r#"{"name":"앤_1","password":"correct horse"}"#).await;
     assert_eq!(session.assert(201).header("cache-control"), "no-store");
@@ -27,10 +29,31 @@ async fn members_register_sign_in_and_out() {
     assert_eq!(site.send(&format!("GET /api/v1/members/{id}"), &[], "").await.json(), me.json());
 
     let forged = format!("Bearer {}x", &token[..token.len() - 1]);
-    site.send("GET /api/v1/members/me", &[("authorization", &forged)], "").await.assert_problem(401);
+    let refused = site.send("GET /api/v1/members/me", &[("authorization", &forged)], "").await;
+    assert_eq!(refused.assert_problem(401).json()["type"], "urn:madang:problem:not-signed-in");
     let out = site.send("DELETE /api/v1/sessions/current", &[("authorization", &bearer)], "").await;
     assert!(out.assert(204).header("set-cookie").starts_with("madang_session=; "));
     site.send("GET /api/v1/members/me", &[("authorization", &bearer)], "").await.assert_problem(401);
+}
+
+#[tokio::test]
+async fn signing_in_sets_a_cookie_unless_it_is_declined() {
+    let site = BoardSite::open().await;
+    site.member("ann").await;
+    let sign_in = async |more: &str| {
+        let body = format!(r#"{{"name":"ann","password":"correct horse"{more}}}"#);
+        site.send("POST /api/v1/sessions", &[JSON], body).await
+    };
+    for asked in ["", r#","cookie":true"#] {
+        let session = sign_in(asked).await;
+        assert!(session.assert(201).cookie("madang_session").starts_with("madang_session=v"), "{asked}");
+        session.cookie("madang_device");
+    }
+    let declined = sign_in(r#","cookie":false"#).await;
+    assert_eq!(declined.assert(201).header("set-cookie"), "");
+    let bearer = format!("Bearer {}", declined.json()["token"].as_str().unwrap());
+    site.send("GET /api/v1/members/me", &[("authorization", &bearer)], "").await.assert(200);
+    assert_eq!(sign_in(r#","cookie":1"#).await.assert_problem(422).json()["errors"][0]["field"], "cookie");
 }
 
 #[tokio::test]

@@ -38,6 +38,22 @@ async fn nobody_suspends_their_like_and_the_last_administrator_stays() {
 }
 
 #[tokio::test]
+async fn who_is_suspended_is_told_until_when() {
+    let site = BoardSite::open().await;
+    let (id, member) = site.register("rude", Role::Member).await;
+    let until = r#"{"until":"2099-01-01T00:00:00Z","reason":"spam"}"#;
+    site.by(&site.admin, &format!("PUT /api/v1/members/{id}/suspension"), until).await.assert(200);
+    let board = site.by(&member, "GET /api/v1/boards", "").await.json()["items"][0]["board_id"].clone();
+    let line = format!("POST /api/v1/boards/{}/articles", board.as_str().unwrap());
+    let refused = site.by(&member, &line, r#"{"title":"a","content":"b"}"#).await;
+    let detail = refused.assert_problem(403).json()["detail"].clone();
+    assert_eq!(
+        detail,
+        "Your account is suspended until 2099-01-01T00:00:00.000Z. Until then you can read, but not write."
+    );
+}
+
+#[tokio::test]
 async fn what_moderators_do_is_told_in_the_log_with_its_reason() {
     let site = BoardSite::open().await;
     let (author, (moderator_id, moderator)) =

@@ -18,7 +18,7 @@ async fn a_call_of_a_role_that_is_not_here_says_who_serves_it() {
         let answer = support::send(&site, line, &[], "").await;
         let problem = answer.assert_problem(404).json();
         assert_eq!(problem["type"], "urn:madang:problem:served-elsewhere", "{line}");
-        assert!(problem["detail"].as_str().unwrap().ends_with(&format!("the role {role}")), "{line}: {problem}");
+        assert!(problem["detail"].as_str().unwrap().ends_with(&format!("the role {role}.")), "{line}: {problem}");
     }
     // Another group's call under the same address is served.
     support::send(&site, "GET /api/v1/articles/1", &[], "").await.assert_problem(503);

@@ -12,6 +12,8 @@ use bytes::Bytes;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
+use crate::gzip::{self, Effort};
+
 /// Keys whose last request is remembered, 8 bytes each.
 const RECENT: usize = 8_192;
 /// What an entry weighs besides its bytes: its key, and a compressed copy of a third of it.
@@ -39,9 +41,18 @@ pub struct CachedBody {
     pub content_type: HeaderValue,
     /// Their entity tag, where they have one.
     pub tag: Option<HeaderValue>,
-    compressed: OnceLock<Bytes>,
+    compressed: OnceLock<CompressedBody>,
     generation: u64,
     made: Instant,
+}
+
+/// A body as it goes out to who takes it compressed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompressedBody {
+    /// The bytes.
+    pub bytes: Bytes,
+    /// Their entity tag, where they have one.
+    pub tag: Option<HeaderValue>,
 }
 
 /// Bodies of the last moment.
@@ -124,6 +135,11 @@ impl<K> CacheMiss<K> {
 }
 
 impl CachedBody {
+    /// A body that never changes.
+    pub fn fixed(bytes: Bytes, content_type: HeaderValue, tag: Option<HeaderValue>) -> Self {
+        Self::new(bytes, content_type, tag, 0)
+    }
+
     fn new(bytes: Bytes, content_type: HeaderValue, tag: Option<HeaderValue>, generation: u64) -> Self {
         Self { bytes, content_type, tag, compressed: OnceLock::new(), generation, made: Instant::now() }
     }
@@ -136,13 +152,16 @@ impl CachedBody {
     }
 
     /// The body compressed, if somebody asked for it so already.
-    pub fn compressed_before(&self) -> Option<Bytes> {
-        self.compressed.get().cloned()
+    pub fn compressed_before(&self) -> Option<&CompressedBody> {
+        self.compressed.get()
     }
 
     /// The body compressed, by the first who asks for it so.
-    pub fn compressed(&self, compress: impl FnOnce(&[u8]) -> Bytes) -> Bytes {
-        self.compressed.get_or_init(|| compress(&self.bytes)).clone()
+    pub fn compressed(&self, effort: Effort) -> &CompressedBody {
+        self.compressed.get_or_init(|| CompressedBody {
+            bytes: gzip::compress(&self.bytes, effort),
+            tag: self.tag.as_ref().map(gzip::tag_of_compressed),
+        })
     }
 }
 
@@ -216,10 +235,10 @@ mod tests {
             cache.insert(miss, Bytes::copy_from_slice(text.as_bytes()), HeaderValue::from_static("text/plain"), None)
         };
         let slow = insert("text");
-        slow.compressed(|_| Bytes::from_static(b"small"));
+        let small = slow.compressed(Effort::Shared).bytes.as_ptr();
         let later = insert("text");
         assert_eq!(later.bytes.as_ptr(), slow.bytes.as_ptr());
-        assert_eq!((later.generation, later.compressed_before()), (2, Some(Bytes::from_static(b"small"))));
+        assert_eq!((later.generation, later.compressed_before().map(|body| body.bytes.as_ptr())), (2, Some(small)));
         assert_eq!(insert("other").bytes, "other");
     }
 
@@ -237,7 +256,7 @@ mod tests {
         let cache = ByteCache::new(LIMITS);
         make(&cache, Some(1), 1, "text");
         let body = cache.find(Some(1), 1).ok().unwrap();
-        assert_eq!(body.compressed(|_| Bytes::from_static(b"small")), "small");
-        assert_eq!(body.compressed(|_| panic!("compressed twice")), "small");
+        let first = body.compressed(Effort::Shared).bytes.as_ptr();
+        assert_eq!(body.compressed(Effort::Shared).bytes.as_ptr(), first);
     }
 }

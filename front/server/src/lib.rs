@@ -10,6 +10,7 @@ mod byte_cache;
 mod client_address;
 mod connections;
 mod cookies;
+pub mod gzip;
 mod large_work;
 mod operations;
 mod problem;
@@ -24,7 +25,7 @@ mod single_flight;
 mod trusted_proxies;
 
 pub use admission::Admission;
-pub use byte_cache::{ByteCache, ByteCacheLimits, CacheMiss, CachedBody};
+pub use byte_cache::{ByteCache, ByteCacheLimits, CacheMiss, CachedBody, CompressedBody};
 pub use client_address::client_address;
 pub use connections::{ConnectionLimits, Server, Tls, TlsError};
 pub use cookies::{
@@ -36,10 +37,11 @@ pub use problem::{FieldProblem, Problem, wants_page};
 pub use rate_limits::{
     Bucket, Buckets, Guesser, Limiter, MemoryBuckets, Portion, RateLimits, SharedBuckets, Taken, network,
 };
-pub use refusal_pages::{Pages, RefusalPages, is_for_a_person};
+pub use refusal_pages::{Pages, RefusalPages, is_for_a_person, vary_by_accept};
 pub use rejection::Rejection;
 pub use request_metrics::RequestMetrics;
 pub use request_policy::RequestPolicy;
 pub use same_origin::is_same_origin;
+pub use security_headers::isolate;
 pub use single_flight::SingleFlight;
 pub use trusted_proxies::{ProxiesParseError, TrustedProxies};

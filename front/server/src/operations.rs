@@ -23,9 +23,12 @@ pub trait Readiness: Send + Sync {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct PartState {
     /// Which part.
+    #[schema(example = "article store")]
     pub name: String,
     /// Whether it does its work.
+    #[schema(example = true)]
     pub ok: bool,
     /// What an operator should know.
+    #[schema(example = "takes writes")]
     pub detail: String,
 }

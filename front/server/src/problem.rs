@@ -23,6 +23,7 @@ pub struct Problem<'a> {
     #[schema(example = 422)]
     pub status: u16,
     /// What went wrong this time.
+    #[schema(example = "title must have 1 to 100 characters")]
     pub detail: &'a str,
     /// Each field that is not acceptable.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -45,6 +46,13 @@ impl FieldProblem {
     /// A field and what is wrong with it.
     pub fn new(field: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
         Self { field: field.into(), message: message.into() }
+    }
+}
+
+impl std::fmt::Display for FieldProblem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let gap = if self.field.is_empty() { "" } else { " " };
+        write!(f, "{}{gap}{}", self.field, self.message)
     }
 }
 

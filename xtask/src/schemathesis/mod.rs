@@ -1,7 +1,6 @@
 //! `cargo xtask schemathesis`: thousands of requests made from the OpenAPI description, right and wrong ones, against the
 //! real binary. The answer to each must be one that the description tells of.
 
-mod site;
 mod tool;
 
 use std::path::Path;
@@ -9,7 +8,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use self::site::Site;
+use crate::site::Site;
 use crate::workspace;
 
 /// Requests for each call, beside those that cover every boundary of its parameters.
@@ -61,7 +60,7 @@ fn ask(tool: &Path, site: &Site, seed: u64, who: &str, token: Option<&str>, whic
     eprintln!("\nasked by {who}:");
     let files = workspace::root().join("xtask/schemathesis");
     let mut command = Command::new(tool);
-    command.arg("--config-file").arg(files.join("schemathesis.toml")).arg("run").arg(site.description());
+    command.arg("--config-file").arg(files.join("schemathesis.toml")).arg("run").arg(site.description_url());
     command.args(["--checks", "all", "--workers", "1", "--continue-on-failure", "--no-shrink"]);
     // How fast texts are made up for a pattern says something about the machine only.
     command.args(["--suppress-health-check", "too_slow"]);

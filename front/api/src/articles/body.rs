@@ -10,7 +10,10 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::named_member::NamedMember;
-use crate::openapi::IdText;
+use crate::openapi::{IdText, TimeText};
+
+/// About how long an article is in a list, as JSON.
+pub(super) const SUMMARY_BYTES_HINT: usize = 384;
 
 /// An article as its writer hands it in.
 #[derive(Deserialize, ToSchema)]
@@ -18,6 +21,7 @@ use crate::openapi::IdText;
 pub(crate) struct DraftBody {
     /// The headline.
     #[schema(
+        example = "Where do we meet on Sunday?",
         min_length = 1,
         max_length = 100,
         pattern = r"^\s*[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*[^\s\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0][^\u0000-\u001f\u007f-\u009f\u2028\u2029]*\s*$"
@@ -25,6 +29,7 @@ pub(crate) struct DraftBody {
     title: String,
     /// The text, in Markdown.
     #[schema(
+        example = "At the *old mill*, at ten.",
         min_length = 1,
         max_length = 20_000,
         pattern = r"^[^\u0000]*[^\s\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0][^\u0000]*$"
@@ -42,7 +47,7 @@ impl From<DraftBody> for ArticleDraft {
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct Deletion {
     /// For the moderators' log.
-    #[schema(max_length = 500, pattern = r"^[^\u0000]*$")]
+    #[schema(example = "Advertising", max_length = 500, pattern = r"^[^\u0000]*$")]
     #[serde(default)]
     pub(crate) reason: Option<String>,
 }
@@ -69,21 +74,32 @@ pub(crate) struct ArticleBody<'a> {
     pub(crate) article_id: ArticleId,
     #[schema(value_type = IdText)]
     board_id: BoardId,
+    /// The headline.
+    #[schema(example = "Where do we meet on Sunday?")]
     title: &'a str,
     /// The text as written, in Markdown.
+    #[schema(example = "At the *old mill*, at ten.")]
     content: &'a str,
     /// The text as shown: cleaned HTML.
+    #[schema(example = "<p>At the <em>old mill</em>, at ten.</p>\n")]
     content_html: &'a str,
     #[schema(value_type = NamedMember)]
     writer: &'a Writer,
-    #[schema(value_type = String, format = DateTime)]
+    #[schema(value_type = TimeText)]
     created_at: Timestamp,
-    #[schema(value_type = String, format = DateTime)]
+    #[schema(value_type = TimeText)]
     modified_at: Timestamp,
     /// 1 when created, and one more with each edit.
+    #[schema(example = 1)]
     version: u64,
+    /// Comments on it, deleted ones left out.
+    #[schema(example = 4)]
     comment_count: u64,
+    /// Members who like it.
+    #[schema(example = 12)]
     like_count: u64,
+    /// Views so far, up to a second late.
+    #[schema(example = 345)]
     view_count: u64,
 }
 
@@ -146,16 +162,26 @@ pub(crate) struct SummaryBody<'a> {
     article_id: ArticleId,
     #[schema(value_type = IdText)]
     board_id: BoardId,
+    /// The headline.
+    #[schema(example = "Where do we meet on Sunday?")]
     title: &'a str,
     #[schema(value_type = NamedMember)]
     writer: &'a Writer,
-    #[schema(value_type = String, format = DateTime)]
+    #[schema(value_type = TimeText)]
     created_at: Timestamp,
-    #[schema(value_type = String, format = DateTime)]
+    #[schema(value_type = TimeText)]
     modified_at: Timestamp,
+    /// 1 when created, and one more with each edit.
+    #[schema(example = 1)]
     version: u64,
+    /// Comments on it, deleted ones left out.
+    #[schema(example = 4)]
     comment_count: u64,
+    /// Members who like it.
+    #[schema(example = 12)]
     like_count: u64,
+    /// Views so far, up to a second late.
+    #[schema(example = 345)]
     view_count: u64,
 }
 

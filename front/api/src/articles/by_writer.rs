@@ -1,21 +1,22 @@
 //! The articles of one member, newest first.
 
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::response::Response;
 use madang_board::{ArticleId, MemberId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::body::SummaryBody;
-use crate::extract::{PathId, ScrollQuery};
+use super::body::{self, SummaryBody};
+use crate::ApiError;
+use crate::extract::{PathId, Reader, ScrollQuery};
 use crate::openapi::IdText;
+use crate::reply::{self, Audience};
 use crate::state::{ArticleCalls, Shared};
-use crate::{ApiError, reply};
 
 /// One step of a member's articles.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct WriterArticles<'a> {
+pub(crate) struct MemberArticles<'a> {
+    /// Newest first.
     items: Vec<SummaryBody<'a>>,
     /// Goes into `before` of the next step; null at the end.
     #[schema(value_type = Option<IdText>, required = true)]
@@ -31,18 +32,21 @@ pub(crate) struct WriterArticles<'a> {
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 100, description = "Articles in a step; 30 when left out"),
     ),
     responses(
-        (status = 200, description = "A step of the list", body = WriterArticles),
+        (status = 200, description = "A step of the list", body = MemberArticles),
     ),
 )]
 pub(crate) async fn by_writer(
     State(api): State<Shared<ArticleCalls>>,
     PathId(member): PathId<MemberId>,
     ScrollQuery(before, size): ScrollQuery<ArticleId>,
+    reader: Reader,
 ) -> Result<Response, ApiError> {
     let found = api.articles.by_writer(member, before, size).await?;
     let ids: Vec<ArticleId> = found.items.iter().map(|article| article.article_id).collect();
     let read = api.read.articles(&ids).await?;
     // One that was deleted meanwhile is left out.
-    let items = read.iter().flatten().map(SummaryBody::of).collect();
-    reply::json(StatusCode::OK, &WriterArticles { items, next: found.next })
+    let items: Vec<_> = read.iter().flatten().map(SummaryBody::of).collect();
+    let bytes_hint = items.len() * body::SUMMARY_BYTES_HINT;
+    let list = MemberArticles { items, next: found.next };
+    reply::read(&reader, Audience::Everybody, &list, bytes_hint).await
 }

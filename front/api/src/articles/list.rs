@@ -9,41 +9,34 @@ use utoipa::ToSchema;
 
 use super::body::SummaryBody;
 use crate::article_cache::ArticleCacheKey;
-use crate::extract::{ListQuery, PathId};
+use crate::extract::{ListQuery, PathId, Reader};
+use crate::next_step::NextStep;
 use crate::openapi::IdText;
 use crate::state::{ReadCalls, Shared};
 use crate::{ApiError, reply};
 
-/// A numbered page.
+/// A numbered page, with `page`, `page_size` and `known_count`; or a step of the cursor, with `next`.
+// One schema for both: of a union, generated clients make something awkward, or something that does not work.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct ArticlePage<'a> {
+pub(crate) struct ArticleList<'a> {
     /// Newest first; empty past the end.
     items: Vec<SummaryBody<'a>>,
-    page: u32,
-    page_size: u32,
+    /// The page that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = u32, required = false, example = 1)]
+    page: Option<u32>,
+    /// The most articles that are on a page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = u32, required = false, example = 30)]
+    page_size: Option<u32>,
     /// The count, exact up to what the next ten page buttons need.
-    known_count: u64,
-}
-
-/// One step of a cursor list.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct ArticleScroll<'a> {
-    /// Newest first.
-    items: Vec<SummaryBody<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = u64, required = false, example = 301)]
+    known_count: Option<u64>,
     /// Goes into `before` of the next step; null at the end.
-    #[schema(value_type = Option<IdText>, required = true)]
-    next: Option<ArticleId>,
-}
-
-/// Either kind of list.
-#[derive(Serialize, ToSchema)]
-#[serde(untagged)]
-#[schema(as = ArticleList)]
-pub(crate) enum ArticleList<'a> {
-    /// When asked with `page` and `page_size`, or with nothing.
-    Page(ArticlePage<'a>),
-    /// When asked with `before` or `limit`.
-    Scroll(ArticleScroll<'a>),
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<IdText>, required = false)]
+    next: Option<NextStep<ArticleId>>,
 }
 
 /// The articles of a board, newest first.
@@ -67,31 +60,34 @@ pub(crate) async fn articles(
     State(api): State<Shared<ReadCalls>>,
     PathId(board): PathId<BoardId>,
     query: ListQuery,
+    reader: Reader,
 ) -> Result<Response, ApiError> {
     let key = match query {
         ListQuery::Page(page, size) => ArticleCacheKey::Page(board, page, size),
         ListQuery::Scroll(before, size) => ArticleCacheKey::Scroll(board, before, size),
     };
     let miss = match api.cached(key) {
-        Ok(cached) => return Ok(reply::cached(None, &cached)),
+        Ok(cached) => return Ok(reply::cached(&reader, &cached)),
         Err(miss) => miss,
     };
     let body = match query {
         ListQuery::Page(page, size) => {
             let found = api.read.page(board, page, size).await?.ok_or(NO_BOARD)?;
-            encoded(&ArticleList::Page(ArticlePage {
+            encoded(&ArticleList {
                 items: summaries(&found.items),
-                page: page.get(),
-                page_size: size.get(),
-                known_count: found.known_count,
-            }))?
+                page: Some(page.get()),
+                page_size: Some(size.get()),
+                known_count: Some(found.known_count),
+                next: None,
+            })?
         }
         ListQuery::Scroll(before, size) => {
             let found = api.read.scroll(board, before, size).await?.ok_or(NO_BOARD)?;
-            encoded(&ArticleList::Scroll(ArticleScroll { items: summaries(&found.items), next: found.next }))?
+            let (items, next) = (summaries(&found.items), Some(NextStep(found.next)));
+            encoded(&ArticleList { items, page: None, page_size: None, known_count: None, next })?
         }
     };
-    Ok(reply::cached(None, &api.cache(miss, body, None)))
+    reply::rendered(&reader, api.cache(miss, body, None)).await
 }
 
 /// About how long a page is as JSON.

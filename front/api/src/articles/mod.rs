@@ -13,12 +13,12 @@ use self::body::{ArticleBody, Counts, Deletion, DraftBody};
 pub(crate) use self::by_writer::{__path_by_writer, by_writer};
 pub(crate) use self::list::{__path_articles, articles};
 use crate::article_cache::ArticleCacheKey;
-use crate::extract::{IdempotencyKey, IfMatch, IfNoneMatch, Json, OptionalJson, PathId, Signed};
+use crate::extract::{IdempotencyKey, IfMatch, Json, OptionalJson, PathId, Reader, Signed};
 use crate::openapi::{Changed, IdText};
 use crate::state::{ArticleCalls, ReadCalls, Shared};
 use crate::{ApiError, reply};
 
-/// Versions start at 1, so an edit that expects this one fails, after everything else about it was checked.
+/// Versions start at 1, so a change that expects this one fails, after everything else about it was checked.
 const NO_VERSION: u64 = 0;
 
 /// Write an article.
@@ -65,16 +65,16 @@ pub(crate) async fn create(
 pub(crate) async fn article(
     State(api): State<Shared<ReadCalls>>,
     PathId(article): PathId<ArticleId>,
-    seen: IfNoneMatch,
+    reader: Reader,
 ) -> Result<Response, ApiError> {
     let miss = match api.cached(ArticleCacheKey::Article(article)) {
-        Ok(cached) => return Ok(reply::cached(Some(&seen), &cached)),
+        Ok(cached) => return Ok(reply::cached(&reader, &cached)),
         Err(miss) => miss,
     };
     let read = api.read.article(article).await?.ok_or(ApiError::NotFound("article"))?;
     let article = ArticleBody::read(&read);
     let (body, tag) = (reply::encode(&article, article.json_bytes())?, reply::text(&article.tag())?);
-    Ok(reply::cached(Some(&seen), &api.cache(miss, body, Some(tag))))
+    reply::rendered(&reader, api.cache(miss, body, Some(tag))).await
 }
 
 /// Edit an article (its author, or a moderator).
@@ -113,23 +113,31 @@ pub(crate) async fn edit(
 #[utoipa::path(
     delete, path = "/api/v1/articles/{article_id}", operation_id = "delete_article", tag = "articles", request_body = Option<Deletion>,
     security(("bearer" = []), ("cookie" = [])),
-    params(("article_id" = IdText, Path, description = "The article")),
+    params(
+        ("article_id" = IdText, Path, description = "The article"),
+        ("If-Match" = Option<String>, Header,
+            pattern = r#"^(?:\*|(?:W/)?"[!#-+\--~]*"(?: ?, ?(?:W/)?"[!#-+\--~]*"){0,15})$"#, description = "The ETag of the version that \
+            is to be deleted: refused with 412 if someone changed it meanwhile. Counts in the tag do not matter here"),
+    ),
     responses(
         (status = 204, description = "Gone"),
+        (status = 412, response = Changed),
     ),
 )]
 pub(crate) async fn delete(
     State(api): State<Shared<ArticleCalls>>,
     PathId(article): PathId<ArticleId>,
     Signed(session): Signed,
+    versions: IfMatch,
     OptionalJson(deletion): OptionalJson<Deletion>,
 ) -> Result<Response, ApiError> {
     let reason = deletion.and_then(|deletion| deletion.reason);
-    api.articles.delete(&session.actor, article, Reason::optional(reason.as_deref())?).await?;
+    let expected = expected_version(&api, article, &versions).await?;
+    api.articles.delete(&session.actor, article, Reason::optional(reason.as_deref())?, expected).await?;
     Ok(reply::no_content())
 }
 
-/// The version the edit expects. Of several, the present one if it is among them: the edit itself checks it again.
+/// The version the change expects. Of several, the present one if it is among them: the change itself checks it again.
 async fn expected_version(api: &ArticleCalls, article: ArticleId, versions: &IfMatch) -> Result<Option<u64>, ApiError> {
     match versions {
         IfMatch::Any => Ok(None),

@@ -7,7 +7,10 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::named_member::NamedMember;
-use crate::openapi::IdText;
+use crate::openapi::{IdText, TimeText};
+
+/// About how long a comment is beside its text, as JSON.
+const FRAME_BYTES_HINT: usize = 320;
 
 /// A comment as its writer hands it in.
 #[derive(Deserialize, ToSchema)]
@@ -15,6 +18,7 @@ use crate::openapi::IdText;
 pub(crate) struct DraftBody {
     /// The text.
     #[schema(
+        example = "I shall be there.",
         min_length = 1,
         max_length = 3_000,
         pattern = r"^[^\u0000]*[^\s\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0][^\u0000]*$"
@@ -44,20 +48,21 @@ pub(crate) struct CommentBody {
     #[schema(value_type = Option<IdText>, required = true)]
     parent_id: Option<CommentId>,
     /// 1 for a comment on the article itself, and one more for each level below.
-    #[schema(minimum = 1)]
+    #[schema(minimum = 1, example = 1)]
     depth: u32,
     /// Its place among the others, five characters a level; null where comments have two levels.
-    #[schema(required = true)]
+    #[schema(required = true, example = "0000A")]
     path: Option<String>,
     /// The text as written; null when deleted.
-    #[schema(required = true)]
+    #[schema(required = true, example = "I shall be there.")]
     content: Option<String>,
     /// Whether only its place is left.
+    #[schema(example = false)]
     deleted: bool,
     /// Who wrote it; null when deleted.
     #[schema(required = true)]
     writer: Option<NamedMember>,
-    #[schema(value_type = String, format = DateTime)]
+    #[schema(value_type = TimeText)]
     created_at: Timestamp,
 }
 
@@ -78,9 +83,14 @@ impl From<Comment> for CommentBody {
 }
 
 impl CommentBody {
-    /// The entity tag. A comment changes at most once, when only its place is left.
-    pub(crate) fn tag(&self) -> &'static str {
-        if self.deleted { "\"2\"" } else { "\"1\"" }
+    /// 1, and 2 once only its place is left: a comment changes at most once.
+    pub(crate) fn version(&self) -> u64 {
+        if self.deleted { 2 } else { 1 }
+    }
+
+    /// The entity tag.
+    pub(crate) fn tag(&self) -> String {
+        format!("\"{}\"", self.version())
     }
 
     /// About how long the text is as JSON.
@@ -89,4 +99,9 @@ impl CommentBody {
         // Room for escapes, so that the buffer rarely grows.
         text + text / 8
     }
+}
+
+/// About how long a list of these is as JSON.
+pub(super) fn bytes_hint(comments: &[CommentBody]) -> usize {
+    comments.iter().map(|comment| comment.text_bytes() + FRAME_BYTES_HINT).sum()
 }

@@ -1,21 +1,22 @@
 //! The comments of one member, newest first.
 
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::response::Response;
 use madang_board::{CommentId, MemberId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::body::CommentBody;
-use crate::extract::{PathId, ScrollQuery};
+use super::body::{self, CommentBody};
+use crate::ApiError;
+use crate::extract::{PathId, Reader, ScrollQuery};
 use crate::openapi::IdText;
+use crate::reply::{self, Audience};
 use crate::state::{CommentCalls, Shared};
-use crate::{ApiError, reply};
 
 /// One step of a member's comments.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct WriterComments {
+pub(crate) struct MemberComments {
+    /// Newest first.
     items: Vec<CommentBody>,
     /// Goes into `before` of the next step; null at the end.
     #[schema(value_type = Option<IdText>, required = true)]
@@ -31,15 +32,18 @@ pub(crate) struct WriterComments {
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 100, description = "Comments in a step; 30 when left out"),
     ),
     responses(
-        (status = 200, description = "A step of the list", body = WriterComments),
+        (status = 200, description = "A step of the list", body = MemberComments),
     ),
 )]
 pub(crate) async fn by_writer(
     State(api): State<Shared<CommentCalls>>,
     PathId(member): PathId<MemberId>,
     ScrollQuery(before, size): ScrollQuery<CommentId>,
+    reader: Reader,
 ) -> Result<Response, ApiError> {
     let found = api.by_writer(member, before, size).await?;
-    let items = found.items.into_iter().map(CommentBody::from).collect();
-    reply::json(StatusCode::OK, &WriterComments { items, next: found.next })
+    let items: Vec<_> = found.items.into_iter().map(CommentBody::from).collect();
+    let bytes_hint = body::bytes_hint(&items);
+    let list = MemberComments { items, next: found.next };
+    reply::read(&reader, Audience::Everybody, &list, bytes_hint).await
 }

@@ -1,48 +1,41 @@
 //! An article's comments, by page number or by cursor.
 
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::response::Response;
 use madang_board::ArticleId;
 use madang_comment::Comment;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::body::CommentBody;
-use crate::extract::{CommentCursorText, ListQuery, PathId};
+use super::body::{self, CommentBody};
+use crate::ApiError;
+use crate::extract::{CommentCursorText, ListQuery, PathId, Reader};
+use crate::next_step::NextStep;
 use crate::openapi::IdText;
+use crate::reply::{self, Audience};
 use crate::state::{CommentCalls, Shared};
-use crate::{ApiError, reply};
 
-/// A numbered page.
+/// A numbered page, with `page`, `page_size` and `known_count`; or a step of the cursor, with `next`.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct CommentPage {
+pub(crate) struct CommentList {
     /// Each comment followed by its replies, oldest first; empty past the end.
     items: Vec<CommentBody>,
-    page: u32,
-    page_size: u32,
+    /// The page that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = u32, required = false, example = 1)]
+    page: Option<u32>,
+    /// The most comments that are on a page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = u32, required = false, example = 30)]
+    page_size: Option<u32>,
     /// The count with the places of deleted comments, exact up to what the next ten page buttons need.
-    known_count: u64,
-}
-
-/// One step of a cursor list.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct CommentScroll {
-    /// Each comment followed by its replies, oldest first.
-    items: Vec<CommentBody>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = u64, required = false, example = 4)]
+    known_count: Option<u64>,
     /// Goes into `after` of the next step; null at the end.
-    #[schema(required = true)]
-    next: Option<String>,
-}
-
-/// Either kind of list.
-#[derive(Serialize, ToSchema)]
-#[serde(untagged)]
-pub(crate) enum CommentList {
-    /// When asked with `page` and `page_size`, or with nothing.
-    Page(CommentPage),
-    /// When asked with `after` or `limit`.
-    Scroll(CommentScroll),
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, required = false, example = "123456789012345678.123456789012345679")]
+    next: Option<NextStep<String>>,
 }
 
 /// The comments of an article, each followed by its replies, oldest first.
@@ -67,25 +60,26 @@ pub(crate) async fn comments(
     State(api): State<Shared<CommentCalls>>,
     PathId(article): PathId<ArticleId>,
     query: ListQuery<CommentCursorText>,
+    reader: Reader,
 ) -> Result<Response, ApiError> {
     let list = match query {
         ListQuery::Page(page, size) => {
             let found = api.page(article, page, size).await?;
-            let (page, page_size) = (page.get(), size.get());
-            CommentList::Page(CommentPage {
+            CommentList {
                 items: bodies(found.items),
-                page,
-                page_size,
-                known_count: found.known_count,
-            })
+                page: Some(page.get()),
+                page_size: Some(size.get()),
+                known_count: Some(found.known_count),
+                next: None,
+            }
         }
         ListQuery::Scroll(after, size) => {
             let found = api.scroll(article, after.as_ref().map(|place| place.0.as_str()), size).await?;
-            let next = found.next.map(|cursor| cursor.to_string());
-            CommentList::Scroll(CommentScroll { items: bodies(found.items), next })
+            let next = Some(NextStep(found.next.map(|cursor| cursor.to_string())));
+            CommentList { items: bodies(found.items), page: None, page_size: None, known_count: None, next }
         }
     };
-    reply::json(StatusCode::OK, &list)
+    reply::read(&reader, Audience::Everybody, &list, body::bytes_hint(&list.items)).await
 }
 
 fn bodies(comments: Vec<Comment>) -> Vec<CommentBody> {

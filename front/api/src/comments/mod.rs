@@ -5,19 +5,19 @@ mod by_writer;
 mod list;
 
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::response::Response;
 use madang_board::{ArticleId, CommentId, Reason};
 
 use self::body::{CommentBody, DraftBody};
 pub(crate) use self::by_writer::{__path_by_writer, by_writer};
 pub(crate) use self::list::{__path_comments, comments};
+use crate::ApiError;
 use crate::articles::body::Deletion;
-use crate::boards::Count;
-use crate::extract::{IdempotencyKey, IfNoneMatch, Json, OptionalJson, PathId, Signed};
-use crate::openapi::{Conflict, IdText};
+use crate::boards::ItemCount;
+use crate::extract::{IdempotencyKey, IfMatch, Json, OptionalJson, PathId, Reader, Signed};
+use crate::openapi::{Changed, Conflict, IdText};
+use crate::reply::{self, Audience};
 use crate::state::{CommentCalls, Shared};
-use crate::{ApiError, reply};
 
 /// Comment on an article, or reply to one of its comments.
 #[utoipa::path(
@@ -48,7 +48,7 @@ pub(crate) async fn create(
         key.idempotency(&session.actor, || format!("POST /api/v1/articles/{article}/comments"), &body.bytes);
     let comment = api.create(&session.actor, article, body.value.into(), idempotency).await?;
     let comment = CommentBody::from(comment);
-    reply::created(&format!("/api/v1/comments/{}", comment.comment_id), Some(comment.tag().to_owned()), &comment)
+    reply::created(&format!("/api/v1/comments/{}", comment.comment_id), Some(comment.tag()), &comment)
 }
 
 /// How many comments an article has, deleted ones left out.
@@ -56,15 +56,16 @@ pub(crate) async fn create(
     get, path = "/api/v1/articles/{article_id}/comments/count", operation_id = "count_comments", tag = "comments",
     params(("article_id" = IdText, Path, description = "The article")),
     responses(
-        (status = 200, description = "The count", body = Count),
+        (status = 200, description = "The count", body = ItemCount),
     ),
 )]
 pub(crate) async fn count(
     State(api): State<Shared<CommentCalls>>,
     PathId(article): PathId<ArticleId>,
+    reader: Reader,
 ) -> Result<Response, ApiError> {
     let count = api.count(article).await?.comment_count;
-    reply::json(StatusCode::OK, &Count { count })
+    reply::read(&reader, Audience::Everybody, &ItemCount { count }, 0).await
 }
 
 /// One comment, or the place of a deleted one that has replies.
@@ -82,27 +83,38 @@ pub(crate) async fn count(
 pub(crate) async fn comment(
     State(api): State<Shared<CommentCalls>>,
     PathId(comment): PathId<CommentId>,
-    seen: IfNoneMatch,
+    reader: Reader,
 ) -> Result<Response, ApiError> {
     let comment = CommentBody::from(api.get(comment).await?);
-    reply::tagged(&seen, comment.tag(), &comment, comment.text_bytes())
+    reply::tagged(&reader, Audience::Everybody, &comment.tag(), &comment, comment.text_bytes()).await
 }
 
 /// Delete a comment (its author, or a moderator). One with replies keeps its place, without text and writer.
 #[utoipa::path(
     delete, path = "/api/v1/comments/{comment_id}", operation_id = "delete_comment", tag = "comments", request_body = Option<Deletion>,
     security(("bearer" = []), ("cookie" = [])),
-    params(("comment_id" = IdText, Path, description = "The comment")),
+    params(
+        ("comment_id" = IdText, Path, description = "The comment"),
+        ("If-Match" = Option<String>, Header,
+            pattern = r#"^(?:\*|(?:W/)?"[!#-+\--~]*"(?: ?, ?(?:W/)?"[!#-+\--~]*"){0,15})$"#,
+            description = "The ETag of the comment that is to be deleted: refused with 412 if it is not that any more"),
+    ),
     responses(
         (status = 204, description = "Gone"),
+        (status = 412, response = Changed),
     ),
 )]
 pub(crate) async fn delete(
     State(api): State<Shared<CommentCalls>>,
     PathId(comment): PathId<CommentId>,
     Signed(session): Signed,
+    versions: IfMatch,
     OptionalJson(deletion): OptionalJson<Deletion>,
 ) -> Result<Response, ApiError> {
+    // What is not deleted yet has the one version there is, also in the transaction that deletes it.
+    if versions != IfMatch::Any && !versions.admits(CommentBody::from(api.get(comment).await?).version()) {
+        return Err(ApiError::Changed);
+    }
     let reason = deletion.and_then(|deletion| deletion.reason);
     api.delete(&session.actor, comment, Reason::optional(reason.as_deref())?).await?;
     Ok(reply::no_content())

@@ -4,9 +4,9 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri, header};
 use madang_board::ArticleId;
 use proptest::prelude::*;
 
-use super::condition::{IfMatch, IfNoneMatch};
+use super::condition::IfMatch;
 use super::list_query::{CommentCursorText, ListQuery};
-use super::{json, session};
+use super::{Reader, json, session};
 use madang_server::{TrustedProxies, is_same_origin, session_token};
 
 #[derive(Debug, serde::Deserialize, serde::Serialize, PartialEq)]
@@ -43,13 +43,12 @@ proptest! {
 
     #[test]
     fn any_condition_is_read_or_a_client_error(values in any_values()) {
-        if let Err(error) = IfMatch::parse(&headers(&header::IF_MATCH, &values), &header::IF_MATCH) {
+        if let Err(error) = IfMatch::parse(&headers(&header::IF_MATCH, &values)) {
             prop_assert_eq!(error.status(), 400);
         }
         let seen = headers(&header::IF_NONE_MATCH, &values);
-        let seen = IfNoneMatch(seen.get(header::IF_NONE_MATCH).cloned());
-        let matches = seen.matches("\"1.0.0.0\"");
-        let names_it = values.iter().any(|value| value.trim_ascii() == b"*" || value.windows(9).any(|w| w == b"\"1.0.0.0\""));
+        let matches = Reader::of(&seen).has("\"1.0.0.0\"").is_some();
+        let names_it = values.iter().any(|value| value.trim_ascii() == b"*" || value.windows(8).any(|w| w == b"\"1.0.0.0"));
         prop_assert!(!matches || names_it);
     }
 

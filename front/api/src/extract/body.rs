@@ -47,7 +47,7 @@ fn announced(headers: &HeaderMap) -> Option<u64> {
 
 async fn next(body: &mut Body) -> Result<Option<Bytes>, ApiError> {
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|_| ApiError::Malformed("the body ended before it was complete".into()))?;
+        let frame = frame.map_err(|_| ApiError::Malformed("The body ended before it was complete.".into()))?;
         if let Ok(data) = frame.into_data() {
             return Ok(Some(data));
         }

@@ -1,45 +1,22 @@
-//! Conditional requests: `If-None-Match` spares an answer already seen, `If-Match` spares an edit made by another.
+//! Conditional changes: `If-Match` spares what another has changed meanwhile.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::http::{HeaderMap, header};
+use madang_server::gzip;
 
 use crate::ApiError;
 
 /// More tags than anyone has versions in mind.
 const TAGS_MAX: usize = 16;
 
-/// The answers the caller has already.
-pub(crate) struct IfNoneMatch(pub(super) Option<HeaderValue>);
-
-impl<S: Send + Sync> FromRequestParts<S> for IfNoneMatch {
-    type Rejection = std::convert::Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Self::Rejection> {
-        Ok(Self(parts.headers.get(header::IF_NONE_MATCH).cloned()))
-    }
-}
-
-impl IfNoneMatch {
-    /// Whether the caller has this one. The comparison is weak, as for any cache; what cannot be read matches nothing.
-    pub(crate) fn matches(&self, tag: &str) -> bool {
-        let Some(list) = self.0.as_ref().and_then(|value| value.to_str().ok()) else {
-            return false;
-        };
-        list.trim() == "*"
-            || list.split(',').any(|seen| {
-                let seen = seen.trim();
-                seen.strip_prefix("W/").unwrap_or(seen) == tag
-            })
-    }
-}
-
-/// The version an edit was made from.
+/// The version that an edit or a deletion was decided on.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum IfMatch {
     /// Whatever it is now: no header, or `*`.
     Any,
-    /// One of these; none of them when the tags given are not ours or weak.
+    /// One of these; none of them when the tags given are not ours or weak, or when only what is not there yet may be
+    /// changed (`If-None-Match: *`).
     Versions(Vec<u64>),
 }
 
@@ -47,15 +24,30 @@ impl<S: Send + Sync> FromRequestParts<S> for IfMatch {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, ApiError> {
-        Self::parse(&parts.headers, &header::IF_MATCH)
+        Self::parse(&parts.headers)
     }
 }
 
 impl IfMatch {
-    pub(super) fn parse(headers: &HeaderMap, name: &HeaderName) -> Result<Self, ApiError> {
-        let unreadable = || ApiError::Malformed("If-Match is * or a list of ETags in quotes".into());
+    /// Whether what has this version may be changed.
+    pub(crate) fn admits(&self, version: u64) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Versions(versions) => versions.contains(&version),
+        }
+    }
+
+    pub(super) fn parse(headers: &HeaderMap) -> Result<Self, ApiError> {
+        let given = Self::given(headers)?;
+        let is_for_new = headers.get(header::IF_NONE_MATCH).is_some_and(|value| value.as_bytes().trim_ascii() == b"*");
+        Ok(if is_for_new { Self::Versions(Vec::new()) } else { given })
+    }
+
+    fn given(headers: &HeaderMap) -> Result<Self, ApiError> {
+        let name = header::IF_MATCH;
+        let unreadable = || ApiError::Malformed("If-Match must be * or a list of ETags in double quotes.".into());
         let mut tags = Vec::new();
-        for value in headers.get_all(name) {
+        for value in headers.get_all(&name) {
             let text = value.to_str().map_err(|_| unreadable())?;
             if text.trim() == "*" {
                 return Ok(Self::Any);
@@ -77,14 +69,16 @@ fn is_tag(text: &str) -> bool {
     opaque.len() >= 2 && opaque.starts_with('"') && opaque.ends_with('"') && !opaque[1..opaque.len() - 1].contains('"')
 }
 
-/// The version in a tag of ours, `"<version>.<counts>"`. The counts do not matter to an edit: a like in between is no
-/// conflict. A weak tag vouches for no exact version, so it matches none.
+/// The version in a tag of ours, `"<version>.<counts>"`, whether the answer that had it was compressed or not. The counts do
+/// not matter here: a like in between is no conflict. A weak tag vouches for no exact version, so it matches none.
 fn version_of(tag: &str) -> Option<u64> {
-    tag.strip_prefix('"')?.strip_suffix('"')?.split('.').next()?.parse().ok()
+    gzip::uncompressed_tag(tag).strip_prefix('"')?.split('.').next()?.parse().ok()
 }
 
 #[cfg(test)]
 mod tests {
+    use axum::http::HeaderValue;
+
     use super::*;
 
     fn if_match(values: &[&str]) -> Result<IfMatch, u16> {
@@ -92,7 +86,7 @@ mod tests {
         for value in values {
             headers.append(header::IF_MATCH, HeaderValue::from_str(value).unwrap());
         }
-        IfMatch::parse(&headers, &header::IF_MATCH).map_err(|error| error.status().as_u16())
+        IfMatch::parse(&headers).map_err(|error| error.status().as_u16())
     }
 
     #[test]
@@ -100,6 +94,8 @@ mod tests {
         assert_eq!(if_match(&[]), Ok(IfMatch::Any));
         assert_eq!(if_match(&["*"]), Ok(IfMatch::Any));
         assert_eq!(if_match(&["\"3.0.1.2\""]), Ok(IfMatch::Versions(vec![3])));
+        assert_eq!(if_match(&["\"3.0.1.2-gzip\""]), Ok(IfMatch::Versions(vec![3])));
+        assert_eq!(if_match(&["\"1-gzip\""]), Ok(IfMatch::Versions(vec![1])));
         assert_eq!(if_match(&["\"3.0.0.0\", \"4.0.0.0\""]), Ok(IfMatch::Versions(vec![3, 4])));
         assert_eq!(if_match(&["\"3.0.0.0\"", "\"4.0.0.0\""]), Ok(IfMatch::Versions(vec![3, 4])));
     }
@@ -118,12 +114,12 @@ mod tests {
     }
 
     #[test]
-    fn a_cache_compares_weakly() {
-        let seen = |value: &'static str| IfNoneMatch(Some(HeaderValue::from_static(value)));
-        assert!(seen("\"1.0.0.0\"").matches("\"1.0.0.0\""));
-        assert!(seen("\"0\", W/\"1.0.0.0\"").matches("\"1.0.0.0\""));
-        assert!(seen("*").matches("\"1.0.0.0\""));
-        assert!(!seen("\"2.0.0.0\"").matches("\"1.0.0.0\""));
-        assert!(!IfNoneMatch(None).matches("\"1.0.0.0\""));
+    fn what_may_only_be_made_anew_is_not_changed() {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::IF_NONE_MATCH, HeaderValue::from_static("*"));
+        assert_eq!(IfMatch::parse(&headers).unwrap(), IfMatch::Versions(vec![]));
+        headers.insert(header::IF_MATCH, HeaderValue::from_static("\"3\""));
+        let both = IfMatch::parse(&headers).unwrap();
+        assert!(!both.admits(3) && IfMatch::Any.admits(3) && IfMatch::Versions(vec![2, 3]).admits(3));
     }
 }

@@ -39,6 +39,6 @@ impl SignInFrom {
             let guesser = device.map_or(Guesser::Stranger(self.address), |device| Guesser::Device(device.number()));
             limiter.admit_password_check(&name_key(name), guesser).await?;
         }
-        Ok(Client { device, agent: self.agent })
+        Ok(Client { address: Some(self.address), device, agent: self.agent })
     }
 }

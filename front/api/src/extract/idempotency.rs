@@ -22,9 +22,9 @@ impl<S: Send + Sync> FromRequestParts<S> for IdempotencyKey {
             return Ok(Self(None));
         };
         if values.next().is_some() {
-            return Err(ApiError::Malformed("Idempotency-Key is given twice".into()));
+            return Err(ApiError::Malformed("Idempotency-Key is given more than once.".into()));
         }
-        let key = value.to_str().map_err(|_| ApiError::Malformed("Idempotency-Key is not ASCII".into()))?;
+        let key = value.to_str().map_err(|_| ApiError::Malformed("Idempotency-Key must be ASCII.".into()))?;
         if !(1..=KEY_CHARS_MAX).contains(&key.len()) || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(ApiError::invalid("Idempotency-Key", "must have 1 to 64 visible characters and no spaces"));
         }

@@ -62,7 +62,7 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
-    let text = std::str::from_utf8(bytes).map_err(|_| ApiError::Malformed("the body is not UTF-8".into()))?;
+    let text = std::str::from_utf8(bytes).map_err(|_| ApiError::Malformed("The body is not UTF-8.".into()))?;
     // serde takes an array for a struct, field after field; the contract does not.
     if !text.trim_ascii_start().starts_with('{') {
         well_formed(text)?;
@@ -80,7 +80,9 @@ fn diagnose<T: DeserializeOwned>(text: &str) -> ApiError {
     let deserializer = &mut serde_json::Deserializer::from_str(text);
     let Err(error) = serde_path_to_error::deserialize::<_, T>(deserializer) else {
         // The object fits: what follows it does not.
-        return well_formed(text).err().unwrap_or(ApiError::Malformed("the body is not one JSON object".into()));
+        return well_formed(text)
+            .err()
+            .unwrap_or(ApiError::Malformed("The body must be one JSON object, with nothing after it.".into()));
     };
     if !error.inner().is_data() {
         return malformed(error.inner());
@@ -91,17 +93,31 @@ fn diagnose<T: DeserializeOwned>(text: &str) -> ApiError {
     let path = error.path().to_string();
     let message = without_position(&error.inner().to_string());
     if message.starts_with("duplicate field") {
-        return ApiError::Malformed(message.into());
+        return ApiError::Malformed(format!("The body has a {message}.").into());
     }
     if let Some(field) = message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`')) {
         return ApiError::Invalid(vec![FieldProblem::new(field.to_owned(), "is missing")]);
     }
-    ApiError::Invalid(vec![FieldProblem::new(path, message)])
+    ApiError::Invalid(vec![FieldProblem::new(path, requirement(&message))])
+}
+
+/// What a field must be, of what the parser says of it: a client need not know by which type it is read.
+fn requirement(message: &str) -> String {
+    let Some((_, expected)) = message.split_once(", expected ") else { return message.to_owned() };
+    let is_number = expected.strip_prefix(['u', 'i']).is_some_and(|bits| bits.parse::<u8>().is_ok() || bits == "size");
+    match expected {
+        _ if is_number => "must be a whole number".to_owned(),
+        "a boolean" => "must be true or false".to_owned(),
+        "a sequence" => "must be an array".to_owned(),
+        "a map" => "must be an object".to_owned(),
+        expected if expected.starts_with("struct ") => "must be an object".to_owned(),
+        expected => format!("must be {expected}"),
+    }
 }
 
 fn malformed(error: &serde_json::Error) -> ApiError {
     let message: String = error.to_string().chars().take(MESSAGE_CHARS_MAX).collect();
-    ApiError::Malformed(format!("the body is not JSON: {message}").into())
+    ApiError::Malformed(format!("The body is not JSON: {message}.").into())
 }
 
 fn without_position(message: &str) -> String {
@@ -143,6 +159,38 @@ mod tests {
         for body in bodies {
             let error = refusal(body);
             assert!(matches!(error, ApiError::Malformed(_)), "{}: {error:?}", String::from_utf8_lossy(body));
+        }
+    }
+
+    #[test]
+    fn a_field_is_told_what_it_must_be_and_not_how_it_is_read() {
+        #[derive(Debug, serde::Deserialize)]
+        #[serde(rename_all = "lowercase")]
+        enum Kind {
+            Two,
+            Tree,
+        }
+        #[derive(Debug, serde::Deserialize)]
+        #[expect(dead_code, reason = "only whether it parses matters here")]
+        struct Any {
+            text: Option<String>,
+            number: Option<u32>,
+            list: Option<Vec<String>>,
+            switch: Option<bool>,
+            kind: Option<Kind>,
+            id: Option<madang_board::ArticleId>,
+        }
+        for (body, message) in [
+            (r#"{"text":5}"#, "text must be a string."),
+            (r#"{"number":-1}"#, "number must be a whole number."),
+            (r#"{"number":"x"}"#, "number must be a whole number."),
+            (r#"{"list":"x"}"#, "list must be an array."),
+            (r#"{"switch":0}"#, "switch must be true or false."),
+            (r#"{"kind":"flat"}"#, "kind must be `two` or `tree`."),
+            (r#"{"id":"x"}"#, "id must be a decimal number from 1 to 9223372036854775807."),
+            ("[]", "the body must be a JSON object."),
+        ] {
+            assert_eq!(parse::<Any>(body.as_bytes()).unwrap_err().to_string(), message, "{body}");
         }
     }
 

@@ -26,7 +26,7 @@ macro_rules! newest_first {
     ($($id:ident),*) => {$(
         impl Cursor for $id {
             const NAME: &'static str = "before";
-            const REFUSAL: &'static str = "before is not an id";
+            const REFUSAL: &'static str = "before must be an id.";
 
             fn read(text: &str) -> Option<Self> {
                 text.parse().ok()
@@ -55,7 +55,7 @@ impl<S: Send + Sync> FromRequestParts<S> for ReportQuery {
         let open = match pairs.one("open")? {
             None | Some("true") => true,
             Some("false") => false,
-            Some(_) => return Err(ApiError::Malformed("open is true or false".into())),
+            Some(_) => return Err(ApiError::Malformed("open must be true or false.".into())),
         };
         let ScrollQuery(before, size) = ScrollQuery::of(&pairs)?;
         Ok(Self { open, board: board(&pairs)?, before, size })
@@ -81,13 +81,13 @@ impl<S: Send + Sync> FromRequestParts<S> for ActQuery {
 }
 
 fn board(pairs: &Pairs) -> Result<Option<BoardId>, ApiError> {
-    let not_one = |_| ApiError::Malformed("board_id is not an id".into());
+    let not_one = |_| ApiError::Malformed("board_id must be an id.".into());
     pairs.one("board_id")?.map(|text| text.parse().map_err(not_one)).transpose()
 }
 
 impl Cursor for MemberId {
     const NAME: &'static str = "after";
-    const REFUSAL: &'static str = "after is not an id";
+    const REFUSAL: &'static str = "after must be an id.";
 
     fn read(text: &str) -> Option<Self> {
         text.parse().ok()
@@ -100,7 +100,7 @@ pub(crate) struct CommentCursorText(pub(crate) String);
 
 impl Cursor for CommentCursorText {
     const NAME: &'static str = "after";
-    const REFUSAL: &'static str = "after is not a cursor of this list";
+    const REFUSAL: &'static str = "after is not a cursor of this list: use the value of `next` from the answer before.";
 
     fn read(text: &str) -> Option<Self> {
         Some(Self(text.to_owned()))
@@ -134,8 +134,9 @@ impl<C: Cursor> ListQuery<C> {
         }
         if page.is_some() || page_size.is_some() {
             let name = C::NAME;
-            let detail =
-                format!("page and page_size belong to one kind of list, {name} and limit to another: choose one");
+            let detail = format!(
+                "Use page and page_size, or {name} and limit, but not both: these are two ways to read a list."
+            );
             return Err(ApiError::Malformed(detail.into()));
         }
         let ScrollQuery(cursor, size) = ScrollQuery::of(&pairs)?;
@@ -167,17 +168,17 @@ struct Pairs(Vec<(String, String)>);
 impl Pairs {
     fn of(uri: &Uri) -> Result<Self, ApiError> {
         if uri.query().is_some_and(|query| query.bytes().filter(|byte| *byte == b'&').count() >= PAIRS_MAX) {
-            return Err(ApiError::Malformed("the query has too many parts".into()));
+            return Err(ApiError::Malformed("The query has too many parameters.".into()));
         }
-        let Query(pairs) =
-            Query::try_from_uri(uri).map_err(|_| ApiError::Malformed("the query cannot be read".into()))?;
+        let Query(pairs) = Query::try_from_uri(uri)
+            .map_err(|_| ApiError::Malformed("The query cannot be read. Check how it is encoded.".into()))?;
         Ok(Self(pairs))
     }
 
     fn one(&self, name: &'static str) -> Result<Option<&str>, ApiError> {
         let mut values = self.0.iter().filter(|(key, _)| key == name).map(|(_, value)| value.as_str());
         match (values.next(), values.next()) {
-            (_, Some(_)) => Err(ApiError::Malformed(format!("{name} is given twice").into())),
+            (_, Some(_)) => Err(ApiError::Malformed(format!("{name} is given more than once.").into())),
             (value, None) => Ok(value),
         }
     }
@@ -191,7 +192,7 @@ fn size(name: &'static str, text: Option<&str>) -> Result<PageSize, ApiError> {
 fn integer(name: &'static str, text: &str) -> Result<i64, ApiError> {
     let (negative, digits) = text.strip_prefix('-').map_or((false, text), |digits| (true, digits));
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(ApiError::Malformed(format!("{name} is not a whole number").into()));
+        return Err(ApiError::Malformed(format!("{name} must be a whole number.").into()));
     }
     Ok(text.parse().unwrap_or(if negative { i64::MIN } else { i64::MAX }))
 }

@@ -11,15 +11,17 @@ mod idempotency;
 mod json;
 mod list_query;
 mod path_id;
+mod reader;
 mod session;
 mod viewer;
 
 pub(crate) use client_address::ClientAddress;
-pub(crate) use condition::{IfMatch, IfNoneMatch};
+pub(crate) use condition::IfMatch;
 pub(crate) use guesser::SignInFrom;
 pub(crate) use idempotency::IdempotencyKey;
 pub(crate) use json::{Json, OptionalJson};
 pub(crate) use list_query::{ActQuery, CommentCursorText, ListQuery, ReportQuery, ScrollQuery};
 pub(crate) use path_id::{ModeratorPath, PathId};
+pub(crate) use reader::{Form, Reader};
 pub(crate) use session::{Signed, Visitor};
 pub(crate) use viewer::ViewedBy;

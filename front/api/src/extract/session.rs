@@ -17,7 +17,8 @@ impl<T: Send + Sync> FromRequestParts<Shared<T>> for Signed {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, api: &Shared<T>) -> Result<Self, ApiError> {
-        let session = session(parts, api)?.ok_or(ApiError::NotSignedIn("sign in first: POST /api/v1/sessions"))?;
+        let session =
+            session(parts, api)?.ok_or(ApiError::NotSignedIn("Sign in first, with POST /api/v1/sessions."))?;
         if let Some(limiter) = &api.policy.limiter
             && !parts.method.is_safe()
         {
@@ -44,7 +45,7 @@ pub(super) fn session<T>(parts: &Parts, api: &Shared<T>) -> Result<Option<Sessio
     // A request that names a token means that token: a bad one does not fall back to the cookie.
     if let Some(value) = parts.headers.get(header::AUTHORIZATION) {
         let token = value.to_str().ok().and_then(bearer);
-        let token = token.ok_or(ApiError::NotSignedIn("the Authorization header must be: Bearer <token>"))?;
+        let token = token.ok_or(ApiError::NotSignedIn("The Authorization header must be: Bearer <token>."))?;
         return Ok(Some(api.sessions.authenticate(token)?));
     }
     let Some(token) = session_token(&parts.headers) else {
@@ -52,7 +53,9 @@ pub(super) fn session<T>(parts: &Parts, api: &Shared<T>) -> Result<Option<Sessio
     };
     let session = api.sessions.authenticate(token)?;
     if !parts.method.is_safe() && !is_same_origin(&parts.headers) {
-        return Err(ApiError::Forbidden("a request with the session cookie must come from this site's own pages"));
+        return Err(ApiError::Forbidden(
+            "A request that changes something with the session cookie must come from a page of this site.".into(),
+        ));
     }
     Ok(Some(session))
 }

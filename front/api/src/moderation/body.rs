@@ -1,16 +1,23 @@
 //! Reports and acts as they travel.
 
+use std::borrow::Cow;
+
 use madang_board::{Act, ActId, ActKind, ArticleId, BoardId, MemberId, Report, ReportId, Reported};
 use madang_kernel::Timestamp;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use serde_json::json;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
-use crate::openapi::IdText;
+use crate::openapi::{IdText, TimeText};
 
 /// Why something is reported.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct NewReport {
+    /// Why, for the moderators.
     #[schema(
+        example = "This is advertising",
         min_length = 1,
         max_length = 500,
         pattern = r"^[^\u0000]*[^\s\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0][^\u0000]*$"
@@ -21,13 +28,15 @@ pub(crate) struct NewReport {
 /// What a moderator says about a report.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct Settlement {
-    #[schema(max_length = 500, pattern = r"^[^\u0000]*$")]
+    /// For whoever reads the report later.
+    #[schema(example = "The writer was told", max_length = 500, pattern = r"^[^\u0000]*$")]
     #[serde(default)]
     pub(crate) note: Option<String>,
 }
 
-/// What is reported.
+/// Whether an article or a comment is reported.
 #[derive(Serialize, ToSchema)]
+#[schema(as = ReportSubjectKind)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ReportedKind {
     Article,
@@ -51,9 +60,12 @@ pub(crate) struct ReportBody {
     #[schema(value_type = IdText)]
     reporter_id: MemberId,
     /// The name they had then.
+    #[schema(example = "hana")]
     reporter_name: String,
+    /// Why, in their words.
+    #[schema(example = "This is advertising")]
     reason: String,
-    #[schema(value_type = String, format = DateTime)]
+    #[schema(value_type = TimeText)]
     reported_at: Timestamp,
     /// Null while it is open.
     #[schema(required = true)]
@@ -62,12 +74,14 @@ pub(crate) struct ReportBody {
 
 /// How a report was settled.
 #[derive(Serialize, ToSchema)]
-#[schema(as = Resolution)]
+#[schema(as = ReportResolution)]
 pub(crate) struct ResolutionBody {
     #[schema(value_type = IdText)]
     moderator_id: MemberId,
+    /// What the moderator says about it; may be empty.
+    #[schema(example = "The writer was told")]
     note: String,
-    #[schema(value_type = String, format = DateTime)]
+    #[schema(value_type = TimeText)]
     resolved_at: Timestamp,
 }
 
@@ -100,10 +114,28 @@ impl From<Report> for ReportBody {
 /// One step of the reports.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ReportList {
+    /// Newest first.
     pub(crate) items: Vec<ReportBody>,
     /// Goes into `before` of the next step; null at the end.
     #[schema(value_type = Option<IdText>, required = true)]
     pub(crate) next: Option<ReportId>,
+}
+
+/// What a moderator did; later versions may know more kinds.
+pub(crate) struct ActKindName;
+
+impl PartialSchema for ActKindName {
+    fn schema() -> RefOr<Schema> {
+        let kinds = ActKind::ALL.iter().map(|kind| kind.name());
+        let text = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(kinds));
+        text.description(Some("What a moderator did")).examples([json!(ActKind::ArticleDeleted.name())]).into()
+    }
+}
+
+impl ToSchema for ActKindName {
+    fn name() -> Cow<'static, str> {
+        "ModerationActKind".into()
+    }
 }
 
 /// One act of a moderator.
@@ -112,22 +144,26 @@ pub(crate) struct ReportList {
 pub(crate) struct ActBody {
     #[schema(value_type = IdText)]
     act_id: ActId,
-    /// What was done.
-    #[schema(value_type = String, example = "article_deleted")]
+    #[schema(value_type = ActKindName)]
     kind: ActKind,
     #[schema(value_type = IdText)]
     moderator_id: MemberId,
     /// The name they had then.
+    #[schema(example = "ara")]
     moderator_name: String,
     /// The article, comment, member or report it was done to.
     #[schema(value_type = IdText)]
     subject_id: String,
+    /// The board it concerns; null for an act that concerns none.
     #[schema(value_type = Option<IdText>, required = true)]
     board_id: Option<BoardId>,
     /// What was decided, where the kind leaves it open: the role, or until when.
+    #[schema(example = "moderator")]
     detail: String,
+    /// Why, in the moderator's words; may be empty.
+    #[schema(example = "Advertising")]
     reason: String,
-    #[schema(value_type = String, format = DateTime)]
+    #[schema(value_type = TimeText)]
     acted_at: Timestamp,
 }
 
@@ -141,7 +177,9 @@ impl From<Act> for ActBody {
 
 /// One step of the log.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Log {
+#[schema(as = ModerationLog)]
+pub(crate) struct LogBody {
+    /// Newest first.
     pub(crate) items: Vec<ActBody>,
     /// Goes into `before` of the next step; null at the end.
     #[schema(value_type = Option<IdText>, required = true)]

@@ -6,11 +6,11 @@ use madang_comment::{
     Comment, CommentCount, CommentCursor, CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome,
 };
 use madang_hot_article::{
-    Day, Forgotten, HotApplied, HotChange, HotItem, HotList, HotStore, Offsets, Progress, RankingSlice,
+    Day, Forgotten, HotApplied, HotChange, HotItem, HotList, HotStore, Offsets, Progress, RankingSlice, Replacement,
 };
-use madang_kernel::{Page, PageNumber, PageSize, Scroll, StoreError, Timestamp};
+use madang_kernel::{EventId, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp};
 use madang_like::{CleanedUp, Like, LikeCount, LikeOutcome, LikeState, LikeStore, Liker, Unlike};
-use madang_view::{StoredViews, ViewStore, WriteBack, WrittenBack};
+use madang_view::{StoredViews, ViewCount, ViewStore, WriteBack, WrittenBack};
 
 use super::failing_site::Store;
 
@@ -66,6 +66,12 @@ impl CommentStore for Store {
     async fn counted_articles(&self, _: Option<ArticleId>, _: PageSize) -> Result<Vec<ArticleId>, StoreError> {
         self.fail()
     }
+    async fn gone_articles(&self, _: Option<ArticleId>, _: PageSize) -> Result<Vec<ArticleId>, StoreError> {
+        self.fail()
+    }
+    async fn restore_article(&self, _: ArticleId) -> Result<(), StoreError> {
+        self.fail()
+    }
 }
 
 #[async_trait]
@@ -99,6 +105,12 @@ impl LikeStore for Store {
     async fn counted_articles(&self, _: Option<ArticleId>, _: PageSize) -> Result<Vec<ArticleId>, StoreError> {
         self.fail()
     }
+    async fn gone_articles(&self, _: Option<ArticleId>, _: PageSize) -> Result<Vec<ArticleId>, StoreError> {
+        self.fail()
+    }
+    async fn restore_article(&self, _: ArticleId, _: EventId) -> Result<(), StoreError> {
+        self.fail()
+    }
 }
 
 #[async_trait]
@@ -109,6 +121,9 @@ impl ViewStore for Store {
     async fn find_many(&self, _: Vec<ArticleId>) -> Result<Vec<StoredViews>, StoreError> {
         self.fail()
     }
+    async fn counts(&self, _: Vec<ArticleId>) -> Result<Vec<Option<ViewCount>>, StoreError> {
+        self.fail()
+    }
     async fn write_back(&self, _: Vec<WriteBack>) -> Result<Vec<WrittenBack>, StoreError> {
         self.fail()
     }
@@ -116,6 +131,12 @@ impl ViewStore for Store {
         self.fail()
     }
     async fn counted_after(&self, _: Option<ArticleId>, _: usize) -> Result<Vec<ArticleId>, StoreError> {
+        self.fail()
+    }
+    async fn gone_after(&self, _: Option<ArticleId>, _: usize) -> Result<Vec<ArticleId>, StoreError> {
+        self.fail()
+    }
+    async fn restore_article(&self, _: ArticleId) -> Result<(), StoreError> {
         self.fail()
     }
 }
@@ -135,6 +156,9 @@ impl HotStore for Store {
         self.fail()
     }
     async fn is_final(&self, _: Day) -> Result<bool, StoreError> {
+        self.fail()
+    }
+    async fn replace(&self, _: Day, _: Vec<Replacement>) -> Result<Vec<ArticleId>, StoreError> {
         self.fail()
     }
     async fn forget_before(&self, _: Day, _: usize) -> Result<Forgotten, StoreError> {

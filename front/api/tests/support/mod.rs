@@ -7,6 +7,8 @@ mod failing_parts;
 pub(crate) mod failing_site;
 mod read_side;
 
+use std::io::Read as _;
+
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};
@@ -19,8 +21,10 @@ pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     /// The headers.
     pub(crate) headers: HeaderMap,
-    /// The body as text.
+    /// The body as text, whether it was sent compressed or not.
     pub(crate) text: String,
+    /// How many bytes of body were sent.
+    pub(crate) sent_bytes: usize,
 }
 
 impl Answer {
@@ -57,6 +61,11 @@ impl Answer {
         for field in ["type", "title", "detail"] {
             assert!(problem[field].as_str().is_some_and(|text| !text.is_empty()), "{field}: {}", self.text);
         }
+        assert!(
+            problem["detail"].as_str().is_some_and(|detail| detail.ends_with('.')),
+            "a whole sentence: {}",
+            self.text
+        );
         assert!(!self.text.contains("secret"), "internals leaked: {}", self.text);
         self
     }
@@ -71,6 +80,12 @@ pub(crate) async fn send(site: &Router, line: &str, headers: &[(&str, &str)], bo
     }
     let response = site.clone().oneshot(request.body(body.into()).unwrap()).await.unwrap();
     let (parts, body) = response.into_parts();
-    let text = String::from_utf8(body.collect().await.unwrap().to_bytes().to_vec()).unwrap();
-    Answer { status: parts.status, headers: parts.headers, text }
+    let sent = body.collect().await.unwrap().to_bytes();
+    let mut text = String::new();
+    if parts.headers.get("content-encoding").is_some_and(|coding| coding == "gzip") {
+        flate2::read::GzDecoder::new(&sent[..]).read_to_string(&mut text).unwrap();
+    } else {
+        text.push_str(std::str::from_utf8(&sent).unwrap());
+    }
+    Answer { status: parts.status, headers: parts.headers, text, sent_bytes: sent.len() }
 }

@@ -10,7 +10,7 @@ mod timed_body;
 
 use std::any::Any;
 use std::convert::Infallible;
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -28,7 +28,7 @@ use self::permit::Permit;
 pub(crate) use self::scheduling_delay::DelayShedder;
 use self::timed_body::{BodyOutcome, GivenUp, Load, TimedBody};
 use crate::rate_limits::Decision;
-use crate::refusal_pages::{RefusalPages, reject};
+use crate::refusal_pages::{RefusalPages, head_for_page, is_call, reject, vary_by_accept};
 use crate::security_headers::secure;
 use crate::{Rejection, RequestMetrics, RequestPolicy};
 
@@ -63,7 +63,8 @@ impl Admission {
         metrics: Arc<RequestMetrics>,
         pages: Option<Arc<dyn RefusalPages>>,
     ) -> Self {
-        let overloaded = OverloadResponses::new("too many requests are in flight: try again shortly", false);
+        let overloaded =
+            OverloadResponses::new("Too many requests are being processed at the moment. Try again shortly.", false);
         Self(Arc::new(State { policy, load: Arc::default(), metrics, overloaded, pages }))
     }
 }
@@ -119,8 +120,9 @@ where
             return Box::pin(std::future::ready(Ok(response)));
         };
         let version = request.version();
+        let head = head_for_page(state.pages.as_deref(), &request);
         let (request, body) = timed(&state, request);
-        let admitted = Admitted { state, permit, method, version, matched, body, started };
+        let admitted = Admitted { state, permit, method, version, matched, head, body, started };
         let Some((limiter, question)) = question else {
             let work = AssertUnwindSafe(self.inner.call(request)).catch_unwind();
             return Box::pin(admitted.respond(work));
@@ -144,6 +146,8 @@ struct Admitted {
     method: Method,
     version: Version,
     matched: Option<MatchedPath>,
+    /// Kept where a person waits for a page.
+    head: Option<Request>,
     body: Option<BodyOutcome>,
     started: Instant,
 }
@@ -151,7 +155,7 @@ struct Admitted {
 impl Admitted {
     /// Waits for the work, as long as it may take, and makes a response of whatever becomes of it.
     async fn respond(
-        self,
+        mut self,
         work: impl Future<Output = Result<Result<Response, Infallible>, Box<dyn Any + Send>>> + Send,
     ) -> Result<Response, Infallible> {
         let mut work = pin!(work);
@@ -162,20 +166,49 @@ impl Admitted {
         };
         let given_up = self.body.as_ref().and_then(BodyOutcome::given_up);
         let response = match outcome {
-            _ if given_up.is_some() => no_body(given_up, self.version),
+            _ if given_up.is_some() => self.no_body(given_up),
             Ok(Ok(Ok(response))) => response,
             Ok(Ok(Err(never))) => match never {},
             Ok(Err(_panic)) => {
                 let route = self.matched.as_ref().map_or("an unknown route", MatchedPath::as_str);
-                tracing::error!("the handler of {} {route} panicked: the request was answered with 500", self.method);
-                Rejection::Internal.into_response()
+                tracing::error!("the handler of {} {route} panicked, the request was answered with 500", self.method);
+                self.reject(Rejection::Internal)
             }
-            Err(_elapsed) => Rejection::overloaded(
-                "the request took too long and may still take effect: repeat it with the same Idempotency-Key",
-            )
-            .into_response(),
+            Err(_elapsed) => self.reject(Rejection::TimedOut),
         };
         Ok(self.finish(response))
+    }
+
+    /// The page of a refusal for a person, the problem for a program. Whatever made the handler panic may make the page
+    /// panic as well.
+    fn reject(&mut self, rejection: Rejection) -> Response {
+        let Some(head) = self.head.take() else { return self.problem(rejection) };
+        let page = AssertUnwindSafe(|| reject(self.state.pages.as_deref(), rejection.clone(), head));
+        catch_unwind(page).unwrap_or_else(|_panic| self.problem(rejection.clone()))
+    }
+
+    /// The problem, which says so where somebody else would get a page.
+    fn problem(&self, rejection: Rejection) -> Response {
+        let mut response = rejection.into_response();
+        if self.state.pages.is_some() && self.matched.as_ref().is_some_and(|route| !is_call(route.as_str())) {
+            vary_by_accept(response.headers_mut());
+        }
+        response
+    }
+
+    /// The response to a request whose body did not come. What is left of it may still arrive, so the connection ends here.
+    fn no_body(&mut self, given_up: Option<GivenUp>) -> Response {
+        let rejection = match given_up {
+            Some(GivenUp::TooMany) => {
+                Rejection::overloaded("Too many request bodies are arriving at the moment. Try again shortly.")
+            }
+            Some(GivenUp::TooSlow) | None => Rejection::TooSlow,
+        };
+        let mut response = self.reject(rejection);
+        if self.version < Version::HTTP_2 {
+            response.headers_mut().insert(header::CONNECTION, CLOSE);
+        }
+        response
     }
 
     fn finish(self, response: Response) -> Response {
@@ -196,19 +229,6 @@ fn timed(state: &State, request: Request) -> (Request, Option<BodyOutcome>) {
     (request.map(|body| Body::new(timed(body))), Some(outcome))
 }
 
-/// The response to a request whose body did not come. What is left of it may still arrive, so the connection ends here.
-fn no_body(given_up: Option<GivenUp>, version: Version) -> Response {
-    let rejection = match given_up {
-        Some(GivenUp::TooMany) => Rejection::overloaded("too many bodies are on their way: try again shortly"),
-        Some(GivenUp::TooSlow) | None => Rejection::TooSlow,
-    };
-    let mut response = rejection.into_response();
-    if version < Version::HTTP_2 {
-        response.headers_mut().insert(header::CONNECTION, CLOSE);
-    }
-    response
-}
-
 impl State {
     fn finish(&self, mut response: Response, method: &Method, route: Option<&str>, started: Instant) -> Response {
         secure(response.headers_mut(), self.policy.hsts);
@@ -216,11 +236,11 @@ impl State {
         metrics.record(method, status, took);
         if LOGGED.contains(&status) {
             // Who is refused how often, for whoever looks for an intruder. The address is the proxy's log's to tell.
-            tracing::info!(status = status.as_u16(), "refused: {method} {}", metrics.route());
+            tracing::info!(status = status.as_u16(), "refused with {}: {method} {}", status.as_u16(), metrics.route());
         }
         if took >= SLOW {
             let (status, ms, route) = (status.as_u16(), took.as_millis(), metrics.route());
-            tracing::warn!(status, ms, "slow request: {method} {route} took {ms} ms");
+            tracing::warn!(status, ms, "slow request: {method} {route} took {ms} ms and was answered with {status}");
         }
         response
     }
@@ -264,6 +284,69 @@ mod tests {
         let (router, load) = admitting(1, Duration::from_secs(10));
         assert_eq!(status(&router, "/hangs").await, 503);
         assert_eq!(load.in_flight.load(Ordering::Relaxed), 0);
+    }
+
+    /// Pages that say which rejection they are for.
+    struct SpokenPages;
+
+    impl RefusalPages for SpokenPages {
+        fn rejected(&self, rejection: &Rejection, request: Request) -> Response {
+            assert!(request.uri().path() != "/both/panic", "a page that panics too");
+            format!("<p>{} {rejection:?}", request.uri().path()).into_response()
+        }
+
+        fn not_found(&self, _: Request) -> Response {
+            unreachable!("every address of these tests leads somewhere")
+        }
+    }
+
+    /// What a person, or a program, is told by a router with pages.
+    async fn told(path: &str, accept: &str, body: Body) -> (StatusCode, String) {
+        let policy = RequestPolicy {
+            request_timeout: Duration::from_secs(10),
+            body_timeout: Duration::from_secs(8),
+            ..RequestPolicy::default()
+        };
+        let metrics = Arc::new(RequestMetrics::new([]));
+        let router = Router::new()
+            .route("/panics", get(async || -> &'static str { panic!("secret") }))
+            .route("/both/panic", get(async || -> &'static str { panic!("secret") }))
+            .route("/hangs", get(async || std::future::pending::<&'static str>().await))
+            .route("/reads", any(async |body: axum::body::Bytes| body))
+            .layer(Admission::with_pages(policy, metrics, Some(Arc::new(SpokenPages))));
+        let request = Request::builder().uri(path).header(header::ACCEPT, accept).body(body).unwrap();
+        let response = router.oneshot(request).await.unwrap();
+        assert_eq!(response.headers()[header::VARY], "accept", "{path}");
+        let status = response.status();
+        let body = http_body_util::BodyExt::collect(response.into_body()).await.unwrap().to_bytes();
+        (status, String::from_utf8_lossy(&body).into_owned())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn people_get_a_page_for_a_panic_a_time_out_and_a_body_that_does_not_come() {
+        let never = || Body::from_stream(futures_util::stream::pending::<Result<bytes::Bytes, Infallible>>());
+        for (path, body, status, page) in [
+            ("/panics", Body::empty(), 500, "<p>/panics Internal"),
+            ("/hangs", Body::empty(), 503, "<p>/hangs TimedOut"),
+            ("/reads", never(), 408, "<p>/reads TooSlow"),
+        ] {
+            assert_eq!(
+                told(path, "text/html,*/*;q=0.8", body).await,
+                (StatusCode::from_u16(status).unwrap(), page.into())
+            );
+        }
+        for (path, body, status) in
+            [("/panics", Body::empty(), 500), ("/hangs", Body::empty(), 503), ("/reads", never(), 408)]
+        {
+            let (found, text) = told(path, "*/*", body).await;
+            assert!(found == status && text.starts_with("{\"type\":\"urn:madang:problem:"), "{path}: {found} {text}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_page_that_panics_as_well_leaves_the_problem() {
+        let (status, text) = told("/both/panic", "text/html", Body::empty()).await;
+        assert!(status == 500 && text.contains("urn:madang:problem:internal"), "{status} {text}");
     }
 
     #[tokio::test]

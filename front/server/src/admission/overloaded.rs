@@ -7,8 +7,8 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use http_body_util::BodyExt;
 
-use crate::security_headers::secure;
-use crate::{Rejection, wants_page};
+use crate::security_headers::{isolate, secure};
+use crate::{Rejection, vary_by_accept, wants_page};
 
 /// In both languages: whose it is, is not looked up while there is no time. Reloading sends a form again, and its key keeps
 /// it from being taken twice.
@@ -17,7 +17,7 @@ const PAGE: &str = "<!doctype html><html lang=\"ko\"><head><meta charset=\"utf-8
     <title>503</title></head><body><main><h1>서버가 지금 많이 바쁩니다</h1>\
     <p>잠시 뒤에 새로 고침해 주세요. 글이나 댓글을 보내셨다면 새로 고침할 때 다시 보내지며, 두 번 등록되지 않습니다.</p>\
     <div lang=\"en\"><h1>The server is very busy</h1>\
-    <p>Please reload in a moment. If you sent an article or a comment, reloading sends it again, and it is posted once.</p></div></main></body></html>";
+    <p>Please reload in a moment. If you sent an article or a comment, reloading sends it again, and it is still posted only once.</p></div></main></body></html>";
 
 /// Both forms of the refusal, encoded beforehand: shedding must cost nearly nothing.
 pub(crate) struct OverloadResponses {
@@ -36,10 +36,12 @@ impl OverloadResponses {
     pub(crate) fn new(why: &'static str, hsts: bool) -> Self {
         let (mut head, body) = Rejection::overloaded(why).into_response().into_parts();
         secure(&mut head.headers, hsts);
+        vary_by_accept(&mut head.headers);
         // A body of bytes is there at once.
         let body = body.collect().now_or_never().and_then(Result::ok).map(|body| body.to_bytes()).unwrap_or_default();
         let problem = Encoded { headers: head.headers.clone(), body };
         head.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+        isolate(&mut head.headers);
         let page = Encoded { headers: head.headers, body: Bytes::from_static(PAGE.as_bytes()) };
         Self { status: head.status, problem, page }
     }
@@ -79,7 +81,7 @@ mod tests {
             assert!(String::from_utf8_lossy(&text).contains(part), "{accept:?}");
             let told = |name: HeaderName| head.headers[name].to_str().unwrap();
             assert_eq!([told(header::CONTENT_TYPE), told(header::RETRY_AFTER)], [kind, "1"]);
-            assert_eq!(told(header::CACHE_CONTROL), "no-store");
+            assert_eq!([told(header::CACHE_CONTROL), told(header::VARY)], ["no-store", "accept"]);
             assert!(head.headers.contains_key(header::CONTENT_SECURITY_POLICY));
             assert!(head.headers.contains_key(header::STRICT_TRANSPORT_SECURITY));
         }

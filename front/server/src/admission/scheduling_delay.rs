@@ -42,7 +42,7 @@ impl DelayShedder {
         if self.delay_max < Duration::MAX {
             let error = self.probe_until_error().await;
             tracing::warn!(
-                "the probe of the scheduling delay failed, and no load is shed by it until a restart: {error}"
+                "the probe of the scheduling delay failed, so no load is shed by it until the next start: {error}"
             );
             self.set(Shares::WHOLE);
         }

@@ -47,8 +47,7 @@ struct Requests {
 
 impl Connections {
     pub(super) fn new(router: Router, limits: ConnectionLimits, tls: Option<Arc<Tls>>) -> Self {
-        let overloaded =
-            OverloadResponses::new("there is more to do than can be done: try again shortly", tls.is_some());
+        let overloaded = OverloadResponses::new("The server is overloaded. Try again shortly.", tls.is_some());
         let shedder = DelayShedder::new(limits.scheduling_delay);
         let requests = Requests { router, shedder, overloaded, shed: shed_counter() };
         Self { requests: Arc::new(requests), limits, tls, handshakes: Semaphore::new(limits.handshakes) }

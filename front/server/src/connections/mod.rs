@@ -61,7 +61,7 @@ impl Server {
     pub async fn serve(self, router: Router, stop: impl Future<Output = ()> + Send + 'static, drain: Duration) {
         let Self { listener, limits, tls } = self;
         if let Err(error) = SockRef::from(&listener).listen(BACKLOG) {
-            tracing::debug!("the backlog stays at its default: {error}");
+            tracing::debug!("cannot enlarge the backlog of the listener, it stays at its default: {error}");
         }
         let connections = Arc::new(Connections::new(router, limits, tls));
         tokio::select! {
@@ -112,7 +112,7 @@ async fn accept(
     stopping.send_replace(true);
     let all_done = async { while connections.join_next().await.is_some() {} };
     if tokio::time::timeout(drain, all_done).await.is_err() {
-        tracing::warn!("cut off {} connections that did not finish in {drain:?}", connections.len());
+        tracing::warn!("closed {} connections that had not finished within {drain:?}", connections.len());
     }
 }
 
@@ -132,6 +132,6 @@ async fn pause_after(error: &io::Error) {
     if matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset) {
         return;
     }
-    tracing::warn!("a connection cannot be accepted, trying again in {ACCEPT_PAUSE:?}: {error}");
+    tracing::warn!("cannot accept a connection, trying again in {ACCEPT_PAUSE:?}: {error}");
     tokio::time::sleep(ACCEPT_PAUSE).await;
 }

@@ -7,13 +7,13 @@ use tokio::net::TcpStream;
 
 const RESPONSE: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\n\
     content-type: application/problem+json\r\n\
-    content-length: 129\r\n\
+    content-length: 154\r\n\
     retry-after: 1\r\n\
     cache-control: no-store\r\n\
     x-content-type-options: nosniff\r\n\
     connection: close\r\n\r\n\
     {\"type\":\"urn:madang:problem:unavailable\",\"title\":\"Not available\",\"status\":503,\
-    \"detail\":\"too many connections: try again shortly\"}";
+    \"detail\":\"There are too many connections at the moment. Try again shortly.\"}";
 /// How long the client has to read it.
 const LINGER: Duration = Duration::from_secs(1);
 
@@ -45,7 +45,7 @@ mod tests {
         let text = std::str::from_utf8(RESPONSE).unwrap();
         let (head, body) = text.split_once("\r\n\r\n").unwrap();
         assert!(head.contains(&format!("content-length: {}\r\n", body.len())), "{} bytes", body.len());
-        let rejection = Rejection::overloaded("too many connections: try again shortly");
+        let rejection = Rejection::overloaded("There are too many connections at the moment. Try again shortly.");
         assert!(head.starts_with(&format!("HTTP/1.1 {}\r\n", rejection.status())), "{head}");
         let expected = rejection.into_response().into_body().collect().now_or_never().unwrap().unwrap().to_bytes();
         assert_eq!(body.as_bytes(), expected);

@@ -39,7 +39,7 @@ pub enum TlsError {
         mode: u32,
     },
     /// Certificate and key do not go together, or are of a kind that rustls does not take.
-    #[error("the certificate and the key cannot be used: {0}")]
+    #[error("the certificate and the key cannot be used")]
     Unusable(#[from] rustls::Error),
 }
 

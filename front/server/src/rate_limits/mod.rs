@@ -201,7 +201,7 @@ impl Limiter {
                 Ok(())
             }
             Err(error) => {
-                tracing::debug!("the common rate limits do not answer, this process decides alone: {error}");
+                tracing::debug!("the shared rate limits do not respond, this process decides by its own: {error}");
                 Ok(())
             }
         }

@@ -16,7 +16,7 @@ const PASSWORD: &str = "only for this run";
 const ANSWER_MAX: Duration = Duration::from_secs(30);
 
 /// A running server.
-pub(super) struct Site {
+pub(crate) struct Site {
     server: Child,
     address: String,
     /// Removed with the site.
@@ -25,7 +25,7 @@ pub(super) struct Site {
 
 impl Site {
     /// Starts it, and waits until it listens.
-    pub(super) fn start() -> Result<Self> {
+    pub(crate) fn start() -> Result<Self> {
         let scratch = tempfile::tempdir().context("could not make a scratch directory")?;
         let log = std::fs::File::create(scratch.path().join("server.log"))?;
         let mut command = Command::new(workspace::target().join("debug/madang"));
@@ -52,29 +52,49 @@ impl Site {
         bail!("the server did not start; its log is:\n{}", site.log())
     }
 
+    /// Where it is.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
     /// Where it describes itself.
-    pub(super) fn description(&self) -> String {
-        format!("http://{}/openapi.json", self.address)
+    pub(crate) fn description_url(&self) -> String {
+        format!("{}/openapi.json", self.url())
+    }
+
+    /// How it describes itself.
+    pub(crate) fn description(&self) -> Result<String> {
+        let answer = self.exchange("GET /openapi.json HTTP/1.1\r\nhost: site\r\nconnection: close\r\n\r\n")?;
+        let (head, body) = answer.split_once("\r\n\r\n").context("half an answer")?;
+        if !head.starts_with("HTTP/1.1 200") {
+            bail!("GET /openapi.json: {head}");
+        }
+        Ok(body.to_owned())
+    }
+
+    /// Name and password of the administrator.
+    pub(crate) fn administrator_sign_in(&self) -> (&'static str, &'static str) {
+        (ADMINISTRATOR, PASSWORD)
     }
 
     /// A directory that goes with the site.
-    pub(super) fn scratch(&self) -> &Path {
+    pub(crate) fn scratch(&self) -> &Path {
         self.scratch.path()
     }
 
     /// A token of the administrator.
-    pub(super) fn administrator(&self) -> Result<String> {
+    pub(crate) fn administrator(&self) -> Result<String> {
         self.sign_in(ADMINISTRATOR)
     }
 
     /// A token of a new member.
-    pub(super) fn member(&self, name: &str) -> Result<String> {
+    pub(crate) fn member(&self, name: &str) -> Result<String> {
         self.post("/api/v1/members", &json!({"name": name, "password": PASSWORD}))?;
         self.sign_in(name)
     }
 
     /// Fails if the server has ended, or logged a defect.
-    pub(super) fn is_alive(&self) -> Result<()> {
+    pub(crate) fn is_alive(&self) -> Result<()> {
         self.exchange("GET /healthz HTTP/1.1\r\nhost: site\r\nconnection: close\r\n\r\n")
             .with_context(|| format!("the server is gone; its log is:\n{}", self.log()))?;
         let log = self.log();
