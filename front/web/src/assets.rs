@@ -7,9 +7,8 @@ use axum::extract::Path;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
+use madang_server::gzip::{self, Effort};
 use sha2::{Digest, Sha256};
-
-use crate::gzip::{self, Effort};
 
 /// The name never means anything else.
 const FOR_GOOD: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
@@ -19,7 +18,7 @@ static STYLE: LazyLock<Asset> =
 static SCRIPT: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("js", "text/javascript; charset=utf-8", include_bytes!("../assets/madang.js")));
 static ICON: LazyLock<Asset> =
-    LazyLock::new(|| Asset::new("svg", "image/svg+xml", include_bytes!("../assets/icon.svg")));
+    LazyLock::new(|| Asset::new("svg", "image/svg+xml; charset=utf-8", include_bytes!("../assets/icon.svg")));
 /// What others show beside a link to us. Those who show such pictures take no drawing, hence pixels.
 static PICTURE: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("png", "image/png", include_bytes!("../assets/picture.png")));
@@ -91,6 +90,19 @@ mod tests {
 
     /// What a first visit may cost beside its page.
     const ASSETS_BYTES_MAX: usize = 30 * 1_024;
+
+    #[test]
+    fn the_script_runs_no_text_and_keeps_drafts_alone() {
+        let script = include_str!("../assets/madang.js");
+        for way in ["eval(", "new Function", "document.write", "setTimeout(\"", "javascript:", "import("] {
+            assert!(!script.contains(way), "{way} runs text");
+        }
+        let kept: Vec<&str> = script.split("Storage.setItem(").skip(1).collect();
+        let is_draft =
+            |call: &&str| call.starts_with("this.key(form), JSON.stringify(") || call.starts_with("\"sent\", ");
+        assert!(kept.len() == 2 && kept.iter().all(is_draft), "only drafts, and which was sent: {}", kept.len());
+        assert!(!script.contains("document.cookie"), "the session is no script's business");
+    }
 
     #[test]
     fn style_and_script_are_small() {

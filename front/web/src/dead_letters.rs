@@ -58,7 +58,7 @@ pub(crate) async fn replay(State(web): State<Shared>, posted: Posted) -> Result<
             Ok(_) => done += 1,
             Err(error) => {
                 failed += 1;
-                tracing::warn!(letter = %id, "a dead letter was not sent again: {error}");
+                tracing::warn!(letter = %id, "dead letter {id} could not be sent again: {error}");
             }
         }
     }

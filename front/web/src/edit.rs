@@ -63,7 +63,7 @@ pub(crate) async fn delete(
     let session = posted.session().or_refuse(&web, visit)?;
     let found = changeable(&web, visit, &id).await.or_refuse(&web, visit)?;
     let reason = deletion(visit, &found).reason(&web, &posted)?;
-    web.site.articles.delete(&session.actor, found.article_id, reason).await.or_refuse(&web, visit)?;
+    web.site.articles.delete(&session.actor, found.article_id, reason, None).await.or_refuse(&web, visit)?;
     let board = web.boards.by_id(found.board_id).await.ok().flatten();
     let there = reply::see_other(&board.map_or("/".to_owned(), |board| format!("/b/{}", board.board.slug)));
     Ok(Flash::ArticleDeleted.leave(there, visit.cookies_secure))

@@ -48,7 +48,13 @@ pub(crate) enum WebError {
         limit: Limit,
         /// When the next is taken.
         retry_after: Duration,
+        /// What a program is told of it, where it is a limit of the server's.
+        rejection: Option<Rejection>,
     },
+    /// The form did not arrive in time.
+    TooSlow,
+    /// It took longer than a request may, and nobody can tell whether it takes effect.
+    TimedOut,
     /// A part is away, or busy.
     Unavailable,
     /// A defect.
@@ -98,14 +104,22 @@ impl<T, E: Into<WebError>> OrRefuse<T> for Result<T, E> {
 impl WebError {
     /// Why the reader may not do something.
     pub(crate) fn forbidden(visit: &Visit) -> Self {
-        if visit.actor().is_some_and(|actor| actor.suspended) { Self::Suspended } else { Self::Forbidden }
+        if visit.actor().is_some_and(|actor| actor.suspended_until.is_some()) {
+            Self::Suspended
+        } else {
+            Self::Forbidden
+        }
     }
 
     /// What the server refused before, or beside, a handler.
     pub(crate) fn of_rejection(rejection: &Rejection, limit: Limit) -> Self {
         match rejection {
-            Rejection::TooMany { retry_after, .. } => Self::TooMany { limit, retry_after: *retry_after },
-            Rejection::TooSlow | Rejection::Unavailable { .. } => Self::Unavailable,
+            Rejection::TooMany { retry_after, .. } => {
+                Self::TooMany { limit, retry_after: *retry_after, rejection: Some(rejection.clone()) }
+            }
+            Rejection::TooSlow => Self::TooSlow,
+            Rejection::TimedOut => Self::TimedOut,
+            Rejection::Unavailable { .. } => Self::Unavailable,
             Rejection::NoHost => Self::NotUnderstood,
             Rejection::Internal => Self::Internal,
         }
@@ -121,7 +135,8 @@ impl WebError {
             Self::NotUnderstood => StatusCode::BAD_REQUEST,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
-            Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
+            Self::Unavailable | Self::TimedOut => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -168,9 +183,11 @@ impl WebError {
             Self::CrossSite => (t.forbidden, t.cross_site_text),
             Self::NotUnderstood => (t.not_understood, t.not_understood_text),
             Self::TooLarge => (t.too_large, t.too_large_text),
-            Self::TooMany { limit, retry_after } => {
+            Self::TooMany { limit, retry_after, .. } => {
                 return (t.too_many, texts::too_many(visit.preferences.lang, *limit, *retry_after).into());
             }
+            Self::TooSlow => (t.too_slow, t.too_slow_text),
+            Self::TimedOut => (t.timed_out, t.timed_out_text),
             Self::Unavailable => (t.unavailable, t.unavailable_text),
             Self::Internal => (t.internal, t.internal_text),
         };
@@ -179,11 +196,14 @@ impl WebError {
 
     fn marked(&self, mut response: Response) -> Response {
         let seconds = match self {
-            Self::Unavailable => 1,
+            Self::Unavailable | Self::TimedOut => 1,
             Self::TooMany { retry_after, .. } => texts::whole_seconds(*retry_after),
             _ => return response,
         };
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        if let Self::TooMany { rejection: Some(rejection), .. } = self {
+            rejection.tell_limits(response.headers_mut());
+        }
         response
     }
 }
@@ -209,11 +229,11 @@ impl From<StoreError> for WebError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Unavailable { .. } => {
-                tracing::warn!("a page cannot be shown until a part is back, answering with 503: {error}");
+                tracing::warn!("cannot show a page, answering with 503: {error}");
                 Self::Unavailable
             }
             StoreError::Broken { what, source } => {
-                tracing::error!("a page cannot be shown, answering with 500: {what}: {source}");
+                tracing::error!("cannot show a page, answering with 500: {what}: {source}");
                 Self::Internal
             }
         }

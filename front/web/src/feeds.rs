@@ -13,14 +13,12 @@ use maud::{PreEscaped, html};
 
 use crate::error::{OrRefuse as _, Refused, WebError};
 use crate::layout::SITE_NAME;
-use crate::plain_text::{excerpt, plain};
+use crate::plain_text::{excerpt, title};
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
 use crate::{hot, reply};
 
 const ATOM: &str = "application/atom+xml; charset=utf-8";
-/// Titles in feeds are not longer.
-const TITLE_CHARS_MAX: usize = 120;
 /// Whole texts of one feed together, as they stand in it; entries past it tell how they begin.
 const TEXTS_BYTES_MAX: usize = 256 * 1_024;
 /// How much such an entry tells.
@@ -170,19 +168,19 @@ fn atom(feed: &Feed) -> String {
     let markup = html! {
         (PreEscaped("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n"))
         feed xmlns="http://www.w3.org/2005/Atom" xml:lang=(feed.language) {
-            title { (xml(&feed.title)) " · " (SITE_NAME) }
+            title { (title(&feed.title)) " · " (SITE_NAME) }
             id { (base) (feed.path) }
             (link("self", &format!("{base}{}/feed.atom", feed.path)))
             (link("alternate", &format!("{base}{}", feed.path)))
             updated { (feed.updated) }
             @for entry in &feed.entries {
                 entry {
-                    title { (xml(&entry.title)) }
+                    title { (title(&entry.title)) }
                     id { (base) "/articles/" (entry.id) }
                     (link("alternate", &format!("{base}/articles/{}", entry.id)))
                     published { (entry.created_at) }
                     updated { (entry.modified_at) }
-                    author { name { (xml(&entry.writer)) } }
+                    author { name { (title(&entry.writer)) } }
                     @match &entry.text {
                         Text::Whole(html) => content type="html" { (html) },
                         Text::Summary(text) => summary { (text) },
@@ -198,8 +196,4 @@ fn atom(feed: &Feed) -> String {
 fn link(relation: &str, address: &str) -> PreEscaped<String> {
     let address = html! { (address) }.into_string();
     PreEscaped(format!("<link rel=\"{relation}\" href=\"{address}\"/>"))
-}
-
-fn xml(text: &str) -> String {
-    plain(text, TITLE_CHARS_MAX)
 }

@@ -4,7 +4,7 @@ use madang_kernel::Invalid;
 use maud::{Markup, html};
 
 use crate::preferences::Lang;
-use crate::texts;
+use crate::rule_texts;
 use crate::visit::Visit;
 
 /// What is wrong with a form as it came back.
@@ -60,7 +60,7 @@ impl Problems {
 
     /// What the rules of a service say, in the reader's language.
     pub(crate) fn invalid(lang: Lang, invalid: &Invalid) -> Self {
-        let fields = invalid.0.iter().map(|error| (error.field, texts::rule(lang, &error.message)));
+        let fields = invalid.0.iter().map(|error| (error.field, rule_texts::rule(lang, &error.message)));
         Self { whole: None, fields: fields.collect() }
     }
 
@@ -73,7 +73,7 @@ impl Problems {
     pub(crate) fn line(&self, visit: &Visit) -> String {
         let t = visit.texts();
         let fields = self.fields.iter().map(|(name, message)| match t.field(name) {
-            Some(label) => format!("{label}: {message}"),
+            Some(label) => format!("{label}{}{message}", between(message)),
             None => message.clone(),
         });
         self.whole.clone().into_iter().chain(fields).collect::<Vec<_>>().join(" · ")
@@ -90,7 +90,7 @@ impl Problems {
                     ul {
                         @for (name, message) in &self.fields {
                             li {
-                                @if let Some(label) = t.field(name) { a href={ "#" (field_id(name)) } { (label) } ": " }
+                                @if let Some(label) = t.field(name) { a href={ "#" (field_id(name)) } { (label) } (between(message)) }
                                 (message)
                             }
                         }
@@ -114,7 +114,7 @@ impl Line<'_> {
                     maxlength=(self.max_chars) required[self.is_required]
                     aria-describedby=[described] aria-invalid=[wrong.map(|_| "true")];
                 @if let Some(hint) = self.hint { p.hint id=(hint_id) { (hint) } }
-                @if let Some(wrong) = wrong { p.wrong id=(wrong_id) { (wrong) } }
+                @if let Some(wrong) = wrong { p.wrong id=(wrong_id) { (standing_alone(wrong)) } }
             }
         }
     }
@@ -132,9 +132,21 @@ pub(crate) fn area(name: &str, label: &str, value: &str, rows: u32, max_chars: u
                 aria-describedby=[wrong.map(|_| wrong_id.as_str())] aria-invalid=[wrong.map(|_| "true")] {
                 "\n" (value)
             }
-            @if let Some(wrong) = wrong { p.wrong id=(wrong_id) { (wrong) } }
+            @if let Some(wrong) = wrong { p.wrong id=(wrong_id) { (standing_alone(wrong)) } }
         }
     }
+}
+
+/// What stands between a label and what is wrong: a rule such as "must not be blank" goes on where the label ends, a whole
+/// sentence does not.
+fn between(message: &str) -> &'static str {
+    if message.starts_with(|first: char| first.is_ascii_lowercase()) { " " } else { ": " }
+}
+
+/// A rule below its field, without the label before it.
+fn standing_alone(message: &str) -> String {
+    let mut letters = message.chars();
+    letters.next().map_or_else(String::new, |first| first.to_ascii_uppercase().to_string() + letters.as_str())
 }
 
 fn described(hint: Option<&str>, wrong: Option<&str>) -> Option<String> {

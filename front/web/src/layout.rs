@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::plain_text::plain;
+use crate::plain_text;
 use crate::posted::TOKEN_FIELD;
 use crate::preferences::Lang;
 use crate::state::Web;
@@ -13,8 +13,6 @@ use crate::{assets, reply, texts};
 
 /// The name at the top of every page.
 pub(crate) const SITE_NAME: &str = "Madang";
-/// Titles of windows are not longer.
-const TITLE_CHARS_MAX: usize = 120;
 
 /// What a page says of itself.
 pub(crate) struct Page<'a> {
@@ -92,7 +90,7 @@ pub(crate) fn whole(web: &Web, visit: &Visit, page: &Page<'_>) -> String {
 
 fn head(visit: &Visit, page: &Page<'_>) -> Markup {
     let t = visit.texts();
-    let title = plain(page.title, TITLE_CHARS_MAX);
+    let title = plain_text::title(page.title);
     let window = if title == SITE_NAME { title.clone() } else { format!("{title} · {SITE_NAME}") };
     html! {
         head {

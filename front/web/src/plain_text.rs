@@ -3,6 +3,14 @@
 /// A description for those who link here is not longer.
 pub(crate) const DESCRIPTION_CHARS_MAX: usize = 160;
 
+/// A title outside of its page, of a window or in a feed, is not longer.
+const TITLE_CHARS_MAX: usize = 120;
+
+/// A title in one line, at most so long as windows and feeds show it.
+pub(crate) fn title(text: &str) -> String {
+    plain(text, TITLE_CHARS_MAX)
+}
+
 /// What a reader of rendered Markdown sees, in one line: text without its tags, at most so long.
 pub(crate) fn excerpt(html: &str, max_chars: usize) -> String {
     let (mut words, mut rest) = (String::new(), html);

@@ -71,7 +71,7 @@ impl Posted {
         let device = self.visit.device(web, name);
         let guesser = device.map_or(Guesser::Stranger(self.visit.address), |device| Guesser::Device(device.number()));
         self.admit_guess(web, name, guesser).await?;
-        Ok(Client { device, agent: self.visit.agent() })
+        Ok(self.visit.client(device))
     }
 
     /// Whether the password of whoever is signed in may be asked for.

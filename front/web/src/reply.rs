@@ -9,11 +9,11 @@ use axum::response::Response;
 use bytes::Bytes;
 use futures_util::{FutureExt as _, stream};
 use madang_board::text::is_forbidden;
-use madang_server::{CachedBody, LARGE_BYTES, run_large};
+use madang_server::gzip::{self, Effort};
+use madang_server::{CachedBody, LARGE_BYTES, isolate, run_large};
 
 use crate::error::WebError;
 use crate::flash::Flash;
-use crate::gzip::{self, Effort};
 use crate::page_cache::PageMiss;
 use crate::state::Shared;
 use crate::visit::Visit;
@@ -61,7 +61,7 @@ pub(crate) async fn shared_document(
         // Of those who came at the same time, one has it made.
         let page = inner.pages.find_again(miss).unwrap_or_else(|miss| inner.pages.insert(miss, text, kind));
         if takes_gzip {
-            page.compressed(|text| gzip::compress(text, Effort::Shared));
+            page.compressed(Effort::Shared);
         }
         page
     });
@@ -93,7 +93,7 @@ pub(crate) async fn cached(visit: &Visit, page: &Arc<CachedBody>) -> Response {
 }
 
 async fn compressed(page: &Arc<CachedBody>) -> Bytes {
-    let compress = |page: &CachedBody| page.compressed(|text| gzip::compress(text, Effort::Shared));
+    let compress = |page: &CachedBody| page.compressed(Effort::Shared).bytes.clone();
     if page.bytes.len() < LARGE_BYTES || page.compressed_before().is_some() {
         return compress(page);
     }
@@ -158,6 +158,7 @@ fn dressed(body: impl Into<Body>, is_gzip: bool) -> Response {
     headers.insert(header::CONTENT_SECURITY_POLICY, CSP);
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+    isolate(headers);
     headers.insert(header::CACHE_CONTROL, REVALIDATE);
     headers.insert(header::VARY, VARY);
     if is_gzip {
@@ -169,5 +170,6 @@ fn dressed(body: impl Into<Body>, is_gzip: bool) -> Response {
 fn has_seen(visit: &Visit, tag: &HeaderValue) -> bool {
     let text = |value: &HeaderValue| value.to_str().ok().map(|text| text.replace("W/", ""));
     let Some((seen, tag)) = visit.seen.as_ref().and_then(text).zip(text(tag)) else { return false };
-    seen.split(',').any(|seen| seen.trim() == tag)
+    // `*` is any page there is.
+    seen.split(',').map(str::trim).any(|seen| seen == tag || seen == "*")
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, get, post};
 use madang_server::Pages;
 
 use crate::refusals::Refusals;
@@ -23,18 +23,30 @@ const FORM_BYTES_MAX: usize = 256 * 1_024;
 pub fn pages(state: WebState) -> Pages {
     let setup = setup::SetupTurn::default();
     let web: Shared = Arc::new(Web::new(state));
-    let router = reading()
-        .merge(writing())
-        .merge(running(setup))
+    let Addresses { router, patterns } = running(writing(reading(Addresses::default())), setup);
+    let router = router
         .method_not_allowed_fallback(wrong_method)
         .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
-        .with_state(web.clone())
-        .route("/assets/{name}", get(assets::asset));
-    Pages { router, refusals: Arc::new(Refusals(web)) }
+        .with_state(web.clone());
+    Pages { router, patterns, refusals: Arc::new(Refusals(web)) }
 }
 
-fn reading() -> Router<Shared> {
-    Router::new()
+/// A router that remembers its patterns: axum does not tell them, and requests are counted and logged by them.
+#[derive(Default)]
+struct Addresses {
+    router: Router<Shared>,
+    patterns: Vec<&'static str>,
+}
+
+impl Addresses {
+    fn route(mut self, pattern: &'static str, methods: MethodRouter<Shared>) -> Self {
+        self.patterns.push(pattern);
+        Self { router: self.router.route(pattern, methods), ..self }
+    }
+}
+
+fn reading(addresses: Addresses) -> Addresses {
+    addresses
         .route("/", get(home::home))
         .route("/b/{slug}", get(board::board))
         .route("/b/{slug}/feed.atom", get(feeds::board))
@@ -50,10 +62,11 @@ fn reading() -> Router<Shared> {
         .route("/robots.txt", get(crawlers::robots))
         .route("/sitemap.xml", get(crawlers::sitemap))
         .route("/favicon.ico", get(assets::icon))
+        .route("/assets/{name}", get(assets::asset))
 }
 
-fn writing() -> Router<Shared> {
-    Router::new()
+fn writing(addresses: Addresses) -> Addresses {
+    addresses
         .route("/b/{slug}/write", get(write::form).post(write::submit))
         .route("/preview", post(write::preview))
         .route("/articles/{article}/edit", get(edit::form).post(edit::submit))
@@ -66,8 +79,8 @@ fn writing() -> Router<Shared> {
         .route("/comments/{comment}/delete", get(comments::delete_form).post(comments::delete))
 }
 
-fn running(setup: setup::SetupTurn) -> Router<Shared> {
-    Router::new()
+fn running(addresses: Addresses, setup: setup::SetupTurn) -> Addresses {
+    addresses
         .route("/sign-in", get(sign_in::form).post(sign_in::submit))
         .route("/sign-out", post(sign_in::sign_out))
         .route("/sign-up", get(sign_up::form).post(sign_up::submit))
@@ -82,6 +95,5 @@ fn running(setup: setup::SetupTurn) -> Router<Shared> {
         .route("/admin", get(admin::admin))
         .route("/admin/boards", post(admin::create_board))
         .route("/admin/dead-letters", get(dead_letters::list).post(dead_letters::replay))
-        .route("/setup", get(setup::form).post(setup::submit))
-        .layer(axum::Extension(setup))
+        .route("/setup", get(setup::form).post(setup::submit).layer(axum::Extension(setup)))
 }

@@ -7,7 +7,6 @@ use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use madang_board::Role;
-use madang_member::Client;
 use maud::html;
 use tokio::sync::Mutex;
 
@@ -64,12 +63,8 @@ pub(crate) async fn submit(
     match web.site.members.register_with_role(name, password, Role::Admin).await {
         Ok(_) => {
             *was_used = true;
-            let signed_in = web
-                .site
-                .members
-                .sign_in(name, password, Client { device: None, agent: visit.agent() })
-                .await
-                .or_refuse(&web, visit)?;
+            let signed_in =
+                web.site.members.sign_in(name, password, visit.client(None)).await.or_refuse(&web, visit)?;
             Ok(Flash::SetUp.leave(welcome(&web, &signed_in, "/admin"), visit.cookies_secure))
         }
         Err(error) => {

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use madang_member::{Client, MemberError, NAME_MAX_CHARS, PASSWORD_MAX_CHARS, SignedIn};
+use madang_member::{MemberError, NAME_MAX_CHARS, PASSWORD_MAX_CHARS, SignedIn};
 use maud::{Markup, html};
 
 use crate::error::{OrRefuse as _, Refused, WebError};
@@ -45,7 +45,7 @@ pub(crate) async fn submit(State(web): State<Shared>, posted: Posted) -> Result<
 
 async fn register(web: &Web, visit: &Visit, name: &str, password: &str) -> Result<SignedIn, MemberError> {
     web.site.members.register(name, password).await?;
-    web.site.members.sign_in(name, password, Client { device: None, agent: visit.agent() }).await
+    web.site.members.sign_in(name, password, visit.client(None)).await
 }
 
 /// What a form for a new member is told.

@@ -31,7 +31,7 @@ texts! {
     hot_today: "Hot today", "오늘의 인기글";
     hot_articles: "Hot articles", "인기글";
     hot_week: "The top articles of today and the past six days.", "오늘과 지난 6일의 인기글입니다.";
-    hot_empty_today: "No hot articles yet today. Articles written today get here by likes, comments and views.",
+    hot_empty_today: "No hot articles yet today. Articles written today are ranked by their likes, comments and views.",
         "아직 오늘의 인기글이 없습니다. 오늘 쓴 글의 좋아요, 댓글, 조회수로 정해집니다.";
     hot_empty_day: "No hot articles on this day.", "이날은 인기글이 없습니다.";
     hot_all: "All seven days", "7일 전체 보기";
@@ -136,7 +136,7 @@ texts! {
     name: "Name", "이름";
     password: "Password", "비밀번호";
     name_hint: "2 to 32 letters of any script, digits or _", "2~32자의 글자(모든 문자), 숫자, _";
-    password_hint: "8 to 128 characters, and none of the common ones", "8~128자, 흔한 비밀번호는 쓸 수 없습니다";
+    password_hint: "8 to 128 characters; common passwords are not accepted", "8~128자, 흔한 비밀번호는 쓸 수 없습니다";
     wrong_password: "Name or password is wrong.", "이름이나 비밀번호가 맞지 않습니다.";
     name_taken: "This name is taken, or looks like one that is. Choose another.", "이미 사용 중이거나 사용 중인 이름과 똑같아 보이는 이름입니다. 다른 이름을 골라 주세요.";
     no_account: "No account yet?", "아직 회원이 아니신가요?";
@@ -168,16 +168,16 @@ texts! {
     password_changed: "Your password was changed. You are still signed in here and have been signed out everywhere else.",
         "비밀번호를 변경했습니다. 지금 이 기기의 로그인만 유지되고, 다른 곳에서는 모두 로그아웃되었습니다.";
     sessions: "Where you are signed in", "로그인한 기기";
-    sessions_text: "Each sign-in is listed here until it ends. End those you do not know, and change your password.",
+    sessions_text: "These are the devices on which you are signed in. If you do not recognise one, sign out there and change your password.",
         "로그인한 기기가 여기에 표시됩니다. 모르는 기기가 있으면 로그아웃시키고 비밀번호를 변경하세요.";
-    this_session: "this one", "지금 이 기기";
+    this_session: "this device", "지금 이 기기";
     unknown_agent: "Unknown program", "알 수 없는 프로그램";
     signed_in_at: "Signed in", "로그인";
     last_seen_at: "Last used", "마지막 사용";
     end_session: "Sign out there", "로그아웃시키기";
     end_other_sessions: "Sign out everywhere else", "다른 기기에서 모두 로그아웃";
     own_password: "Your own password", "내 비밀번호";
-    own_password_hint: "Asked for once more, in case somebody else sits at your device.",
+    own_password_hint: "We ask again in case somebody else is using your device.",
         "다른 사람이 이 기기를 쓰고 있을 때를 대비해 한 번 더 확인합니다.";
     own_password_wrong: "This is not your password.", "비밀번호가 맞지 않습니다.";
     suspend: "Suspend", "활동 정지";
@@ -211,7 +211,7 @@ texts! {
     moderation_log: "Log", "기록";
     no_open_reports: "No open reports.", "처리할 신고가 없습니다.";
     no_settled_reports: "No report has been closed yet.", "처리한 신고가 아직 없습니다.";
-    no_acts: "No moderator has done anything yet.", "아직 운영 기록이 없습니다.";
+    no_acts: "Nothing has been logged yet.", "아직 운영 기록이 없습니다.";
     report_reason: "Reason", "신고 사유";
     reported_by: "reported by", "신고자";
     reported_article_deleted: "The article has been deleted.", "삭제된 글입니다.";
@@ -268,11 +268,11 @@ texts! {
         "서버가 시작할 때 출력한 토큰이 아닙니다.";
     become_admin: "Create administrator", "관리자 만들기";
     set_up_done: "You are the administrator of this site, and signed in.", "관리자 계정을 만들고 로그인했습니다.";
-    set_up_over: "This site already has an administrator, who can give roles to others.",
+    set_up_over: "This site already has an administrator, who can change the roles of others.",
         "이미 관리자가 있습니다. 등급은 관리자가 변경할 수 있습니다.";
     already_set_up: "Already set up", "이미 설정됨";
-    no_set_up: "There is no set-up under this address. The server prints the right link when it starts.",
-        "이 주소에는 설정 화면이 없습니다. 올바른 링크는 서버가 시작할 때 나옵니다.";
+    no_set_up: "This site cannot be set up at this address. The server prints the right one when it starts.",
+        "이 주소에서는 초기 설정을 할 수 없습니다. 올바른 주소는 서버가 시작할 때 나옵니다.";
 
     not_found: "Not found", "페이지를 찾을 수 없습니다";
     not_found_text: "There is nothing at this address. It may have been deleted, or the address may be mistyped.",
@@ -295,6 +295,12 @@ texts! {
     too_large: "Too large", "내용이 너무 깁니다";
     too_large_text: "What you sent is larger than anything this form takes. Go back and shorten the text.",
         "보낸 내용이 너무 깁니다. 뒤로 가서 줄여 주세요.";
+    too_slow: "It did not arrive in time", "제때 도착하지 않았습니다";
+    too_slow_text: "What you sent took too long to reach the server, and nothing was saved. Check your connection, go back and send it again.",
+        "보낸 내용이 서버에 도착하는 데 너무 오래 걸려 저장되지 않았습니다. 연결을 확인하고, 뒤로 가서 다시 보내 주세요.";
+    timed_out: "This is taking too long", "시간이 너무 오래 걸립니다";
+    timed_out_text: "The server could not finish in time. If you sent something, it may have been saved all the same: check before you send it again.",
+        "서버가 제시간에 처리하지 못했습니다. 보낸 내용이 저장되었을 수 있으니, 다시 보내기 전에 확인해 주세요.";
     unavailable: "One moment, please", "잠시만 기다려 주세요";
     unavailable_text: "The server is busy, or a part of it is not available right now. Please try again in a moment.",
         "서버가 바쁘거나 일부가 응답하지 않습니다. 잠시 후 다시 시도해 주세요.";
@@ -521,50 +527,6 @@ pub(crate) fn site_time(lang: Lang, zone: &str) -> String {
     }
 }
 
-/// What is wrong with a field. The services speak English; what they say is known word for word.
-pub(crate) fn rule(lang: Lang, message: &str) -> String {
-    if lang == Lang::En {
-        return message.to_owned();
-    }
-    let number = |before: &str, after: &str| message.strip_prefix(before)?.strip_suffix(after).map(str::to_owned);
-    match message {
-        "is not the present password" => "현재 비밀번호가 아닙니다".to_owned(),
-        "must not be blank" => "비워 둘 수 없습니다".to_owned(),
-        "must be one line without control characters" => "제어 문자 없이 한 줄이어야 합니다".to_owned(),
-        "must not contain the character NUL" => "NUL 문자는 쓸 수 없습니다".to_owned(),
-        "is one of the passwords that are tried first" => "누구나 가장 먼저 떠올리는 비밀번호입니다".to_owned(),
-        "must be more than a few characters in order or repeated" => {
-            "몇 글자를 되풀이하거나 차례로 늘어놓은 비밀번호는 쓸 수 없습니다".to_owned()
-        }
-        "must be more than your name or the site's" => {
-            "이름이나 사이트 이름으로 만든 비밀번호는 쓸 수 없습니다".to_owned()
-        }
-        "must not contain invisible characters" => "보이지 않는 문자는 쓸 수 없습니다".to_owned(),
-        "must not mix scripts, such as Latin and Cyrillic letters" => {
-            "라틴 문자와 키릴 문자처럼 서로 다른 문자를 섞어 쓸 수 없습니다".to_owned()
-        }
-        "must have fewer ligatures" => "합자가 너무 많습니다".to_owned(),
-        "is reserved for those who run the site" => "운영진만 쓸 수 있는 이름입니다".to_owned(),
-        "may contain only letters, digits and _" => "글자, 숫자, _만 쓸 수 있습니다".to_owned(),
-        "there is no such comment on this article" => "이 글에 그런 댓글이 없습니다".to_owned(),
-        "on this board a reply cannot be replied to" => "이 게시판에서는 답글에 답글을 달 수 없습니다".to_owned(),
-        "there is no room for another reply here" => "여기에는 더 답글을 달 수 없습니다".to_owned(),
-        _ => {
-            if let Some(most) = number("must have at most ", " characters") {
-                format!("{most}자까지 쓸 수 있습니다")
-            } else if let Some(range) = number("must have ", " characters") {
-                format!("{}자여야 합니다", range.replace(" to ", "~"))
-            } else if let Some(levels) = number("replies go down to level ", " on this site") {
-                format!("이 사이트에서는 답글이 {levels}단계까지입니다")
-            } else if message.starts_with("must be 2 to 32 characters of a-z") {
-                "2~32자의 a-z, 0-9, -만 쓸 수 있고 글자나 숫자로 시작해야 합니다".to_owned()
-            } else {
-                message.to_owned()
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -579,16 +541,5 @@ mod tests {
         assert!(told(Lang::En, 60).ends_with("in 60 seconds.") && told(Lang::En, 180).ends_with("in 3 minutes."));
         assert!(told(Lang::En, 7_201).ends_with("in 3 hours."));
         assert!(told(Lang::Ko, 180).ends_with("3분 뒤에 다시 시도해 주세요."));
-    }
-
-    #[test]
-    fn rules_are_told_in_the_readers_language() {
-        assert_eq!(rule(Lang::Ko, "must have at most 100 characters"), "100자까지 쓸 수 있습니다");
-        assert_eq!(rule(Lang::Ko, "must have 2 to 32 characters"), "2~32자여야 합니다");
-        assert_eq!(rule(Lang::En, "must not be blank"), "must not be blank");
-        let draft = madang_article::ArticleDraft { title: String::new(), content: "a\0".into() };
-        for error in draft.check().unwrap_err().0 {
-            assert_ne!(rule(Lang::Ko, &error.message), error.message, "{error:?} is not translated");
-        }
     }
 }

@@ -8,17 +8,17 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, header};
 use madang_board::rules::{self, About, Action};
 use madang_board::{Actor, MemberId, Role};
-use madang_member::{DeviceId, MemberError, Session};
-use madang_server::{client_address, device_note, session_token};
+use madang_member::{Client, DeviceId, MemberError, Session};
+use madang_server::{client_address, device_note, gzip, session_token};
 use madang_view::Viewer;
 
 use crate::error::{Refused, WebError};
 use crate::flash::Flash;
+use crate::form_token;
 use crate::posted::local_path;
 use crate::preferences::Preferences;
 use crate::state::{Shared, Web};
 use crate::texts::Texts;
-use crate::{form_token, gzip};
 
 /// Sent by our script when it wants a part of a page.
 const FRAGMENT: &str = "x-madang-fragment";
@@ -158,10 +158,10 @@ impl Visit {
         self.cookie.as_deref().is_some_and(|cookie| form_token::is_good(cookie, form_token))
     }
 
-    /// What their browser says of itself.
-    pub(crate) fn agent(&self) -> String {
+    /// Their browser, on a device that the account knows or not.
+    pub(crate) fn client(&self, device: Option<DeviceId>) -> Client {
         let agent = self.user_agent.as_ref().map(|value| String::from_utf8_lossy(value.as_bytes()));
-        agent.unwrap_or_default().into_owned()
+        Client { address: Some(self.address), device, agent: agent.unwrap_or_default().into_owned() }
     }
 
     /// The device that they use, if somebody signed in on it as `name` before.

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use madang_server::{Problem, wants_page};
+use madang_server::{Problem, vary_by_accept, wants_page};
 
 use crate::error::WebError;
 use crate::state::Shared;
@@ -14,9 +14,15 @@ pub(crate) async fn wrong_method(State(web): State<Shared>, headers: HeaderMap, 
     // There is no page here to come back to.
     visit.here = "/".to_owned();
     let error = WebError::WrongMethod;
-    if wants_page(&headers) {
-        return error.page(&web, &visit);
-    }
-    let (status, detail) = (error.status().as_u16(), "this address does not take that method");
-    Problem { kind: "about:blank", title: "Method Not Allowed", status, detail, errors: &[] }.into_response()
+    let mut response = if wants_page(&headers) {
+        error.page(&web, &visit)
+    } else {
+        let (status, detail) = (
+            error.status().as_u16(),
+            "This address does not support this method. The Allow header lists the methods it supports.",
+        );
+        Problem { kind: "about:blank", title: "Method Not Allowed", status, detail, errors: &[] }.into_response()
+    };
+    vary_by_accept(response.headers_mut());
+    response
 }

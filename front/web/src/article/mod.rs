@@ -128,6 +128,6 @@ fn is_below(comment: &Comment, root: &Comment) -> bool {
 async fn count_view(web: &Web, visit: &Visit, id: ArticleId) {
     let Some(viewer) = visit.viewer(web) else { return };
     if let Err(error) = web.site.views.view(id, viewer).await {
-        tracing::debug!("a view of {id} was not counted: {error}");
+        tracing::debug!("a view of article {id} was not counted: {error}");
     }
 }

@@ -22,7 +22,7 @@ use crate::posted::Posted;
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
 use crate::write::not_yet;
-use crate::{article, reply, texts};
+use crate::{article, reply, rule_texts};
 
 /// The address of a comment: the comment alone for our script, its thread for people.
 pub(crate) async fn comment(
@@ -129,8 +129,8 @@ async fn create(
     let draft = CommentDraft { content: content.to_owned(), parent_id };
     web.site.comments.create(&session.actor, article, draft, idempotency).await.map_err(|error| match error {
         CommentError::Invalid(invalid) => Ok(Problems::invalid(lang, &invalid)),
-        CommentError::TooDeep(refusal) => Ok(Problems::of(texts::rule(lang, &refusal.to_string()))),
-        CommentError::LevelFull(full) => Ok(Problems::of(texts::rule(lang, &full.to_string()))),
+        CommentError::TooDeep(refusal) => Ok(Problems::of(rule_texts::rule(lang, &refusal.to_string()))),
+        CommentError::LevelFull(full) => Ok(Problems::of(rule_texts::rule(lang, &full.to_string()))),
         CommentError::KeyReused => Ok(Problems::of(t.sent_before)),
         other => Err(other.into()),
     })

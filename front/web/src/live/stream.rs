@@ -69,7 +69,7 @@ pub(crate) async fn stream(
     let held = web
         .streams
         .open(visit.network())
-        .ok_or(WebError::TooMany { limit: Limit::Requests, retry_after: STREAM_RETRY_AFTER })
+        .ok_or(WebError::TooMany { limit: Limit::Requests, retry_after: STREAM_RETRY_AFTER, rejection: None })
         .or_refuse(&web, &visit)?;
     // Followed before the state is read: what changes in between is sent twice rather than never.
     let subscription = web.site.live.subscribe(id).ok_or(WebError::Unavailable).or_refuse(&web, &visit)?;

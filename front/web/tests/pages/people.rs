@@ -41,7 +41,7 @@ async fn wrong_names_and_passwords_come_back_with_the_name() {
     let short = guest.post("/sign-up", &[("name", "\"<b>"), ("password", "short")]).await;
     short.assert(422).says("value=\"&quot;&lt;b&gt;\"").says("must have 8 to 128 characters");
     // The summary names the fields and leads to them.
-    short.says("<a href=\"#f-name\">Name</a>: ").says("<a href=\"#f-password\">Password</a>: ");
+    short.says("<a href=\"#f-name\">Name</a> ").says("<a href=\"#f-password\">Password</a> ");
     let korean = site.guest().speaking("ko");
     korean.post("/sign-up", &[("name", "a"), ("password", "short")]).await.assert(422).says("8~128자여야 합니다");
     guest.post_with("/sign-in", &[("sec-fetch-site", "cross-site")], &[("name", "ann")]).await.assert(403);
@@ -60,7 +60,30 @@ async fn those_who_run_the_site_wear_a_badge_and_their_look_alikes_none() {
     assert_eq!(shown.text().matches(">Administrator<").count(), 2, "and on a comment");
     ann.get("/members/1").await.assert(404);
     let taken = site.guest().post("/sign-up", &[("name", "moderat0r"), ("password", PASSWORD)]).await;
-    taken.assert(422).says("is reserved for those who run the site");
+    taken.assert(422).says("Is reserved for the people who run the site");
+}
+
+#[tokio::test]
+async fn password_fields_are_named_for_password_managers_and_take_what_is_pasted() {
+    let site = TestSite::open().await;
+    let ann = site.member("ann").await;
+    let (sign_in, sign_up) = (site.guest().get("/sign-in").await, site.guest().get("/sign-up").await);
+    for (page, kinds) in [
+        (sign_in, vec!["current-password"]),
+        (sign_up, vec!["new-password"]),
+        (ann.get("/password").await, vec!["current-password", "new-password"]),
+    ] {
+        let text = page.assert(200).text();
+        let fields: Vec<&str> = text.split("<input ").filter(|field| field.contains("type=\"password\"")).collect();
+        assert_eq!(fields.len(), kinds.len(), "{text}");
+        for (field, kind) in fields.iter().zip(kinds) {
+            assert!(
+                field.contains(&format!("autocomplete=\"{kind}\"")) && field.contains("maxlength=\"128\""),
+                "{field}"
+            );
+        }
+        assert!(!text.contains("onpaste"), "{text}");
+    }
 }
 
 #[tokio::test]
@@ -72,7 +95,7 @@ async fn a_member_sees_where_they_are_signed_in_and_ends_it() {
     let headers = [("sec-fetch-site", "same-origin"), ("user-agent", "Phone/1 <b>")];
     phone.post_with("/sign-in", &headers, &fields).await.leads_to();
     let page = laptop.get("/sessions").await;
-    page.assert(200).says("Phone/1 &lt;b&gt;").says("this one").says("Sign out everywhere else");
+    page.assert(200).says("Phone/1 &lt;b&gt;").says("this device").says("Sign out everywhere else");
     let id = |page: &str| {
         let others = page.split("Sign out there").next().unwrap();
         others.rsplit("action=\"/sessions/").next().unwrap().split('"').next().unwrap().to_owned()
@@ -182,7 +205,11 @@ async fn past_a_limit_people_are_told_in_a_page_why_and_until_when() {
     let refused = korean.post("/sign-in", &wrong).await;
     refused.assert(429).says("<html lang=\"ko\"").says("비밀번호를 너무 많이 시도했습니다.");
     assert!(refused.header("content-type").starts_with("text/html"));
-    assert!((100..=120).contains(&refused.header("retry-after").parse::<u64>().unwrap()));
+    let retry_after: u64 = refused.header("retry-after").parse().unwrap();
+    assert!((100..=120).contains(&retry_after));
+    // A program that posts to the page learns of the limit what it would from the API.
+    assert_eq!(refused.header("ratelimit-policy"), "\"default\";q=2;w=240");
+    assert_eq!(refused.header("ratelimit"), format!("\"default\";r=0;t={retry_after}"));
 
     ann.post("/preferences", &[("theme", "dark")]).await.leads_to();
     let ours = [("sec-fetch-site", "same-origin"), ("x-madang-fragment", "1")];

@@ -1,6 +1,7 @@
 //! What travels beside the pages: policies, tags, compression, assets, and what happens when the store is away.
 
 use std::io::Read as _;
+use std::time::Duration;
 
 use crate::support::TestSite;
 
@@ -15,6 +16,8 @@ async fn no_page_loads_or_runs_anything_of_another_host() {
         assert!(policy.starts_with("default-src 'none'; script-src 'self'; style-src 'self'"), "{path}: {policy}");
         assert!(!policy.contains("unsafe"), "{path}");
         assert_eq!(page.header("x-content-type-options"), "nosniff");
+        assert_eq!(page.header("cross-origin-opener-policy"), "same-origin", "{path}");
+        assert!(page.header("permissions-policy").contains("camera=(), "), "{path}");
         let text = page.text();
         for inline in ["style=\"", " onclick", "<style", "javascript:"] {
             assert!(!text.contains(inline), "{path} has {inline}");
@@ -28,6 +31,28 @@ async fn no_page_loads_or_runs_anything_of_another_host() {
 }
 
 #[tokio::test]
+async fn a_form_that_does_not_arrive_in_time_is_answered_with_a_page_that_says_so() {
+    let site = TestSite::open().await.with(|state| state.policy.body_timeout = Duration::from_millis(50));
+    let page = site.guest().post_without_end("/sign-in").await;
+    page.assert(408).says("<h1>It did not arrive in time</h1>").says("nothing was saved");
+    assert_eq!(page.header("connection"), "close");
+    site.guest().speaking("ko").post_without_end("/sign-in").await.assert(408).says("저장되지 않았습니다");
+}
+
+#[tokio::test]
+async fn no_page_is_kept_by_a_cache_that_others_share() {
+    let site = TestSite::open().await;
+    let ann = site.member("ann").await;
+    let article = ann.write("general", "t", "c").await;
+    for path in ["/", "/b/general", &article, "/sessions", "/password", "/b/general/write"] {
+        let page = ann.get(path).await;
+        let directives = page.assert(200).header("cache-control");
+        assert!(directives.contains("private") || directives.contains("no-store"), "{path}: {directives}");
+        assert!(page.header("vary").contains("cookie") || directives.contains("no-store"), "{path}");
+    }
+}
+
+#[tokio::test]
 async fn a_page_that_did_not_change_is_not_sent_again() {
     let site = TestSite::open().await;
     let ann = site.member("ann").await;
@@ -38,6 +63,7 @@ async fn a_page_that_did_not_change_is_not_sent_again() {
     let tag = page.header("etag").to_owned();
     let again = guest.get_with(&article, &[("if-none-match", &tag)]).await;
     assert!(again.assert(304).body.is_empty());
+    assert!(guest.get_with(&article, &[("if-none-match", "*")]).await.assert(304).body.is_empty());
     ann.comment(&article, "new words", "").await;
     guest.get_with(&article, &[("if-none-match", &tag)]).await.assert(200).says("new words");
 }

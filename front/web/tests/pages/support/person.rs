@@ -50,6 +50,13 @@ impl Person {
         self.send("POST", path, &[&kind, headers].concat(), body.join("&")).await
     }
 
+    /// Begins to send a form, and never ends.
+    pub(crate) async fn post_without_end(&self, path: &str) -> Answer {
+        let never = Body::from_stream(futures_util::stream::pending::<Result<Vec<u8>, std::io::Error>>());
+        let headers = [("content-type", "application/x-www-form-urlencoded"), ("sec-fetch-site", "same-origin")];
+        self.send("POST", path, &headers, never).await
+    }
+
     /// Opens a page with a form and sends it, with what its hidden fields say.
     pub(crate) async fn submit(&self, page: &str, path: &str, fields: &[(&str, &str)]) -> Answer {
         let form = self.get(page).await;
@@ -63,7 +70,7 @@ impl Person {
         self.cookies.borrow().iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
     }
 
-    async fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: String) -> Answer {
+    async fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: impl Into<Body>) -> Answer {
         let path = path.split('#').next().unwrap();
         let mut request = Request::builder().method(method).uri(path);
         request = request.header("host", "board.example").header("accept", "text/html");
@@ -72,7 +79,7 @@ impl Person {
         if !cookies.is_empty() {
             request = request.header("cookie", cookies.join("; "));
         }
-        let mut request = request.body(Body::from(body)).unwrap();
+        let mut request = request.body(body.into()).unwrap();
         for (name, value) in headers {
             // In place of what a browser would send.
             request.headers_mut().insert(name.parse::<HeaderName>().unwrap(), value.parse().unwrap());

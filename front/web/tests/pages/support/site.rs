@@ -172,7 +172,7 @@ impl Person {
 /// The pages as the product serves them: behind admission control, with their page for addresses that lead nowhere.
 pub(crate) fn served(state: WebState) -> Router {
     let policy = state.policy.clone();
-    let Pages { router, refusals } = madang_web::pages(state);
+    let Pages { router, refusals, .. } = madang_web::pages(state);
     let lost = refusals.clone();
     let metrics = Arc::new(RequestMetrics::new([]));
     router.fallback(async move |request: Request| lost.not_found(request)).layer(Admission::with_pages(
