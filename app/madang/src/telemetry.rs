@@ -4,9 +4,11 @@ use std::io::IsTerminal as _;
 
 use anyhow::Context as _;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{Layer as _, Registry};
 
-use crate::config::{Config, LogFormat};
+use crate::config::{Config, LogFilter, LogFormat};
 
 /// Commands are quiet unless the operator asks otherwise.
 const COMMAND_LEVEL: &str = "warn";
@@ -19,13 +21,13 @@ const LATENCY_BUCKETS_S: [f64; 14] =
 pub(crate) fn start_log(config: &Config, serving: bool) -> anyhow::Result<()> {
     let quiet = !serving && config.is_default("log_level");
     let level = if quiet { COMMAND_LEVEL } else { &config.settings.log_level };
-    let filter = EnvFilter::builder().parse(level).context("setting `log_level`")?;
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    let started = match config.settings.log_format {
-        LogFormat::Human => log.with_ansi(std::io::stderr().is_terminal()).try_init(),
-        LogFormat::Json => log.json().flatten_event(true).try_init(),
+    let filter = level.parse::<LogFilter>().context("setting `log_level`")?.into_targets();
+    let log = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    let log = match config.settings.log_format {
+        LogFormat::Human => log.with_ansi(std::io::stderr().is_terminal()).boxed(),
+        LogFormat::Json => log.json().flatten_event(true).boxed(),
     };
-    started.map_err(|error| anyhow::anyhow!("cannot start the log: {error}"))
+    Registry::default().with(filter).with(log).try_init().context("cannot start the log")
 }
 
 /// Starts collecting metrics; the handle renders them.

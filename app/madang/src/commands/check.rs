@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use madang_article_read::ReadService;
+use madang_board::BoardId;
 use madang_board::check::CheckReport;
 
-use super::output::Output;
+use super::output::{Output, counted};
 use crate::composition::site::Site;
 
 /// Between the two looks at the query model: far longer than a change takes to reach it.
@@ -19,19 +21,19 @@ const NOT_COMPARED: u8 = 2;
 /// everything could be compared.
 pub(super) async fn check(site: &Site, full: bool, output: &Output) -> anyhow::Result<u8> {
     output.text("comparing boards, events, comments, likes and views with their counters,").await?;
-    output.text("hot scores and the query model with their sources").await?;
+    output.text("and hot scores and the query model with what they are derived from").await?;
     let report = site.backing.check(site, full, output).await?;
     print(&report, output).await?;
     let differences = report.findings.len() + query_model(site, output).await?;
     if differences > 0 {
-        output.text(format!("{differences} differences")).await?;
+        output.text(counted(differences as u64, "difference")).await?;
         return Ok(DIFFERS);
     }
     if !report.left_out.is_empty() {
-        output.text("no difference in what was compared, and not everything was").await?;
+        output.text("no differences in what was compared, but not everything could be compared").await?;
         return Ok(NOT_COMPARED);
     }
-    output.text("no difference").await?;
+    output.text("no differences").await?;
     Ok(0)
 }
 
@@ -53,7 +55,9 @@ async fn print(report: &CheckReport, output: &Output) -> anyhow::Result<()> {
         output.text(format!("compared {}", compared.join(", "))).await?;
     }
     if report.awaiting_clean_up > 0 {
-        output.text(format!("{} rows of deleted articles wait to be cleaned up", report.awaiting_clean_up)).await?;
+        output
+            .text(format!("{} rows of deleted articles are still to be cleaned up", report.awaiting_clean_up))
+            .await?;
     }
     for left_out in &report.left_out {
         output.text(format!("not compared: {left_out}")).await?;
@@ -68,7 +72,7 @@ async fn print(report: &CheckReport, output: &Output) -> anyhow::Result<()> {
 /// Compares the query model with its owners; tells how many differences stay.
 async fn query_model(site: &Site, output: &Output) -> anyhow::Result<usize> {
     if !site.backing.holds_query_model(site) {
-        output.text("there is no query model: it is in the memory of a server, and none runs").await?;
+        output.text("query model not compared: it is in the memory of a server, and none is running").await?;
         return Ok(0);
     }
     let read = site.services.read()?;
@@ -80,6 +84,22 @@ async fn query_model(site: &Site, output: &Output) -> anyhow::Result<usize> {
         differences = read.still_differing(differences).await?;
     }
     output.text(format!("compared {} articles of the query model", compared.articles)).await?;
+    for difference in &differences {
+        output.finding(difference.to_string()).await?;
+    }
+    Ok(differences.len() + lists(site, read, output).await?)
+}
+
+/// Compares the lists of the query model with their owner; tells how many differences stay.
+async fn lists(site: &Site, read: &ReadService, output: &Output) -> anyhow::Result<usize> {
+    let boards = site.services.articles()?.boards().await?;
+    let boards: Vec<BoardId> = boards.into_iter().map(|known| known.board.board_id).collect();
+    let (compared, mut differences) = read.compare_lists(&boards).await?;
+    if !differences.is_empty() {
+        tokio::time::sleep(SECOND_LOOK).await;
+        differences = read.lists_still_differing(differences).await?;
+    }
+    output.text(format!("compared {compared} board lists of the query model")).await?;
     for difference in &differences {
         output.finding(difference.to_string()).await?;
     }

@@ -1,5 +1,6 @@
 //! The command line: what can be asked, and help that teaches.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -15,17 +16,18 @@ pub(crate) const PASSWORD_MAX_BYTES: u64 = 4_096;
     name = "madang",
     version,
     about = "A discussion board in one binary",
-    long_about = "A discussion board in one binary, with nothing to install.\n\n\
-        Without a command it serves: HTTP on 127.0.0.1:8080, everything it keeps in ./madang-data. \
-        The other commands work on the same data directory. While a server runs they ask it through the socket in \
-        that directory; otherwise they open the directory themselves.",
+    long_about = "A discussion board in one binary, with nothing else to install.\n\n\
+        Without a command, madang serves the board on http://127.0.0.1:8080 and keeps its data in ./madang-data. \
+        The other commands work on the same data directory: while a server is running they ask it to do the work, \
+        through a socket in that directory; otherwise they open the directory themselves.",
     after_long_help = "Examples:\n  \
-        madang                                     serve with the defaults\n  \
+        madang                                     serve with the default settings\n  \
         madang serve --listen 0.0.0.0:80 --data /var/lib/madang\n  \
         echo 'a long secret' | madang member create --role admin --name ann --password-stdin\n  \
-        madang check                               compare every counter with what it counts\n\n\
-        Settings come from defaults, then the file of --config, then MADANG_... in the environment, then flags.\n\
-        `madang config` prints the ones in force, and where each comes from."
+        madang check                               compare every counter with the rows it counts\n\n\
+        A setting is read from its default, the file given by --config, the environment (MADANG_LISTEN) and the \
+        flags; the last of these wins.\n\
+        `madang config` prints the settings in force and where each one comes from."
 )]
 pub(crate) struct Cli {
     /// What every command understands.
@@ -42,19 +44,19 @@ pub(crate) struct Cli {
 /// What every command understands.
 #[derive(Debug, Args)]
 pub(crate) struct CommonArgs {
-    /// TOML file with settings
+    /// TOML file to read settings from
     #[arg(long, value_name = "FILE", global = true, env = "MADANG_CONFIG")]
     pub config: Option<PathBuf>,
-    /// Data directory [default: ./madang-data]
+    /// Directory that holds the data of the site [default: ./madang-data]
     #[arg(long, value_name = "DIR", global = true)]
     pub data: Option<String>,
-    /// error, warn, info, debug, trace, or directives such as info,madang_sqlite=debug
+    /// How much to log: off, error, warn, info, debug or trace; single modules as in info,madang_sqlite=debug
     #[arg(long, value_name = "LEVEL", global = true)]
     pub log_level: Option<String>,
-    /// human or json
+    /// How log lines look: human or json
     #[arg(long, value_name = "FORMAT", global = true)]
     pub log_format: Option<String>,
-    /// Any setting; may be given several times
+    /// Change any setting; can be given more than once
     #[arg(long, value_name = "KEY=VALUE", global = true, value_parser = assignment)]
     pub set: Vec<(String, String)>,
 }
@@ -62,11 +64,11 @@ pub(crate) struct CommonArgs {
 /// What serving takes.
 #[derive(Debug, Default, Args)]
 pub(crate) struct ServeArgs {
-    /// Where HTTP listens [default: 127.0.0.1:8080]; port 0 picks a free one
+    /// Address to listen on [default: 127.0.0.1:8080]; port 0 picks a free port
     #[arg(long, value_name = "HOST:PORT")]
     pub listen: Option<String>,
-    /// Which roles this process has: all, or a list of member, article, comment, like, view, hot-article,
-    /// article-read, web
+    /// Roles of this process: all, or a comma-separated list of member, article, comment, like, view, hot-article,
+    /// article-read and web
     #[arg(long, value_name = "LIST")]
     pub roles: Option<String>,
 }
@@ -75,21 +77,20 @@ pub(crate) struct ServeArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Serve the board over HTTP until SIGTERM or SIGINT
-    #[command(
-        long_about = "Serves the board over HTTP. SIGTERM and SIGINT drain: no new connections, requests under way \
-        are answered, everything committed is on disk, exit code 0. A second signal ends at once.\n\n\
-        The first administrator: run `madang member create`, or set MADANG_ADMIN_NAME and MADANG_ADMIN_PASSWORD at \
-        start, or open the one-time link that is printed while there is none."
-    )]
+    #[command(long_about = "Serves the board over HTTP until it receives SIGTERM or SIGINT. It then accepts no new \
+        connections, answers the requests it has begun, and exits with 0. A second signal ends it at once.\n\n\
+        To create the first administrator, run `madang member create --role admin`, or start with MADANG_ADMIN_NAME \
+        and MADANG_ADMIN_PASSWORD in the environment, or enter the token that is printed at the start on the page \
+        /setup.")]
     Serve(ServeArgs),
-    /// Register members
+    /// Create members
     #[command(subcommand)]
     Member(MemberCommand),
     /// Fill a site with boards, members and articles for load tests
     #[command(
-        long_about = "Fills a site with boards seed-1 to seed-N, members seed_1 to seed_N and articles spread over \
-        them, and writes a bearer token for each new member, one `member_id token` a line. Works beside a running \
-        server. Run again, it adds.",
+        long_about = "Fills a site with boards seed-1 to seed-N, members seed_1 to seed_N and articles spread evenly \
+        over both, and writes a bearer token for each new member to a file, one line of `member_id token` each. It \
+        can run beside a server. Running it again adds more.",
         after_long_help = "Examples:\n  \
         madang seed --boards 4 --articles 10000 --members 100 --tokens tokens.txt\n  \
         madang seed --board general --articles 1000000 --members 10 --tokens tokens.txt"
@@ -97,62 +98,65 @@ pub(crate) enum Command {
     Seed(SeedArgs),
     /// Move a site from its data directory to a cluster
     #[command(
-        long_about = "Moves a site from its data directory (--data) to the cluster of a configuration file (--to): \
-        members with their passwords and roles, boards, articles, comments, likes, views and hot lists, with their ids \
-        and counters. No server may run on either. Interrupted, it goes on when it is run again. In the end the rows of \
-        both are counted and compared; 1 when they differ.\n\n\
-        The event log stays behind. So do the keys: a cluster derives its own from its secret, and everybody signs in \
-        again.",
+        long_about = "Copies a site from its data directory (--data) to the cluster that a configuration file \
+        describes (--to): members with their passwords and roles, boards, articles, comments, likes, views and hot \
+        lists, with the same ids and counters. Stop every server of both first. If the copy is interrupted, run the \
+        command again: it continues where it stopped. At the end the rows on both sides are counted and compared; \
+        the exit code is 1 if they differ.\n\n\
+        The event log is not copied. Neither are the keys: a cluster derives its own from its secret, so everybody \
+        has to sign in again.",
         after_long_help = "Example:\n  madang copy --from embedded --data madang-data --to cluster.toml"
     )]
     Copy(CopyArgs),
     /// Compare every counter with the rows it counts
     #[command(
-        long_about = "Compares every counter with the rows it counts and prints the sizes of what grows. Exits with \
-        1 on any difference, each on a line of its own. Changes nothing."
+        long_about = "Compares every counter with the rows it counts, and hot scores and the query model with what \
+        they are derived from, and prints how large the tables that grow are. Changes nothing.\n\n\
+        The exit code is 0 if everything agrees, 1 if something differs (one line for each difference), and 2 if \
+        nothing differs but not everything could be compared."
     )]
     Check {
-        /// Also read every page of the database file
+        /// Also read every page of the database file and check that it is intact
         #[arg(long)]
         full: bool,
     },
-    /// Look at messages that could not be applied, and publish them again
+    /// List messages that could not be processed, and send them again
     #[command(subcommand)]
     Dlq(DlqCommand),
-    /// Show the lag of each consumer group, pause one for a while, pass over a record
+    /// Show how far each consumer group is behind, pause or resume one, skip a record
     #[command(subcommand)]
     Groups(GroupsCommand),
-    /// Make derived data anew from what it is derived from
+    /// Rebuild derived data from its source
     #[command(subcommand)]
     Rebuild(RebuildCommand),
-    /// Look after the keys in the data directory
+    /// Manage the keys in the data directory
     #[command(subcommand)]
     Keys(KeysCommand),
-    /// Print the settings in force and where each comes from; secrets hidden
+    /// Print the settings in force and where each one comes from, with secrets hidden
     Config,
 }
 
 /// What can be done with keys.
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeysCommand {
-    /// Sign tokens with a new key from the next start on; those that were signed before stay good
+    /// Create a new key, which signs tokens from the next start; tokens signed with the last three keys stay valid
     Rotate,
 }
 
 /// What can be done with members.
 #[derive(Debug, Subcommand)]
 pub(crate) enum MemberCommand {
-    /// Register a member with a role
+    /// Create a member with a role
     #[command(after_long_help = "Example:\n  \
         echo 'a long secret' | madang member create --role admin --name ann --password-stdin")]
     Create {
-        /// member, moderator or admin
+        /// What the new member may do
         #[arg(long, value_enum, default_value_t = RoleArg::Member)]
         role: RoleArg,
-        /// 2 to 32 letters, digits and _
+        /// 2 to 32 letters, digits or _
         #[arg(long)]
         name: String,
-        /// Read the password, 8 to 128 characters, from standard input: on the command line others could see it
+        /// Read the password (8 to 128 characters) from standard input; on the command line others could see it
         #[arg(long, required = true)]
         password_stdin: bool,
     },
@@ -161,11 +165,11 @@ pub(crate) enum MemberCommand {
 /// A role on the site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RoleArg {
-    /// Writes, comments, likes.
+    /// Writes articles and comments, and likes
     Member,
-    /// Also edits and deletes what others wrote.
+    /// Also edits and deletes what others wrote, and suspends members
     Moderator,
-    /// Also creates boards and gives roles.
+    /// Also creates boards and changes roles
     Admin,
 }
 
@@ -182,19 +186,19 @@ impl From<RoleArg> for madang_board::Role {
 /// How much to fill in.
 #[derive(Debug, Args)]
 pub(crate) struct SeedArgs {
-    /// Boards seed-1 to seed-N
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=10_000))]
+    /// Number of boards, named seed-1 to seed-N
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = number(0..=10_000))]
     pub boards: u64,
-    /// Articles
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1_000_000_000))]
+    /// Number of new articles
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = number(0..=1_000_000_000))]
     pub articles: u64,
-    /// New members, who write them
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    /// Number of new members, who write the articles
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = number(1..=1_000_000))]
     pub members: u64,
-    /// Where their bearer tokens go, one `member_id token` a line
+    /// File to write their bearer tokens to, one line of `member_id token` each
     #[arg(long, value_name = "FILE")]
     pub tokens: Option<PathBuf>,
-    /// Put all articles on this board, made if it is not there
+    /// Put all articles on this board, which is created if it does not exist
     #[arg(long, value_name = "SLUG", conflicts_with = "boards")]
     pub board: Option<String>,
 }
@@ -202,21 +206,21 @@ pub(crate) struct SeedArgs {
 /// From where and to where a site moves.
 #[derive(Debug, Args)]
 pub(crate) struct CopyArgs {
-    /// What the site is now
+    /// What to copy from: embedded, a site in a data directory
     #[arg(long, value_enum)]
     pub from: CopyFrom,
-    /// Configuration file of the cluster
+    /// Configuration file of the cluster to copy to
     #[arg(long, value_name = "FILE")]
     pub to: PathBuf,
-    /// Rows in one step
-    #[arg(long, value_name = "N", default_value_t = 2_000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub slice: u32,
+    /// Rows to copy in one step
+    #[arg(long, value_name = "N", default_value_t = 2_000, value_parser = number(1..=100_000))]
+    pub slice: u64,
 }
 
 /// What can be moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CopyFrom {
-    /// A data directory
+    /// A site in a data directory
     Embedded,
 }
 
@@ -225,25 +229,25 @@ pub(crate) enum CopyFrom {
 pub(crate) enum DlqCommand {
     /// List dead letters, oldest first
     List {
-        /// At most so many
-        #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+        /// How many to list at most
+        #[arg(long, value_name = "N", default_value_t = 100, value_parser = number(1..=100_000))]
         limit: u64,
     },
     /// Show one dead letter with its headers and payload
     Show {
-        /// Its id, as listed
+        /// Its id, from `madang dlq list`
         id: String,
     },
-    /// Publish dead letters again, for the group that gave them up
+    /// Send dead letters again, to the consumer group that gave them up
     #[command(after_long_help = "Examples:\n  madang dlq replay 17 --dry-run\n  madang dlq replay --all")]
     Replay {
-        /// The id, as listed
+        /// The id, from `madang dlq list`
         #[arg(required_unless_present = "all")]
         id: Option<String>,
-        /// Every dead letter
+        /// Send every dead letter again
         #[arg(long, conflicts_with = "id")]
         all: bool,
-        /// Only say what would be done
+        /// Only print what would be sent
         #[arg(long)]
         dry_run: bool,
     },
@@ -254,21 +258,21 @@ pub(crate) enum DlqCommand {
 pub(crate) enum GroupsCommand {
     /// List the groups and how far each is behind the event log
     List,
-    /// Have a group rest; the log keeps what it has not read
+    /// Pause a group; the event log keeps what it has not read
     Pause {
-        /// The group, as listed
+        /// The group, from `madang groups list`
         group: String,
     },
-    /// Have a group go on where it stopped
+    /// Resume a paused group where it stopped
     Resume {
-        /// The group, as listed
+        /// The group, from `madang groups list`
         group: String,
     },
-    /// Have a group pass over a record that it is stuck at: it is neither applied nor kept
+    /// Skip a record that a group is stuck at; the record is not applied and not kept as a dead letter
     Skip {
-        /// The group, as listed
+        /// The group, from `madang groups list`
         group: String,
-        /// The record as topic/partition/offset, as /readyz and the log name it
+        /// The record as topic/partition/offset, as /readyz and the log print it
         record: String,
     },
 }
@@ -276,11 +280,11 @@ pub(crate) enum GroupsCommand {
 /// What can be made anew.
 #[derive(Debug, Clone, Copy, Subcommand)]
 pub(crate) enum RebuildCommand {
-    /// Drop the query model; every article comes back from its owners when it is read
+    /// Empty the query model; articles are loaded again from their source when somebody reads them
     ReadModel,
-    /// Compute the ranking of hot articles anew from the counts it is made of
+    /// Compute the ranking of hot articles again from likes, comments and views
     Hot,
-    /// Remove comments, likes and views of articles whose deletion was missed, as the owner of articles says
+    /// Remove comments, likes and views that were left behind by articles that no longer exist
     Parts,
 }
 
@@ -344,8 +348,16 @@ impl Command {
     }
 }
 
+/// A whole number within a range, which a wrong one is told.
+fn number(range: RangeInclusive<u64>) -> impl Fn(&str) -> Result<u64, String> + Clone + Send + Sync + 'static {
+    move |text| {
+        let number = text.parse().ok().filter(|number| range.contains(number));
+        number.ok_or_else(|| format!("write a whole number from {} to {}", range.start(), range.end()))
+    }
+}
+
 fn assignment(text: &str) -> Result<(String, String), String> {
-    let (key, value) = text.split_once('=').ok_or("must be KEY=VALUE")?;
+    let (key, value) = text.split_once('=').ok_or("write KEY=VALUE, as in --set log_level=debug")?;
     Ok((key.trim().to_owned(), value.trim().to_owned()))
 }
 
@@ -381,6 +393,15 @@ mod tests {
         let cli = Cli::try_parse_from(["madang", "dlq", "replay", "--all", "--dry-run"]).unwrap();
         let request = cli.command.unwrap().request(String::new()).unwrap();
         assert_eq!(request, ControlRequest::DlqReplay { id: None, dry_run: true });
+    }
+
+    #[test]
+    fn a_number_out_of_range_is_told_the_range() {
+        for wrong in ["0", "100001", "-1", "many"] {
+            let argument = format!("--limit={wrong}");
+            let error = Cli::try_parse_from(["madang", "dlq", "list", &argument]).unwrap_err().to_string();
+            assert!(error.contains("write a whole number from 1 to 100000"), "{error}");
+        }
     }
 
     #[test]

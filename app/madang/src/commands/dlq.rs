@@ -32,11 +32,11 @@ pub(super) async fn list(site: &Site, limit: usize, output: &Output) -> anyhow::
 /// Everything about one letter.
 pub(super) async fn show(site: &Site, id: &str, output: &Output) -> anyhow::Result<u8> {
     let Some(letter) = site.dead_letters.find(&DeadLetterId(id.to_owned())).await? else {
-        bail!("there is no dead letter {id:?}; `madang dlq list` shows them");
+        bail!("there is no dead letter {id:?}: `madang dlq list` lists them all");
     };
     let message = &letter.message;
     output.text(format!("id: {}", letter.id)).await?;
-    output.text(format!("died at: {}", letter.died_at)).await?;
+    output.text(format!("given up at: {}", letter.died_at)).await?;
     output.text(format!("event: {}", message.event_id)).await?;
     output.text(format!("topic: {}", message.topic)).await?;
     output.text(format!("key: {}", message.key)).await?;
@@ -60,8 +60,8 @@ pub(super) async fn replay(site: &Site, id: Option<String>, dry_run: bool, outpu
     for id in &ids {
         let replayed = replay_one(site.dead_letters.as_ref(), site.log.as_ref(), &ladders, id, dry_run, now(site));
         match replayed.await {
-            Ok(Replayed::WouldPublish(topic)) => output.text(format!("{id}: would be published to {topic}")).await?,
-            Ok(Replayed::Published(topic)) => output.text(format!("{id}: published to {topic}")).await?,
+            Ok(Replayed::WouldPublish(topic)) => output.text(format!("{id}: would be sent to {topic} again")).await?,
+            Ok(Replayed::Published(topic)) => output.text(format!("{id}: sent to {topic} again")).await?,
             Err(error) => {
                 failures += 1;
                 output.finding(format!("{id}: {error}")).await?;
@@ -70,7 +70,7 @@ pub(super) async fn replay(site: &Site, id: Option<String>, dry_run: bool, outpu
         }
         done += 1;
     }
-    let verb = if dry_run { "would be replayed" } else { "replayed" };
+    let verb = if dry_run { "would be sent again" } else { "sent again" };
     output.text(format!("{done} {verb}, {failures} failed")).await?;
     Ok(u8::from(failures > 0))
 }
@@ -93,7 +93,7 @@ fn now(site: &Site) -> Moment {
 }
 
 fn summary(letter: &DeadLetter) -> String {
-    let reason = letter.message.header(header::REASON).unwrap_or("no reason given");
+    let reason = letter.message.header(header::REASON).unwrap_or("no reason recorded");
     format!("{}  {}  {}  key {}  {reason}", letter.id, letter.died_at, letter.message.topic, letter.message.key)
 }
 
@@ -103,7 +103,7 @@ fn payload(bytes: &[u8]) -> String {
         Err(_) => {
             let shown: Vec<String> = bytes.iter().take(RAW_MAX_BYTES).map(|byte| format!("{byte:02x}")).collect();
             let cut = if bytes.len() > RAW_MAX_BYTES { " ..." } else { "" };
-            format!("payload, {} bytes that are no text: {}{cut}", bytes.len(), shown.join(" "))
+            format!("payload, {} bytes that are not text: {}{cut}", bytes.len(), shown.join(" "))
         }
     }
 }

@@ -7,6 +7,8 @@ use super::output::Output;
 use crate::composition::site::Site;
 use crate::tasks::consumers;
 
+const NO_SERVER: &str = "no server is running on this data directory, and so no consumer group is: start one first";
+
 /// One line a group: its lag, and whether it is paused.
 pub(super) async fn list(site: &Site, output: &Output) -> anyhow::Result<u8> {
     for progress in site.backing.groups().await? {
@@ -30,40 +32,40 @@ pub(super) async fn set_paused(site: &Site, group: &str, paused: bool, output: &
     }
     let Some(pause) = site.groups.pause_of(group) else {
         match site.groups.names() {
-            names if names.is_empty() => bail!("no server runs on this data directory, so no group does"),
-            names => bail!("there is no group {group:?} in this server; its groups are {}", names.join(", ")),
+            names if names.is_empty() => bail!("{NO_SERVER}"),
+            names => bail!("there is no consumer group {group:?}: the groups of this server are {}", names.join(", ")),
         }
     };
     if paused {
         pause.pause();
         output
             .text(format!(
-                "{group} is paused; the log keeps what it has not read; resume with `madang groups resume {group}`"
+                "{group} is paused; the event log keeps what it has not read. Resume it with `madang groups resume {group}`"
             ))
             .await?;
     } else {
         pause.resume();
-        output.text(format!("{group} is resumed")).await?;
+        output.text(format!("{group} runs again")).await?;
     }
     Ok(0)
 }
 
 /// Has a group pass over one record, which is then neither applied nor kept as a dead letter.
 pub(super) async fn skip(site: &Site, group: &str, record: &str, output: &Output) -> anyhow::Result<u8> {
-    let record: Position = record.parse().with_context(|| format!("{record:?} is no record"))?;
+    let record: Position = record.parse().with_context(|| format!("{record:?} does not name a record"))?;
     let config = known(group)?;
-    let reads: Vec<String> = config.lanes().into_iter().flat_map(|lane| lane.topics).collect();
+    let reads: Vec<String> = config.levels().into_iter().flat_map(|level| level.topics).collect();
     if !reads.contains(&record.topic) {
-        bail!("{group} does not read {}; it reads {}", record.topic, reads.join(", "));
+        bail!("{group} does not read the topic {}: it reads {}", record.topic, reads.join(", "));
     }
     if site.backing.is_shared() {
         site.backing.skip(group, &record).await?;
     } else {
         let running = site.groups.stuck_of(group);
-        running.context("no server runs on this data directory, so no group does")?.skip([record.clone()]);
+        running.context(NO_SERVER)?.skip([record.clone()]);
     }
     output
-        .text(format!("{group} passes over {record} when it comes to it; `madang groups list` shows its lag"))
+        .text(format!("{group} will skip {record} when it reaches it; `madang groups list` shows how far behind it is"))
         .await?;
     Ok(0)
 }
@@ -74,7 +76,7 @@ fn known(group: &str) -> anyhow::Result<ConsumerConfig> {
     groups.sort_unstable_by(|one, other| one.group.as_str().cmp(other.group.as_str()));
     let names: Vec<&str> = groups.iter().map(|known| known.group.as_str()).collect();
     let found = groups.iter().find(|known| known.group.as_str() == group);
-    found.cloned().with_context(|| format!("there is no group {group:?}; the groups are {}", names.join(", ")))
+    found.cloned().with_context(|| format!("there is no consumer group {group:?}: the groups are {}", names.join(", ")))
 }
 
 /// The same for every process of a cluster, whichever of them run the group.
@@ -83,11 +85,11 @@ async fn set_paused_everywhere(site: &Site, group: &str, paused: bool, output: &
     site.backing.set_paused(group, paused).await?;
     let said = if paused {
         format!(
-            "{group} is paused in every process within a second, for a day at most; the log keeps what it has not read; \
-             resume with `madang groups resume {group}`"
+            "{group} will be paused in every process within a second, for one day at most; the event log keeps what it has \
+             not read. Resume it with `madang groups resume {group}`"
         )
     } else {
-        format!("{group} is resumed in every process within a second")
+        format!("{group} will run again in every process within a second")
     };
     output.text(said).await?;
     Ok(0)

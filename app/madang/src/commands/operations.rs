@@ -1,7 +1,5 @@
 //! What commands do, written once: run by the server for a command beside it, or by the command itself.
 
-use anyhow::Context as _;
-
 use super::control::{ControlRequest, Ending};
 use super::output::Output;
 use super::{check, dlq, groups, member, rebuild, seed};
@@ -27,7 +25,6 @@ impl Operations {
 
     /// Carries out one request.
     pub(crate) async fn run(&self, request: ControlRequest, output: Output) -> Ending {
-        let name = request.name();
         let outcome = match request {
             ControlRequest::MemberCreate { name, password, role } => {
                 member::create(&self.site, &name, &password, role, &output).await
@@ -49,7 +46,7 @@ impl Operations {
             ControlRequest::RebuildHot => rebuild::hot(&self.site, &output).await,
             ControlRequest::DlqReplay { id, dry_run } => dlq::replay(&self.site, id, dry_run, &output).await,
         };
-        match outcome.with_context(|| format!("madang {name}")) {
+        match outcome {
             Ok(code) => Ending::Exit(code),
             Err(error) => Ending::Failed(format!("{error:#}")),
         }

@@ -27,9 +27,14 @@ pub(crate) enum OutputLine {
     Token(String),
 }
 
+/// So many of something: `1 board`, `2 boards`.
+pub(super) fn counted(count: u64, one: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
+}
+
 /// Nobody reads the output any more: the command was interrupted.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
-#[error("the command that asked for this was interrupted")]
+#[error("the command was interrupted before this was done")]
 pub(crate) struct Disconnected;
 
 /// Where a command prints.

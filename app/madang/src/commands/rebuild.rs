@@ -1,13 +1,16 @@
 //! `madang rebuild`: makes derived data anew from what it is derived from.
 
-use super::output::Output;
+use super::output::{Output, counted};
 use crate::composition::site::Site;
+use crate::tasks::hot_owners::SiteOwners;
 use crate::tasks::orphans;
 
 /// Drops the query model; readers bring it back from the owners.
 pub(super) async fn read_model(site: &Site, output: &Output) -> anyhow::Result<u8> {
     if !site.backing.holds_query_model(site) {
-        output.text("no server runs; the query model is in a server's memory and starts empty").await?;
+        output
+            .text("nothing to do: no server is running, and the query model, which is in its memory, starts empty")
+            .await?;
         return Ok(0);
     }
     let read = site.services.read()?;
@@ -15,25 +18,47 @@ pub(super) async fn read_model(site: &Site, output: &Output) -> anyhow::Result<u
     read.clear().await?;
     output
         .text(format!(
-            "dropped {} articles and {} board lists ({} bytes); each comes back from its owners when it is read",
+            "emptied the query model of {} articles and {} board lists ({} bytes); each is loaded again when it is read",
             size.entries, size.lists, size.bytes
         ))
         .await?;
     Ok(0)
 }
 
-/// Computes the ranking anew from the counts it is made of.
+/// Makes the ranking anew: today's counts from their owners, and each score from its counts.
 pub(super) async fn hot(site: &Site, output: &Output) -> anyhow::Result<u8> {
-    let rebuilt = site.services.hot()?.rebuild().await?;
-    output.text(format!("computed {} scores anew; {} were wrong", rebuilt.looked_at, rebuilt.corrected)).await?;
+    let rebuilt = site.services.hot()?.rebuild(&SiteOwners::of(site)?).await?;
+    output
+        .text(format!(
+            "compared {} with likes, comments and views and corrected {}",
+            counted(rebuilt.asked, "scored article"),
+            rebuilt.mended
+        ))
+        .await?;
+    output
+        .text(format!("computed {} again and corrected {}", counted(rebuilt.looked_at, "score"), rebuilt.corrected))
+        .await?;
     Ok(0)
 }
 
-/// Removes what is left of articles that are not there, as their owner says.
+/// Removes what is left of articles that are not there, as their owner says, and takes the marks from those that are.
 pub(super) async fn parts(site: &Site, output: &Output) -> anyhow::Result<u8> {
     let [comments, likes, views] = orphans::remove(site).await?;
     output
-        .text(format!("removed comments of {comments}, likes of {likes} and views of {views} articles that are gone"))
+        .text(format!(
+            "removed what articles that no longer exist had left: comments of {comments}, likes of {likes}, views of {views}"
+        ))
         .await?;
+    let [comments, likes, views] = orphans::restore(site).await?;
+    output
+        .text(format!(
+            "articles that exist are no longer marked as deleted: comments of {comments}, likes of {likes}, views of {views}"
+        ))
+        .await?;
+    if comments + likes + views > 0 {
+        output
+            .text("now run `madang rebuild read-model` and `madang rebuild hot`, which took these articles for deleted too")
+            .await?;
+    }
     Ok(0)
 }

@@ -18,7 +18,7 @@ use super::output::Output;
 use crate::config::data_directory::{DataDirectory, DataDirectoryError};
 use crate::config::keys;
 use crate::config::roles::Roles;
-use crate::config::{Config, Settings, Sources};
+use crate::config::{self, Config, Settings, Sources};
 use crate::{composition, serve, telemetry};
 
 /// How long a command waits for a server that is just starting or stopping.
@@ -46,12 +46,10 @@ pub fn run() -> ExitCode {
 fn try_run(cli: &Cli) -> anyhow::Result<u8> {
     let serving = matches!(cli.command, None | Some(Command::Serve(_)));
     if !serving && (cli.serve.listen.is_some() || cli.serve.roles.is_some()) {
-        bail!("--listen and --roles belong to `madang serve`");
+        bail!("--listen and --roles can only be used with `madang serve`");
     }
-    let environment = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect();
-    let sources = Sources { file: cli.common.config.clone(), environment, flags: cli.setting_flags() };
+    let sources =
+        Sources { file: cli.common.config.clone(), environment: config::of_process()?, flags: cli.setting_flags() };
     if let Some(Command::Copy(args)) = &cli.command {
         return copy(args, sources);
     }
@@ -74,13 +72,20 @@ fn try_run(cli: &Cli) -> anyhow::Result<u8> {
 /// Needs no lock: the file is exchanged as a whole, and a server reads it at its start only.
 fn rotate_key(settings: &Settings) -> anyhow::Result<u8> {
     if settings.cluster.is_some() {
-        bail!("the keys of a cluster follow from its secret: set another `cluster.token_generation` in every process");
+        bail!(
+            "the keys of a cluster are derived from its secret: to sign with a new one, raise `cluster.token_generation` \
+             by one in every process"
+        );
     }
     if !settings.data.is_dir() {
-        bail!("there is no data directory {}", settings.data.display());
+        bail!("there is no data directory {}: name another with --data", settings.data.display());
     }
     let kept = keys::rotate_token_key(&settings.data)?;
-    println!("a new key signs from the next start on; tokens of {} earlier ones stay good", kept - 1);
+    println!(
+        "created a new key: it signs tokens once the server is started again; tokens signed with {} earlier {} stay valid",
+        kept - 1,
+        if kept == 2 { "key" } else { "keys" }
+    );
     Ok(0)
 }
 
@@ -98,12 +103,15 @@ fn copy(args: &CopyArgs, sources: Sources) -> anyhow::Result<u8> {
     sources.flags.retain(|(key, _, _)| !key.starts_with("cluster."));
     let from = Config::load(&sources)?;
     if from.settings.cluster.is_some() {
-        bail!("--config is the file of the site that moves, and has a section [cluster]; name the cluster's with --to");
+        bail!(
+            "--config must be the configuration of the site to copy from, but that file has a section [cluster]: give \
+             the file of the cluster with --to"
+        );
     }
     telemetry::start_log(&from, false)?;
     runtime()?.block_on(async {
         let data = DataDirectory::take_existing(&from.settings.data, "copy")
-            .context("a site can be copied only while no server runs on it")?;
+            .context("stop the server first: a site can only be copied while none is running on it")?;
         let slice = usize::try_from(args.slice).unwrap_or(usize::MAX);
         let copy = Copy { data: &data, from: &from.settings, to: &to.settings, slice };
         let mut console = Console::new(None)?;
@@ -117,7 +125,7 @@ fn copy(args: &CopyArgs, sources: Sources) -> anyhow::Result<u8> {
         };
         let (outcome, ()) = tokio::join!(work, show);
         console.finish()?;
-        outcome.context("madang copy")
+        outcome
     })
 }
 
@@ -126,7 +134,7 @@ async fn perform(command: &Command, settings: &Settings) -> anyhow::Result<u8> {
         Command::Member(_) => password_from_stdin()?,
         _ => String::new(),
     };
-    let Some(request) = command.request(password) else { bail!("this command has nothing to ask for") };
+    let Some(request) = command.request(password) else { bail!("this command does not work on a site") };
     let tokens = match command {
         Command::Seed(args) => args.tokens.as_deref(),
         _ => None,
@@ -157,7 +165,7 @@ async fn here_or_there(request: &ControlRequest, settings: &Settings, console: &
         match control::ask(&settings.data, request, |line| console.show(line)).await {
             Err(ControlError::NobodyListens(_)) if Instant::now() < deadline => tokio::time::sleep(SERVER_LOOK).await,
             Err(ControlError::NobodyListens(_)) => {
-                bail!("{in_use}, which does not answer; try again when it has ended")
+                bail!("{in_use}, which does not respond: try again when that process has ended")
             }
             outcome => return Ok(outcome?),
         }
@@ -198,7 +206,9 @@ fn password_from_stdin() -> anyhow::Result<String> {
     let password = text.strip_suffix('\n').unwrap_or(&text);
     let password = password.strip_suffix('\r').unwrap_or(password);
     if password.is_empty() {
-        bail!("no password on standard input");
+        bail!(
+            "there is no password on standard input: pipe it in, as in echo 'a long secret' | madang member create …"
+        );
     }
     Ok(password.to_owned())
 }

@@ -12,7 +12,7 @@ use madang_event::Writer;
 use madang_kernel::{EventId, Id as _, StoreError};
 use madang_member::SignedIn;
 
-use super::output::Output;
+use super::output::{Output, counted};
 use super::seed_text::{SeedTexts, index};
 use crate::composition::site::{SeedStore, Site, SliceStore};
 
@@ -45,7 +45,7 @@ pub(super) struct Amounts {
 pub(super) async fn seed(site: &Site, in_background: bool, amounts: Amounts, output: &Output) -> anyhow::Result<u8> {
     let boards = boards(site, &amounts, output).await?;
     if amounts.articles > 0 && boards.is_empty() {
-        bail!("articles need a board: give --boards N, or --board SLUG");
+        bail!("articles need a board to be on: add --boards N, or --board SLUG");
     }
     let members = members(site, amounts.members, output).await?;
     if amounts.articles == 0 {
@@ -57,7 +57,8 @@ pub(super) async fn seed(site: &Site, in_background: bool, amounts: Amounts, out
     seeding.articles(amounts.articles, output).await?;
     let seconds = started.elapsed().as_secs_f64().max(0.001);
     let rate = amounts.articles as f64 / seconds;
-    output.text(format!("{} articles in {seconds:.1} s, {rate:.0} a second", amounts.articles)).await?;
+    let created = counted(amounts.articles, "article");
+    output.text(format!("{created} created in {seconds:.1} s, {rate:.0} per second")).await?;
     Ok(0)
 }
 
@@ -83,13 +84,17 @@ async fn boards(site: &Site, amounts: &Amounts, output: &Output) -> anyhow::Resu
         let draft = BoardDraft { slug: slug.clone(), title, comment_mode: CommentMode::TwoLevel };
         match articles.create_board(&internal, draft, None).await {
             Ok(created) => boards.push(created.board.board_id),
-            Err(ArticleError::SlugTaken) => bail!("somebody made the board {slug} meanwhile; run the command again"),
-            Err(error) => return Err(error).with_context(|| format!("board {slug}")),
+            Err(ArticleError::SlugTaken) => {
+                bail!("somebody else created the board {slug} at the same moment: run the command again")
+            }
+            Err(error) => return Err(error).with_context(|| format!("cannot create the board {slug}")),
         }
         made += 1;
     }
     if !boards.is_empty() {
-        output.text(format!("{made} boards made, {} there already", boards.len() - made)).await?;
+        output
+            .text(format!("{} created, {} existed already", counted(made, "board"), boards.len() as u64 - made))
+            .await?;
     }
     Ok(boards)
 }
@@ -112,9 +117,9 @@ async fn members(site: &Site, count: u64, output: &Output) -> anyhow::Result<Vec
         output.progress("members", writers.len() as u64, count);
     }
     if (writers.len() as u64) < count {
-        bail!("too many names seed_N are taken: {} of {count} members registered", writers.len());
+        bail!("too many names of the form seed_N are taken: only {} of {count} members were created", writers.len());
     }
-    output.text(format!("{count} members registered")).await?;
+    output.text(format!("{} created", counted(count, "member"))).await?;
     Ok(writers)
 }
 
@@ -168,7 +173,10 @@ impl Seeding<'_> {
                 Err(error) => return Err(error.into()),
             }
         }
-        bail!("the store has been too busy for {} s", u64::from(ATTEMPTS_MAX) * RETRY_MS / 1_000)
+        bail!(
+            "the store refused articles for {} s because it was too busy or unavailable: run the command again later",
+            u64::from(ATTEMPTS_MAX) * RETRY_MS / 1_000
+        )
     }
 
     async fn one(&self, store: &dyn ArticleStore, number: u64) -> Result<(), StoreError> {

@@ -3,17 +3,30 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::settings::out_of_range;
+use super::settings::{in_words, out_of_range};
 use crate::config::roles::{Role, Roles};
 
 /// The shortest secret that keys may be derived from, in bytes.
 pub(crate) const SECRET_BYTES_MIN: usize = 32;
 /// The longest name of a cluster; databases, topics and keys start with it.
 const NAME_CHARS_MAX: usize = 32;
+/// The numbers of the section with their ranges.
+const RANGES: [(&str, RangeInclusive<u64>); 9] = [
+    ("cluster.token_generation", 0..=u32::MAX as u64),
+    ("cluster.node_lease_ms", 5_000..=3_600_000),
+    ("cluster.clock_skew_max_ms", 100..=60_000),
+    ("cluster.mysql_connections_max", 6..=1_000),
+    ("cluster.internal.connections_max", 16..=100_000),
+    ("cluster.redis.response_timeout_ms", 10..=60_000),
+    ("cluster.redis.own_write_wait_ms", 1..=5_000),
+    ("cluster.kafka.partitions", 1..=10_000),
+    ("cluster.kafka.replication", 1..=100),
+];
 /// What is shown in place of a secret.
 pub(super) const HIDDEN: &str = "(hidden)";
 
@@ -39,6 +52,9 @@ pub(crate) struct ClusterSettings {
     /// How long a node number is leased: a database that is away for less stops no id.
     #[serde(default = "default_node_lease_ms")]
     pub node_lease_ms: u64,
+    /// How far the clock of this host may be from those of the databases before this process is not ready.
+    #[serde(default = "default_clock_skew_max_ms")]
+    pub clock_skew_max_ms: u64,
     /// Connections that this process holds at most to one relational server for one service.
     #[serde(default = "default_mysql_connections_max")]
     pub mysql_connections_max: usize,
@@ -146,12 +162,21 @@ pub(crate) struct KafkaSettings {
 }
 
 /// The internal listener.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct InternalSettings {
     /// Where it listens; nothing when empty, which is enough where one process has all roles.
     #[serde(default)]
     pub listen: String,
+    /// Connections that are open there at most, whoever opened them.
+    #[serde(default = "default_internal_connections_max")]
+    pub connections_max: usize,
+}
+
+impl Default for InternalSettings {
+    fn default() -> Self {
+        Self { listen: String::new(), connections_max: default_internal_connections_max() }
+    }
 }
 
 /// Text that is never shown.
@@ -218,6 +243,14 @@ fn default_node_lease_ms() -> u64 {
     120_000
 }
 
+fn default_clock_skew_max_ms() -> u64 {
+    5_000
+}
+
+fn default_internal_connections_max() -> usize {
+    512
+}
+
 fn default_mysql_connections_max() -> usize {
     12
 }
@@ -256,30 +289,28 @@ impl ClusterSettings {
         let mut problems = Vec::new();
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
         if self.name.is_empty() || self.name.len() > NAME_CHARS_MAX || !self.name.chars().all(plain) {
-            let text = format!("must be 1 to {NAME_CHARS_MAX} of a-z, 0-9 and _, not {:?}", self.name);
+            let text = format!("must be 1 to {NAME_CHARS_MAX} characters of a-z, 0-9 and _, not {:?}", self.name);
             problems.push(("cluster.name", text));
         }
         if self.secret.is_empty() == self.secret_file.is_none() {
-            problems.push(("cluster.secret", "or cluster.secret_file must be set, and not both".to_owned()));
+            problems.push(("cluster.secret", "or `cluster.secret_file` must be set, but not both".to_owned()));
         }
         if !self.secret.is_empty() && self.secret.reveal().len() < SECRET_BYTES_MIN {
             problems.push(("cluster.secret", format!("must have at least {SECRET_BYTES_MIN} characters")));
         }
-        problems.extend(out_of_range("cluster.node_lease_ms", &self.node_lease_ms, &(5_000..=3_600_000)));
-        problems.extend(out_of_range("cluster.mysql_connections_max", &self.mysql_connections_max, &(6..=1_000)));
+        problems.extend(self.out_of_range());
+        // A clock that is further ahead than a lease lasts gets no id at all.
+        if self.clock_skew_max_ms > self.node_lease_ms {
+            problems.push(("cluster.clock_skew_max_ms", "must not be more than cluster.node_lease_ms".to_owned()));
+        }
         if self.mysql.is_empty() {
-            problems.push(("cluster.mysql", "must name at least one server: [[cluster.mysql]]".to_owned()));
+            problems
+                .push(("cluster.mysql", "must name at least one server, in a section [[cluster.mysql]]".to_owned()));
         }
         if self.redis.urls.is_empty() || (self.redis.mode == RedisMode::Single && self.redis.urls.len() > 1) {
-            let text = "must name one server, or with mode = \"cluster\" one or more of its nodes".to_owned();
+            let text = "must name one server, or one or more nodes of a Redis Cluster if mode = \"cluster\"".to_owned();
             problems.push(("cluster.redis.urls", text));
         }
-        problems.extend(out_of_range(
-            "cluster.redis.response_timeout_ms",
-            &self.redis.response_timeout_ms,
-            &(10..=60_000),
-        ));
-        problems.extend(out_of_range("cluster.redis.own_write_wait_ms", &self.redis.own_write_wait_ms, &(1..=5_000)));
         if self.kafka.bootstrap.is_empty() {
             problems.push(("cluster.kafka.bootstrap", "must name at least one broker as host:port".to_owned()));
         }
@@ -287,16 +318,43 @@ impl ClusterSettings {
         problems
     }
 
+    fn out_of_range(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let values = [
+            u64::from(self.token_generation),
+            self.node_lease_ms,
+            self.clock_skew_max_ms,
+            self.mysql_connections_max as u64,
+            self.internal.connections_max as u64,
+            self.redis.response_timeout_ms,
+            self.redis.own_write_wait_ms,
+            u64::from(self.kafka.partitions),
+            u64::from(self.kafka.replication),
+        ];
+        RANGES.iter().zip(values).filter_map(|((key, range), value)| out_of_range(key, &value, range))
+    }
+
+    /// The range of a number of the section, in words.
+    pub(super) fn range_of(key: &str) -> Option<String> {
+        RANGES.iter().find(|(known, _)| *known == key).map(|(_, range)| in_words(range))
+    }
+
     fn peer_problems(&self, roles: &Roles) -> Vec<String> {
         let is_role = |name: &String| Role::ALL.iter().any(|role| role.name() == name);
-        let unknown = self.peers.keys().filter(|name| !is_role(name)).map(|name| format!("names no role: {name:?}"));
+        let unknown = self
+            .peers
+            .keys()
+            .filter(|name| !is_role(name))
+            .map(|name| format!("has an entry {name:?}, which is not a role"));
         let is_url = |url: &str| url.starts_with("http://") && url.len() > "http://".len();
         let wrong = self.peers.values().flatten().filter(|url| !is_url(url));
-        let wrong = wrong.map(|url| format!("must be addresses as http://host:port, not {url:?}"));
+        let wrong = wrong.map(|url| format!("must have addresses such as http://host:port, not {url:?}"));
         let missing = roles.asked_elsewhere().into_iter().filter(|role| self.peers_of(*role).is_empty());
         let missing = missing.map(|role| {
             let name = role.name();
-            format!("must say where the role {name} is, which this process asks and has not: {name} = [\"http://host:port\"]")
+            format!(
+                "must say where the role {name} runs, because this process calls it and does not have it: {name} = \
+                 [\"http://host:port\"]"
+            )
         });
         unknown.chain(wrong).chain(missing).collect()
     }
@@ -334,7 +392,7 @@ mod tests {
     fn a_process_says_whom_it_asks_and_does_not_know() {
         let problems = settings("").problems(&roles("comment"));
         let text = problems.iter().map(|(_, problem)| problem.as_str()).collect::<Vec<_>>().join("\n");
-        assert!(text.contains("role member") && text.contains("role article is"), "{text}");
+        assert!(text.contains("role member runs") && text.contains("role article runs"), "{text}");
         assert!(!text.contains("role like"), "{text}");
     }
 

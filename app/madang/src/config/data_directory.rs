@@ -27,14 +27,14 @@ pub(crate) enum DataDirectoryError {
         holder: Holder,
     },
     /// There is no such directory, and the command does not make one.
-    #[error("there is no data directory {}: start with `madang serve`, or name another with --data", path.display())]
+    #[error("there is no data directory {}: `madang serve` creates it; name another with --data", path.display())]
     Absent {
         /// The directory.
         path: PathBuf,
     },
     /// Others than its owner may look into it, or write to it.
     #[error(
-        "the data directory {0} is open to others (mode {mode:03o}): close it with `chmod 700 {0}` and start again",
+        "other users can open the data directory {0} (mode {mode:03o}), which holds passwords and keys: run `chmod 700 {0}` and start again",
         path.display()
     )]
     Open {
@@ -44,7 +44,7 @@ pub(crate) enum DataDirectoryError {
         mode: u32,
     },
     /// The file system refused.
-    #[error("cannot use the data directory {}: {source}", path.display())]
+    #[error("cannot use the data directory {}", path.display())]
     Unusable {
         /// The directory.
         path: PathBuf,

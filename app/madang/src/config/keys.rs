@@ -21,7 +21,7 @@ const _: () = assert!(KEPT_KEYS <= SIGNING_KEYS_MAX);
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum KeyError {
     /// Others can read it; whoever did can sign tokens, or find out who a guest was.
-    #[error("the key {} can be read by others (mode {mode:o}); run: chmod 600 {}", path.display(), path.display())]
+    #[error("other users can read the key {} (mode {mode:o}): run `chmod 600 {}` and start again", path.display(), path.display())]
     Exposed {
         /// The file.
         path: PathBuf,
@@ -29,13 +29,13 @@ pub(crate) enum KeyError {
         mode: u32,
     },
     /// It is not a key of ours.
-    #[error("the key {} is not {KEY_BYTES} bytes long, nor a few times that; restore it, or remove it for a new one (a new token.key signs everybody out)", path.display())]
+    #[error("the key {} is damaged: it does not consist of keys of {KEY_BYTES} bytes. Restore it from a copy, or remove it to have a new one created (a new token.key signs everybody out)", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
     },
     /// The file system refused.
-    #[error("cannot use the key {}: {source}", path.display())]
+    #[error("cannot use the key {}", path.display())]
     Unusable {
         /// The file.
         path: PathBuf,

@@ -24,19 +24,26 @@ pub(super) fn known_keys() -> &'static Vec<String> {
 /// The section of the servers, which only the file can hold as a whole.
 pub(super) const CLUSTER: &str = "cluster";
 /// What of it may be set elsewhere too: by `MADANG_CLUSTER_...` and `--set cluster....`.
-pub(super) const CLUSTER_KEYS: [&str; 8] = [
+pub(super) const CLUSTER_KEYS: [&str; 10] = [
     "cluster.name",
     "cluster.secret",
     "cluster.secret_file",
     "cluster.token_generation",
     "cluster.nameless_keys",
     "cluster.node_lease_ms",
+    "cluster.clock_skew_max_ms",
     "cluster.mysql_connections_max",
     "cluster.internal.listen",
+    "cluster.internal.connections_max",
 ];
 /// Those of them that are numbers.
-const CLUSTER_NUMBERS: [&str; 3] =
-    ["cluster.token_generation", "cluster.node_lease_ms", "cluster.mysql_connections_max"];
+const CLUSTER_NUMBERS: [&str; 5] = [
+    "cluster.token_generation",
+    "cluster.node_lease_ms",
+    "cluster.clock_skew_max_ms",
+    "cluster.mysql_connections_max",
+    "cluster.internal.connections_max",
+];
 
 /// Settings that had another name, which is understood for one more version: (old, new).
 const RENAMED: [(&str, &str); 2] = [("people_queue", "foreground_queue"), ("wait_max_ms", "scheduling_delay_max_ms")];
@@ -50,7 +57,7 @@ pub(super) fn present_name(key: &str) -> &str {
 pub(super) fn key_of_variable(name: &str) -> Option<&'static str> {
     let mut all = KEYS.iter().map(String::as_str).chain(CLUSTER_KEYS);
     let name = present_name(name);
-    all.find(|key| key.replace('.', "_") == name)
+    all.find(|key| variable(key) == name)
 }
 
 /// A value from the environment or a flag, read as what the setting is: text stays text, whatever it looks like.
@@ -80,8 +87,24 @@ pub(super) fn plain(value: &Value) -> String {
 
 /// The setting whose name is nearest to `key`, if any is near.
 pub(super) fn similar(key: &str) -> Option<&'static str> {
-    let nearest = KEYS.iter().min_by_key(|known| strsim::levenshtein(known, key))?;
-    (strsim::levenshtein(nearest, key) <= 1 + key.len() / 4).then_some(nearest.as_str())
+    nearest(key, KEYS.iter().map(String::as_str).chain(CLUSTER_KEYS))
+}
+
+/// The variable whose name is nearest to this one, both without their prefix.
+pub(super) fn similar_variable(name: &str) -> Option<String> {
+    let variables: Vec<String> = KEYS.iter().map(String::as_str).chain(CLUSTER_KEYS).map(variable).collect();
+    nearest(name, variables.iter().map(String::as_str)).map(str::to_owned)
+}
+
+/// The name that is nearest to `name`, if any is near.
+pub(super) fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let (distance, nearest) = names.map(|known| (strsim::levenshtein(known, name), known)).min()?;
+    (distance <= 1 + name.len() / 4).then_some(nearest)
+}
+
+/// The name of a setting in the environment, without its prefix.
+fn variable(key: &str) -> String {
+    key.replace('.', "_")
 }
 
 /// Settings from one place.

@@ -5,33 +5,34 @@
 
 mod cluster;
 pub(crate) mod data_directory;
+#[cfg(test)]
+mod documented;
+mod environment;
 pub(crate) mod keys;
 mod layer;
+mod log_filter;
 pub(crate) mod roles;
 mod settings;
+mod wrong_value;
 
 use std::path::{Path, PathBuf};
 
 use figment::Figment;
 use figment::value::Value;
-use layer::{CLUSTER, CLUSTER_KEYS, Layer, key_of_variable, known_keys, present_name, typed};
+use layer::{CLUSTER, CLUSTER_KEYS, Layer, known_keys, present_name, typed};
 
 pub(crate) use cluster::{
     ClusterSettings, MysqlSettings, MysqlTlsSettings, NamelessKeys, RedisMode, SECRET_BYTES_MIN, ServerUrl,
 };
+pub(crate) use environment::of_process;
+pub(crate) use log_filter::LogFilter;
 pub(crate) use settings::{LogFormat, OPERATIONS_LISTEN, Settings, Switch};
-
-/// What every name in the environment starts with.
-const ENVIRONMENT_PREFIX: &str = "MADANG_";
-/// Names in the environment that belong to us and are not settings.
-const OTHER_ENVIRONMENT: [&str; 5] =
-    ["MADANG_CONFIG", "MADANG_TEST_", "MADANG_SIM_", "MADANG_BENCH_", "MADANG_PASSWORD"];
 
 /// Why there is no configuration to start with.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConfigError {
     /// The file cannot be read.
-    #[error("cannot read the configuration file {}: {source}", path.display())]
+    #[error("cannot read the configuration file {}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -56,6 +57,9 @@ pub(crate) enum ConfigError {
         /// A setting with a similar name, if there is one.
         hint: String,
     },
+    /// Variables that are no settings and look like one.
+    #[error("{0}")]
+    UnknownVariables(String),
     /// A value that a setting cannot have.
     #[error("{0}")]
     Invalid(String),
@@ -77,8 +81,6 @@ pub(crate) struct Sources {
 pub(crate) struct Config {
     /// The values.
     pub settings: Settings,
-    /// Names in the environment that look like settings and are none.
-    pub ignored_environment: Vec<String>,
     figment: Figment,
 }
 
@@ -89,14 +91,8 @@ impl Config {
         if let Some(path) = &sources.file {
             figment = figment.merge(file_layer(path)?);
         }
-        let mut ignored_environment = Vec::new();
-        for (name, value) in &sources.environment {
-            let Some(key) = name.strip_prefix(ENVIRONMENT_PREFIX).map(str::to_ascii_lowercase) else { continue };
-            if let Some(key) = key_of_variable(&key) {
-                figment = figment.merge(Layer::one(format!("environment variable {name}"), key, typed(key, value)));
-            } else if !OTHER_ENVIRONMENT.iter().any(|other| name.starts_with(other)) {
-                ignored_environment.push(name.clone());
-            }
+        for (name, key, value) in environment::settings(&sources.environment)? {
+            figment = figment.merge(Layer::one(format!("environment variable {name}"), key, typed(key, value)));
         }
         for (key, value, flag) in &sources.flags {
             let key = present_name(key);
@@ -106,7 +102,7 @@ impl Config {
             figment = figment.merge(Layer::one(format!("flag {flag}"), key, typed(key, value)));
         }
         let settings = checked(&figment)?;
-        Ok(Self { settings, ignored_environment, figment })
+        Ok(Self { settings, figment })
     }
 
     /// One line a setting, `key = value  # origin`, as a TOML file that would give the same; secrets hidden.
@@ -159,25 +155,33 @@ fn file_layer(path: &Path) -> Result<Layer, ConfigError> {
 fn checked(figment: &Figment) -> Result<Settings, ConfigError> {
     let settings: Settings = figment.extract().map_err(|error| {
         let key = error.path.join(".");
-        let origin = error.metadata.as_ref().map_or_else(String::new, |metadata| format!(" (from {})", metadata.name));
-        ConfigError::Invalid(format!("setting `{key}`: {}{origin}", error.kind))
+        let origin = from(error.metadata.as_ref());
+        ConfigError::Invalid(format!("{}{origin}", wrong_value::told(&key, &error.kind)))
     })?;
     let problems = settings.problems();
     if problems.is_empty() {
         return Ok(settings);
     }
-    let lines = problems.into_iter().map(|(key, problem)| {
-        // What nobody set comes from nowhere.
-        let origin =
-            figment.find_metadata(key).map_or_else(String::new, |metadata| format!(" (from {})", metadata.name));
-        format!("setting `{key}` {problem}{origin}")
-    });
+    let lines = problems
+        .into_iter()
+        .map(|(key, problem)| format!("setting `{key}` {problem}{}", from(figment.find_metadata(key))));
     Err(ConfigError::Invalid(lines.collect::<Vec<_>>().join("\n")))
 }
 
+/// Where a setting comes from, behind what is wrong with it; what nobody set comes from nowhere.
+fn from(metadata: Option<&figment::Metadata>) -> String {
+    let origin = metadata.map(|metadata| metadata.name.as_ref()).filter(|name| !name.is_empty());
+    origin.map_or_else(String::new, |name| format!(" (from {name})"))
+}
+
 fn unknown(origin: String, key: &str) -> ConfigError {
-    let hint = layer::similar(key)
-        .map_or_else(|| "; `madang config` lists them all".to_owned(), |known| format!("; did you mean `{known}`?"));
+    let hint = match layer::similar(key) {
+        Some(known) => format!("; did you mean `{known}`?"),
+        None if key.starts_with("cluster.") => {
+            format!("; outside of the file only {} can be set", CLUSTER_KEYS.join(", "))
+        }
+        None => "; `madang config` lists them all".to_owned(),
+    };
     ConfigError::Unknown { origin, key: key.to_owned(), hint }
 }
 
@@ -252,6 +256,39 @@ mod tests {
     }
 
     #[test]
+    fn a_number_that_is_none_or_too_large_is_told_its_range_and_never_a_type_of_the_program() {
+        for (key, value, range) in [
+            ("readers", "many", "a whole number from 1 to 64, not \"many\""),
+            ("readers", "-1", "a whole number from 1 to 64, not -1"),
+            ("hash_passes", "5000000000", "a whole number from 1 to 100, not 5000000000"),
+            ("hash_passes", "1.5", "a whole number from 1 to 100, not 1.5"),
+            ("cluster.token_generation", "x", "a whole number from 0 to 4294967295, not \"x\""),
+            ("cookies_secure", "yes", "true or false, not \"yes\""),
+            ("rate_limit", "perhaps", "on or off, not \"perhaps\""),
+            ("log_format", "xml", "human or json, not \"xml\""),
+        ] {
+            let (_keep, file) = file(CLUSTER_FILE);
+            let flags = vec![(key.to_owned(), value.to_owned(), format!("--set {key}"))];
+            let message = failure(&Sources { file, flags, ..Sources::default() });
+            assert_eq!(message, format!("setting `{key}` must be {range} (from flag --set {key})"));
+        }
+    }
+
+    #[test]
+    fn a_level_that_does_not_exist_is_an_error_wherever_it_is_set() {
+        let levels = "off, error, warn, info, debug or trace";
+        let environment = environment(&[("MADANG_LOG_LEVEL", "info,madang_sqlite=loud")]);
+        let message = failure(&Sources { environment, ..Sources::default() });
+        assert!(message.contains(levels) && message.contains("MADANG_LOG_LEVEL"), "{message}");
+        let flags = vec![("log_level".to_owned(), "blah".to_owned(), "--log-level".to_owned())];
+        let message = failure(&Sources { flags, ..Sources::default() });
+        assert!(
+            message.contains(levels) && message.contains("\"blah\"") && message.contains("--log-level"),
+            "{message}"
+        );
+    }
+
+    #[test]
     fn every_value_out_of_range_is_named_at_once() {
         let environment = environment(&[
             ("MADANG_READERS", "0"),
@@ -285,14 +322,15 @@ mod tests {
     fn an_unknown_key_of_the_servers_is_named() {
         let (_keep, file) = file(&CLUSTER_FILE.replace("bootstrap", "boostrap"));
         let message = failure(&Sources { file, ..Sources::default() });
-        assert!(message.contains("cluster.kafka") && message.contains("boostrap"), "{message}");
+        assert!(message.contains("`cluster.kafka.boostrap`; did you mean `cluster.kafka.bootstrap`?"), "{message}");
     }
 
     #[test]
     fn a_name_of_a_cluster_without_its_servers_says_what_is_missing() {
         let environment = environment(&[("MADANG_CLUSTER_NAME", "forum")]);
         let message = failure(&Sources { environment, ..Sources::default() });
-        assert!(message.contains("cluster") && message.contains("mysql"), "{message}");
+        assert!(message.starts_with("setting `cluster.mysql` is missing"), "{message}");
+        assert!(!message.contains("(from )"), "what nobody set comes from nowhere: {message}");
     }
 
     #[test]
@@ -306,15 +344,6 @@ mod tests {
         assert_eq!(config.settings.data, PathBuf::from("2024"));
         assert_eq!(config.settings.admin_password, "12345678");
         assert!(!config.describe().contains("12345678"), "secrets are hidden");
-    }
-
-    #[test]
-    fn a_misspelt_variable_is_noticed_and_the_load_tests_switch_is_known() {
-        let environment =
-            environment(&[("MADANG_LISTN", "x"), ("MADANG_RATE_LIMIT", "off"), ("MADANG_TEST_LONG", "1")]);
-        let config = Config::load(&Sources { environment, ..Sources::default() }).unwrap();
-        assert_eq!(config.ignored_environment, ["MADANG_LISTN"]);
-        assert_eq!(config.settings.rate_limit, Switch::Off);
     }
 
     #[test]

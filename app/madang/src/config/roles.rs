@@ -96,7 +96,7 @@ impl Roles {
 
 /// A name that is no role.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("names a role that does not exist: {0:?}; roles are all, {roles}", roles = Role::ALL.map(Role::name).join(", "))]
+#[error("must be all, or a list of {roles}; {0:?} is not a role", roles = Role::ALL.map(Role::name).join(", "))]
 pub(crate) struct UnknownRole(String);
 
 impl FromStr for Roles {

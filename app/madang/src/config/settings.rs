@@ -12,6 +12,7 @@ use madang_view::LiveLimits;
 use serde::{Deserialize, Serialize};
 
 use super::cluster::ClusterSettings;
+use super::log_filter::LogFilter;
 
 /// Declares each setting once: what it is for, its type, its default, and for a number its range.
 macro_rules! settings {
@@ -35,6 +36,12 @@ macro_rules! settings {
         impl Settings {
             fn out_of_range(&self) -> impl Iterator<Item = (&'static str, String)> {
                 [$($(out_of_range(stringify!($key), &self.$key, &($range)),)?)*].into_iter().flatten()
+            }
+
+            /// The range of a setting that is a number, in words.
+            pub(super) fn range_of(key: &str) -> Option<String> {
+                let ranges = [$($((stringify!($key), in_words::<$type>(&($range))),)?)*];
+                ranges.into_iter().find(|(known, _)| *known == key).map(|(_, range)| range)
             }
         }
     };
@@ -173,38 +180,47 @@ impl Settings {
     pub(super) fn problems(&self) -> Vec<(&'static str, String)> {
         let mut problems: Vec<_> = self.out_of_range().collect();
         if !is_address(&self.listen) {
-            problems.push(("listen", format!("must be HOST:PORT, not {:?}", self.listen)));
+            problems.push(("listen", format!("must be HOST:PORT, such as 127.0.0.1:8080, not {:?}", self.listen)));
         }
         if !self.operations_are_public() && !is_address(&self.operations_listen) {
-            let text = format!("must be HOST:PORT, or {OPERATIONS_PUBLIC}, not {:?}", self.operations_listen);
+            let text = format!(
+                "must be HOST:PORT, such as {OPERATIONS_LISTEN}, or {OPERATIONS_PUBLIC}, not {:?}",
+                self.operations_listen
+            );
             problems.push(("operations_listen", text));
         }
         if self.tls_certificate.as_os_str().is_empty() != self.tls_key.as_os_str().is_empty() {
-            problems.push(("tls_certificate", "and tls_key go together: set both or neither".to_owned()));
+            problems.push(("tls_certificate", "and `tls_key` go together: set both, or neither".to_owned()));
         }
         if self.data.as_os_str().is_empty() {
             problems.push(("data", "must name a directory".to_owned()));
         }
         if let Err(error) = TimeZone::get(&self.time_zone) {
-            problems.push(("time_zone", format!("must be the name of a time zone such as Asia/Seoul or UTC: {error}")));
+            problems
+                .push(("time_zone", format!("must be the name of a time zone, such as Asia/Seoul or UTC: {error}")));
         }
         if !self.site_url.is_empty() && !is_site_url(&self.site_url) {
-            problems.push(("site_url", "must be http:// or https:// with a host, and a port if need be".to_owned()));
+            problems.push((
+                "site_url",
+                "must be the address of the site without a path, such as https://board.example".to_owned(),
+            ));
         }
         if let Err(error) = self.trusted_proxies.parse::<TrustedProxies>() {
-            problems
-                .push(("trusted_proxies", format!("must list addresses and networks, separated by commas: {error}")));
+            problems.push((
+                "trusted_proxies",
+                format!("must be a list of addresses and networks, separated by commas: {error}"),
+            ));
         }
         match (self.roles.parse::<crate::config::roles::Roles>(), &self.cluster) {
             (Err(error), _) => problems.push(("roles", error.to_string())),
             (Ok(roles), Some(cluster)) => problems.extend(cluster.problems(&roles)),
             (Ok(_), None) => {}
         }
-        if let Err(error) = tracing_subscriber::EnvFilter::builder().parse(&self.log_level) {
+        if let Err(error) = self.log_level.parse::<LogFilter>() {
             problems.push(("log_level", error.to_string()));
         }
         if self.admin_name.is_empty() != self.admin_password.is_empty() {
-            problems.push(("admin_name", "and admin_password go together: set both or neither".to_owned()));
+            problems.push(("admin_name", "and `admin_password` go together: set both, or neither".to_owned()));
         }
         problems
     }
@@ -220,8 +236,12 @@ pub(super) fn out_of_range<N: PartialOrd + fmt::Display>(
     value: &N,
     range: &RangeInclusive<N>,
 ) -> Option<(&'static str, String)> {
-    let text = || format!("must be between {} and {}, not {value}", range.start(), range.end());
-    (!range.contains(value)).then(|| (key, text()))
+    (!range.contains(value)).then(|| (key, format!("must be {}, not {value}", in_words(range))))
+}
+
+/// A range as messages tell it.
+pub(super) fn in_words<N: fmt::Display>(range: &RangeInclusive<N>) -> String {
+    format!("a whole number from {} to {}", range.start(), range.end())
 }
 
 /// Scheme, host and port, and nothing behind them.
@@ -235,6 +255,12 @@ fn is_site_url(url: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn by_default_a_password_costs_what_asvs_asks_for() {
+        let settings = Settings::default();
+        assert!(settings.hash_memory_kib >= 15 * 1_024 && settings.hash_passes >= 2, "{settings:?}");
+    }
 
     #[test]
     fn a_site_url_is_a_scheme_and_a_host() {

@@ -13,10 +13,12 @@ use crate::commands::output::OutputLine;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ControlError {
     /// Nobody listens; the holder of the directory may be starting, stopping, or another command.
-    #[error("no server answers on the control socket: {0}")]
+    #[error("no server answers on the control socket")]
     NobodyListens(#[source] io::Error),
     /// The connection broke off; what was asked may or may not have happened.
-    #[error("the server went away before the command ended: {0}")]
+    #[error(
+        "the connection to the server was lost before the command ended, which may or may not have taken effect: {0}"
+    )]
     BrokeOff(String),
     /// The server refused or failed; says why.
     #[error("{0}")]

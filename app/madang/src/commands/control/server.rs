@@ -49,7 +49,7 @@ impl ControlServer {
                 accepted = listener.accept(), if commands.len() < COMMANDS_MAX => match accepted {
                     Ok((stream, _)) => commands.push(self.answer(stream, &stop)),
                     Err(error) => {
-                        warn!("cannot accept a command: {error}");
+                        warn!("control socket: cannot accept a command, trying again in {ACCEPT_REST_MS} ms: {error}");
                         tokio::time::sleep(Duration::from_millis(ACCEPT_REST_MS)).await;
                     }
                 }
@@ -62,7 +62,7 @@ impl ControlServer {
 
     async fn answer(&self, stream: UnixStream, stop: &CancellationToken) {
         if let Err(error) = self.exchange(stream, stop).await {
-            debug!("a command went away: {error}");
+            debug!("control socket: a command disconnected before it ended: {error}");
         }
     }
 
@@ -83,7 +83,7 @@ impl ControlServer {
         write: &mut OwnedWriteHalf,
         stop: &CancellationToken,
     ) -> io::Result<Ending> {
-        info!(command = request.name(), "running a command for another process");
+        info!(command = request.name(), "control socket: running `madang {}`", request.name());
         let (output, mut lines) = Output::channel();
         let mut work = (self.execute)(request, output);
         let mut beyond = [0];
@@ -91,7 +91,7 @@ impl ControlServer {
             tokio::select! {
                 Some(line) = lines.recv() => send(write, &ReplyLine::Line(line)).await?,
                 ending = &mut work => break ending,
-                () = stop.cancelled() => break Ending::Failed("the server is stopping; run the command again".to_owned()),
+                () = stop.cancelled() => break Ending::Failed("the server is shutting down: run the command again when it has stopped".to_owned()),
                 // The asking process was interrupted: what it wanted stops with it.
                 _ = read.read(&mut beyond) => return Err(io::ErrorKind::ConnectionAborted.into()),
             }
@@ -109,13 +109,15 @@ async fn read_request(read: &mut BufReader<OwnedReadHalf>) -> Result<ControlRequ
     let mut line = Vec::new();
     let mut bounded = read.take(REQUEST_MAX_BYTES);
     match timeout(Duration::from_millis(REQUEST_MS), bounded.read_until(b'\n', &mut line)).await {
-        Err(_) => Err(format!("no request within {REQUEST_MS} ms")),
-        Ok(Err(error)) => Err(format!("cannot read the request: {error}")),
+        Err(_) => Err(format!("the server received no request within {REQUEST_MS} ms")),
+        Ok(Err(error)) => Err(format!("the server cannot read the request: {error}")),
         Ok(Ok(_)) if line.last() != Some(&b'\n') => {
-            Err(format!("the request is no line of at most {REQUEST_MAX_BYTES} bytes"))
+            Err(format!("the request is not one line of at most {REQUEST_MAX_BYTES} bytes"))
         }
         Ok(Ok(_)) => serde_json::from_slice(&line).map_err(|error| {
-            format!("the server does not understand the command ({error}); is it of another version?")
+            format!(
+                "the server does not understand the command, perhaps because it is another version of madang: {error}"
+            )
         }),
     }
 }

@@ -56,14 +56,15 @@ async fn until_done(site: &Site, output: &Output) -> anyhow::Result<()> {
         if polls == POLLS_UNMENTIONED {
             output
                 .text(format!(
-                    "waiting until the consumer groups of the site reach the end of its event log: {}",
+                    "waiting for the consumer groups of the site to reach the end of its event log: {}",
                     behind.join("; ")
                 ))
                 .await?;
         }
         if Instant::now() >= deadline {
             bail!(
-                "the consumer groups of the site did not reach the end of its event log in time: {}",
+                "the consumer groups of the site did not reach the end of its event log within {} s: {}",
+                CATCH_UP_MAX.as_secs(),
                 behind.join("; ")
             );
         }
@@ -76,7 +77,7 @@ fn behind(name: &str, groups: &[GroupLagText]) -> Option<String> {
     match groups.iter().find(|group| group.name == name) {
         Some(group) if group.lag == UP_TO_DATE => None,
         Some(group) => Some(format!("{name} is {}", group.lag)),
-        None => Some(format!("{name} has not begun")),
+        None => Some(format!("{name} has not started")),
     }
 }
 

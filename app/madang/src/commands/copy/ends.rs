@@ -28,7 +28,7 @@ impl Source {
     pub(super) fn open(data: &DataDirectory) -> anyhow::Result<Self> {
         // Not the key that signs, which may be exchanged in the middle of a copy.
         let key = keys::guest_key(data.path())?;
-        let mut mac = Hmac::<Sha256>::new_from_slice(&key).context("a key that signs nothing")?;
+        let mut mac = Hmac::<Sha256>::new_from_slice(&key).context("the key of guests cannot be used")?;
         mac.update(b"madang site");
         let site = hex::encode(&mac.finalize().into_bytes()[..16]);
         let database = madang_sqlite::open(SqliteOptions::in_directory(data.path()), Arc::new(SystemClock))?;
@@ -71,7 +71,7 @@ pub(super) fn cells(row: ExportRow) -> anyhow::Result<Vec<ImportCell>> {
             Value::Integer(number) => ImportCell::Int(number),
             Value::Text(text) => ImportCell::Bytes(text.into_bytes()),
             Value::Blob(bytes) => ImportCell::Bytes(bytes),
-            Value::Real(_) => bail!("a column that no table has"),
+            Value::Real(_) => bail!("a column holds a floating-point number, which no table of a cluster takes"),
         })
     };
     row.into_iter().map(cell).collect()
@@ -83,7 +83,9 @@ pub(super) fn key_text(key: &[Value]) -> anyhow::Result<Vec<u8>> {
         Ok(match value {
             Value::Integer(number) => serde_json::Value::from(*number),
             Value::Text(text) => serde_json::Value::from(text.as_str()),
-            Value::Null | Value::Real(_) | Value::Blob(_) => bail!("a key that no table has"),
+            Value::Null | Value::Real(_) | Value::Blob(_) => {
+                bail!("a primary key holds neither a whole number nor text")
+            }
         })
     };
     let parts = key.iter().map(part).collect::<anyhow::Result<Vec<_>>>()?;
@@ -92,11 +94,13 @@ pub(super) fn key_text(key: &[Value]) -> anyhow::Result<Vec<u8>> {
 
 /// The key that an earlier run kept.
 pub(super) fn key_values(text: &[u8]) -> anyhow::Result<Vec<Value>> {
-    let parts: Vec<serde_json::Value> = serde_json::from_slice(text).context("the place where the copy stopped")?;
+    let parts: Vec<serde_json::Value> = serde_json::from_slice(text).context("cannot read where the copy stopped")?;
     let value = |part: serde_json::Value| match part {
-        serde_json::Value::Number(number) => Ok(Value::Integer(number.as_i64().context("a number that is no key")?)),
+        serde_json::Value::Number(number) => {
+            Ok(Value::Integer(number.as_i64().context("cannot read where the copy stopped: a number is too large")?))
+        }
         serde_json::Value::String(text) => Ok(Value::Text(text)),
-        other => bail!("{other} is no key"),
+        other => bail!("cannot read where the copy stopped: {other} is not a key"),
     };
     parts.into_iter().map(value).collect()
 }

@@ -28,10 +28,14 @@ pub(crate) struct Copy<'a> {
 impl Copy<'_> {
     /// Copies, or goes on; 1 when the two ends differ afterwards.
     pub(crate) async fn run(&self, output: &Output) -> anyhow::Result<u8> {
-        let Some(cluster) = &self.to.cluster else { bail!("the file of --to has no section [cluster]") };
+        let Some(cluster) = &self.to.cluster else {
+            bail!("the file given by --to has no section [cluster]: it must be the configuration of a cluster")
+        };
         if self.from.time_zone != self.to.time_zone {
             let (from, to) = (&self.from.time_zone, &self.to.time_zone);
-            output.text(format!("the site's days are of {from}, the cluster's of {to}: hot lists change days")).await?;
+            output.text(format!(
+                "the site's time zone is {from} and the cluster's is {to}: the days of its hot lists will begin at another hour"
+            )).await?;
         }
         catch_up::wait(self.from, self.data, output).await?;
         let source = Source::open(self.data)?;
@@ -46,13 +50,13 @@ impl Copy<'_> {
         let state = madang_sqlite::export_state(&source.database).await?;
         let mut done = match target.import.begin(&source.site, &ends::digest(&state)).await? {
             Begun::Finished => {
-                output.text("this site was copied to this cluster before; there is nothing left to do").await?;
+                output.text("nothing to do: this site has already been copied to this cluster").await?;
                 return Ok(0);
             }
             Begun::Anew => Default::default(),
             Begun::Again(done) => {
                 let rows: u64 = done.values().map(|table| table.rows).sum();
-                output.text(format!("going on after {rows} rows that are there already")).await?;
+                output.text(format!("continuing after the {rows} rows that were copied before")).await?;
                 done
             }
         };
@@ -60,9 +64,9 @@ impl Copy<'_> {
             let Fate::Moved(table) = table.fate else { continue };
             let total = state.counts.iter().find(|(name, _)| name == table.name).map_or(0, |(_, rows)| *rows);
             let before = done.remove(table.name);
-            self.table(source, target, table, before, total, output)
-                .await
-                .with_context(|| format!("{}; run the command again to go on", table.name))?;
+            self.table(source, target, table, before, total, output).await.with_context(|| {
+                format!("the copy stopped in the table {}: run the command again to continue", table.name)
+            })?;
         }
         let revocation = state.marks.iter().find(|(name, _)| name == "revocation").map_or(0, |(_, last)| *last);
         target.import.go_on_above(state.ids_end_ms, revocation).await?;
@@ -122,9 +126,9 @@ impl Copy<'_> {
 
 async fn say_what_now(output: &Output) -> anyhow::Result<()> {
     for line in [
-        "copied: both ends hold the same rows; `madang check --config` compares the counters of the cluster",
-        "its keys are derived from its own secret: everybody signs in again, with the same names and passwords",
-        "do not start a server on this data directory any more: the cluster would not hear of what is written there",
+        "copied: both sides have the same rows; `madang check --config FILE` compares the counters of the cluster",
+        "everybody has to sign in again, with the same name and password: the cluster derives its keys from its own secret",
+        "do not start a server on this data directory any more: what is written there would not reach the cluster",
     ] {
         output.text(line).await?;
     }
