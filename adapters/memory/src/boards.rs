@@ -32,6 +32,11 @@ pub(crate) fn find(part: &BoardPart, board: BoardId, window: Window, now: Timest
     }
 }
 
+/// What is held of a list, whether in its time or not.
+pub(crate) fn held(part: &BoardPart, board: BoardId, limit: usize) -> Option<NewestArticles> {
+    Some(part.peek(board)?.value.as_ref()?.newest(limit))
+}
+
 /// Joins what was loaded from the owner with what was merged since the placeholder stands; replaces an older list.
 pub(crate) fn fill(
     part: &mut BoardPart,

@@ -44,6 +44,14 @@ pub struct LocalLikes(pub Arc<LikeService>);
 /// The owner of views, in this process.
 pub struct LocalViews(pub Arc<ViewService>);
 
+impl LocalArticles {
+    /// Every board.
+    pub async fn boards(&self) -> Result<Vec<BoardId>, StoreError> {
+        let boards = self.0.boards().await.map_err(article_error)?;
+        Ok(boards.into_iter().map(|known| known.board.board_id).collect())
+    }
+}
+
 #[async_trait]
 impl ArticleOwner for LocalArticles {
     async fn articles(&self, articles: &[ArticleId]) -> Result<Vec<Option<ArticleText>>, StoreError> {

@@ -207,6 +207,10 @@ impl ReadModel for MemoryReadModel {
         Ok(boards::find(&self.board_part(board.shard()), board, window, now))
     }
 
+    async fn held_list(&self, board: BoardId, limit: usize) -> Result<Option<NewestArticles>, StoreError> {
+        Ok(boards::held(&self.board_part(board.shard()), board, limit))
+    }
+
     async fn reserve_list(&self, board: BoardId) -> Result<Reservation, StoreError> {
         let reservation = self.reservation();
         self.board_part(board.shard()).reserve(board, reservation, self.clock.now());

@@ -15,7 +15,7 @@ mod several_servers;
 mod views;
 
 pub use madang_engine_mysql::{
-    AgesBy, MysqlDeadLetters, MysqlLeases, MysqlOptions, MysqlOutbox, OpenError, ServerOptions, TlsOptions,
+    AgesBy, ClockSkew, MysqlDeadLetters, MysqlLeases, MysqlOptions, MysqlOutbox, OpenError, ServerOptions, TlsOptions,
 };
 
 pub use articles::{Announce, MysqlArticles};

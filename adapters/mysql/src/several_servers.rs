@@ -41,6 +41,17 @@ pub(crate) fn first_of_all(mut found: Vec<ArticleId>, limit: usize) -> Vec<Artic
     found
 }
 
+/// Articles by id, after `after`: each server tells its next ones, and the first of them all are the answer.
+pub(crate) async fn articles_after(
+    db: &Mysql,
+    sql: &'static str,
+    after: Option<ArticleId>,
+    limit: usize,
+) -> Result<Vec<ArticleId>, StoreError> {
+    let values = vec![after.map_or(i64::MIN, ArticleId::raw).into(), limit.into()];
+    Ok(first_of_all(from_each(db, sql, values, article_id).await?, limit))
+}
+
 /// Column: the article.
 pub(crate) fn article_id(mut cells: Cells) -> Result<ArticleId, SqlError> {
     Ok(ArticleId::from_raw(cells.next()?))

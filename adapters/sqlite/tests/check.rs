@@ -122,7 +122,12 @@ impl Site {
             act: None,
         };
         store.edit(edit).await.unwrap();
-        let gone = DeleteArticle { article_id: ArticleId::from_raw(1_600), event_id: EventId::from_raw(2), act: None };
+        let gone = DeleteArticle {
+            article_id: ArticleId::from_raw(1_600),
+            expected_version: None,
+            event_id: EventId::from_raw(2),
+            act: None,
+        };
         store.delete(gone).await.unwrap();
         Self { test }
     }

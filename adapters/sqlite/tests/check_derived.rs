@@ -56,6 +56,21 @@ async fn parts_of_an_article_that_nobody_knows_are_found() {
 }
 
 #[tokio::test]
+async fn a_mark_of_a_deletion_on_an_article_that_is_there_is_found() {
+    for (damage, part) in [
+        ("INSERT INTO comment_article_gone (article_id, gone_at) VALUES (?1, 1)", ArticlePart::Comments),
+        ("INSERT INTO like_article_gone (article_id) VALUES (?1)", ArticlePart::Likes),
+        ("INSERT INTO view_article_gone (article_id) VALUES (?1)", ArticlePart::Views),
+    ] {
+        let site = Site::heard().await;
+        site.damage(damage, 1).await;
+        let found = site.check().await.findings;
+        let marked = CheckFinding::MarkedAsGone { article_id: article(1), part };
+        assert!(found.contains(&marked), "{damage}: {found:?}");
+    }
+}
+
+#[tokio::test]
 async fn parts_that_wait_for_a_group_are_no_difference() {
     let site = Site::heard().await;
     site.delete(1).await;
@@ -63,7 +78,7 @@ async fn parts_that_wait_for_a_group_are_no_difference() {
     site.at_head("like").await;
     let found = site.check().await.findings;
     assert_eq!(found, [CheckFinding::WithoutArticle { article_id: article(1), part: ArticlePart::Likes }]);
-    site.damage("INSERT INTO like_article_gone VALUES (?1)", 1).await;
+    site.damage("INSERT INTO like_article_gone (article_id) VALUES (?1)", 1).await;
     assert_eq!(site.check().await.findings, [], "it is marked, so its likes wait to be cleaned up");
 }
 
@@ -215,7 +230,12 @@ impl Site {
     }
 
     async fn delete(&self, number: i64) {
-        let delete = DeleteArticle { article_id: article(number), event_id: EventId::from_raw(6), act: None };
+        let delete = DeleteArticle {
+            article_id: article(number),
+            expected_version: None,
+            event_id: EventId::from_raw(6),
+            act: None,
+        };
         SqliteArticles::new(self.test.db.clone()).delete(delete).await.unwrap();
     }
 

@@ -121,7 +121,10 @@ async fn a_check_finds_comments_that_are_counted_wrong_or_hang_in_the_air() {
         ("UPDATE article_comment_count SET row_count = 4, version = 4", "article 71 counts 3 comments in 4 rows and"),
         ("UPDATE article_comment_count SET greatest_id = 1", "article 71 counts its comments after only 3 changes"),
         ("DELETE FROM article_comment_count", "article 71 counts 0 comments in 0 rows and has 3 in 3"),
-        ("INSERT INTO comment_article_gone VALUES (71, 1)", "article 71 is gone and its comments are still counted"),
+        (
+            "INSERT INTO comment_article_gone (article_id, gone_at) VALUES (71, 1)",
+            "article 71 is gone and its comments are still counted",
+        ),
         ("UPDATE comment SET parent_id = 9 WHERE comment_id = 3", "comment 3 replies to one that is not there"),
     ] {
         let (test, _) = filled().await;

@@ -73,7 +73,7 @@ async fn a_state_is_the_same_until_something_changes() {
     let test = TestDb::fresh();
     let before = madang_sqlite::export_state(&test.db).await.unwrap();
     assert_eq!(madang_sqlite::export_state(&test.db).await.unwrap(), before);
-    let add = |tx: &rusqlite::Connection| tx.execute("INSERT INTO like_article_gone VALUES (1)", []);
+    let add = |tx: &rusqlite::Connection| tx.execute("INSERT INTO like_article_gone (article_id) VALUES (1)", []);
     test.db.write(Priority::Foreground, move |tx| add(tx).map_err(|e| StoreError::broken("test", e))).await.unwrap();
     assert_ne!(madang_sqlite::export_state(&test.db).await.unwrap(), before);
 }

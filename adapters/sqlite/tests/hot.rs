@@ -4,17 +4,20 @@
 
 mod support;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use async_trait::async_trait;
 use bytes::Bytes;
 use jiff::tz::TimeZone;
-use madang_board::ArticleId;
+use madang_board::{ArticleId, BoardId};
 use madang_event::{ArticleViews, Envelope, Event, Topic};
 use madang_hot_article::{
-    Counts, Day, Finished, HotChange, HotConsumer, HotService, HotStore, Offsets, Progress, Reading, SiteDays, Tally,
+    Counts, Day, Finished, HotChange, HotConsumer, HotOwners, HotService, HotStore, Offsets, Progress, Reading,
+    SiteDays, Tally,
 };
-use madang_kernel::{EventId, Id, ManualClock, ShardId, SystemClock, Timestamp};
+use madang_kernel::{EventId, Id, ManualClock, ShardId, StoreError, SystemClock, Timestamp};
 use madang_messaging::{
     Consumer, ConsumerConfig, DeadLetters, EventLog, GroupId, Message, OnError, PublishOutcome, Supervisor,
 };
@@ -124,6 +127,11 @@ fn article(created: &str, number: i64) -> ArticleId {
 fn views(day: Day, number: i64, count: u64) -> HotChange {
     let counts = Counts { views: Reading::new(count, 1), ..Counts::default() };
     HotChange { day, article_id: ArticleId::from_raw(number), tally: Tally::Live(counts) }
+}
+
+/// Views of an article that was written on that day.
+fn seen(day: Day, number: i64, count: u64) -> HotChange {
+    HotChange { article_id: article(&format!("{day}T01:00:00Z"), number), ..views(day, number, count) }
 }
 
 fn nothing_done() -> Offsets {
@@ -243,9 +251,91 @@ async fn a_rebuild_leaves_the_lists_as_they_were() {
     let today = day("2026-03-05");
     site.store.apply((1..=1_500).map(|n| views(today, n, n as u64)).collect(), nothing_done()).await.unwrap();
     let before = site.service.days().await.unwrap();
-    let rebuilt = site.service.rebuild().await.unwrap();
-    assert_eq!((rebuilt.looked_at, rebuilt.corrected), (1_500, 0));
+    let owners = Owners::of((1..=1_500).map(|n| views(today, n, n as u64)));
+    let rebuilt = site.service.rebuild(&owners).await.unwrap();
+    assert_eq!((rebuilt.mended, rebuilt.looked_at, rebuilt.corrected), (0, 1_500, 0));
     assert_eq!(site.service.days().await.unwrap(), before);
+}
+
+#[tokio::test]
+async fn a_rebuild_holds_what_the_owners_say_of_today_and_removes_what_is_gone_of_any_day() {
+    let site = Site::at("2026-03-05T12:00:00Z").await;
+    let (today, yesterday) = (day("2026-03-05"), day("2026-03-04"));
+    let forged = Counts { views: Reading::new(9, 1 << 40), ..Counts::default() };
+    let held = [
+        HotChange { tally: Tally::Live(forged), ..seen(today, 1, 0) },
+        HotChange { tally: Tally::Gone, ..seen(today, 2, 0) },
+        seen(today, 4, 4),
+        seen(yesterday, 5, 5),
+        seen(yesterday, 6, 6),
+    ];
+    site.store.apply(held.to_vec(), nothing_done()).await.unwrap();
+    // The third was never told of, the fourth and the sixth are gone without a word, the fifth went on after its day.
+    let owners = Owners::of([seen(today, 1, 1), seen(today, 2, 2), seen(today, 3, 3), seen(yesterday, 5, 50)]);
+    let found = site.service.compare(&owners).await.unwrap().findings;
+    assert_eq!(found.len(), 5, "{found:?}");
+    assert_eq!(site.service.rebuild(&owners).await.unwrap().mended, 5);
+    assert_eq!(site.service.compare(&owners).await.unwrap().findings, []);
+    let scores =
+        async |day| -> Vec<u64> { site.store.top(day, 10).await.unwrap().iter().map(|item| item.score).collect() };
+    assert_eq!((scores(today).await, scores(yesterday).await), (vec![3, 2, 1], vec![5]));
+    let next = Counts { views: Reading::new(7, 7), ..Counts::default() };
+    site.store.apply(vec![HotChange { tally: Tally::Live(next), ..seen(today, 1, 0) }], nothing_done()).await.unwrap();
+    assert_eq!(scores(today).await, [7, 3, 2], "events count again");
+}
+
+#[tokio::test]
+async fn an_event_that_comes_while_the_owners_are_asked_is_kept() {
+    let site = Site::at("2026-03-05T12:00:00Z").await;
+    let today = day("2026-03-05");
+    site.store.apply(vec![seen(today, 1, 1)], nothing_done()).await.unwrap();
+    let mut owners = Owners::of([seen(today, 1, 2)]);
+    // They answer what was true, and before it is stored an event tells of more.
+    owners.meanwhile = Some((site.store.clone(), seen(today, 1, 3)));
+    site.service.rebuild(&owners).await.unwrap();
+    assert_eq!(site.store.top(today, 10).await.unwrap()[0].view_count, 3);
+}
+
+/// Owners who have these counts of these articles, on one board.
+struct Owners {
+    counts: BTreeMap<ArticleId, Counts>,
+    /// What is applied while they are asked, and what they have from then on.
+    meanwhile: Option<(Arc<SqliteHot>, HotChange)>,
+}
+
+impl Owners {
+    fn of(changes: impl IntoIterator<Item = HotChange>) -> Self {
+        let counts = changes.into_iter().map(|change| match change.tally {
+            Tally::Live(counts) => (change.article_id, counts),
+            Tally::Gone => panic!("an owner has what is there"),
+        });
+        Self { counts: counts.collect(), meanwhile: None }
+    }
+}
+
+#[async_trait]
+impl HotOwners for Owners {
+    async fn boards(&self) -> Result<Vec<BoardId>, StoreError> {
+        Ok(vec![BoardId::from_raw(1)])
+    }
+
+    async fn articles_before(&self, _: BoardId, before: Option<ArticleId>) -> Result<Vec<ArticleId>, StoreError> {
+        let older = self.counts.keys().rev().filter(|article| before.is_none_or(|before| **article < before));
+        Ok(older.take(100).copied().collect())
+    }
+
+    async fn counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Counts>>, StoreError> {
+        let mut counts: Vec<_> = articles.iter().map(|article| self.counts.get(article).copied()).collect();
+        if let Some((store, change)) = &self.meanwhile
+            && let Tally::Live(newer) = change.tally
+        {
+            let is_first = store.apply(vec![*change], nothing_done()).await?.changed == 1;
+            if !is_first {
+                counts.fill(Some(newer));
+            }
+        }
+        Ok(counts)
+    }
 }
 
 /// Prints how long a thousand folded changes take; the bound is for a loaded machine and an unoptimised build.

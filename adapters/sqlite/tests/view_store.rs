@@ -70,7 +70,10 @@ async fn a_check_finds_every_kind_of_damage() {
             "DELETE FROM article_view_count WHERE article_id = 1",
             vec![ViewFinding::EventDiffers { article_id, reported: (2, 12), stored: None }],
         ),
-        ("INSERT INTO view_article_gone VALUES (1)", vec![ViewFinding::CountOfGone { article_id, counted: 12 }]),
+        (
+            "INSERT INTO view_article_gone (article_id) VALUES (1)",
+            vec![ViewFinding::CountOfGone { article_id, counted: 12 }],
+        ),
     ] {
         let test = filled().await;
         test.db.write(Priority::Foreground, move |tx| tx.execute_batch(damage).map_err(broken)).await.unwrap();

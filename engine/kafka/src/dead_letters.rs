@@ -75,7 +75,7 @@ impl KafkaDeadLetters {
                     Some(Err(KafkaError::MessageConsumption(RDKafkaErrorCode::AllBrokersDown))) => {
                         return Err(away("no broker can be reached"));
                     }
-                    Some(Err(error)) => tracing::debug!("while reading dead letters: {error}"),
+                    Some(Err(error)) => tracing::debug!("kafka: an error while reading dead letters: {error}"),
                     None => {}
                 }
                 if Instant::now() >= deadline {

@@ -7,11 +7,13 @@ use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
     /// The options cannot work: change them.
-    #[error("the Kafka options are wrong: {0}")]
+    #[error("the settings of Kafka are wrong: {0}")]
     Options(String),
     /// A topic has another number of partitions than configured: keys would move. Change the configuration to what is
     /// there, or move the messages to a new topic.
-    #[error("topic {topic} has {found} partitions where {wanted} are configured; keys would move, so it is left alone")]
+    #[error(
+        "topic {topic} has {found} partitions, but {wanted} are configured: set the number that it has (it is not changed, because its keys would move to other partitions)"
+    )]
     Partitions {
         /// The topic, as the broker knows it.
         topic: String,
@@ -21,7 +23,7 @@ pub enum ConnectError {
         wanted: u32,
     },
     /// The broker refuses to make a topic: change what it says.
-    #[error("topic {topic} cannot be made: {reason}")]
+    #[error("topic {topic} cannot be created: {reason}")]
     Refused {
         /// The topic, as the broker knows it.
         topic: String,

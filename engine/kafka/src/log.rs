@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use crate::errors::{away, blocking};
 use crate::names::{Names, is_topic};
 use crate::producer::Producer;
-use crate::subscription::KafkaSubscription;
+use crate::subscription::{Follows, KafkaSubscription};
 use crate::topics::{Topics, count_on_wire};
 use crate::{ConnectError, KafkaDeadLetters, KafkaOptions};
 
@@ -33,6 +33,8 @@ pub(crate) struct Inner {
     pub(crate) producer: Producer,
     /// Each member of a group holds a receiver until it has left.
     members: watch::Sender<()>,
+    /// Topics that were made again after somebody deleted them, by the broker's names, in the order in which that happened.
+    restored: watch::Sender<Vec<String>>,
 }
 
 impl KafkaLog {
@@ -51,6 +53,7 @@ impl KafkaLog {
             topics: Topics::new(&options)?,
             producer: Producer::new(&options)?,
             members: watch::Sender::new(()),
+            restored: watch::Sender::new(Vec::new()),
             options,
         };
         Ok(Self { inner: Arc::new(inner) })
@@ -64,13 +67,30 @@ impl KafkaLog {
     /// Makes the program's topics and those of these groups where they are absent: what a group reads, its ladder, its dead
     /// letters. All by one request: a broker makes many topics in hardly more time than one.
     pub async fn prepare(&self, consumers: &[ConsumerConfig]) -> Result<(), ConnectError> {
+        self.inner.topics.ensure(self.topics_of(consumers).iter().map(String::as_str)).await
+    }
+
+    /// Makes those of the same topics again that were there and are not any more, because somebody deleted them, and has the
+    /// subscriptions of this log begin at their beginning; tells which. To be called every few seconds, in every process as
+    /// often: a topic is made again by the second call that misses it. What was in it is lost to groups that had not read it.
+    pub async fn restore(&self, consumers: &[ConsumerConfig]) -> Result<Vec<String>, ConnectError> {
+        let restored = self.inner.topics.restore(&self.topics_of(consumers)).await?;
+        if !restored.is_empty() {
+            self.inner.restored.send_modify(|all| all.extend(restored.iter().cloned()));
+        }
+        Ok(restored)
+    }
+
+    fn topics_of(&self, consumers: &[ConsumerConfig]) -> Vec<String> {
         let of_groups = consumers.iter().flat_map(|consumer| {
-            let read = consumer.lanes().into_iter().flat_map(|lane| lane.topics);
+            let read = consumer.levels().into_iter().flat_map(|level| level.topics);
             let dead = consumer.topics.iter().map(|topic| dlq_topic(topic, &consumer.group));
             read.chain(dead).collect::<Vec<String>>()
         });
-        let topics: Vec<String> = self.inner.options.topics.iter().cloned().chain(of_groups).collect();
-        self.inner.topics.ensure(topics.iter().map(String::as_str)).await
+        let mut topics: Vec<String> = self.inner.options.topics.iter().cloned().chain(of_groups).collect();
+        topics.sort_unstable();
+        topics.dedup();
+        topics
     }
 
     /// The dead letters of every group.
@@ -177,7 +197,7 @@ impl EventLog for KafkaLog {
     async fn subscribe(&self, group: &GroupId, topics: &[String]) -> Result<Box<dyn Subscription>, Outage> {
         self.inner.topics.ensure(topics.iter().map(String::as_str)).await?;
         let named = self.inner.names.group(group, topics);
-        let alive = self.inner.members.subscribe();
-        Ok(Box::new(KafkaSubscription::join(&self.inner.options, &named, topics, alive)?))
+        let follows = Follows { alive: self.inner.members.subscribe(), restored: self.inner.restored.subscribe() };
+        Ok(Box::new(KafkaSubscription::join(&self.inner.options, &named, topics, follows)?))
     }
 }

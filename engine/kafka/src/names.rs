@@ -33,7 +33,7 @@ impl Names {
     }
 
     /// The group as the broker knows it. A rung is read by a group of its own: its members all read the same topics, so
-    /// that a lane that comes or goes disturbs no other lane, and adding a topic moves no stored offset.
+    /// that a level that comes or goes disturbs no other level, and adding a topic moves no stored offset.
     pub(crate) fn group(&self, group: &GroupId, topics: &[String]) -> String {
         let rung_start = format!(".{group}.retry.");
         let rung = |topic: &String| topic.rsplit_once(&rung_start).map(|(_, rung)| rung.to_owned());

@@ -144,7 +144,7 @@ impl Producer {
     fn working_client(&self) -> Result<Arc<Client>, Outage> {
         let mut current = self.client.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((code, reason)) = current.client().fatal_error() {
-            tracing::warn!(%code, "the producer starts anew: {reason}");
+            tracing::warn!(%code, "kafka: the producer failed and is replaced by a new one: {reason}");
             *current = Arc::new(client(&self.options).map_err(away)?);
         }
         Ok(current.clone())

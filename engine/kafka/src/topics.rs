@@ -1,4 +1,4 @@
-//! Topics are made when they are absent and never changed when they are there.
+//! Topics are made when they are absent, made again when somebody deleted them, and never changed when they are there.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -32,15 +32,23 @@ pub(crate) struct Topics {
     options: KafkaOptions,
     names: Names,
     admin: Arc<AdminClient<Connection>>,
-    /// Topics found to be right; none of them is checked again.
+    /// Topics found to be right; none of them is checked again, unless it is gone.
     checked: Mutex<HashSet<String>>,
+    /// Topics that were right and were gone at the last look.
+    gone: Mutex<BTreeSet<String>>,
 }
 
 impl Topics {
     pub(crate) fn new(options: &KafkaOptions) -> Result<Self, ConnectError> {
         let made = options.client().create_with_context(Connection);
         let admin = Arc::new(made.map_err(|error| ConnectError::Options(error.to_string()))?);
-        Ok(Self { options: options.clone(), names: Names::new(options), admin, checked: Mutex::default() })
+        Ok(Self {
+            options: options.clone(),
+            names: Names::new(options),
+            admin,
+            checked: Mutex::default(),
+            gone: Mutex::default(),
+        })
     }
 
     /// Makes those of these topics (by our names) that are absent, and refuses one with another number of partitions.
@@ -62,6 +70,24 @@ impl Topics {
         self.wait_for(&unchecked).await?;
         self.checked.lock().unwrap_or_else(PoisonError::into_inner).extend(unchecked);
         Ok(())
+    }
+
+    /// Looks whether these topics are still there. One that is gone is made again at the next look: until then every process
+    /// that looks as often has seen that it was gone, and knows that its offsets mean nothing any more. Tells which are back,
+    /// by the broker's names.
+    pub(crate) async fn restore(&self, ours: &[String]) -> Result<Vec<String>, ConnectError> {
+        let present = self.present().await?;
+        let is_present = |topic: &str| present.contains_key(&self.names.topic(topic));
+        let awaited: Vec<String> = {
+            let mut gone = self.gone.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut checked = self.checked.lock().unwrap_or_else(PoisonError::into_inner);
+            let awaited = gone.iter().cloned().collect();
+            gone.extend(ours.iter().filter(|topic| !is_present(topic) && checked.remove(*topic)).cloned());
+            awaited
+        };
+        self.ensure(awaited.iter().map(String::as_str)).await?;
+        self.gone.lock().unwrap_or_else(PoisonError::into_inner).retain(|topic| !awaited.contains(topic));
+        Ok(awaited.iter().map(|topic| self.names.topic(topic)).collect())
     }
 
     /// Asks a broker for the names of its topics, within a moment.
@@ -110,13 +136,13 @@ impl Topics {
         let options = AdminOptions::new().request_timeout(timeout).operation_timeout(timeout);
         for made in self.admin.create_topics(&wanted, &options).await.map_err(away)? {
             match made {
-                Ok(topic) => tracing::info!(topic, "made a topic"),
+                Ok(topic) => tracing::info!(topic, "kafka: created the topic {topic}"),
                 // Another process was faster; whether it made the same is seen next.
                 Err((_, RDKafkaErrorCode::TopicAlreadyExists)) => {}
                 Err((topic, code)) if is_refusal(code) => {
                     return Err(ConnectError::Refused { topic, reason: code.to_string() });
                 }
-                Err((topic, code)) => return Err(away(format!("{topic} was not made: {code}")).into()),
+                Err((topic, code)) => return Err(away(format!("{topic} was not created: {code}")).into()),
             }
         }
         Ok(())

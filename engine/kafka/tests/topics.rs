@@ -63,7 +63,7 @@ async fn a_topic_with_another_number_of_partitions_is_left_alone_and_the_start_r
     let other = KafkaOptions { partitions: 6, ..options.clone() };
     let refused = KafkaLog::connect(other).await.err().unwrap();
     assert!(matches!(refused, ConnectError::Partitions { found: 4, wanted: 6, .. }), "{refused}");
-    assert!(refused.to_string().contains("4 partitions where 6 are configured"), "{refused}");
+    assert!(refused.to_string().contains("4 partitions, but 6 are configured"), "{refused}");
     assert!(on_the_broker(&options).values().all(|partitions| *partitions == 4));
 }
 

@@ -22,7 +22,7 @@ pub enum SqlError {
     Unavailable(String),
     /// The server has no room for what is to be written, or cannot write it down: reading goes on, and another connection
     /// finds the same.
-    #[error("the server takes no writes: {0}")]
+    #[error("the server has no room for writes: {0}")]
     Full(String),
     /// A statement or data that should not exist.
     #[error(transparent)]

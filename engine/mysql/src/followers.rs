@@ -56,7 +56,7 @@ impl<E> Followers<E> {
         if catch_unwind(AssertUnwindSafe(|| follower.committed(events))).is_err() {
             tracing::error!(
                 events = events.len(),
-                "after a commit: a follower panicked; its events still come by the log"
+                "after a commit: a follower panicked; it gets these events from the log instead"
             );
         }
     }
@@ -78,12 +78,12 @@ pub(crate) async fn before_answers<E>(follower: &dyn AfterCommit<E>, events: &[E
         Ok(Err(_)) => {
             tracing::error!(
                 events = events.len(),
-                "after a commit: a follower panicked; its events still come by the log"
+                "after a commit: a follower panicked; it gets these events from the log instead"
             );
         }
         Err(_) => tracing::warn!(
             events = events.len(),
-            "after a commit: a follower took over {BEFORE_ANSWERS_MAX_MS} ms; the callers are answered without it"
+            "after a commit: a follower took longer than {BEFORE_ANSWERS_MAX_MS} ms, answering the callers without it"
         ),
     }
 }

@@ -63,7 +63,7 @@ impl Health {
     fn note_full(&self, reason: &str) {
         metrics::counter!(metric::WRITES_WITHOUT_ROOM).increment(1);
         if !self.is_full() {
-            tracing::error!("a database server takes no writes; they are refused until it has room: {reason}");
+            tracing::error!("a database server has no room left, writes to it are refused until it has: {reason}");
         }
         *self.full_at() = Some(Instant::now());
     }
@@ -121,13 +121,18 @@ pub(crate) async fn watch_server(server: Arc<Server>, stop: Stop) {
             if !health.unreachable.send_replace(true) {
                 tracing::warn!(
                     server = server.name(),
-                    "a database server does not respond; calls to its shards are refused until it does"
+                    "database server {} does not respond, calls to its shards are refused until it does",
+                    server.name()
                 );
             }
             sleep(Duration::from_millis(PROBE_PAUSE_MS)).await;
         }
         if health.unreachable.send_replace(false) {
-            tracing::info!(server = server.name(), "the database server responds again, and its shards are served");
+            tracing::info!(
+                server = server.name(),
+                "database server {} responds again, its shards are served",
+                server.name()
+            );
         }
     }
 }

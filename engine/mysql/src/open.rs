@@ -36,7 +36,7 @@ pub enum OpenError {
     #[error(transparent)]
     ShardMap(#[from] ShardMapError),
     /// A name that no database may have, and that must not get into a statement.
-    #[error("\"{0}\" cannot be the name of a database: letters, digits and \"_\", at most 64 of them")]
+    #[error("\"{0}\" cannot be the name of a database: use at most 64 letters, digits and \"_\"")]
     DatabaseName(String),
     /// A server's address cannot be understood.
     #[error("server {server}: {reason}")]
@@ -47,12 +47,12 @@ pub enum OpenError {
         reason: String,
     },
     /// Connections cannot be encrypted as configured.
-    #[error("encrypted connections: {0}")]
+    #[error("cannot encrypt connections to the database servers: {0}")]
     Tls(String),
     /// The database was set up for another topology.
     #[error(
         "{database} on server {server} was set up as server {found_server} of the shard map \"{found}\", and the \
-         configuration says \"{configured}\": put the old map back, or move the shards first"
+         configuration says \"{configured}\": restore the old map in the configuration, or move the shards first"
     )]
     OtherTopology {
         /// Position of the server in the configuration.
@@ -116,7 +116,7 @@ impl SetUp {
                 tracing::warn!(
                     server,
                     database,
-                    "starting without a database server, whose shards are refused: {reason}"
+                    "database server {server} cannot be reached, starting without it; calls to its shards are refused until it is there: {reason}"
                 );
                 Ok(false)
             }
@@ -140,7 +140,7 @@ impl SetUp {
                     tracing::info!(
                         server,
                         database,
-                        "a database server that came late is set up, and its shards are served"
+                        "database server {server} was reached and set up, its shards are served"
                     );
                     return;
                 }
@@ -148,7 +148,11 @@ impl SetUp {
                 Err(SetUpError::Refused(error)) => {
                     let reason = error.to_string();
                     if logged != reason {
-                        tracing::error!(server, database, "a database server that came late cannot be used: {reason}");
+                        tracing::error!(
+                            server,
+                            database,
+                            "database server {server} was reached but cannot be used: {reason}"
+                        );
                         self.server.keep_closed(reason.clone());
                     }
                     if matches!(error, OpenError::OtherTopology { .. }) {

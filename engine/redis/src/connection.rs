@@ -102,7 +102,7 @@ impl Redis {
         };
         let redis = Self { inner: Arc::new(inner) };
         if let Err(failure) = redis.inner.link().await {
-            warn!("redis cannot be reached yet: {failure}");
+            warn!("redis: cannot be reached yet, retrying at each call: {failure}");
         }
         Ok(redis)
     }
@@ -349,7 +349,7 @@ impl Inner {
         }
         let since = silent_since.swap(0, Ordering::Relaxed);
         if since > 0 {
-            info!(part, "redis answers again after {} ms", self.now_ms().saturating_sub(since));
+            info!(part, "redis: responds again after {} ms", self.now_ms().saturating_sub(since));
         }
     }
 
@@ -371,7 +371,7 @@ impl Inner {
         }
         let since = match silent_since.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed) {
             Ok(_) => {
-                warn!(part, "redis does not answer: {error}");
+                warn!(part, "redis: does not respond, calls to it fail at once until it does: {error}");
                 now
             }
             Err(since) => since,

@@ -38,13 +38,13 @@ pub struct RedisOptions {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OptionsError {
     /// No address.
-    #[error("no address of a Redis server is given")]
+    #[error("no Redis server is given")]
     NoUrl,
     /// More than one address where one server is meant.
-    #[error("{0} addresses are given for one Redis server; several are for a cluster")]
+    #[error("{0} addresses are given for a single Redis server: give one, or set the mode of a cluster")]
     ManyUrls(usize),
     /// An address that cannot be read. It may hold a password, so it is not repeated.
-    #[error("address {number} of Redis cannot be read: {reason}")]
+    #[error("address {number} of Redis is not valid: {reason}")]
     Url {
         /// Its number in the list, from 1.
         number: usize,

@@ -48,10 +48,10 @@ impl WalGauge {
         self.restart.store(false, Ordering::Relaxed);
         let restarted = writer.busy_timeout(Duration::from_millis(RESTART_WAIT_MS));
         if let Err(error) = restarted.and_then(|()| checkpoint(writer, "RESTART")) {
-            warn!("restarting the write-ahead log failed, it grows until the next attempt: {error}");
+            warn!("cannot restart the write-ahead log, it grows until the next attempt: {error}");
         }
         if let Err(error) = writer.busy_timeout(crate::connection::BUSY_TIMEOUT) {
-            warn!("restoring the busy timeout of the writer failed: {error}");
+            warn!("cannot restore the busy timeout of the writer: {error}");
         }
     }
 
@@ -89,7 +89,7 @@ pub(crate) fn run(connection: &Connection, gauge: &WalGauge, soft_bytes: u64, ha
             (false, _) => keep_small(connection, gauge, soft_bytes, hard_bytes),
         };
         if let Err(error) = outcome {
-            warn!("a checkpoint failed, the write-ahead log grows until the next: {error}");
+            warn!("a checkpoint failed, the write-ahead log grows until the next one: {error}");
         }
     }
 }

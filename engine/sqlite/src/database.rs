@@ -27,7 +27,7 @@ const SCHEMA: &str = include_str!("../sql/schema.sql");
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The file cannot be read or written: look at the path, its rights and the disk.
-    #[error("cannot open {}: {source}", path.display())]
+    #[error("cannot open {}", path.display())]
     Unusable {
         /// The file.
         path: PathBuf,
@@ -35,7 +35,7 @@ pub enum OpenError {
         source: rusqlite::Error,
     },
     /// The file was written by a newer version of this program: run that one.
-    #[error("{} has schema {found}, and this version knows only up to {known}: run a newer version", path.display())]
+    #[error("{} was written by a newer version of this program (schema {found}, this version knows {known}): run that version", path.display())]
     Newer {
         /// The file.
         path: PathBuf,
@@ -45,7 +45,7 @@ pub enum OpenError {
         known: i64,
     },
     /// A step of the schema failed; the file is as it was before that step.
-    #[error("cannot bring {} up to date: {source}", path.display())]
+    #[error("cannot bring {} up to date", path.display())]
     Migration {
         /// The file.
         path: PathBuf,
@@ -53,7 +53,7 @@ pub enum OpenError {
         source: Box<refinery::Error>,
     },
     /// The system refused a thread.
-    #[error("cannot start a database thread: {0}")]
+    #[error("cannot start a database thread")]
     Thread(#[from] std::io::Error),
 }
 

@@ -109,7 +109,7 @@ pub(crate) fn run(connection: Connection, queue: Arc<ReadQueue>) {
             call.run(&connection);
         }
         if let Err(error) = begun.and_then(|()| execute(&connection, "COMMIT")) {
-            error!("ending a read transaction failed, the next read begins anew: {error}");
+            error!("cannot end a read transaction, the next read begins a new one: {error}");
             let _ = connection.execute_batch("ROLLBACK");
         }
         for call in taken.drain(..) {

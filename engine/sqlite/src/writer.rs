@@ -65,7 +65,7 @@ impl<E> Writer<E> {
             }
         }
         if let Err(error) = crate::checkpointer::truncate(&self.tx) {
-            warn!("the last checkpoint failed, the next start finds a write-ahead log to read: {error}");
+            warn!("the last checkpoint failed, the next start will read the write-ahead log: {error}");
         }
     }
 
@@ -81,9 +81,9 @@ impl<E> Writer<E> {
             }
         };
         if let Err(reason) = &lost {
-            error!(calls = done.len(), "a batch was lost, its callers are told to try again: {reason}");
+            error!(calls = done.len(), "a batch could not be committed, its callers are told to try again: {reason}");
             if let Err(error) = self.tx.roll_back() {
-                error!("rolling back a lost batch failed: {error}");
+                error!("cannot roll back a batch that could not be committed: {error}");
             }
         }
         self.report(done.len());
@@ -172,7 +172,7 @@ impl<E> Writer<E> {
 /// Runs a call in its own savepoint, so that it fails alone; false when the whole transaction is gone.
 fn run_alone<E>(tx: &Tx<E>, call: &mut BoxedCall<Tx<E>>) -> bool {
     tx.savepoint(|| call.run(tx)).unwrap_or_else(|error| {
-        error!("the savepoint of a call failed, its batch is lost: {error}");
+        error!("the savepoint of a call failed, its whole batch is rolled back: {error}");
         false
     })
 }

@@ -37,7 +37,7 @@ async fn a_database_of_a_newer_version_is_refused() {
     let refused = try_open(test.directory.path(), &test);
     let error = refused.err().unwrap();
     assert!(matches!(error, OpenError::Newer { found: 999, .. }), "{error}");
-    assert!(error.to_string().contains("run a newer version"), "{error}");
+    assert!(error.to_string().contains("run that version"), "{error}");
 }
 
 #[tokio::test]

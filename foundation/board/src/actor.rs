@@ -1,5 +1,6 @@
 //! Who acts: what a request carries through every service, without asking the member service again.
 
+use madang_kernel::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{BoardId, MemberId};
@@ -27,8 +28,8 @@ pub struct Actor {
     pub name: String,
     /// What they may do.
     pub role: Role,
-    /// Whether they may only read for now.
-    pub suspended: bool,
+    /// Until when they may only read, if they are suspended now.
+    pub suspended_until: Option<Timestamp>,
     /// The boards on which they may do what a moderator may.
     pub moderates: Vec<BoardId>,
 }
@@ -36,6 +37,6 @@ pub struct Actor {
 impl Actor {
     /// A member in good standing who moderates no board in particular.
     pub fn new(member_id: MemberId, name: impl Into<String>, role: Role) -> Self {
-        Self { member_id, name: name.into(), role, suspended: false, moderates: Vec::new() }
+        Self { member_id, name: name.into(), role, suspended_until: None, moderates: Vec::new() }
     }
 }

@@ -34,6 +34,16 @@ pub struct ArticleFacts {
 pub trait ArticleLookup: Send + Sync {
     /// `None` when there is no such article.
     async fn facts(&self, article: ArticleId) -> Result<Option<ArticleFacts>, StoreError>;
+
+    /// Whether articles exist as their owner has them stored now, in the order asked: for what must not believe a cache. Who
+    /// has one answers past it.
+    async fn exist(&self, articles: &[ArticleId]) -> Result<Vec<bool>, StoreError> {
+        let mut exist = Vec::with_capacity(articles.len());
+        for article in articles {
+            exist.push(self.facts(*article).await?.is_some());
+        }
+        Ok(exist)
+    }
 }
 
 /// Asks the owner of boards.

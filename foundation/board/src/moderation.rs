@@ -23,7 +23,7 @@ impl Reason {
             return Err(Invalid::field("reason", format!("must have at most {REASON_MAX_CHARS} characters")));
         }
         if text.contains('\0') {
-            return Err(Invalid::field("reason", "must not contain the character NUL"));
+            return Err(Invalid::field("reason", "must not contain NUL characters"));
         }
         Ok(Self(text.trim().to_owned()))
     }

@@ -1,5 +1,7 @@
 //! Who may do what, in one place. Every use case asks [`may`] before it does anything; nobody else compares roles.
 
+use madang_kernel::Timestamp;
+
 use crate::{Actor, BoardId, Role};
 
 /// What somebody is about to do. Reading what everybody may read is not listed.
@@ -56,8 +58,14 @@ impl About {
 
 /// Why somebody may not; said to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Refused(pub &'static str);
+pub enum Refused {
+    /// It takes another role, or is nobody's to do; says which.
+    #[error("{0}")]
+    NotAllowed(&'static str),
+    /// They may only read until then.
+    #[error("Your account is suspended until {0}. Until then you can read, but not write.")]
+    SuspendedUntil(Timestamp),
+}
 
 /// Who may do an action, if they are not suspended.
 enum Needs {
@@ -75,8 +83,8 @@ enum Needs {
 
 /// Whether the actor may do this; a suspended one may do nothing that is listed.
 pub fn may(actor: &Actor, action: Action, about: About) -> Result<(), Refused> {
-    if actor.suspended {
-        return Err(Refused("you are suspended: for now you may read and not write"));
+    if let Some(until) = actor.suspended_until {
+        return Err(Refused::SuspendedUntil(until));
     }
     let (needs, refusal) = needs(action);
     let allowed = match needs {
@@ -86,7 +94,7 @@ pub fn may(actor: &Actor, action: Action, about: About) -> Result<(), Refused> {
         Needs::Above(role) => actor.role >= Role::Moderator && actor.role > role,
         Needs::Admin => actor.role >= Role::Admin,
     };
-    if allowed { Ok(()) } else { Err(Refused(refusal)) }
+    if allowed { Ok(()) } else { Err(Refused::NotAllowed(refusal)) }
 }
 
 fn moderates(actor: &Actor, board: Option<BoardId>) -> bool {
@@ -97,19 +105,19 @@ fn moderates(actor: &Actor, board: Option<BoardId>) -> bool {
 fn needs(action: Action) -> (Needs, &'static str) {
     match action {
         Action::WriteArticle | Action::WriteComment | Action::Like | Action::Report => (Needs::Member, ""),
-        Action::EditArticle => (Needs::AuthorOrModerator, "only its author or a moderator may edit an article"),
-        Action::DeleteArticle => (Needs::AuthorOrModerator, "only its author or a moderator may delete an article"),
-        Action::DeleteComment => (Needs::AuthorOrModerator, "only its author or a moderator may delete a comment"),
-        Action::ReadReports => (Needs::Moderator, "only a moderator may read reports"),
-        Action::ResolveReport => (Needs::Moderator, "only a moderator may settle a report"),
-        Action::ReadLog => (Needs::Moderator, "only a moderator may read the log of moderation"),
+        Action::EditArticle => (Needs::AuthorOrModerator, "Only its author or a moderator can edit an article."),
+        Action::DeleteArticle => (Needs::AuthorOrModerator, "Only its author or a moderator can delete an article."),
+        Action::DeleteComment => (Needs::AuthorOrModerator, "Only its author or a moderator can delete a comment."),
+        Action::ReadReports => (Needs::Moderator, "Only a moderator can read reports."),
+        Action::ResolveReport => (Needs::Moderator, "Only a moderator can close a report."),
+        Action::ReadLog => (Needs::Moderator, "Only a moderator can read the moderation log."),
         Action::Suspend(role) => (
             Needs::Above(role),
-            "a moderator may suspend members, an administrator also moderators, nobody administrators",
+            "Moderators can suspend members, and administrators moderators too. Nobody can suspend an administrator.",
         ),
-        Action::CreateBoard => (Needs::Admin, "only an administrator may create a board"),
-        Action::GiveRole => (Needs::Admin, "only an administrator may give roles"),
-        Action::AppointModerator => (Needs::Admin, "only an administrator may appoint moderators"),
+        Action::CreateBoard => (Needs::Admin, "Only an administrator can create a board."),
+        Action::GiveRole => (Needs::Admin, "Only an administrator can change roles."),
+        Action::AppointModerator => (Needs::Admin, "Only an administrator can appoint or dismiss moderators."),
     }
 }
 
@@ -180,9 +188,12 @@ mod tests {
     #[test]
     fn who_is_suspended_does_nothing_whatever_their_role() {
         for role in [Role::Member, Role::Moderator, Role::Admin] {
-            let suspended = Actor { suspended: true, ..actor(role, &[HERE]) };
+            let until = Timestamp::from_millis(1_800_000_000_000);
+            let suspended = Actor { suspended_until: Some(until), ..actor(role, &[HERE]) };
             for action in [Action::WriteArticle, Action::EditArticle, Action::Like, Action::ReadLog, Action::GiveRole] {
-                assert!(may(&suspended, action, About::on(BoardId::from_raw(HERE), true)).is_err(), "{action:?}");
+                let refused = may(&suspended, action, About::on(BoardId::from_raw(HERE), true)).unwrap_err();
+                assert_eq!(refused, Refused::SuspendedUntil(until), "{action:?}");
+                assert!(refused.to_string().contains("until 2027-01-15T08:00:00.000Z."), "{refused}");
             }
         }
     }

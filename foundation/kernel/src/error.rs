@@ -14,7 +14,7 @@ pub struct FieldError {
 
 /// Input that is well-formed and still not acceptable; lists everything that is wrong at once.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}", .0.iter().map(|e| format!("{}: {}", e.field, e.message)).collect::<Vec<_>>().join("; "))]
+#[error("{}", .0.iter().map(|e| format!("{} {}", e.field, e.message)).collect::<Vec<_>>().join("; "))]
 pub struct Invalid(pub Vec<FieldError>);
 
 impl Invalid {

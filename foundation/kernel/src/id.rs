@@ -20,7 +20,7 @@ const _: () = assert!(TIME_BITS + SHARD_BITS + NODE_BITS + SEQUENCE_BITS == 63);
 
 /// Text that cannot be an id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("an id is a decimal number from 1 to 9223372036854775807")]
+#[error("must be a decimal number from 1 to 9223372036854775807")]
 pub struct IdParseError;
 
 /// What all id newtypes share; lets the generator issue any of them.

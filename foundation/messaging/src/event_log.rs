@@ -28,7 +28,7 @@ impl fmt::Display for Position {
 
 /// Why a text names no position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a record is named as topic/partition/offset")]
+#[error("write a record as topic/partition/offset")]
 pub struct NoPosition;
 
 impl FromStr for Position {
@@ -92,8 +92,6 @@ pub trait Subscription: Send {
     async fn poll(&mut self, max: usize, max_wait: Duration) -> Result<Polled, Outage>;
     /// Stores that every delivery up to and including these positions is done, one position a topic and partition.
     async fn commit(&mut self, done: &[Position]) -> Result<(), Outage>;
-    /// Goes back to the last stored positions: what was polled and not committed is polled again.
-    async fn rewind(&mut self) -> Result<(), Outage>;
 }
 
 #[cfg(test)]

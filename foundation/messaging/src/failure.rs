@@ -4,7 +4,7 @@ use madang_kernel::StoreError;
 
 /// A part (broker, database, membership store) could not be reached. Pauses the work; never counts against a message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{part} is away: {reason}")]
+#[error("{part} is not available: {reason}")]
 pub struct Outage {
     /// Which part.
     pub part: &'static str,
@@ -29,7 +29,7 @@ pub enum HandlerError {
     #[error("{0}")]
     Failed(String),
     /// The bytes are not a message this handler understands: straight to the dead letters, as they are.
-    #[error("undecodable: {0}")]
+    #[error("cannot be decoded: {0}")]
     Undecodable(String),
 }
 

@@ -24,10 +24,10 @@ pub enum ReplayError {
     #[error("there is no consumer group {0}")]
     NoGroup(GroupId),
     /// Only its beginning was kept: the whole was too large for the dead letters.
-    #[error("only its beginning was kept; the whole record is {0}, for as long as the log keeps it")]
+    #[error("only the beginning of this message was kept; the whole record is at {0} for as long as the log keeps it")]
     Cut(String),
     /// The log will not take it; the letter stays.
-    #[error("the log refuses it: {0}")]
+    #[error("the log does not take it: {0}")]
     Refused(String),
     /// A part is away; the letter stays, ask again later.
     #[error(transparent)]
@@ -59,7 +59,7 @@ pub async fn replay(
         None => return Err(Outage::new("log", "no answer for the message").into()),
     }
     letters.remove(id).await?;
-    tracing::info!(audit = true, letter = %id, event_id = %message.event_id, topic, "replayed a dead letter");
+    tracing::info!(audit = true, letter = %id, event_id = %message.event_id, topic, "sent dead letter {id} to {topic} again");
     Ok(Replayed::Published(topic))
 }
 

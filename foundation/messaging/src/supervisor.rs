@@ -94,13 +94,19 @@ impl Supervisor {
                 failures += 1;
                 metrics::counter!("messaging_task_failures_total", "task" => name).increment(1);
                 if on_error == OnError::Stop {
-                    tracing::error!(supervisor, task = name, "task failed, everything stops: {reason}");
+                    tracing::error!(supervisor, task = name, "task {name} failed, {supervisor} stops: {reason}");
                     failed.send_if_modified(|first| first_failure(first, name, reason));
                     stop.cancel();
                     return;
                 }
                 let delay_ms = RESTART_BACKOFF.delay_ms(failures, &mut chance);
-                tracing::error!(supervisor, task = name, failures, delay_ms, "task failed, restarting: {reason}");
+                tracing::error!(
+                    supervisor,
+                    task = name,
+                    failures,
+                    delay_ms,
+                    "task {name} failed, restarting in {delay_ms} ms: {reason}"
+                );
                 tokio::select! {
                     () = stop.cancelled() => {}
                     () = tokio::time::sleep(Duration::from_millis(delay_ms)) => {}
@@ -137,7 +143,7 @@ impl Supervisor {
                 report.finished.push(name);
             } else {
                 handle.abort();
-                tracing::warn!(supervisor = self.name, task = name, "did not stop in time, aborted");
+                tracing::warn!(supervisor = self.name, task = name, "task {name} did not stop in time and was aborted");
                 report.aborted.push(name);
                 late.push(handle);
             }

@@ -9,7 +9,7 @@ use madang_board::ArticleId;
 use madang_event::{ArticleViews, Envelope, Event, Topic};
 use madang_kernel::{Clock, EventId, Id, ManualClock, ShardId};
 use madang_messaging::Message;
-use madang_view::{StoredViews, ViewStore, WriteBack};
+use madang_view::{StoredViews, ViewCount, ViewStore, WriteBack};
 use tokio::task::JoinSet;
 
 /// An adapter under test, with what the port alone does not show.
@@ -35,6 +35,7 @@ listed_suite! {
     many_are_written_and_found_in_the_order_asked,
     one_article_twice_in_a_call_is_two_changes,
     a_deleted_article_takes_no_count_ever_again,
+    an_article_that_was_never_deleted_counts_as_before,
     concurrent_writers_leave_the_greatest_count,
     a_deletion_amid_writers_leaves_no_count,
     counted_articles_are_listed_without_gap_or_overlap,
@@ -83,6 +84,9 @@ async fn each_change_has_the_next_version<H: ViewStoreHarness>(harness: H) {
         write(&harness, 1, count).await;
     }
     assert_eq!(reported(&harness).await[&id(1)], [(1, 1), (2, 2), (3, 100), (4, 250)]);
+    harness.store().mark_article_gone(id(3)).await.unwrap();
+    let counts = harness.store().counts([1, 2, 3].map(id).to_vec()).await.unwrap();
+    assert_eq!(counts, [Some(ViewCount { view_count: 250, version: 4 }), Some(ViewCount::default()), None]);
     assert_sound(&harness).await;
 }
 
@@ -117,6 +121,30 @@ async fn a_deleted_article_takes_no_count_ever_again<H: ViewStoreHarness>(harnes
     assert_eq!(store.find(id(2)).await.unwrap(), StoredViews::Count(20));
     assert_eq!(store.counted_after(None, 10).await.unwrap(), [id(2)]);
     assert_eq!(reported(&harness).await[&id(1)], [(1, 10)], "what comes late is not reported");
+    assert_sound(&harness).await;
+}
+
+async fn an_article_that_was_never_deleted_counts_as_before<H: ViewStoreHarness>(harness: H) {
+    let store = harness.store();
+    write(&harness, 1, 10).await;
+    write(&harness, 1, 12).await;
+    for raw in 1..=3 {
+        store.mark_article_gone(id(raw)).await.unwrap();
+    }
+    assert_eq!(store.gone_after(None, 10).await.unwrap(), [1, 2, 3].map(id));
+    assert_eq!(store.gone_after(Some(id(1)), 1).await.unwrap(), [id(2)]);
+    for raw in [1, 2, 1, 7] {
+        store.restore_article(id(raw)).await.unwrap();
+    }
+    assert_eq!(store.gone_after(None, 10).await.unwrap(), [id(3)]);
+    let counts = store.counts([1, 2, 3].map(id).to_vec()).await.unwrap();
+    assert_eq!(counts, [Some(ViewCount { view_count: 12, version: 2 }), Some(ViewCount::default()), None]);
+    assert_eq!(store.counted_after(None, 10).await.unwrap(), [id(1)], "what nobody viewed is not stored");
+    assert_eq!(
+        (write(&harness, 1, 13).await, write(&harness, 2, 1).await),
+        (StoredViews::Count(13), StoredViews::Count(1))
+    );
+    assert_eq!(reported(&harness).await[&id(1)], [(1, 10), (2, 12), (3, 13)]);
     assert_sound(&harness).await;
 }
 

@@ -12,7 +12,7 @@ const PARTITIONS: u32 = 2;
 
 type Place = (String, u32);
 
-/// One subscription of a group (a lane), shared by the processes that joined it.
+/// One subscription of a group (a level), shared by the processes that joined it.
 #[derive(Default)]
 struct Readers {
     topics: Vec<String>,
@@ -22,13 +22,13 @@ struct Readers {
     committed: BTreeMap<Place, usize>,
 }
 
-/// Names a lane of a group: the group's number and the lane's.
-pub(crate) type LaneKey = (usize, usize);
+/// Names a level of a group: the group's number and the level's.
+pub(crate) type LevelKey = (usize, usize);
 
 #[derive(Default)]
 pub(crate) struct Log {
     topics: BTreeMap<String, Vec<Vec<Message>>>,
-    readers: BTreeMap<LaneKey, Readers>,
+    readers: BTreeMap<LevelKey, Readers>,
     refusals: BTreeMap<EventId, u32>,
 }
 
@@ -52,8 +52,8 @@ impl Log {
         PublishOutcome::Published
     }
 
-    pub(crate) fn join(&mut self, lane: LaneKey, topics: &[String], process: usize) {
-        let readers = self.readers.entry(lane).or_default();
+    pub(crate) fn join(&mut self, level: LevelKey, topics: &[String], process: usize) {
+        let readers = self.readers.entry(level).or_default();
         readers.topics = topics.to_vec();
         readers.members.insert(process, BTreeMap::new());
         readers.revoked.remove(&process);
@@ -71,8 +71,8 @@ impl Log {
     }
 
     /// What there is for the member now; `None` when nothing. A member that was expelled learns it and joins again.
-    pub(crate) fn poll(&mut self, lane: LaneKey, process: usize, max: usize, commit_at_once: bool) -> Option<Polled> {
-        let readers = self.readers.get_mut(&lane)?;
+    pub(crate) fn poll(&mut self, level: LevelKey, process: usize, max: usize, commit_at_once: bool) -> Option<Polled> {
+        let readers = self.readers.get_mut(&level)?;
         if let Entry::Vacant(newcomer) = readers.members.entry(process) {
             newcomer.insert(BTreeMap::new());
             readers.rebalance();
@@ -100,8 +100,8 @@ impl Log {
     }
 
     /// Stores positions; those of partitions that the member no longer owns are ignored.
-    pub(crate) fn commit(&mut self, lane: LaneKey, process: usize, positions: &[Position]) {
-        let Some(readers) = self.readers.get_mut(&lane) else { return };
+    pub(crate) fn commit(&mut self, level: LevelKey, process: usize, positions: &[Position]) {
+        let Some(readers) = self.readers.get_mut(&level) else { return };
         for position in positions {
             let place = (position.topic.clone(), position.partition);
             if readers.members.get(&process).is_some_and(|owned| owned.contains_key(&place)) {
@@ -112,8 +112,8 @@ impl Log {
     }
 
     /// Stores one position in the transaction of an effect, whoever owns the partition meanwhile.
-    pub(crate) fn store_offset(&mut self, lane: LaneKey, position: &Position) {
-        if let Some(readers) = self.readers.get_mut(&lane) {
+    pub(crate) fn store_offset(&mut self, level: LevelKey, position: &Position) {
+        if let Some(readers) = self.readers.get_mut(&level) {
             let committed = readers.committed.entry((position.topic.clone(), position.partition)).or_default();
             *committed = (*committed).max(position.offset as usize + 1);
         }
@@ -124,7 +124,7 @@ impl Log {
         self.topics.get(topic).into_iter().flatten().flatten()
     }
 
-    /// Whether every lane has stored all there is.
+    /// Whether every level has stored all there is.
     pub(crate) fn is_read(&self) -> bool {
         self.readers.values().all(|readers| {
             readers.topics.iter().filter_map(|topic| self.topics.get_key_value(topic)).all(|(topic, partitions)| {

@@ -5,7 +5,7 @@ use rand::RngExt;
 
 use crate::content::{Nature, PROJECTING, TOPIC};
 use crate::faults::Fate;
-use crate::log::LaneKey;
+use crate::log::LevelKey;
 use crate::process::{DEAD_AFTER_MS, consumer_config, relay_config};
 use crate::requests::{Reply, Request, Unit};
 use crate::store::Refusal;
@@ -13,7 +13,7 @@ use crate::world::{Happening, Sender, Waiting, World};
 
 impl World {
     /// Does what is asked; `None` when the answer comes later.
-    pub(crate) fn perform(&mut self, from: Sender, lane: LaneKey, request: &Request, fate: Fate) -> Option<Reply> {
+    pub(crate) fn perform(&mut self, from: Sender, level: LevelKey, request: &Request, fate: Fate) -> Option<Reply> {
         let now_ms = self.now_ms;
         Some(match request {
             Request::Beat | Request::Read => {
@@ -36,16 +36,16 @@ impl World {
             }
             Request::Publish(messages) => self.publish(from, messages),
             Request::Join => {
-                let topics = &consumer_config(lane.0).lanes()[lane.1].topics;
-                self.log.join(lane, topics, from.process);
-                Reply::Lane(consumer::Input::Subscribed(Ok(())))
+                let topics = &consumer_config(level.0).levels()[level.1].topics;
+                self.log.join(level, topics, from.process);
+                Reply::Level(consumer::Input::Subscribed(Ok(())))
             }
             Request::Poll { max, max_wait_ms } => {
-                match self.log.poll(lane, from.process, *max, !self.protections.offset_after_work) {
-                    Some(polled) => Reply::Lane(consumer::Input::Polled(Ok(polled))),
+                match self.log.poll(level, from.process, *max, !self.protections.offset_after_work) {
+                    Some(polled) => Reply::Level(consumer::Input::Polled(Ok(polled))),
                     None => {
                         let until_ms = now_ms + max_wait_ms;
-                        self.waiting.push(Waiting { from, lane, max: *max, until_ms });
+                        self.waiting.push(Waiting { from, level, max: *max, until_ms });
                         self.push(until_ms, Happening::PollEnds { from });
                         return None;
                     }
@@ -54,11 +54,11 @@ impl World {
             Request::Handle(deliveries) => {
                 let reach =
                     if fate == Fate::CrashAfter { self.chance.random_range(0..=deliveries.len()) } else { usize::MAX };
-                self.handle(lane, &deliveries[..reach.min(deliveries.len())])
+                self.handle(level, &deliveries[..reach.min(deliveries.len())])
             }
             Request::Invalidate { keys, answers } => {
                 keys.iter().for_each(|(key, version)| self.cache.invalidate(key, *version));
-                Reply::Lane(consumer::Input::Handled(answers.clone()))
+                Reply::Level(consumer::Input::Handled(answers.clone()))
             }
             Request::Look { key } => Reply::Seen { key: key.clone(), cached: self.cache.look(key) },
             Request::Load { key } => {
@@ -76,8 +76,8 @@ impl World {
                 Reply::Nothing
             }
             Request::Commit(positions) => {
-                self.log.commit(lane, from.process, positions);
-                Reply::Lane(consumer::Input::Committed(Ok(())))
+                self.log.commit(level, from.process, positions);
+                Reply::Level(consumer::Input::Committed(Ok(())))
             }
         })
     }
@@ -92,7 +92,7 @@ impl World {
         self.wake_readers();
         match from.unit {
             Unit::Relay => Reply::Relay(relay::Input::Published(Ok(outcomes))),
-            Unit::Lane(..) => Reply::Lane(consumer::Input::Published(Ok(outcomes))),
+            Unit::Level(..) => Reply::Level(consumer::Input::Published(Ok(outcomes))),
             Unit::Writer | Unit::Coordinator | Unit::Reader => Reply::Nothing,
         }
     }
@@ -104,9 +104,9 @@ impl World {
                 continue;
             }
             let at_once = !self.protections.offset_after_work;
-            match self.log.poll(waiting.lane, waiting.from.process, waiting.max, at_once) {
+            match self.log.poll(waiting.level, waiting.from.process, waiting.max, at_once) {
                 Some(polled) => {
-                    let reply = Reply::Lane(consumer::Input::Polled(Ok(polled)));
+                    let reply = Reply::Level(consumer::Input::Polled(Ok(polled)));
                     self.push(self.now_ms + 1, Happening::Answer { to: waiting.from, reply });
                 }
                 None => self.waiting.push(waiting),
@@ -118,25 +118,25 @@ impl World {
         let now_ms = self.now_ms;
         if let Some(place) = self.waiting.iter().position(|one| one.from == from && one.until_ms <= now_ms) {
             self.waiting.swap_remove(place);
-            let reply = Reply::Lane(consumer::Input::Polled(Ok(Polled::Deliveries(Vec::new()))));
+            let reply = Reply::Level(consumer::Input::Polled(Ok(Polled::Deliveries(Vec::new()))));
             self.push(now_ms, Happening::Answer { to: from, reply });
         }
     }
 
     /// The handlers: group 0 makes the projection, leaves the offset to the consumer and then has to tell the cache, also
     /// of what it had applied before, because it may have died in between; group 1 stores the offset with the effect.
-    fn handle(&mut self, lane: LaneKey, deliveries: &[Delivery]) -> Reply {
-        let stores_offsets = lane.0 != PROJECTING;
+    fn handle(&mut self, level: LevelKey, deliveries: &[Delivery]) -> Reply {
+        let stores_offsets = level.0 != PROJECTING;
         let (mut answers, mut keys) = (Vec::new(), Vec::new());
         for delivery in deliveries {
-            let applied = self.store.apply(lane.0, &delivery.message, self.protections);
-            if applied.is_ok() && lane.0 == PROJECTING {
+            let applied = self.store.apply(level.0, &delivery.message, self.protections);
+            if applied.is_ok() && level.0 == PROJECTING {
                 let key = &delivery.message.key;
                 keys.extend(self.store.projection.get(key).map(|version| (key.clone(), *version)));
             }
             answers.push(match applied {
                 Ok(()) if stores_offsets => {
-                    self.log.store_offset(lane, &delivery.position);
+                    self.log.store_offset(level, &delivery.position);
                     Ok(Handled::DoneWithOffset)
                 }
                 Ok(()) => Ok(Handled::Done),
@@ -148,7 +148,7 @@ impl World {
             }
         }
         if keys.is_empty() {
-            return Reply::Lane(consumer::Input::Handled(answers));
+            return Reply::Level(consumer::Input::Handled(answers));
         }
         Reply::Applied { keys, answers }
     }
@@ -162,13 +162,13 @@ pub(crate) fn unanswered(unit: Unit, request: &Request) -> Reply {
         (Unit::Relay, Request::Claim { .. }) => Reply::Relay(relay::Input::Claimed(Err(away()))),
         (Unit::Relay, Request::Publish(_)) => Reply::Relay(relay::Input::Published(Err(away()))),
         (Unit::Relay, _) => Reply::Relay(relay::Input::Written(Err(away()))),
-        (Unit::Lane(..), Request::Join) => Reply::Lane(consumer::Input::Subscribed(Err(away()))),
-        (Unit::Lane(..), Request::Poll { .. }) => Reply::Lane(consumer::Input::Polled(Err(away()))),
-        (Unit::Lane(..), Request::Handle(_) | Request::Invalidate { .. }) => {
-            Reply::Lane(consumer::Input::Handled(vec![Err(away().into())]))
+        (Unit::Level(..), Request::Join) => Reply::Level(consumer::Input::Subscribed(Err(away()))),
+        (Unit::Level(..), Request::Poll { .. }) => Reply::Level(consumer::Input::Polled(Err(away()))),
+        (Unit::Level(..), Request::Handle(_) | Request::Invalidate { .. }) => {
+            Reply::Level(consumer::Input::Handled(vec![Err(away().into())]))
         }
-        (Unit::Lane(..), Request::Publish(_)) => Reply::Lane(consumer::Input::Published(Err(away()))),
-        (Unit::Lane(..), _) => Reply::Lane(consumer::Input::Committed(Err(away()))),
+        (Unit::Level(..), Request::Publish(_)) => Reply::Level(consumer::Input::Published(Err(away()))),
+        (Unit::Level(..), _) => Reply::Level(consumer::Input::Committed(Err(away()))),
         (Unit::Writer | Unit::Reader, _) => Reply::Nothing,
     }
 }

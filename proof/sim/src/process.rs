@@ -10,7 +10,7 @@ use rand::RngExt;
 use rand::rngs::SmallRng;
 
 use crate::content::{GROUPS, TOPIC};
-use crate::log::LaneKey;
+use crate::log::LevelKey;
 use crate::requests::{Reply, Request, Unit};
 
 /// A process that the membership store has not heard of for so long is dead to the others, in milliseconds.
@@ -30,19 +30,19 @@ pub(crate) struct Process {
     rate_permille: u64,
     coordinator: coordinator::Machine,
     relay: relay::Machine,
-    lanes: BTreeMap<LaneKey, consumer::Machine>,
+    levels: BTreeMap<LevelKey, consumer::Machine>,
     wakes: BTreeMap<Unit, u64>,
 }
 
 impl Process {
     pub(crate) fn boot(number: usize, incarnation: u32, now_ms: u64, chance: &mut SmallRng) -> Self {
         let instance = InstanceId::new(format!("p{number}-{incarnation}"));
-        let mut lanes = BTreeMap::new();
+        let mut levels = BTreeMap::new();
         for group in 0..GROUPS.len() {
             let config = consumer_config(group);
-            for (place, lane) in config.lanes().into_iter().enumerate() {
-                let machine = consumer::Machine::new(config.clone(), lane.rung, Chance::seeded(chance.random()));
-                lanes.insert((group, place), machine);
+            for (place, level) in config.levels().into_iter().enumerate() {
+                let machine = consumer::Machine::new(config.clone(), level.rung, Chance::seeded(chance.random()));
+                levels.insert((group, place), machine);
             }
         }
         Self {
@@ -56,20 +56,20 @@ impl Process {
             coordinator: coordinator::Machine::new(coordinator_config(), instance.clone()),
             relay: relay::Machine::new(relay_config(), Chance::seeded(chance.random())),
             instance,
-            lanes,
+            levels,
             wakes: BTreeMap::new(),
         }
     }
 
     /// Every machine it runs.
     pub(crate) fn units(&self) -> Vec<Unit> {
-        let lanes = self.lanes.keys().map(|(group, lane)| Unit::Lane(*group, *lane));
-        [Unit::Coordinator, Unit::Relay].into_iter().chain(lanes).collect()
+        let levels = self.levels.keys().map(|(group, level)| Unit::Level(*group, *level));
+        [Unit::Coordinator, Unit::Relay].into_iter().chain(levels).collect()
     }
 
     /// Whether nothing is in flight anywhere.
     pub(crate) fn is_idle(&self) -> bool {
-        self.up && self.relay.is_idle() && self.lanes.values().all(consumer::Machine::is_idle)
+        self.up && self.relay.is_idle() && self.levels.values().all(consumer::Machine::is_idle)
     }
 
     /// Steps one machine and returns what is asked of the parts.
@@ -90,14 +90,14 @@ impl Process {
                 }
             }
             (Unit::Relay, Reply::Relay(input)) => self.step_relay(input, now, &mut asked),
-            (Unit::Lane(..), Reply::Applied { keys, answers }) => {
+            (Unit::Level(..), Reply::Applied { keys, answers }) => {
                 asked.push((unit, Request::Invalidate { keys, answers }));
             }
             (Unit::Reader, Reply::Seen { key, cached: None }) => asked.push((unit, Request::Load { key })),
             (Unit::Reader, Reply::Loaded { key, version }) => asked.push((unit, Request::Fill { key, version })),
-            (Unit::Lane(group, lane), Reply::Lane(input)) => {
-                let effects = self.lanes.get_mut(&(group, lane)).map(|machine| machine.step(input, now));
-                asked.extend(effects.into_iter().flatten().filter_map(lane_request).map(|request| (unit, request)));
+            (Unit::Level(group, level), Reply::Level(input)) => {
+                let effects = self.levels.get_mut(&(group, level)).map(|machine| machine.step(input, now));
+                asked.extend(effects.into_iter().flatten().filter_map(level_request).map(|request| (unit, request)));
             }
             _ => {}
         }
@@ -109,7 +109,7 @@ impl Process {
         let elapsed_ms = match unit {
             Unit::Coordinator => self.coordinator.next_wake_ms(),
             Unit::Relay => self.relay.next_wake_ms(),
-            Unit::Lane(group, lane) => self.lanes.get(&(group, lane)).and_then(consumer::Machine::next_wake_ms),
+            Unit::Level(group, level) => self.levels.get(&(group, level)).and_then(consumer::Machine::next_wake_ms),
             Unit::Writer | Unit::Reader => return None,
         };
         match elapsed_ms {
@@ -176,7 +176,7 @@ pub(crate) fn relay_config() -> RelayConfig {
     }
 }
 
-fn lane_request(effect: consumer::Effect) -> Option<Request> {
+fn level_request(effect: consumer::Effect) -> Option<Request> {
     Some(match effect {
         consumer::Effect::Subscribe => Request::Join,
         consumer::Effect::Poll { max, max_wait_ms } => Request::Poll { max, max_wait_ms },

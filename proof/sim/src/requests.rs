@@ -10,8 +10,8 @@ use crate::faults::Part;
 pub(crate) enum Unit {
     Coordinator,
     Relay,
-    /// A lane of a group.
-    Lane(usize, usize),
+    /// A level of a group.
+    Level(usize, usize),
     /// The writer that publishes by itself, when there is no outbox.
     Writer,
     /// Somebody who reads through the cache.
@@ -97,8 +97,8 @@ impl Request {
 pub(crate) enum Reply {
     Coordinator(coordinator::Input),
     Relay(relay::Input),
-    Lane(consumer::Input),
-    /// To the handler of a lane: it is committed, these keys have changed.
+    Level(consumer::Input),
+    /// To the handler of a level: it is committed, these keys have changed.
     Applied {
         keys: Vec<(String, u32)>,
         answers: Vec<Result<Handled, HandlerError>>,

@@ -12,7 +12,7 @@ use crate::cache::Cache;
 use crate::checker::{Violation, check, overdue};
 use crate::content::{self, Nature};
 use crate::faults::{ANSWER_TIMEOUT_MS, Fate, Faults, Part, Protections};
-use crate::log::{LaneKey, Log};
+use crate::log::{LevelKey, Log};
 use crate::membership::Register;
 use crate::parts::unanswered;
 use crate::process::{DEAD_AFTER_MS, Process};
@@ -86,7 +86,7 @@ pub(crate) struct Sender {
 
 pub(crate) struct Waiting {
     pub(crate) from: Sender,
-    pub(crate) lane: LaneKey,
+    pub(crate) level: LevelKey,
     pub(crate) max: usize,
     pub(crate) until_ms: u64,
 }
@@ -391,7 +391,7 @@ impl World {
 
     fn arrive(&mut self, from: Sender, request: &Request, fate: Fate) {
         let alive = self.processes[from.process].up && self.processes[from.process].incarnation == from.incarnation;
-        let lane = if let Unit::Lane(group, lane) = from.unit { (group, lane) } else { (0, 0) };
+        let level = if let Unit::Level(group, level) = from.unit { (group, level) } else { (0, 0) };
         // What only concerns the asker is void when it is gone, and what it did not hear did not happen.
         if matches!(request, Request::Poll { .. } | Request::Join) && !alive {
             return;
@@ -401,7 +401,7 @@ impl World {
         let reply = if self.faults.away(request.part(), self.now_ms) || cut_off || lost_poll {
             Some(unanswered(from.unit, request))
         } else {
-            self.perform(from, lane, request, fate)
+            self.perform(from, level, request, fate)
         };
         match (fate, reply) {
             (Fate::CrashAfter, _) if alive => self.crash(from.process),
@@ -463,10 +463,10 @@ impl World {
         }
         let (incarnation, units) = (owner.incarnation, owner.units());
         self.trace.note(self.now_ms, process, "has its consumers rest", length_ms as i64);
-        for unit in units.into_iter().filter(|unit| matches!(unit, Unit::Lane(..))) {
-            self.deliver(process, unit, Reply::Lane(consumer::Input::Rest));
+        for unit in units.into_iter().filter(|unit| matches!(unit, Unit::Level(..))) {
+            self.deliver(process, unit, Reply::Level(consumer::Input::Rest));
             let to = Sender { process, incarnation, unit };
-            let reply = Reply::Lane(consumer::Input::GoOn);
+            let reply = Reply::Level(consumer::Input::GoOn);
             self.push(self.now_ms + length_ms, Happening::Answer { to, reply });
         }
     }
@@ -476,7 +476,7 @@ fn tick(unit: Unit) -> Reply {
     match unit {
         Unit::Coordinator => Reply::Coordinator(coordinator::Input::Tick),
         Unit::Relay => Reply::Relay(relay::Input::Tick),
-        Unit::Lane(..) => Reply::Lane(consumer::Input::Tick),
+        Unit::Level(..) => Reply::Level(consumer::Input::Tick),
         Unit::Writer | Unit::Reader => Reply::Nothing,
     }
 }

@@ -140,6 +140,12 @@ impl BoardList {
         self.count
     }
 
+    /// The newest of it, as an owner would tell them.
+    pub fn newest(&self, limit: usize) -> NewestArticles {
+        let ids: Vec<ArticleId> = self.ids.iter().take(limit).copied().collect();
+        NewestArticles { is_all: self.floor.is_none() && ids.len() == self.ids.len(), ids, count: self.count }
+    }
+
     /// Memory behind the list.
     pub fn weight_bytes(&self) -> usize {
         /// A tree's nodes are at least half full.

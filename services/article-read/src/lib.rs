@@ -4,6 +4,7 @@
 mod board_list;
 mod change;
 mod compare;
+mod compare_lists;
 mod consumer;
 mod entry;
 mod loader;
@@ -20,6 +21,7 @@ mod view_counts;
 pub use board_list::{BoardList, GONE_MAX, LIST_MAX, ListChanges, Step, Window};
 pub use change::{BoardChange, Change, Presence};
 pub use compare::{Comparison, DIFFERENCES_MAX, Difference, Group, State};
+pub use compare_lists::{ListDifference, ListDifferenceKind};
 pub use consumer::ReadConsumer;
 pub use entry::{ArticleGroup, Count, Entry, Shown};
 pub use loader::{LoadLoop, Loader, Source, loader};

@@ -122,6 +122,11 @@ pub trait ReadModel: Send + Sync {
     /// Everything that is held of the articles whose parts live on a shard, absences left out. A look for a check: it
     /// loads nothing, and keeps nothing from leaving.
     async fn entries(&self, shard: ShardId) -> Result<Vec<(ArticleId, Entry)>, StoreError>;
+    /// The newest `limit` articles of a board as the list holds them, candidates that are gone included, with its count; `None`
+    /// when no list is held, or the model does not tell. A look for a check, as [`ReadModel::entries`] is.
+    async fn held_list(&self, _board: BoardId, _limit: usize) -> Result<Option<NewestArticles>, StoreError> {
+        Ok(None)
+    }
     /// How often something was merged, removed or dropped here, counted after it was done: while it stays the same, what
     /// was read stays true. `None` when the model cannot say, because others change it too.
     fn generation(&self) -> Option<u64> {

@@ -8,6 +8,9 @@ use madang_kernel::StoreError;
 use crate::ArticleService;
 use crate::article_cache::CachedArticle;
 
+/// Articles read at once to see whether they are there: each comes with its text.
+const EXIST_SLICE: usize = 64;
+
 #[async_trait]
 impl ArticleLookup for ArticleService {
     async fn facts(&self, article: ArticleId) -> Result<Option<ArticleFacts>, StoreError> {
@@ -30,6 +33,15 @@ impl ArticleLookup for ArticleService {
         };
         let comment_mode = self.comment_mode(board_id).await?;
         Ok(comment_mode.map(|comment_mode| ArticleFacts { board_id, comment_mode }))
+    }
+
+    async fn exist(&self, articles: &[ArticleId]) -> Result<Vec<bool>, StoreError> {
+        let mut exist = Vec::with_capacity(articles.len());
+        for slice in articles.chunks(EXIST_SLICE) {
+            let found = self.store.find_many(slice.to_vec()).await?;
+            exist.extend(found.iter().map(Option::is_some));
+        }
+        Ok(exist)
     }
 }
 

@@ -53,7 +53,10 @@ fn render_markdown(text: &str) -> String {
         Ok(Some(html)) => html,
         Ok(None) => plain::render_verbatim(text),
         Err(_) => {
-            tracing::error!(text_bytes = text.len(), "the Markdown parser panicked: the text is shown as written");
+            tracing::error!(
+                text_bytes = text.len(),
+                "the Markdown parser panicked, the text is shown as it was written"
+            );
             plain::render_verbatim(text)
         }
     }

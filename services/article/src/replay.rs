@@ -175,12 +175,15 @@ impl Replay {
         Ok(EditOutcome::Edited(article))
     }
 
-    /// Removes an article, if it is there.
+    /// Removes an article, if it is there at the version expected.
     pub fn delete(&mut self, delete: &DeleteArticle) -> Result<DeleteOutcome, StoreError> {
         let article_id = delete.article_id;
         let Some(before) = self.articles.find(article_id) else {
             return Ok(DeleteOutcome::Absent);
         };
+        if delete.expected_version.is_some_and(|expected| expected != before.version) {
+            return Ok(DeleteOutcome::Changed);
+        }
         let removed = Removed { article_id, board_id: before.board_id, last_version: before.version };
         let board = self.boards.get_mut(&removed.board_id).ok_or_else(|| no_board(removed.board_id))?;
         let count = board.count_out(article_id)?;

@@ -56,7 +56,7 @@ impl Content {
         } else if longer_than(&text, CONTENT_MAX_CHARS) {
             Err(wrong(format!("must have at most {CONTENT_MAX_CHARS} characters")))
         } else if text.contains('\0') {
-            Err(wrong("must not contain the character NUL".into()))
+            Err(wrong("must not contain NUL characters".into()))
         } else {
             Ok(Self(text))
         }

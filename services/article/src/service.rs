@@ -235,17 +235,26 @@ impl ArticleService {
         }
     }
 
-    /// Deletes an article (author or moderator); a moderator's reason goes into the log of moderation.
-    pub async fn delete(&self, actor: &Actor, article: ArticleId, reason: Reason) -> Result<(), ArticleError> {
+    /// Deletes an article (author or moderator), if it is still at `expected_version`; a moderator's reason goes into the log
+    /// of moderation.
+    pub async fn delete(
+        &self,
+        actor: &Actor,
+        article: ArticleId,
+        reason: Reason,
+        expected_version: Option<u64>,
+    ) -> Result<(), ArticleError> {
         let found = self.get(article).await?;
         may(actor, Action::DeleteArticle, about(actor, &found))?;
         let act = self.act(actor, ActKind::ArticleDeleted, &found, reason)?;
-        let delete = DeleteArticle { article_id: article, event_id: self.next_id(article.shard())?, act };
+        let event_id = self.next_id(article.shard())?;
+        let delete = DeleteArticle { article_id: article, expected_version, event_id, act };
         match self.store.delete(delete).await? {
             DeleteOutcome::Deleted => {
                 self.article_cache.note_deleted(article);
                 Ok(())
             }
+            DeleteOutcome::Changed => Err(ArticleError::Changed),
             DeleteOutcome::Absent => Err(NO_ARTICLE),
         }
     }

@@ -79,6 +79,8 @@ pub enum EditOutcome {
 pub struct DeleteArticle {
     /// The article.
     pub article_id: ArticleId,
+    /// The version the deletion was decided on; any when absent.
+    pub expected_version: Option<u64>,
     /// Names the event that reports it.
     pub event_id: EventId,
     /// What the log of moderation says about it, if it is a moderator's doing.
@@ -90,6 +92,8 @@ pub struct DeleteArticle {
 pub enum DeleteOutcome {
     /// It is gone.
     Deleted,
+    /// Somebody changed it meanwhile; nothing was done.
+    Changed,
     /// There is no such article.
     Absent,
 }
@@ -108,7 +112,7 @@ pub trait ArticleStore: Send + Sync {
     async fn create(&self, new: CreateArticle) -> Result<Created<Article>, StoreError>;
     /// Changes an article's text, with an `ArticleEdited`.
     async fn edit(&self, edit: EditArticle) -> Result<EditOutcome, StoreError>;
-    /// Removes an article, with its board's count and blocks and an `ArticleDeleted`.
+    /// Removes an article that is at the version expected, with its board's count and blocks and an `ArticleDeleted`.
     async fn delete(&self, delete: DeleteArticle) -> Result<DeleteOutcome, StoreError>;
 
     /// One article.

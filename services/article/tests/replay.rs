@@ -66,8 +66,8 @@ fn edit(id: i64, expected_version: Option<u64>) -> EditArticle {
     }
 }
 
-fn delete(id: i64) -> DeleteArticle {
-    DeleteArticle { article_id: ArticleId::from_raw(id), event_id: EventId::from_raw(1), act: None }
+fn delete(id: i64, expected_version: Option<u64>) -> DeleteArticle {
+    DeleteArticle { article_id: ArticleId::from_raw(id), expected_version, event_id: EventId::from_raw(1), act: None }
 }
 
 /// A board that has counted many articles, none of which the test touches.
@@ -90,7 +90,8 @@ enum Step {
     Keyed(u8, u8),
     /// Of one of the ids seen, at its version or at another.
     Edit(usize, bool),
-    Delete(usize),
+    /// Of one of the ids seen, at its version or at another.
+    Delete(usize, bool),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -99,7 +100,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (2..5_000i64).prop_map(Step::Late),
         2 => (0..6u8, 0..2u8).prop_map(|(key, body)| Step::Keyed(key, body)),
         2 => (any::<usize>(), any::<bool>()).prop_map(|(at, current)| Step::Edit(at, current)),
-        3 => any::<usize>().prop_map(Step::Delete),
+        3 => (any::<usize>(), any::<bool>()).prop_map(|(at, current)| Step::Delete(at, current)),
     ]
 }
 
@@ -131,11 +132,19 @@ impl Model {
             Step::Keyed(key, body) => Some(Call::Create(create(self.next_id(1), Some((key, body))), Some((key, body)))),
             Step::Edit(at, is_current) => {
                 let id = pick(at)?;
-                let version = self.versions.get(&id).copied().unwrap_or(1);
-                Some(Call::Edit(edit(id, Some(if is_current { version } else { version + 1 }))))
+                Some(Call::Edit(edit(id, Some(self.version(id, is_current)))))
             }
-            Step::Delete(at) => Some(Call::Delete(delete(pick(at)?))),
+            Step::Delete(at, is_current) => {
+                let id = pick(at)?;
+                Some(Call::Delete(delete(id, Some(self.version(id, is_current)))))
+            }
         }
+    }
+
+    /// The version of an article, or another.
+    fn version(&self, id: i64, is_current: bool) -> u64 {
+        let version = self.versions.get(&id).copied().unwrap_or(1);
+        if is_current { version } else { version + 1 }
     }
 
     /// Ids are drawn once, whatever becomes of them.
@@ -209,9 +218,16 @@ proptest! {
                             assert_eq!(replay.edit(edit).unwrap(), expected);
                         }
                         Call::Delete(delete) => {
-                            let was_there = model.versions.remove(&delete.article_id.raw()).is_some();
-                            model.changes += u64::from(was_there);
-                            let expected = if was_there { DeleteOutcome::Deleted } else { DeleteOutcome::Absent };
+                            let id = delete.article_id.raw();
+                            let expected = match model.versions.get(&id) {
+                                None => DeleteOutcome::Absent,
+                                Some(version) if delete.expected_version != Some(*version) => DeleteOutcome::Changed,
+                                Some(_) => DeleteOutcome::Deleted,
+                            };
+                            if expected == DeleteOutcome::Deleted {
+                                model.versions.remove(&id);
+                                model.changes += 1;
+                            }
                             assert_eq!(replay.delete(delete).unwrap(), expected);
                         }
                     }
@@ -290,6 +306,6 @@ fn what_was_never_counted_is_not_counted_out() {
     let count = BoardCount { article_count: 0, version: 0 };
     rows.counters.insert(board(), BoardCounter { board_id: board(), count, greatest_id: 5 });
     rows.articles.insert(ArticleId::from_raw(5), article(5));
-    rows.transact([(board(), ArticleId::from_raw(5))], NOW, |replay| assert!(replay.delete(&delete(5)).is_err()));
+    rows.transact([(board(), ArticleId::from_raw(5))], NOW, |replay| assert!(replay.delete(&delete(5, None)).is_err()));
     assert_eq!((rows.articles.len(), rows.counters[&board()].count.version), (1, 0));
 }

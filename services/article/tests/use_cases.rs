@@ -157,7 +157,7 @@ async fn author_and_moderators_change_an_article_and_nobody_else() {
     let stranger = actor(8, Role::Member);
     assert!(matches!(site.service.edit(&stranger, article, draft("x"), None).await, Err(ArticleError::Forbidden(_))));
     assert!(matches!(
-        site.service.delete(&stranger, article, Reason::default()).await,
+        site.service.delete(&stranger, article, Reason::default(), None).await,
         Err(ArticleError::Forbidden(_))
     ));
 
@@ -171,10 +171,10 @@ async fn author_and_moderators_change_an_article_and_nobody_else() {
     assert_eq!(by_moderator.writer.member_id, MemberId::from_raw(7), "it stays its author's");
     assert_eq!(by_moderator.modified_at, edited.modified_at, "a clock that stepped back takes no edit back");
 
-    site.service.delete(&actor(10, Role::Admin), article, Reason::required("spam").unwrap()).await.unwrap();
+    site.service.delete(&actor(10, Role::Admin), article, Reason::required("spam").unwrap(), None).await.unwrap();
     for gone in [article, ArticleId::from_raw(5)] {
         assert!(matches!(site.service.get(gone).await, Err(ArticleError::NotFound("article"))));
-        let refused = site.service.delete(&actor(7, Role::Member), gone, Reason::default()).await;
+        let refused = site.service.delete(&actor(7, Role::Member), gone, Reason::default(), None).await;
         assert!(matches!(refused, Err(ArticleError::NotFound("article"))));
     }
     let acts = site.store.acts();
@@ -193,12 +193,13 @@ async fn a_boards_moderator_changes_what_is_on_it_and_who_is_suspended_changes_n
     let elsewhere = Actor { moderates: vec![BoardId::from_raw(5)], ..actor(8, Role::Member) };
     assert!(matches!(site.service.edit(&elsewhere, article, draft("x"), None).await, Err(ArticleError::Forbidden(_))));
     assert!(site.service.edit(&here, article, draft("x"), None).await.is_ok());
-    for suspended in [author, here, actor(9, Role::Admin)].map(|actor| Actor { suspended: true, ..actor }) {
+    let suspended_until = Some(Timestamp::from_millis(i64::MAX));
+    for suspended in [author, here, actor(9, Role::Admin)].map(|actor| Actor { suspended_until, ..actor }) {
         let create = site.service.create(&suspended, board, draft("x"), None).await;
         assert!(matches!(create, Err(ArticleError::Forbidden(_))));
         let edit = site.service.edit(&suspended, article, draft("x"), None).await;
         assert!(matches!(edit, Err(ArticleError::Forbidden(_))));
-        let delete = site.service.delete(&suspended, article, Reason::default()).await;
+        let delete = site.service.delete(&suspended, article, Reason::default(), None).await;
         assert!(matches!(delete, Err(ArticleError::Forbidden(_))));
     }
 }
@@ -259,7 +260,8 @@ async fn an_article_is_looked_up_once() {
     let facts = ArticleFacts { board_id: board, comment_mode: CommentMode::Tree };
     assert_eq!(site.service.facts(article).await.unwrap(), Some(facts));
     assert_eq!(site.service.facts(ArticleId::from_raw(12_345)).await.unwrap(), None);
-    let behind_its_back = DeleteArticle { article_id: article, event_id: EventId::from_raw(1), act: None };
+    let behind_its_back =
+        DeleteArticle { article_id: article, expected_version: None, event_id: EventId::from_raw(1), act: None };
     site.store.delete(behind_its_back).await.unwrap();
     assert_eq!(site.service.facts(article).await.unwrap(), Some(facts), "the store was not asked again");
 }
@@ -271,8 +273,20 @@ async fn a_deleted_article_is_gone_from_look_ups_at_once() {
     let author = actor(2, Role::Member);
     let article = site.service.create(&author, board, draft("text"), None).await.unwrap().article_id;
     assert!(site.service.facts(article).await.unwrap().is_some());
-    site.service.delete(&author, article, Reason::default()).await.unwrap();
+    site.service.delete(&author, article, Reason::default(), None).await.unwrap();
     assert_eq!(site.service.facts(article).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn what_was_changed_meanwhile_is_not_deleted() {
+    let site = site();
+    let (board, author) = (board(&site).await, actor(2, Role::Member));
+    let article = site.service.create(&author, board, draft("text"), None).await.unwrap().article_id;
+    site.service.edit(&author, article, draft("other text"), None).await.unwrap();
+    let delete = async |version| site.service.delete(&author, article, Reason::default(), version).await;
+    assert!(matches!(delete(Some(1)).await, Err(ArticleError::Changed)));
+    assert!(site.service.facts(article).await.unwrap().is_some(), "it is still there");
+    delete(Some(2)).await.unwrap();
 }
 
 #[tokio::test]
@@ -308,7 +322,7 @@ async fn an_article_that_another_process_deleted_is_gone_for_all_once_one_looked
     let board = board(&here).await;
     let article = here.service.create(&actor(1, Role::Member), board, draft("text"), None).await.unwrap().article_id;
     assert!(shared.service.facts(article).await.unwrap().is_some());
-    here.service.delete(&actor(1, Role::Member), article, Reason::default()).await.unwrap();
+    here.service.delete(&actor(1, Role::Member), article, Reason::default(), None).await.unwrap();
     shared.clock.advance(Duration::from_millis(SHARED_FACTS_TTL_MS / 2 - 1));
     assert!(shared.service.facts(article).await.unwrap().is_some(), "believed without asking");
     shared.clock.advance(Duration::from_millis(1));

@@ -40,4 +40,12 @@ impl ArticleParts for CommentParts {
     async fn articles_with_parts(&self, after: Option<ArticleId>) -> Result<Vec<ArticleId>, StoreError> {
         self.0.counted_articles(after, PageSize::DEFAULT).await
     }
+
+    async fn marked_articles(&self, after: Option<ArticleId>) -> Result<Vec<ArticleId>, StoreError> {
+        self.0.gone_articles(after, PageSize::DEFAULT).await
+    }
+
+    async fn restore(&self, article: ArticleId) -> Result<(), StoreError> {
+        self.0.restore_article(article).await
+    }
 }

@@ -8,7 +8,7 @@ use crate::{Comment, CommentPath};
 
 /// Text that is no cursor of this list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("this is no cursor of these comments; take it from `next`")]
+#[error("This is not a cursor of this list: use the value of `next` from the answer before.")]
 pub struct CursorParseError;
 
 /// The last comment that was shown. Opaque to clients.

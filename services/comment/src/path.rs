@@ -19,7 +19,7 @@ const _: () = assert!(DIGITS[61] + 1 == AFTER_DIGITS as u8);
 
 /// 62^5 siblings are all there can be; nothing more fits below this parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("there is no room for another reply here")]
+#[error("has as many replies as one comment can have")]
 pub struct LevelFull;
 
 /// Text that cannot be a path.

@@ -62,13 +62,13 @@ pub struct Position {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The article has no such comment, or it was deleted.
-    #[error("there is no such comment on this article")]
+    #[error("is not a comment on this article, or has been deleted")]
     NoParent,
     /// Two levels are all that the board has.
-    #[error("on this board a reply cannot be replied to")]
+    #[error("is a reply, and on this board replies cannot be replied to")]
     ReplyToReply,
     /// The tree may not grow deeper.
-    #[error("replies go down to level {} on this site", .0.get())]
+    #[error("is at level {}, the deepest that replies can go on this site", .0.get())]
     TooDeep(DepthMax),
     /// No further sibling fits.
     #[error(transparent)]

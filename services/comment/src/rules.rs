@@ -18,7 +18,7 @@ impl Content {
         } else if longer_than(&text, CONTENT_MAX_CHARS) {
             Err(Invalid::field("content", format!("must have at most {CONTENT_MAX_CHARS} characters")))
         } else if text.contains('\0') {
-            Err(Invalid::field("content", "must not contain the character NUL"))
+            Err(Invalid::field("content", "must not contain NUL characters"))
         } else {
             Ok(Self(text))
         }

@@ -122,4 +122,9 @@ pub trait CommentStore: Send + Sync {
     /// Articles that have a counter or a comment, by id, after `after`: what a rebuild looks through. Those that are gone
     /// and not yet cleaned up are among them.
     async fn counted_articles(&self, after: Option<ArticleId>, size: PageSize) -> Result<Vec<ArticleId>, StoreError>;
+    /// Articles that are marked as gone, by id, after `after`: what a check looks through.
+    async fn gone_articles(&self, after: Option<ArticleId>, size: PageSize) -> Result<Vec<ArticleId>, StoreError>;
+    /// Takes the mark from an article that was never gone. The comments that are left count again, at a version above any
+    /// before. Of one without a mark nothing changes.
+    async fn restore_article(&self, article: ArticleId) -> Result<(), StoreError>;
 }

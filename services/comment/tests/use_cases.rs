@@ -133,7 +133,7 @@ async fn a_tree_refuses_replies_past_its_depth() {
         assert_eq!((last.depth, last.path.as_ref().unwrap().depth()), (depth, depth));
     }
     let error = site.reply(TREE, Some(&last)).await.unwrap_err();
-    assert_eq!(error.to_string(), "replies go down to level 3 on this site");
+    assert_eq!(error.to_string(), "is at level 3, the deepest that replies can go on this site");
 }
 
 #[tokio::test]
@@ -177,7 +177,8 @@ async fn only_author_and_moderator_delete() {
     }
     let acts: Vec<_> = site.store.acts().iter().map(|act| (act.kind, act.moderator_id.raw())).collect();
     assert_eq!(acts, [(ActKind::CommentDeleted, 2)], "not what authors do");
-    let suspended = Actor { suspended: true, ..actor(1, Role::Admin) };
+    let suspended_until = Some(Timestamp::from_millis(i64::MAX));
+    let suspended = Actor { suspended_until, ..actor(1, Role::Admin) };
     let comment = site.reply(TREE, None).await.unwrap().comment_id;
     let refused = site.service.delete(&suspended, comment, Reason::default()).await;
     assert!(matches!(refused, Err(CommentError::Forbidden(_))));
@@ -237,10 +238,12 @@ async fn a_deleted_article_takes_its_comments_along_and_keeps_the_others() {
     }
     site.reply(TWO_LEVEL, None).await.unwrap();
     let cleaner = article_deletions(site.store.clone(), site.articles.clone());
+    let mode = site.articles.0.lock().unwrap().remove(&article(TREE)).unwrap();
     // Twice, as a redelivery does.
     assert_eq!(cleaner.handle(&[deletion(TREE), deletion(TREE)]).await, [Ok(Handled::Done), Ok(Handled::Done)]);
     assert_eq!(site.store.row_count(), 1);
     // The look-up may still say that the article exists.
+    site.articles.0.lock().unwrap().insert(article(TREE), mode);
     assert!(matches!(site.reply(TREE, None).await, Err(CommentError::NotFound("article"))));
 }
 
@@ -250,6 +253,7 @@ async fn a_store_that_is_away_is_no_fault_of_the_message() {
     site.reply(TREE, None).await.unwrap();
     // Once while all articles are marked before anything is removed, and once when the first message is answered for.
     site.store.outages.store(2, Ordering::SeqCst);
+    site.articles.0.lock().unwrap().remove(&article(TREE));
     let cleaner = article_deletions(site.store.clone(), site.articles.clone());
     let mut nonsense = deletion(TREE);
     nonsense.message.payload = b"{}".to_vec().into();

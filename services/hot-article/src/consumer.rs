@@ -13,7 +13,8 @@ use crate::{HotChange, HotStore, Offsets, SiteDays, fold};
 /// Applies the events of all four topics to the scores.
 ///
 /// It asks no owner for anything, also not when the group fell behind what the log keeps. Counts are absolute, so each
-/// article's next event of the day puts its counts right; what no event speaks of again stays as it was heard of last.
+/// article's next event of the day puts its counts right; what no event speaks of again stays as it was heard of last, until
+/// a rebuild asks the owners.
 pub struct HotConsumer {
     store: Arc<dyn HotStore>,
     clock: Arc<dyn Clock>,

@@ -23,7 +23,7 @@ pub struct Day(Date);
 
 /// Text that is no day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a day is written as yyyy-mm-dd")]
+#[error("a day must be written as yyyy-mm-dd")]
 pub struct DayParseError;
 
 impl Day {
@@ -103,6 +103,12 @@ impl SiteDays {
     pub fn shown(&self, now: Timestamp) -> Vec<Day> {
         let today = self.day_of(now);
         (0..DAYS_SHOWN).map(|back| today.minus(back)).collect()
+    }
+
+    /// The days of which anything is kept at `now`, newest first.
+    pub fn kept(&self, now: Timestamp) -> Vec<Day> {
+        let today = self.day_of(now);
+        (0..DAYS_KEPT).map(|back| today.minus(back)).collect()
     }
 
     /// The oldest day of which anything is kept at `now`.

@@ -1,4 +1,4 @@
-//! What others ask: the list of a day, the lists of the last days, and a ranking computed anew.
+//! What others ask: the list of a day, and the lists of the last days.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
@@ -6,18 +6,6 @@ use std::sync::atomic::AtomicI64;
 use madang_kernel::{Clock, StoreError};
 
 use crate::{Day, HotList, HotStore, Progress, SiteDays};
-
-/// Articles whose scores are computed anew in one transaction.
-pub const REBUILD_SLICE_ROWS: usize = 500;
-
-/// What a rebuild of the ranking did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Rebuilt {
-    /// Rows compared with their counts.
-    pub looked_at: u64,
-    /// Rows whose score was wrong.
-    pub corrected: u64,
-}
 
 /// The hot articles of a site.
 pub struct HotService {
@@ -46,20 +34,5 @@ impl HotService {
     /// The lists of today and the six days before with all candidates, newest first, of one moment.
     pub async fn days(&self) -> Result<Vec<HotList>, StoreError> {
         self.store.lists(self.days.shown(self.clock.now())).await
-    }
-
-    /// Computes every score anew from its counts, slice by slice beside other work.
-    pub async fn rebuild(&self) -> Result<Rebuilt, StoreError> {
-        let mut rebuilt = Rebuilt::default();
-        let mut after = None;
-        loop {
-            let slice = self.store.rebuild_ranking(after, REBUILD_SLICE_ROWS).await?;
-            rebuilt.looked_at += slice.looked_at;
-            rebuilt.corrected += slice.corrected;
-            after = slice.next;
-            if after.is_none() {
-                return Ok(rebuilt);
-            }
-        }
     }
 }

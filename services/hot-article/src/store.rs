@@ -51,6 +51,17 @@ pub struct RankingSlice {
     pub next: Option<(Day, ArticleId)>,
 }
 
+/// A tally that is to take the place of another, as the owners have it now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Replacement {
+    /// The article.
+    pub article_id: ArticleId,
+    /// What was held before the owners were asked.
+    pub held: Tally,
+    /// What the owners say.
+    pub owned: Tally,
+}
+
 /// Where scores and lists are kept.
 #[async_trait]
 pub trait HotStore: Send + Sync {
@@ -84,6 +95,11 @@ pub trait HotStore: Send + Sync {
     ) -> Result<Option<Vec<(ArticleId, Tally)>>, StoreError> {
         Ok(None)
     }
+
+    /// Puts what the owners say in the place of tallies that still stand as they were held, scores and ranking with them.
+    /// Here versions may fall and a deletion may be taken back, which no event can do. Of a day whose list is final only
+    /// deletions are taken. The articles that stand differently by now, which are left as they are.
+    async fn replace(&self, day: Day, tallies: Vec<Replacement>) -> Result<Vec<ArticleId>, StoreError>;
 
     /// Forgets scores, lists and marks of the days before `day`, up to `slice` articles at once.
     async fn forget_before(&self, day: Day, slice: usize) -> Result<Forgotten, StoreError>;

@@ -11,7 +11,8 @@ use jiff::tz::TimeZone;
 use madang_board::{ArticleId, BoardId};
 use madang_event::{ArticleDeleted, ArticleViews, BoardCount, Envelope, Event, Topic};
 use madang_hot_article::{
-    Day, Forgotten, HotApplied, HotChange, HotConsumer, HotItem, HotList, HotStore, Offsets, RankingSlice, SiteDays,
+    Day, Forgotten, HotApplied, HotChange, HotConsumer, HotItem, HotList, HotStore, Offsets, RankingSlice, Replacement,
+    SiteDays,
 };
 use madang_kernel::{EventId, Id, ManualClock, ShardId, StoreError, Timestamp};
 use madang_messaging::{Delivery, GroupId, Handled, Handler, HandlerError, Message, Position};
@@ -62,6 +63,9 @@ impl HotStore for MoodyStore {
     }
     async fn is_final(&self, _: Day) -> Result<bool, StoreError> {
         Ok(false)
+    }
+    async fn replace(&self, _: Day, _: Vec<Replacement>) -> Result<Vec<ArticleId>, StoreError> {
+        Ok(Vec::new())
     }
     async fn forget_before(&self, _: Day, _: usize) -> Result<Forgotten, StoreError> {
         Ok(Forgotten { removed: 0, done: true })

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use madang_board::{ArticleId, ArticleLookup};
 use madang_event::{ArticleDeletions, ArticleParts};
-use madang_kernel::{PageSize, StoreError};
+use madang_kernel::{IdGenerator, PageSize, ShardId, StoreError};
 
 use crate::LikeStore;
 
@@ -13,11 +13,18 @@ use crate::LikeStore;
 pub const CLEAN_UP_SLICE_ROWS: usize = 500;
 
 /// The likes of articles.
-pub struct LikeParts(Arc<dyn LikeStore>);
+pub struct LikeParts {
+    store: Arc<dyn LikeStore>,
+    ids: Arc<IdGenerator>,
+}
 
-/// The consumer of article events for the owner of likes.
-pub fn article_deletions(store: Arc<dyn LikeStore>, articles: Arc<dyn ArticleLookup>) -> ArticleDeletions<LikeParts> {
-    ArticleDeletions::new(LikeParts(store), articles)
+/// The consumer of article events for the owner of likes; `ids` name what it reports itself.
+pub fn article_deletions(
+    store: Arc<dyn LikeStore>,
+    articles: Arc<dyn ArticleLookup>,
+    ids: Arc<IdGenerator>,
+) -> ArticleDeletions<LikeParts> {
+    ArticleDeletions::new(LikeParts { store, ids }, articles)
 }
 
 #[async_trait]
@@ -27,14 +34,23 @@ impl ArticleParts for LikeParts {
     }
 
     async fn mark_article_gone(&self, article: ArticleId) -> Result<(), StoreError> {
-        self.0.mark_article_gone(article).await.map(drop)
+        self.store.mark_article_gone(article).await.map(drop)
     }
 
     async fn remove_slice(&self, article: ArticleId) -> Result<bool, StoreError> {
-        Ok(self.0.clean_up(article, CLEAN_UP_SLICE_ROWS).await?.done)
+        Ok(self.store.clean_up(article, CLEAN_UP_SLICE_ROWS).await?.done)
     }
 
     async fn articles_with_parts(&self, after: Option<ArticleId>) -> Result<Vec<ArticleId>, StoreError> {
-        self.0.counted_articles(after, PageSize::DEFAULT).await
+        self.store.counted_articles(after, PageSize::DEFAULT).await
+    }
+
+    async fn marked_articles(&self, after: Option<ArticleId>) -> Result<Vec<ArticleId>, StoreError> {
+        self.store.gone_articles(after, PageSize::DEFAULT).await
+    }
+
+    async fn restore(&self, article: ArticleId) -> Result<(), StoreError> {
+        let event_id = self.ids.next(ShardId::of_parts(article))?;
+        self.store.restore_article(article, event_id).await
     }
 }

@@ -90,4 +90,9 @@ pub trait LikeStore: Send + Sync {
     async fn clean_up(&self, article: ArticleId, slice: usize) -> Result<CleanedUp, StoreError>;
     /// Articles that have a counter, by id, after `after`: what a rebuild looks through.
     async fn counted_articles(&self, after: Option<ArticleId>, size: PageSize) -> Result<Vec<ArticleId>, StoreError>;
+    /// Articles that are marked as gone, by id, after `after`: what a check looks through.
+    async fn gone_articles(&self, after: Option<ArticleId>, size: PageSize) -> Result<Vec<ArticleId>, StoreError>;
+    /// Takes the mark from an article that was never gone. The likes that are left count again, at a version above any before,
+    /// with an `ArticleLikesChanged` of that name. Of one without a mark nothing changes.
+    async fn restore_article(&self, article: ArticleId, event_id: EventId) -> Result<(), StoreError>;
 }

@@ -37,8 +37,8 @@ fn site() -> Site {
     let ids = Arc::new(IdGenerator::new(clock.clone(), lease));
     let (store, articles) = (Arc::new(MemoryLikes::default()), Arc::new(KnownArticles::default()));
     articles.0.lock().unwrap().extend([article(), ArticleId::from_raw(ARTICLE + 1)]);
-    let service = LikeService::new(store.clone(), articles.clone(), ids, clock);
-    let consumer = article_deletions(store.clone(), articles.clone());
+    let service = LikeService::new(store.clone(), articles.clone(), ids.clone(), clock);
+    let consumer = article_deletions(store.clone(), articles.clone(), ids);
     Site { service, consumer, store, articles }
 }
 
@@ -137,6 +137,7 @@ async fn a_deleted_article_loses_its_likes_in_slices_and_another_keeps_them() {
         site.service.like(&actor(member), article()).await.unwrap();
     }
     site.service.like(&actor(1), other).await.unwrap();
+    site.articles.0.lock().unwrap().remove(&article());
     // The second time is a redelivery.
     for _ in 0..2 {
         assert_eq!(site.consumer.handle(&[deleted(article())]).await, [Ok(Handled::Done)]);
@@ -152,11 +153,44 @@ async fn a_deleted_article_loses_its_likes_in_slices_and_another_keeps_them() {
 async fn each_delivery_is_answered_for_itself() {
     let site = site();
     site.service.like(&actor(1), article()).await.unwrap();
+    site.articles.0.lock().unwrap().remove(&article());
     let answers = site.consumer.handle(&[delivery(Bytes::from("{")), deleted(article())]).await;
     assert!(matches!(answers[..], [Err(HandlerError::Undecodable(_)), Ok(Handled::Done)]), "{answers:?}");
+    assert!(site.store.rows().unwrap().likes.is_empty());
     site.store.away.store(true, Ordering::Relaxed);
     let answers = site.consumer.handle(&[deleted(article())]).await;
     assert!(matches!(answers[..], [Err(HandlerError::Outage(_))]), "{answers:?}");
+}
+
+#[tokio::test]
+async fn an_event_that_says_of_an_existing_article_that_it_is_deleted_removes_nothing() {
+    let site = site();
+    let gone = ArticleId::from_raw(ARTICLE + 1);
+    for liked in [article(), gone] {
+        site.service.like(&actor(1), liked).await.unwrap();
+    }
+    site.articles.0.lock().unwrap().remove(&gone);
+    // The deletion that is none comes with one that is.
+    let answers = site.consumer.handle(&[deleted(article()), deleted(gone)]).await;
+    assert_eq!(answers, [Ok(Handled::Done), Ok(Handled::Done)]);
+    assert_eq!(site.store.rows().unwrap().gone.iter().copied().collect::<Vec<_>>(), [gone]);
+    assert_eq!(site.service.like(&actor(2), article()).await.unwrap().state.like_count, 2);
+}
+
+#[tokio::test]
+async fn marks_on_articles_that_exist_are_found_and_taken_away() {
+    let site = site();
+    let gone = ArticleId::from_raw(ARTICLE + 1);
+    site.service.like(&actor(1), article()).await.unwrap();
+    for marked in [article(), gone] {
+        site.store.mark_article_gone(marked).await.unwrap();
+    }
+    site.articles.0.lock().unwrap().remove(&gone);
+    assert_eq!(site.consumer.wrongly_marked(10).await.unwrap(), [article()]);
+    assert_eq!(site.consumer.restore_wrongly_marked().await.unwrap(), 1);
+    assert_eq!(site.consumer.wrongly_marked(10).await.unwrap(), []);
+    assert_eq!(site.service.state(article(), None).await.unwrap().like_count, 1);
+    assert!(site.store.rows().unwrap().gone.contains(&gone));
 }
 
 #[tokio::test]

@@ -47,7 +47,7 @@ impl BackgroundThreads {
 fn work(waiting: &Mutex<Receiver<Job>>) {
     // On Linux a priority belongs to a thread. Elsewhere, or where it is forbidden, the work is done all the same.
     if let Err(error) = rustix::process::nice(NICENESS) {
-        tracing::debug!("a background thread keeps its priority: {error}");
+        tracing::debug!("cannot lower the priority of a background thread: {error}");
     }
     loop {
         let job = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();

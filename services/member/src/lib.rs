@@ -13,6 +13,7 @@ mod revocations;
 mod service;
 mod sessions;
 mod sightings;
+mod sign_in_log;
 mod staff;
 mod standing;
 mod store;

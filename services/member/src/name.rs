@@ -32,7 +32,7 @@ impl MemberName {
             return Err(wrong("must not mix scripts, such as Latin and Cyrillic letters"));
         }
         if name.key().chars().count() > NAME_KEY_MAX_CHARS {
-            return Err(wrong("must have fewer ligatures"));
+            return Err(wrong("has too many ligatures"));
         }
         Ok(name)
     }

@@ -161,6 +161,16 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_password_counts_to_its_last_character() {
+        let passwords = cheap(1);
+        let long = "😀 a long sentence of many words ".chars().cycle().take(127).collect::<String>();
+        let hash = passwords.hash(password(&format!("{long}a"))).await.unwrap();
+        assert!(passwords.verify(password(&format!("{long}a")), Some(hash.clone())).await.unwrap());
+        assert!(!passwords.verify(password(&format!("{long}b")), Some(hash.clone())).await.unwrap());
+        assert!(!passwords.verify(password(&long), Some(hash)).await.unwrap());
+    }
+
+    #[tokio::test]
     async fn a_hash_knows_its_password() {
         let passwords = cheap(1);
         let hash = passwords.hash(password("correct horse")).await.unwrap();

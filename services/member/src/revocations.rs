@@ -50,7 +50,7 @@ impl Revocations {
         let mut actor = Actor::new(claims.member_id, claims.name, claims.role);
         if let Some((role, standing)) = revoked.members.get(&claims.member_id) {
             actor.role = *role;
-            actor.suspended = standing.is_suspended(now);
+            actor.suspended_until = standing.suspended_until.filter(|until| *until > now);
             actor.moderates.clone_from(&standing.moderates);
         }
         Some(actor)
@@ -141,8 +141,9 @@ mod tests {
         ]);
         assert_eq!(actor(2), None);
         let found = actor(3).unwrap();
-        assert_eq!((found.role, found.suspended, found.moderates), (Role::Moderator, true, boards));
-        assert!(!revocations.actor(claims(3, 0), Timestamp::from_millis(51)).unwrap().suspended, "it has ended");
+        assert_eq!((found.role, found.suspended_until, found.moderates), (Role::Moderator, suspended_until, boards));
+        let later = revocations.actor(claims(3, 0), Timestamp::from_millis(51)).unwrap();
+        assert_eq!(later.suspended_until, None, "it has ended");
         revocations.forget_expired(Timestamp::from_millis(99 + REMEMBERED_MS));
         assert_eq!(actor(2), None);
         revocations.forget_expired(Timestamp::from_millis(expires_at.as_millis() + REMEMBERED_MS));

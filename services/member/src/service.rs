@@ -2,6 +2,7 @@
 //! `supervision.rs`.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use madang_kernel::{Clock, FieldError, IdGenerator, Invalid, ShardId, StoreError
 
 use crate::own_sessions::kept_agent;
 use crate::password::{Password, Passwords};
+use crate::sign_in_log;
 use crate::staff::Staff;
 use crate::token::Claims;
 use crate::{
@@ -60,6 +62,8 @@ impl Default for MemberOptions {
 /// What is known of the program that signs in.
 #[derive(Debug, Clone, Default)]
 pub struct Client {
+    /// Where it is, for the log alone.
+    pub address: Option<IpAddr>,
     /// The device that it showed a note of.
     pub device: Option<DeviceId>,
     /// What it says of itself.
@@ -99,22 +103,22 @@ pub enum MemberError {
     #[error("{0}")]
     NotSignedIn(&'static str),
     /// Name and password do not belong together; never says which is wrong.
-    #[error("name or password is wrong")]
+    #[error("the name or the password is wrong")]
     WrongPassword,
     /// The actor may not do this; says why.
     #[error(transparent)]
     Forbidden(#[from] Refused),
     /// Somebody has this name, or one that looks the same.
-    #[error("this name is taken, or looks like one that is: choose another")]
+    #[error("this name is taken, or looks like one that is: choose another name")]
     NameTaken,
     /// The site would be left without an administrator.
-    #[error("this is the last administrator: make another one first")]
+    #[error("this is the only administrator: make somebody else administrator first")]
     LastAdmin,
     /// Who is suspended gets no higher role.
     #[error("this member is suspended: lift the suspension first")]
     Suspended,
     /// They moderate as many boards as one member may.
-    #[error("this member moderates as many boards as one may: make them a moderator of the site")]
+    #[error("this member already moderates as many boards as one member can: make them a moderator of the whole site")]
     TooManyBoards,
     /// The input is not acceptable.
     #[error(transparent)]
@@ -129,10 +133,12 @@ impl From<ChangeRefused> for MemberError {
         match refused {
             ChangeRefused::LastAdmin => Self::LastAdmin,
             ChangeRefused::Suspended => Self::Suspended,
-            ChangeRefused::NotBelow => Self::Forbidden(Refused("nobody suspends their like, nor anybody above")),
+            ChangeRefused::NotBelow => {
+                Self::Forbidden(Refused::NotAllowed("You can only suspend members whose role is below your own."))
+            }
             ChangeRefused::TooManyBoards => Self::TooManyBoards,
             ChangeRefused::NotAllowed(refused) => Self::Forbidden(refused),
-            ChangeRefused::PasswordChanged => Invalid::field("current", "is not the present password").into(),
+            ChangeRefused::PasswordChanged => Invalid::field("current", "is not your current password").into(),
         }
     }
 }
@@ -221,7 +227,7 @@ impl MemberService {
     /// The name, unless it is for those who run the site, and this one does not.
     fn free_to(&self, role: Role, name: MemberName) -> Result<MemberName, FieldError> {
         if role == Role::Member && self.options.reserved_names.has(&name) {
-            return Err(FieldError { field: "name", message: "is reserved for those who run the site".into() });
+            return Err(FieldError { field: "name", message: "is reserved for the people who run the site".into() });
         }
         Ok(name)
     }
@@ -280,6 +286,15 @@ impl MemberService {
 
     /// Signs in.
     pub async fn sign_in(&self, name: &str, password: &str, client: Client) -> Result<SignedIn, MemberError> {
+        let address = client.address;
+        let outcome = self.try_sign_in(name, password, client).await;
+        if let Err(MemberError::WrongPassword) = outcome {
+            sign_in_log::failed(address, name);
+        }
+        outcome
+    }
+
+    async fn try_sign_in(&self, name: &str, password: &str, client: Client) -> Result<SignedIn, MemberError> {
         // A password that nobody can have is wrong for every name alike, so the quick answer tells nothing.
         let Ok(password) = Password::new(password) else { return Err(MemberError::WrongPassword) };
         let found = match MemberName::of_account(name) {
@@ -289,8 +304,7 @@ impl MemberService {
         let hash = found.as_ref().map(|found| found.password_hash.clone());
         match (self.passwords.verify(password, hash).await?, found) {
             (true, Some(MemberRecord { member, standing, .. })) => {
-                // For whoever looks for an intruder; a sign-in that fails is a line as every 401 is.
-                tracing::info!(member = %member.member_id, "signed in");
+                sign_in_log::succeeded(client.address, member.member_id);
                 let (signed_in, mut record) = self.start_session(member, &standing, client.device)?;
                 record.agent = kept_agent(&client.agent);
                 self.store.add_session(record).await?;
@@ -363,7 +377,7 @@ impl MemberService {
     pub async fn change_password(&self, session: &Session, current: &str, new: &str) -> Result<(), MemberError> {
         let new = Password::chosen(new, &self.known_words(&session.actor.name))
             .map_err(|error| Invalid(vec![FieldError { field: "new", ..error }]))?;
-        let wrong = || Invalid::field("current", "is not the present password");
+        let wrong = || Invalid::field("current", "is not your current password");
         let current = Password::new(current).map_err(|_| wrong())?;
         let name = MemberName::of_account(&session.actor.name).map_err(|_| MemberError::NotFound)?;
         let found = self.store.find_credentials(&name.key()).await?.ok_or(MemberError::NotFound)?;

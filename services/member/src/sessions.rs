@@ -97,15 +97,20 @@ impl Sessions {
 
     /// Who sent this token; asks nobody. While nobody can tell which sessions have ended, none is believed.
     pub fn authenticate(&self, token: &str) -> Result<Session, MemberError> {
-        let claims = self.tokens.verify(token).ok_or(MemberError::NotSignedIn("the token is not valid: sign in"))?;
+        let claims = self
+            .tokens
+            .verify(token)
+            .ok_or(MemberError::NotSignedIn("The token is not valid. Sign in again to get a new one."))?;
         let (now, session_id, expires_at) = (self.clock.now(), claims.session_id, claims.expires_at);
         if expires_at <= now {
-            return Err(MemberError::NotSignedIn("the session has expired: sign in again"));
+            return Err(MemberError::NotSignedIn("Your session has expired. Sign in again."));
         }
         if !self.is_current() {
             return Err(StoreError::unavailable("sessions", "revocations were not read lately").into());
         }
-        let ended = MemberError::NotSignedIn("the session has ended: sign in again");
+        let ended = MemberError::NotSignedIn(
+            "Your session has ended, by a sign-out or a change of the password. Sign in again.",
+        );
         let created_at = claims.issued_at;
         let actor = self.revocations.actor(claims, now).ok_or(ended)?;
         if let Some(sightings) = &self.sightings {

@@ -168,8 +168,9 @@ impl ChangeMember {
     ) -> Result<MemberRecord, ChangeRefused> {
         if let (Some(act), Some(action)) = (&self.act, self.change.action(found.member.role)) {
             let role = actor.map_or(Role::Member, |actor| actor.member.role);
-            let suspended = actor.is_some_and(|actor| actor.standing.is_suspended(self.changed_at));
-            let now = Actor { suspended, ..Actor::new(act.moderator_id, act.moderator_name.as_str(), role) };
+            let suspension = actor.and_then(|actor| actor.standing.suspension(self.changed_at));
+            let suspended_until = suspension.map(|suspension| suspension.until);
+            let now = Actor { suspended_until, ..Actor::new(act.moderator_id, act.moderator_name.as_str(), role) };
             may(&now, action, About::NOTHING).map_err(ChangeRefused::NotAllowed)?;
         }
         let mut changed = found.changed(&self.change, self.changed_at, has_other_admin)?;

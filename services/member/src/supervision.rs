@@ -13,7 +13,10 @@ impl MemberService {
     pub async fn set_role(&self, actor: &Actor, member: MemberId, role: Role) -> Result<Member, MemberError> {
         may(actor, Action::GiveRole, About::NOTHING)?;
         if actor.member_id == member && role < Role::Admin {
-            return Err(Refused("an administrator cannot give up the role: another one has to take it").into());
+            return Err(Refused::NotAllowed(
+                "You cannot give up your own administrator role. Another administrator has to change it.",
+            )
+            .into());
         }
         let mut act = self.act(actor, ActKind::RoleGiven, member)?;
         act.detail = role.name().to_owned();
@@ -31,7 +34,7 @@ impl MemberService {
         may(actor, Action::Suspend(Role::Member), About::NOTHING)?;
         let reason = Reason::required(reason)?;
         if until <= self.clock.now() {
-            return Err(Invalid::field("until", "must lie in the future").into());
+            return Err(Invalid::field("until", "must be in the future").into());
         }
         let mut act = self.act(actor, ActKind::MemberSuspended, member)?;
         (act.detail, act.reason) = (until.to_string(), reason.into_string());

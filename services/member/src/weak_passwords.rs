@@ -34,16 +34,16 @@ pub(crate) fn weakness(password: &str, about: &[&str]) -> Option<&'static str> {
     let mut single = plain.clone();
     single.dedup();
     if worth(&plain).min(worth(&single)) < WORTH_MIN {
-        return Some("must be more than a few characters in order or repeated");
+        return Some("must not be just a few characters in order or repeated");
     }
     if spellings(&plain).iter().any(|letters| WORDS.contains(letters.as_str())) {
-        return Some("is one of the passwords that are tried first");
+        return Some("is one of the most common passwords");
     }
     let text: String = plain.into_iter().collect();
     let words = about.iter().map(|word| folded(word)).filter(|word| word.chars().count() >= RUN_MIN_CHARS);
     let own = words.fold(text.clone(), |left, word| left.replacen(&word, "", 1));
     let is_little_more = own != text && own.chars().count() < OWN_CHARS_MIN;
-    is_little_more.then_some("must be more than your name or the site's")
+    is_little_more.then_some("must not be just your name or the name of the site")
 }
 
 /// How many characters somebody has to think of: one for each that neither goes on with a run nor repeats what came before.

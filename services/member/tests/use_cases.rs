@@ -283,7 +283,8 @@ async fn a_suspension_is_in_force_at_once_here_and_for_who_signs_in_anywhere() {
     let (here, there) = (process(&store, 1), process(&store, 2));
     let (_, moderator) = signed_in(&here, "moderator", Role::Moderator).await;
     let (anna, session) = signed_in(&here, "anna", Role::Member).await;
-    let is_suspended = |process: &Process, token: &str| process.service.authenticate(token).unwrap().actor.suspended;
+    let is_suspended =
+        |process: &Process, token: &str| process.service.authenticate(token).unwrap().actor.suspended_until.is_some();
     let (until, member_id) = (here.clock.now().plus(Duration::from_secs(60)), session.actor.member_id);
     let past = here.service.suspend(&moderator.actor, member_id, here.clock.now(), "spam").await;
     assert!(matches!(past, Err(MemberError::Invalid(_))));

@@ -36,4 +36,12 @@ impl ArticleParts for ViewParts {
     async fn articles_with_parts(&self, after: Option<ArticleId>) -> Result<Vec<ArticleId>, StoreError> {
         self.0.counted_after(after).await
     }
+
+    async fn marked_articles(&self, after: Option<ArticleId>) -> Result<Vec<ArticleId>, StoreError> {
+        self.0.gone_after(after).await
+    }
+
+    async fn restore(&self, article: ArticleId) -> Result<(), StoreError> {
+        self.0.restore(article).await
+    }
 }

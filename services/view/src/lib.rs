@@ -22,6 +22,6 @@ pub use live::{Full, LiveCounts, LiveLimits};
 pub use live_views::{LiveView, LiveViews};
 pub use memory_live_views::MemoryLiveViews;
 pub use service::{Flushed, ViewError, ViewService, Viewed};
-pub use store::{StoredViews, ViewStore, WriteBack, WrittenBack};
+pub use store::{StoredViews, ViewCount, ViewStore, WriteBack, WrittenBack};
 pub use viewer::{GuestKey, Viewer};
 pub use window::{ENTRY_BYTES, WINDOW_MS, Window};

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use madang_board::{ArticleFacts, ArticleId, ArticleLookup, BoardId, CommentMode};
 use madang_kernel::{Id, StoreError};
 
-use crate::{StoredViews, ViewStore, WriteBack, WrittenBack};
+use crate::{StoredViews, ViewCount, ViewStore, WriteBack, WrittenBack};
 
 #[derive(Default)]
 pub(crate) struct MemoryViews {
@@ -66,6 +66,16 @@ impl ViewStore for MemoryViews {
         Ok(articles.into_iter().map(|article| rows.stored(article)).collect())
     }
 
+    async fn counts(&self, articles: Vec<ArticleId>) -> Result<Vec<Option<ViewCount>>, StoreError> {
+        let rows = self.rows()?;
+        let version = |article: &ArticleId| rows.reported.get(article).map_or(0, |reported| reported.len() as u64);
+        let count = |article: &ArticleId| match rows.stored(*article) {
+            StoredViews::Count(view_count) => Some(ViewCount { view_count, version: version(article) }),
+            StoredViews::Gone => None,
+        };
+        Ok(articles.iter().map(count).collect())
+    }
+
     async fn write_back(&self, counts: Vec<WriteBack>) -> Result<Vec<WrittenBack>, StoreError> {
         tokio::task::yield_now().await;
         let broken = *self.broken.lock().unwrap();
@@ -95,6 +105,19 @@ impl ViewStore for MemoryViews {
         let rows = self.rows()?;
         let later = rows.counts.keys().filter(|article| after.is_none_or(|after| **article > after));
         Ok(later.take(limit).copied().collect())
+    }
+
+    async fn gone_after(&self, after: Option<ArticleId>, limit: usize) -> Result<Vec<ArticleId>, StoreError> {
+        let rows = self.rows()?;
+        let mut later: Vec<_> = rows.gone.iter().copied().filter(|id| after.is_none_or(|after| *id > after)).collect();
+        later.sort_unstable();
+        later.truncate(limit);
+        Ok(later)
+    }
+
+    async fn restore_article(&self, article: ArticleId) -> Result<(), StoreError> {
+        self.rows()?.gone.remove(&article);
+        Ok(())
     }
 }
 

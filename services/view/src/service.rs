@@ -8,7 +8,8 @@ use madang_kernel::{Clock, Id, IdGenerator, ShardId, StoreError, Timestamp};
 use tokio::sync::{Mutex as AsyncMutex, Notify};
 
 use crate::{
-    GuestKey, LiveView, LiveViews, MemoryLiveViews, SiteDay, StoredViews, ViewConfig, ViewStore, Viewer, WriteBack,
+    GuestKey, LiveView, LiveViews, MemoryLiveViews, SiteDay, StoredViews, ViewConfig, ViewCount, ViewStore, Viewer,
+    WriteBack,
 };
 
 /// Counts written back, or looked up, in one call to the store: a slice of background work stays short.
@@ -163,6 +164,12 @@ impl ViewService {
         Ok(counts)
     }
 
+    /// The counters of articles as they are stored, in the order asked; `None` for those known to be deleted. What is live and
+    /// unwritten is not in them: events have not told of it either.
+    pub async fn stored_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<ViewCount>>, StoreError> {
+        self.store.counts(articles.to_vec()).await
+    }
+
     /// Takes over counts that somebody else has just read from the store, so that whoever asks next costs no query.
     pub async fn remember(&self, stored: &[(ArticleId, u64)]) -> Result<(), StoreError> {
         // Where every place is taken by what waits to be written, it is not remembered.
@@ -209,6 +216,16 @@ impl ViewService {
     /// Some articles with a stored count above `after`.
     pub(crate) async fn counted_after(&self, after: Option<ArticleId>) -> Result<Vec<ArticleId>, StoreError> {
         self.store.counted_after(after, SLICE_MAX).await
+    }
+
+    /// Some articles above `after` that are marked as deleted.
+    pub(crate) async fn gone_after(&self, after: Option<ArticleId>) -> Result<Vec<ArticleId>, StoreError> {
+        self.store.gone_after(after, SLICE_MAX).await
+    }
+
+    /// An article was never deleted: what is stored of its views counts again.
+    pub(crate) async fn restore(&self, article: ArticleId) -> Result<(), StoreError> {
+        self.store.restore_article(article).await
     }
 
     /// Who knows whether an article exists.

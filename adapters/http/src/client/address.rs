@@ -12,7 +12,7 @@ pub struct PeerAddress(Authority);
 
 /// Text that is no address of a peer; says what one looks like.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no address of a peer: write http://host:port, without a path, a user or a password")]
+#[error("{0:?} is not the address of a peer: write http://host:port, without a path, user or password")]
 pub struct PeerAddressError(String);
 
 impl FromStr for PeerAddress {

@@ -119,11 +119,11 @@ impl Instance {
         match (turned, outcome) {
             (Some(Turned::Open), Err(failure)) => {
                 gauge().set(1.0);
-                tracing::warn!(peer = %self.address, "leaving {} alone for a while: {}", self.address, failure.reason());
+                tracing::warn!(peer = %self.address, "peer {} does not respond, not calling it for a while: {}", self.address, failure.reason());
             }
             (Some(Turned::Closed), _) => {
                 gauge().set(0.0);
-                tracing::info!(peer = %self.address, "{} answers again", self.address);
+                tracing::info!(peer = %self.address, "peer {} responds again", self.address);
             }
             (Some(Turned::Open), Ok(_)) | (None, _) => {}
         }

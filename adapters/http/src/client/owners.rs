@@ -20,6 +20,11 @@ impl ArticleLookup for HttpPeers {
     async fn facts(&self, article: ArticleId) -> Result<Option<ArticleFacts>, StoreError> {
         self.facts.of(article).await
     }
+
+    /// Asks for the texts, which no cache answers.
+    async fn exist(&self, articles: &[ArticleId]) -> Result<Vec<bool>, StoreError> {
+        Ok(self.articles(articles).await?.iter().map(Option::is_some).collect())
+    }
 }
 
 #[async_trait]

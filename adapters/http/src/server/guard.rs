@@ -33,11 +33,11 @@ pub(super) async fn admit(State(guard): State<Arc<Guard>>, request: Request, nex
     if !guard.secret.admits(request.headers().get(header::AUTHORIZATION)) {
         metrics::counter!(metric::REFUSED).increment(1);
         // Whoever asked says so, once; a stranger must not fill our log.
-        tracing::debug!("refused an internal call without the secret");
+        tracing::debug!("refused an internal call that does not know the secret");
         return Refusal::NoSecret.into_response();
     }
     let Ok(_permit) = guard.permits.try_acquire() else {
-        return Refusal::busy("too many internal calls").into_response();
+        return Refusal::busy("too many internal calls at once").into_response();
     };
     match tokio::time::timeout(ANSWER_TIMEOUT, next.run(request)).await {
         Ok(response) => response,

@@ -55,7 +55,7 @@ impl Refusal {
             Self::TooLarge => told("the question is too large"),
             Self::NotServed => told("not served by this process"),
             Self::Store(error @ StoreError::Broken { .. }) => {
-                tracing::error!("an internal call failed: {error}: {}", cause(&error));
+                tracing::error!("an internal call failed, answering with 500: {error}: {}", cause(&error));
                 told(&error.to_string())
             }
             Self::Store(error) => {

@@ -1,7 +1,9 @@
--- Uses: primary key of comment_article_gone.
-INSERT INTO comment_article_gone (shard, article_id)
-VALUES
--- rows, joined by ,
-(?, ?)
+-- Marks with the version of the counter, which is locked and so there. Uses: primary key of article_comment_count.
+INSERT INTO comment_article_gone (shard, article_id, version)
+SELECT c.shard, c.article_id, c.version
+FROM article_comment_count c FORCE INDEX (PRIMARY)
+WHERE
+-- rows, joined by OR
+(c.shard = ? AND c.article_id = ?)
 -- after the rows
-ON DUPLICATE KEY UPDATE shard = VALUES(shard)
+ON DUPLICATE KEY UPDATE comment_article_gone.shard = VALUES(shard)

@@ -1,7 +1,8 @@
 //! Boards: the directory on the home shard, and a counter on the shard of each board.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use madang_article::{Board, BoardWithCount};
 use madang_board::BoardId;
@@ -14,10 +15,14 @@ use crate::Mysql;
 
 const INSERT: &str = include_str!("../../sql/article/insert_board.sql");
 const INSERT_COUNT: &str = include_str!("../../sql/article/insert_count.sql");
+const DROP_COUNT: &str = include_str!("../../sql/article/drop_count.sql");
 const ALL: &str = include_str!("../../sql/article/boards.sql");
 const FIND: &str = include_str!("../../sql/article/find_board.sql");
 const COUNTS: &str = include_str!("../../sql/article/board_counts.sql");
 const COUNT: &str = include_str!("../../sql/article/board_count.sql");
+
+/// Far longer than a board takes from its counter to the directory, however long a server stands still.
+const CREATING_MAX: Duration = Duration::from_secs(3_600);
 
 /// The primary key of a board's counter.
 pub(super) fn count_key(board: BoardId) -> Values {
@@ -30,6 +35,43 @@ pub(super) async fn open_count(db: &Mysql, board: BoardId) -> Result<(), StoreEr
         transact!(db.server_of(board.shard()), |tx| tx.write(INSERT_COUNT, count_key(board)));
     opened?;
     Ok(())
+}
+
+/// Removes the counter of a board that was not created after all.
+pub(super) async fn drop_count(db: &Mysql, board: BoardId) -> Result<(), StoreError> {
+    let dropped: Result<u64, SqlError> =
+        transact!(db.server_of(board.shard()), |tx| tx.write(DROP_COUNT, count_key(board)));
+    dropped.map(drop).map_err(StoreError::from)
+}
+
+/// Removes counters without a board that nothing was ever counted in.
+pub(super) async fn drop_stray_counts(db: &Mysql) -> Result<u64, StoreError> {
+    let mut counted = BTreeSet::new();
+    for server in db.servers() {
+        for mut cells in db.read(server, COUNTS, Vec::new()).await? {
+            counted.insert(BoardId::from_raw(cells.next()?));
+        }
+    }
+    let mut dropped = 0;
+    for board in strays(db, counted).await? {
+        drop_count(db, board).await?;
+        dropped += 1;
+    }
+    Ok(dropped)
+}
+
+/// Of boards with a counter those that the directory does not have, but for young ones, which may just be being created.
+pub(crate) async fn strays(db: &Mysql, mut counted: BTreeSet<BoardId>) -> Result<BTreeSet<BoardId>, StoreError> {
+    let now = db.clock().now();
+    counted.retain(|board| now.since(board.issued_at()) > CREATING_MAX);
+    if counted.is_empty() {
+        return Ok(counted);
+    }
+    // After the counters: whatever was created meanwhile is in it.
+    for cells in db.read(db.server_of(ShardId::HOME), ALL, Vec::new()).await? {
+        counted.remove(&row::board(cells)?.board_id);
+    }
+    Ok(counted)
 }
 
 /// Puts new boards into the directory.

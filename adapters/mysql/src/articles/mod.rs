@@ -2,7 +2,8 @@
 //!
 //! An article carries its board's shard, so everything of a board is on one server. The directory of boards is on the home
 //! shard: a new board gets its counter first and its place in the directory second, so that nobody knows of a board
-//! without a counter. What is left of a start that ended between the two is a counter that nobody reads.
+//! without a counter. What is left of a creation that ended between the two is a counter that nobody reads, and is dropped
+//! with what is old.
 
 mod board;
 mod call;
@@ -27,6 +28,7 @@ use crate::Mysql;
 use crate::lane_call::lane_call;
 pub use madang_article::replay::Announce;
 
+pub(crate) use self::board::strays;
 use board::LastCounts;
 use call::{Answer, Call};
 use decide::ArticleFold;
@@ -89,6 +91,11 @@ impl MysqlArticles {
         Err(StoreError::broken(PART, format!("article {article} does not carry the shard of board {board}")))
     }
 
+    /// Drops counters of boards that were never created: whoever was creating them died in between. Returns how many.
+    pub async fn drop_stray_counts(&self) -> Result<u64, StoreError> {
+        board::drop_stray_counts(&self.db).await
+    }
+
     /// Forgets the answers to idempotency keys given before `before`, slice by slice; returns how many.
     pub async fn purge_once(&self, before: Timestamp) -> Result<u64, StoreError> {
         idempotency::purge(&self.db, before).await
@@ -98,8 +105,14 @@ impl MysqlArticles {
 #[async_trait]
 impl ArticleStore for MysqlArticles {
     async fn create_board(&self, new: NewBoard) -> Result<CreateBoard, StoreError> {
-        board::open_count(&self.db, new.board.board_id).await?;
-        lane_call!(self.lanes, Call::CreateBoard(Box::new(new)) => Answer::Board)
+        let board = new.board.board_id;
+        board::open_count(&self.db, board).await?;
+        let created = lane_call!(self.lanes, Call::CreateBoard(Box::new(new)) => Answer::Board)?;
+        // Another board has the slug, or an earlier request made the board: then this one never was.
+        if !matches!(&created, CreateBoard::Created(Created::Now(made)) if made.board_id == board) {
+            board::drop_count(&self.db, board).await?;
+        }
+        Ok(created)
     }
 
     async fn boards(&self) -> Result<Vec<BoardWithCount>, StoreError> {

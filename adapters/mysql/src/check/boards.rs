@@ -8,7 +8,7 @@ use madang_engine_mysql::{Server, SqlError, Tx, snapshot};
 use madang_kernel::{Id, StoreError};
 
 use super::Run;
-use crate::articles::{BLOCK, SUPER_BLOCK};
+use crate::articles::{BLOCK, SUPER_BLOCK, strays};
 
 const COUNTERS: &str = include_str!("../../sql/article/check_boards.sql");
 const BLOCKS: &str = include_str!("../../sql/article/check_blocks.sql");
@@ -33,6 +33,9 @@ pub(super) async fn compare(run: &mut Run<'_>) -> Result<(), StoreError> {
         if !known.contains(&board) {
             run.found(CheckFinding::NoCounter { board_id: board });
         }
+    }
+    for board_id in strays(run.db, known.clone()).await? {
+        run.found(CheckFinding::NoBoard { board_id });
     }
     for (server, board) in boards {
         let compared: Result<Compared, SqlError> = snapshot!(server, |tx| compare_board(&mut tx, board));

@@ -12,6 +12,8 @@ pub(super) enum Call {
     MarkGone(ArticleId),
     /// Up to so many comments of a deleted article go.
     CleanUp(ArticleId, u32),
+    /// The article was never deleted.
+    Restore(ArticleId),
 }
 
 /// The answer, each for its kind of call.
@@ -20,6 +22,7 @@ pub(super) enum Answer {
     Deleted(DeleteOutcome),
     Marked(()),
     CleanedUp(u32),
+    Restored(()),
 }
 
 impl Call {
@@ -27,7 +30,7 @@ impl Call {
         match self {
             Self::Delete(delete) => delete.comment_id.shard(),
             Self::Create(new) => ShardId::of_parts(new.article_id),
-            Self::MarkGone(article) | Self::CleanUp(article, _) => ShardId::of_parts(*article),
+            Self::MarkGone(article) | Self::CleanUp(article, _) | Self::Restore(article) => ShardId::of_parts(*article),
         }
     }
 
@@ -35,7 +38,7 @@ impl Call {
     pub(super) fn article(&self) -> Option<ArticleId> {
         match self {
             Self::Create(new) => Some(new.article_id),
-            Self::MarkGone(article) | Self::CleanUp(article, _) => Some(*article),
+            Self::MarkGone(article) | Self::CleanUp(article, _) | Self::Restore(article) => Some(*article),
             Self::Delete(_) => None,
         }
     }

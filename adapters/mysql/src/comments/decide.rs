@@ -22,6 +22,8 @@ static SET_COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!(".
 static DELETE_COUNTS: LazyLock<Many> =
     LazyLock::new(|| Many::parse(include_str!("../../sql/comment/delete_counts.sql")));
 static MARK_GONE: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/mark_gone.sql")));
+const RESTORE_COUNT: &str = include_str!("../../sql/comment/restore_count.sql");
+static UNMARK_GONE: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/unmark_gone.sql")));
 const CLEAN_UP: &str = include_str!("../../sql/comment/clean_up.sql");
 
 /// Decides the calls of a batch.
@@ -44,12 +46,16 @@ impl Fold for CommentFold {
         let mut decisions: Vec<Decision<Answer>> = calls.iter().map(|call| apply(&mut replay, call)).collect();
         let may_go: Vec<bool> = calls.iter().map(|call| call.article().is_some_and(|id| replay.is_gone(id))).collect();
         let mut replayed = replay.finish();
-        let uncounted = std::mem::take(&mut replayed.uncounted);
+        let mut uncounted = std::mem::take(&mut replayed.uncounted);
         let events = write(tx, replayed).await?;
         for ((call, decision), may_go) in calls.iter().zip(&mut decisions).zip(may_go) {
             match call {
                 Call::CleanUp(article, slice) if may_go => {
                     *decision = Ok(Answer::CleanedUp(clean_up(tx, *article, *slice).await?));
+                }
+                Call::Restore(article) if may_go => {
+                    restore(tx, *article).await?;
+                    uncounted.retain(|uncounted| uncounted != article);
                 }
                 _ => {}
             }
@@ -62,7 +68,7 @@ impl Fold for CommentFold {
     }
 }
 
-/// Decides one call in memory. A clean-up waits until the rows are written.
+/// Decides one call in memory. A clean-up and the end of a mark wait until the rows are written.
 fn apply(replay: &mut Replay, call: &Call) -> Decision<Answer> {
     match call {
         Call::Create(new) => replay.create(new).map(Answer::Created),
@@ -72,6 +78,7 @@ fn apply(replay: &mut Replay, call: &Call) -> Decision<Answer> {
             Ok(Answer::Marked(()))
         }
         Call::CleanUp(..) => Ok(Answer::CleanedUp(0)),
+        Call::Restore(_) => Ok(Answer::Restored(())),
     }
 }
 
@@ -98,4 +105,11 @@ fn counter(CommentCounter { article_id, count, greatest_id, .. }: &CommentCounte
 async fn clean_up(tx: &mut Tx<'_>, article: ArticleId, slice_rows: u32) -> Result<u32, SqlError> {
     let removed = tx.write(CLEAN_UP, vec![article.raw().into(), slice_rows.into()]).await?;
     u32::try_from(removed).map_err(SqlError::defect)
+}
+
+/// Takes a mark away; what is left counts again.
+async fn restore(tx: &mut Tx<'_>, article: ArticleId) -> Result<(), SqlError> {
+    tx.write(RESTORE_COUNT, [vec![article.raw().into()], parts_key(article)].concat()).await?;
+    tx.set_many(&UNMARK_GONE, vec![parts_key(article)]).await?;
+    Ok(())
 }

@@ -107,4 +107,12 @@ impl CommentStore for MysqlComments {
     async fn counted_articles(&self, after: Option<ArticleId>, size: PageSize) -> Result<Vec<ArticleId>, StoreError> {
         read::counted_articles(&self.db, after, size).await
     }
+
+    async fn gone_articles(&self, after: Option<ArticleId>, size: PageSize) -> Result<Vec<ArticleId>, StoreError> {
+        read::gone_articles(&self.db, after, size).await
+    }
+
+    async fn restore_article(&self, article: ArticleId) -> Result<(), StoreError> {
+        lane_call!(self.lanes, Call::Restore(article) => Answer::Restored)
+    }
 }

@@ -20,6 +20,7 @@ const SCROLL_GROUP: &str = include_str!("../../sql/comment/scroll_group.sql");
 const SCROLL_AFTER_GROUP: &str = include_str!("../../sql/comment/scroll_after_group.sql");
 const SCROLL_TREE: &str = include_str!("../../sql/comment/scroll_tree.sql");
 const BY_WRITER: &str = include_str!("../../sql/comment/by_writer.sql");
+const GONE_ARTICLES: &str = include_str!("../../sql/comment/gone_articles.sql");
 const COUNTED_ARTICLES: &str = include_str!("../../sql/comment/counted_articles.sql");
 const COMMENTED_ARTICLES: &str = include_str!("../../sql/comment/commented_articles.sql");
 
@@ -143,6 +144,14 @@ pub(super) async fn counted_articles(
     let mut told = from_each(db, COUNTED_ARTICLES, values.clone(), article_id).await?;
     told.extend(from_each(db, COMMENTED_ARTICLES, values, article_id).await?);
     Ok(first_of_all(told, size.get() as usize))
+}
+
+pub(super) async fn gone_articles(
+    db: &Mysql,
+    after: Option<ArticleId>,
+    size: PageSize,
+) -> Result<Vec<ArticleId>, StoreError> {
+    several_servers::articles_after(db, GONE_ARTICLES, after, size.get() as usize).await
 }
 
 /// Each server tells its newest; the newest of them all are the answer.

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use madang_board::ArticleId;
 use madang_engine_mysql::{Many, SqlError, Tx, Values};
-use madang_hot_article::{Day, HotChange, Tally};
+use madang_hot_article::{Day, HotChange, Replacement, Tally};
 
 use super::{list, row};
 
@@ -55,6 +55,26 @@ pub(super) async fn apply(tx: &mut Tx<'_>, day: Day, changes: &DayChanges) -> Re
     let changed = stored.len() as u64;
     tx.set_many(&STORE, stored).await?;
     Ok(changed)
+}
+
+/// Replaces tallies that still stand as they were held; returns the articles that do not.
+pub(super) async fn replace(tx: &mut Tx<'_>, day: Day, tallies: &[Replacement]) -> Result<Vec<ArticleId>, SqlError> {
+    lock(tx, day).await?;
+    let is_final = list::is_final(tx, day).await?;
+    let key = |replacement: &Replacement| row::article_key(day, replacement.article_id);
+    let known = known(tx, tallies.iter().map(key).collect()).await?;
+    let stands = |replacement: &&Replacement| {
+        known.get(&replacement.article_id).copied().unwrap_or_default() == replacement.held
+    };
+    let (standing, changed): (Vec<_>, Vec<_>) = tallies.iter().partition(stands);
+    let taken = standing.into_iter().filter(|replacement: &&Replacement| !is_final || replacement.owned == Tally::Gone);
+    let taken: Vec<&Replacement> = taken.collect();
+    if is_final {
+        tx.set_many(&LEAVE, taken.iter().map(|replacement| key(replacement)).collect()).await?;
+    }
+    let rows = taken.iter().map(|replacement| row::values(day, replacement.article_id, replacement.owned));
+    tx.set_many(&STORE, rows.collect()).await?;
+    Ok(changed.into_iter().map(|replacement| replacement.article_id).collect())
 }
 
 async fn known(tx: &mut Tx<'_>, keys: Vec<Values>) -> Result<HashMap<ArticleId, Tally>, SqlError> {

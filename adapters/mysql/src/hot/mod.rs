@@ -15,7 +15,7 @@ use async_trait::async_trait;
 use madang_board::ArticleId;
 use madang_engine_mysql::{PART, SqlError, snapshot, transact};
 use madang_hot_article::{
-    Day, Forgotten, HotApplied, HotChange, HotItem, HotList, HotStore, Offsets, RankingSlice, Tally,
+    Day, Forgotten, HotApplied, HotChange, HotItem, HotList, HotStore, Offsets, RankingSlice, Replacement, Tally,
 };
 use madang_kernel::{ServerIndex, StoreError};
 
@@ -92,6 +92,12 @@ impl HotStore for MysqlHot {
         slice: usize,
     ) -> Result<Option<Vec<(ArticleId, Tally)>>, StoreError> {
         Ok(Some(tallies::after(&self.db, day, after, slice).await?))
+    }
+
+    async fn replace(&self, day: Day, tallies: Vec<Replacement>) -> Result<Vec<ArticleId>, StoreError> {
+        let server = self.db.server_of(row::shard_of(day));
+        let changed: Result<Vec<ArticleId>, SqlError> = transact!(server, |tx| apply::replace(&mut tx, day, &tallies));
+        Ok(changed?)
     }
 
     async fn forget_before(&self, day: Day, slice: usize) -> Result<Forgotten, StoreError> {

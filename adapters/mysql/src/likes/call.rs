@@ -12,13 +12,15 @@ pub(super) enum Call {
     MarkGone(ArticleId),
     /// Up to so many likes of a deleted article go.
     CleanUp(ArticleId, usize),
+    /// The article was never deleted; names the event that says what is left.
+    Restore(ArticleId, EventId),
 }
 
 impl Call {
     pub(super) fn article(&self) -> ArticleId {
         match self {
             Self::Change(change) => change.article_id,
-            Self::MarkGone(article) | Self::CleanUp(article, _) => *article,
+            Self::MarkGone(article) | Self::CleanUp(article, _) | Self::Restore(article, _) => *article,
         }
     }
 }
@@ -28,6 +30,7 @@ pub(super) enum Answer {
     Changed(LikeOutcome),
     Marked(bool),
     CleanedUp(CleanedUp),
+    Restored(()),
 }
 
 /// What one caller wants.

@@ -8,7 +8,7 @@ use madang_board::{ArticleId, MemberId};
 use madang_engine_mysql::{Decided, Fold, Many, SqlError, Tx, Values, bytes};
 use madang_event::Envelope;
 use madang_kernel::{Clock, EventId, Id, ShardId, Timestamp};
-use madang_like::{CleanedUp, LikeAnswer, LikeCount, LikeOutcome, Replay, events};
+use madang_like::{CleanedUp, LikeAnswer, LikeCount, LikeOutcome, Replay, Replayed, events};
 
 use super::call::{Answer, Call, Change, NewRow};
 
@@ -20,6 +20,9 @@ static DELETE: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../..
 static SET_COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/like/set_counts.sql")));
 static DELETE_COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/like/delete_counts.sql")));
 static MARK_GONE: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/like/mark_gone.sql")));
+static UNMARK_GONE: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/like/unmark_gone.sql")));
+static COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/like/counts.sql")));
+const RESTORE_COUNT: &str = include_str!("../../sql/like/restore_count.sql");
 const CLEAN_UP: &str = include_str!("../../sql/like/clean_up.sql");
 const TAKE_FROM_COUNT: &str = include_str!("../../sql/like/take_from_count.sql");
 
@@ -61,7 +64,7 @@ impl Fold for LikeFold {
         let mut batch = load(tx, calls).await?;
         let mut rows: HashMap<(ArticleId, MemberId), &NewRow> = HashMap::new();
         let mut answers: Vec<Answer> = calls.iter().map(|call| replay(&mut batch, call, &mut rows)).collect();
-        let committed = write(tx, batch, &rows, self.clock.now()).await?;
+        let mut committed = write(tx, batch, &rows, self.clock.now()).await?;
         for (call, answer) in calls.iter().zip(&mut answers) {
             match (call, answer) {
                 (Call::Change(change), Answer::Changed(LikeOutcome::Done(answer))) => {
@@ -69,6 +72,11 @@ impl Fold for LikeFold {
                 }
                 (Call::CleanUp(article, slice), Answer::CleanedUp(cleaned)) if committed.gone.contains(article) => {
                     *cleaned = clean_up(tx, *article, *slice).await?;
+                }
+                (Call::Restore(article, event_id), _) if committed.gone.remove(article) => {
+                    let change = restore(tx, *article).await?;
+                    committed.unused.retain(|unused| unused.1 != *article);
+                    committed.events.push(events::changed(*article, change, *event_id, self.clock.now()));
                 }
                 _ => {}
             }
@@ -114,7 +122,7 @@ async fn existing(tx: &mut Tx<'_>, calls: &[Call]) -> Result<HashMap<ArticleId, 
         .iter()
         .filter_map(|call| match call {
             Call::Change(change) => Some((place(change.article_id), change.member_id)),
-            Call::MarkGone(_) | Call::CleanUp(..) => None,
+            Call::MarkGone(_) | Call::CleanUp(..) | Call::Restore(..) => None,
         })
         .collect();
     let mut likers: HashMap<ArticleId, Vec<MemberId>> = HashMap::new();
@@ -131,7 +139,7 @@ fn pair((place, member): &(Place, MemberId)) -> Values {
     values
 }
 
-/// Applies one call to the articles in memory. A clean-up waits until the rows are written.
+/// Applies one call to the articles in memory. A clean-up and the end of a mark wait until the rows are written.
 fn replay<'c>(
     batch: &mut BTreeMap<Place, Batched>,
     call: &'c Call,
@@ -160,6 +168,7 @@ fn replay<'c>(
             Answer::Marked(now)
         }
         Call::CleanUp(..) => Answer::CleanedUp(CleanedUp { removed: 0, done: true }),
+        Call::Restore(..) => Answer::Restored(()),
     }
 }
 
@@ -234,6 +243,18 @@ async fn clean_up(tx: &mut Tx<'_>, article: ArticleId, slice: usize) -> Result<C
         tx.write(TAKE_FROM_COUNT, values).await?;
     }
     Ok(CleanedUp { removed, done })
+}
+
+/// Takes a mark away; what is left counts again.
+async fn restore(tx: &mut Tx<'_>, article: ArticleId) -> Result<Replayed, SqlError> {
+    let key = key(&place(article));
+    tx.write(RESTORE_COUNT, key.clone()).await?;
+    tx.set_many(&UNMARK_GONE, vec![key.clone()]).await?;
+    let mut found = tx.read_many(&COUNTS, vec![key]).await?;
+    let mut cells = found.pop().ok_or_else(|| SqlError::defect("a locked counter is gone"))?;
+    let _: i64 = cells.next()?;
+    let count = LikeCount { like_count: cells.next()?, version: cells.next()? };
+    Ok(Replayed { count, liked: Vec::new(), unliked: Vec::new() })
 }
 
 /// A batch that wrote nothing is rolled back, and they go with it.

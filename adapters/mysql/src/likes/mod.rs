@@ -7,7 +7,7 @@ mod read;
 use async_trait::async_trait;
 use madang_board::{ArticleId, MemberId};
 use madang_engine_mysql::Lanes;
-use madang_kernel::{PageSize, Scroll, StoreError};
+use madang_kernel::{EventId, PageSize, Scroll, StoreError};
 use madang_like::{CleanedUp, Like, LikeCount, LikeOutcome, LikeState, LikeStore, Liker, Unlike};
 
 use crate::Mysql;
@@ -72,5 +72,13 @@ impl LikeStore for MysqlLikes {
 
     async fn counted_articles(&self, after: Option<ArticleId>, size: PageSize) -> Result<Vec<ArticleId>, StoreError> {
         read::counted_articles(&self.db, after, size).await
+    }
+
+    async fn gone_articles(&self, after: Option<ArticleId>, size: PageSize) -> Result<Vec<ArticleId>, StoreError> {
+        read::gone_articles(&self.db, after, size).await
+    }
+
+    async fn restore_article(&self, article: ArticleId, event_id: EventId) -> Result<(), StoreError> {
+        lane_call!(self.lanes, Call::Restore(article, event_id) => Answer::Restored)
     }
 }

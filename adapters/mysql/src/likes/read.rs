@@ -9,11 +9,12 @@ use madang_kernel::{Id, PageSize, Scroll, ShardId, StoreError, Timestamp};
 use madang_like::{LikeCount, LikeState, Liker};
 
 use crate::Mysql;
-use crate::several_servers::{self, article_id, first_of_all, from_each, parts_key};
+use crate::several_servers::{self, parts_key};
 
 const STATE: &str = include_str!("../../sql/like/state.sql");
 const LIKERS: &str = include_str!("../../sql/like/likers.sql");
 const COUNTED_ARTICLES: &str = include_str!("../../sql/like/counted_articles.sql");
+const GONE_ARTICLES: &str = include_str!("../../sql/like/gone_articles.sql");
 static COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/like/counts.sql")));
 static GONE: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/like/gone.sql")));
 
@@ -69,13 +70,18 @@ fn counted(mut cells: Cells) -> Result<(ArticleId, LikeCount), SqlError> {
     Ok((article, LikeCount { like_count: cells.next()?, version: cells.next()? }))
 }
 
-/// Each server tells its next ones; the first of them all are the answer.
 pub(super) async fn counted_articles(
     db: &Mysql,
     after: Option<ArticleId>,
     size: PageSize,
 ) -> Result<Vec<ArticleId>, StoreError> {
-    let values = vec![after.map_or(0, ArticleId::raw).into(), size.get().into()];
-    let told = from_each(db, COUNTED_ARTICLES, values, article_id).await?;
-    Ok(first_of_all(told, size.get() as usize))
+    several_servers::articles_after(db, COUNTED_ARTICLES, after, size.get() as usize).await
+}
+
+pub(super) async fn gone_articles(
+    db: &Mysql,
+    after: Option<ArticleId>,
+    size: PageSize,
+) -> Result<Vec<ArticleId>, StoreError> {
+    several_servers::articles_after(db, GONE_ARTICLES, after, size.get() as usize).await
 }

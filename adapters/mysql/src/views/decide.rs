@@ -15,6 +15,7 @@ static LOCKED_COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!
 static SET_COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/view/set_counts.sql")));
 static DELETE_COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/view/delete_counts.sql")));
 static MARK_GONE: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/view/mark_gone.sql")));
+static UNMARK_GONE: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/view/unmark_gone.sql")));
 
 /// One call.
 pub(super) enum Call {
@@ -22,12 +23,15 @@ pub(super) enum Call {
     WriteBack(ShardId, Vec<WriteBack>),
     /// The article is deleted.
     MarkGone(ArticleId),
+    /// The article was never deleted.
+    Restore(ArticleId),
 }
 
 /// The answer, each for its kind of call.
 pub(super) enum Answer {
     Written(Vec<WrittenBack>),
     Marked(()),
+    Restored(()),
 }
 
 /// Where the count of an article is, in the order of the primary keys.
@@ -40,6 +44,27 @@ struct Counted {
     gone: bool,
     changed: bool,
     marked: bool,
+    unmarked: bool,
+    /// What the mark of a deletion replaced.
+    replaced: (u64, u64),
+}
+
+impl Counted {
+    fn mark(&mut self) {
+        if !self.gone {
+            (self.gone, self.marked, self.unmarked) = (true, true, false);
+            self.replaced = (self.view_count, self.version);
+        }
+    }
+
+    /// The count is what it was when the article was marked.
+    fn restore(&mut self) {
+        if self.gone {
+            (self.gone, self.marked, self.unmarked) = (false, false, true);
+            (self.view_count, self.version) = self.replaced;
+            self.changed = self.version > 0;
+        }
+    }
 }
 
 /// Decides the calls of a batch.
@@ -55,7 +80,7 @@ impl Fold for ViewFold {
     fn shard(call: &Call) -> ShardId {
         match call {
             Call::WriteBack(shard, _) => *shard,
-            Call::MarkGone(article) => ShardId::of_parts(*article),
+            Call::MarkGone(article) | Call::Restore(article) => ShardId::of_parts(*article),
         }
     }
 
@@ -70,10 +95,15 @@ impl Fold for ViewFold {
                 }
                 Call::MarkGone(article) => {
                     if let Some(counted) = counts.get_mut(&place(*article)) {
-                        counted.marked |= !counted.gone;
-                        counted.gone = true;
+                        counted.mark();
                     }
                     Answer::Marked(())
+                }
+                Call::Restore(article) => {
+                    if let Some(counted) = counts.get_mut(&place(*article)) {
+                        counted.restore();
+                    }
+                    Answer::Restored(())
                 }
             }));
         }
@@ -95,7 +125,7 @@ async fn load(tx: &mut Tx<'_>, calls: &[Call]) -> Result<BTreeMap<Place, Counted
     for call in calls {
         match call {
             Call::WriteBack(_, backs) => places.extend(backs.iter().map(|back| place(back.article_id))),
-            Call::MarkGone(article) => {
+            Call::MarkGone(article) | Call::Restore(article) => {
                 places.insert(place(*article));
             }
         }
@@ -106,7 +136,9 @@ async fn load(tx: &mut Tx<'_>, calls: &[Call]) -> Result<BTreeMap<Place, Counted
     for mut cells in tx.read_many(&LOCKED_COUNTS, keys).await? {
         let article = ArticleId::from_raw(cells.next()?);
         let (view_count, version, gone) = (cells.next()?, cells.next()?, cells.next()?);
-        counts.insert(place(article), Counted { view_count, version, gone, changed: false, marked: false });
+        let replaced = (cells.next()?, cells.next()?);
+        let counted = Counted { view_count, version, gone, changed: false, marked: false, unmarked: false, replaced };
+        counts.insert(place(article), counted);
     }
     Ok(counts)
 }
@@ -142,8 +174,14 @@ async fn write(tx: &mut Tx<'_>, counts: &BTreeMap<Place, Counted>) -> Result<(),
         values
     });
     tx.set_many(&SET_COUNTS, changed.collect()).await?;
-    let marked = counts.iter().filter(|(_, counted)| counted.marked).map(|(place, _)| key(place));
+    let marked = counts.iter().filter(|(_, counted)| counted.marked).map(|(place, counted)| {
+        let mut values = key(place);
+        values.extend([counted.replaced.0.into(), counted.replaced.1.into()]);
+        values
+    });
     tx.set_many(&MARK_GONE, marked.collect()).await?;
+    let unmarked = counts.iter().filter(|(_, counted)| counted.unmarked).map(|(place, _)| key(place));
+    tx.set_many(&UNMARK_GONE, unmarked.collect()).await?;
     // A batch that wrote nothing is rolled back, and they go with it.
     if tx.wrote() {
         let ended = counts.iter().filter(|(_, counted)| counted.gone || counted.version == 0);

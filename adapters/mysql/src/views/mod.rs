@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use madang_board::ArticleId;
 use madang_engine_mysql::Lanes;
 use madang_kernel::{ShardId, StoreError};
-use madang_view::{StoredViews, ViewStore, WriteBack, WrittenBack};
+use madang_view::{StoredViews, ViewCount, ViewStore, WriteBack, WrittenBack};
 
 use crate::Mysql;
 use crate::lane_call::lane_call;
@@ -41,6 +41,11 @@ impl ViewStore for MysqlViews {
         read::find_many(&self.db, &articles).await
     }
 
+    /// Of one moment on each server.
+    async fn counts(&self, articles: Vec<ArticleId>) -> Result<Vec<Option<ViewCount>>, StoreError> {
+        read::counts(&self.db, &articles).await
+    }
+
     /// One transaction for each shard. A failure of one leaves the others written, and writing them again changes nothing.
     async fn write_back(&self, counts: Vec<WriteBack>) -> Result<Vec<WrittenBack>, StoreError> {
         let mut by_shard: BTreeMap<ShardId, Vec<(usize, WriteBack)>> = BTreeMap::new();
@@ -64,5 +69,13 @@ impl ViewStore for MysqlViews {
 
     async fn counted_after(&self, after: Option<ArticleId>, limit: usize) -> Result<Vec<ArticleId>, StoreError> {
         read::counted_after(&self.db, after, limit).await
+    }
+
+    async fn gone_after(&self, after: Option<ArticleId>, limit: usize) -> Result<Vec<ArticleId>, StoreError> {
+        read::gone_after(&self.db, after, limit).await
+    }
+
+    async fn restore_article(&self, article: ArticleId) -> Result<(), StoreError> {
+        lane_call!(self.lanes, Call::Restore(article) => Answer::Restored)
     }
 }

@@ -4,15 +4,16 @@ use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use madang_board::ArticleId;
-use madang_engine_mysql::Many;
+use madang_engine_mysql::{Cells, Many, SqlError};
 use madang_kernel::{Id, StoreError};
-use madang_view::StoredViews;
+use madang_view::{StoredViews, ViewCount};
 
 use crate::Mysql;
-use crate::several_servers::{article_id, first_of_all, from_each, parts_by_server};
+use crate::several_servers::{self, parts_by_server};
 
 static COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/view/counts.sql")));
 static GONE: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/view/gone.sql")));
+const GONE_ARTICLES: &str = include_str!("../../sql/view/gone_articles.sql");
 const COUNTED_ARTICLES: &str = include_str!("../../sql/view/counted_articles.sql");
 
 /// What is stored of some articles, in the order asked.
@@ -35,12 +36,29 @@ pub(super) async fn find_many(db: &Mysql, articles: &[ArticleId]) -> Result<Vec<
     Ok(articles.iter().map(one).collect())
 }
 
-/// Each server tells its next ones; the first of them all are the answer.
+/// The counters of some articles, in the order asked.
+pub(super) async fn counts(db: &Mysql, articles: &[ArticleId]) -> Result<Vec<Option<ViewCount>>, StoreError> {
+    several_servers::counts(db, articles, [&COUNTS, &GONE], count).await
+}
+
+/// Columns: article, count, version.
+fn count(mut cells: Cells) -> Result<(ArticleId, ViewCount), SqlError> {
+    let article = ArticleId::from_raw(cells.next()?);
+    Ok((article, ViewCount { view_count: cells.next()?, version: cells.next()? }))
+}
+
 pub(super) async fn counted_after(
     db: &Mysql,
     after: Option<ArticleId>,
     limit: usize,
 ) -> Result<Vec<ArticleId>, StoreError> {
-    let values = vec![after.map_or(i64::MIN, ArticleId::raw).into(), limit.into()];
-    Ok(first_of_all(from_each(db, COUNTED_ARTICLES, values, article_id).await?, limit))
+    several_servers::articles_after(db, COUNTED_ARTICLES, after, limit).await
+}
+
+pub(super) async fn gone_after(
+    db: &Mysql,
+    after: Option<ArticleId>,
+    limit: usize,
+) -> Result<Vec<ArticleId>, StoreError> {
+    several_servers::articles_after(db, GONE_ARTICLES, after, limit).await
 }

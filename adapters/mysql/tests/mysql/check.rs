@@ -111,7 +111,7 @@ async fn comments_that_are_counted_wrong_or_hang_in_the_air_are_found() {
             ("UPDATE article_comment_count SET greatest_id = 1".into(), "knows of ids up to 1 and has 9"),
             ("DELETE FROM article_comment_count".into(), "counts 0 comments in 0 rows and has 2 in 3"),
             (
-                format!("INSERT INTO comment_article_gone VALUES ({shard}, {ARTICLE})"),
+                format!("INSERT INTO comment_article_gone (shard, article_id) VALUES ({shard}, {ARTICLE})"),
                 "is gone and its comments are still counted",
             ),
             (
@@ -139,7 +139,10 @@ async fn likes_and_views_that_are_counted_wrong_are_found() {
         Service::View,
         &[
             ("UPDATE article_view_count SET version = 8".into(), "counts 7 views after 8 changes"),
-            (format!("INSERT INTO view_article_gone VALUES ({shard}, {ARTICLE})"), "is gone and still counts 7 views"),
+            (
+                format!("INSERT INTO view_article_gone (shard, article_id) VALUES ({shard}, {ARTICLE})"),
+                "is gone and still counts 7 views",
+            ),
         ],
     )
     .await;

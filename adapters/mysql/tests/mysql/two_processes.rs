@@ -60,8 +60,9 @@ async fn articles_that_come_and_go_from_both_are_counted_once() {
                     // Deleted by the other process.
                     let (article_id, event_id) =
                         (ArticleId::from_raw(number << 22), EventId::from_raw(100_000 + number));
-                    let gone =
-                        stores[(task as usize + 1) % 2].delete(DeleteArticle { article_id, event_id, act: None }).await;
+                    let gone = stores[(task as usize + 1) % 2]
+                        .delete(DeleteArticle { article_id, expected_version: None, event_id, act: None })
+                        .await;
                     assert_eq!(gone.unwrap(), DeleteOutcome::Deleted);
                 }
             }

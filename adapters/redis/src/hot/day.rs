@@ -66,7 +66,7 @@ pub(super) async fn push(redis: &Redis, day: Day, tallies: &[(ArticleId, Tally)]
     Ok(is_whole)
 }
 
-/// Grows with each change of the article: every group's version does, and none falls.
+/// Grows with each change of the article: every group's version does, and none falls but in a rebuild, which makes the day anew.
 fn version(counts: &Counts) -> u128 {
     [counts.likes, counts.comments, counts.views].iter().map(|reading| u128::from(reading.version())).sum()
 }

@@ -15,8 +15,8 @@ use async_trait::async_trait;
 use madang_board::ArticleId;
 use madang_engine_redis::{Failure, Redis};
 use madang_hot_article::{
-    Day, Forgotten, HotApplied, HotChange, HotItem, HotList, HotStore, LISTED_MAX, Offsets, RankingSlice, TOP_MAX,
-    Tally,
+    Day, Forgotten, HotApplied, HotChange, HotItem, HotList, HotStore, LISTED_MAX, Offsets, RankingSlice, Replacement,
+    TOP_MAX, Tally,
 };
 use madang_kernel::StoreError;
 use tracing::{debug, warn};
@@ -84,6 +84,26 @@ impl RankedHot {
         behind.extend(followed.iter().copied());
     }
 
+    /// Makes the days anew that are believed no longer; what fails is made by the next changes of the day.
+    async fn make_doubted_anew(&self) {
+        let doubted: Vec<Day> = self.days().behind.iter().copied().collect();
+        for day in doubted {
+            let made = async {
+                day::distrust(&self.redis, day).await?;
+                self.make_anew(day).await
+            };
+            match made.await {
+                Ok(()) => drop(self.days().behind.remove(&day)),
+                Err(Behind::Redis(failure)) => {
+                    debug!(%day, "hot articles: the ranking in redis cannot be rebuilt yet: {failure}");
+                }
+                Err(Behind::Store(error)) => {
+                    warn!(%day, "hot articles: the ranking in redis cannot be rebuilt yet: {error}");
+                }
+            }
+        }
+    }
+
     fn days(&self) -> MutexGuard<'_, Days> {
         self.days.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -97,11 +117,11 @@ impl RankedHot {
         match self.try_to_follow(day, articles).await {
             Ok(()) => {}
             Err(Behind::Redis(failure)) => {
-                debug!(%day, "the ranking is behind: {failure}");
+                debug!(%day, "hot articles: redis was not told of a change and is brought up to date later: {failure}");
                 self.days().behind.insert(day);
             }
             Err(Behind::Store(error)) => {
-                warn!(%day, "the ranking is behind: {error}");
+                warn!(%day, "hot articles: redis was not told of a change and is brought up to date later: {error}");
                 self.days().behind.insert(day);
             }
         }
@@ -169,7 +189,7 @@ impl RankedHot {
             Ok(found) => found,
             Err(Failure::Away(_)) => Vec::new(),
             Err(defect @ Failure::Defect(_)) => {
-                warn!("rankings are read from the store: {defect}");
+                warn!("hot articles: redis gave a wrong reply, reading the ranking from the database: {defect}");
                 Vec::new()
             }
         };
@@ -246,6 +266,22 @@ impl HotStore for RankedHot {
         self.inner.tallies_after(day, after, slice).await
     }
 
+    /// What is replaced may be older than what the ranking has, which takes only what is newer: the day is the store's until
+    /// the end of the rebuild, when it is made anew.
+    async fn replace(&self, day: Day, tallies: Vec<Replacement>) -> Result<Vec<ArticleId>, StoreError> {
+        let changed = self.inner.replace(day, tallies).await?;
+        self.cache.changed(day);
+        {
+            let mut days = self.days();
+            days.followed.insert(day);
+            days.behind.insert(day);
+        }
+        if let Err(failure) = day::distrust(&self.redis, day).await {
+            debug!(%day, "hot articles: redis was not told of a change and is brought up to date later: {failure}");
+        }
+        Ok(changed)
+    }
+
     async fn forget_before(&self, day: Day, slice: usize) -> Result<Forgotten, StoreError> {
         let forgotten = self.inner.forget_before(day, slice).await?;
         self.cache.all_changed();
@@ -274,8 +310,9 @@ impl HotStore for RankedHot {
         let rebuilt = self.inner.rebuild_ranking(after, slice).await?;
         self.cache.all_changed();
         if rebuilt.next.is_none() {
-            // The store's scores were in doubt, so Redis is too: the next changes of each day make it anew.
+            // The store's scores were in doubt, so Redis is too.
             self.doubt_all();
+            self.make_doubted_anew().await;
         }
         Ok(rebuilt)
     }

@@ -30,6 +30,24 @@ static MERGE: LazyLock<Script> = script!("read_model/common", "read_model/list",
 static FILL: LazyLock<Script> = script!("read_model/common", "read_model/list", "read_model/fill_list");
 static WINDOW: LazyLock<Script> = script!("read_model/common", "read_model/list", "read_model/window");
 
+static HELD: LazyLock<Script> = script!("read_model/common", "read_model/list", "read_model/held_list");
+
+/// What is held of a list.
+pub(super) async fn held(redis: &Redis, board: BoardId, limit: usize) -> Result<Option<NewestArticles>, Failure> {
+    let keys = Keys::of_board(redis, board);
+    let touched = [keys.epoch(), keys.one(Kind::List, board)];
+    let answer = redis.ask(Command::script(keys.tag, &HELD, &touched).arg(limit)).await?;
+    let fields = match &answer {
+        Value::Int(_) => return Ok(None),
+        held => reply::items(held)?,
+    };
+    let [ids, floor, length, count, version] = fields else { return Err(Failure::reply("a list with other fields")) };
+    let (ids, length) = (ids_of(ids)?, reply::count(length)?);
+    let is_all = reply::text(floor)?.unwrap_or_default().is_empty() && ids.len() as u64 == length;
+    let count = BoardCount { article_count: reply::count(count)?, version: reply::count(version)? };
+    Ok(Some(NewestArticles { ids, is_all, count }))
+}
+
 /// Looks at a window.
 pub(super) async fn find(redis: &Redis, board: BoardId, window: Window, now: Timestamp) -> Result<ListLookup, Failure> {
     let keys = Keys::of_board(redis, board);

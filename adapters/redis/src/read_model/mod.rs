@@ -166,6 +166,10 @@ impl ReadModel for RedisReadModel {
         or_nothing(lists::find(&self.redis, board, window, self.clock.now()).await, || ListLookup::Miss)
     }
 
+    async fn held_list(&self, board: BoardId, limit: usize) -> Result<Option<NewestArticles>, StoreError> {
+        Ok(lists::held(&self.redis, board, limit).await?)
+    }
+
     async fn reserve_list(&self, board: BoardId) -> Result<Reservation, StoreError> {
         let reservation = reservation();
         or_nothing(lists::reserve(&self.redis, reservation, board).await, || ())?;

@@ -7,6 +7,9 @@ use rusqlite::{Connection, params};
 
 const IS_GONE: &str = include_str!("../../sql/comment/is_gone.sql");
 const CLEAN_UP: &str = include_str!("../../sql/comment/clean_up.sql");
+const GONE_ARTICLES: &str = include_str!("../../sql/comment/gone_articles.sql");
+const RESTORE_COUNT: &str = include_str!("../../sql/comment/restore_count.sql");
+const UNMARK_GONE: &str = include_str!("../../sql/comment/unmark_gone.sql");
 const COUNTED_ARTICLES: &str = include_str!("../../sql/comment/counted_articles.sql");
 
 /// Whether the article is gone.
@@ -32,4 +35,19 @@ pub(super) fn counted_articles(
 ) -> Result<Vec<ArticleId>, StoreError> {
     let after = after.map_or(0, ArticleId::raw);
     tx.list(COUNTED_ARTICLES, params![after, size.get()], |row| Ok(ArticleId::from_raw(row.get(0)?)))
+}
+
+/// Articles that are marked, after `after`.
+pub(super) fn marked(tx: &Connection, after: Option<ArticleId>, size: PageSize) -> Result<Vec<ArticleId>, StoreError> {
+    let after = after.map_or(0, ArticleId::raw);
+    tx.list(GONE_ARTICLES, params![after, size.get()], |row| Ok(ArticleId::from_raw(row.get(0)?)))
+}
+
+/// Takes a mark away; what is left counts again.
+pub(super) fn restore(tx: &Connection, article: ArticleId) -> Result<(), StoreError> {
+    if is_gone(tx, article)? {
+        tx.run(RESTORE_COUNT, [article.raw()])?;
+        tx.run(UNMARK_GONE, [article.raw()])?;
+    }
+    Ok(())
 }

@@ -116,4 +116,12 @@ impl CommentStore for SqliteComments {
     async fn counted_articles(&self, after: Option<ArticleId>, size: PageSize) -> Result<Vec<ArticleId>, StoreError> {
         self.db.read(move |tx| gone::counted_articles(tx, after, size)).await
     }
+
+    async fn gone_articles(&self, after: Option<ArticleId>, size: PageSize) -> Result<Vec<ArticleId>, StoreError> {
+        self.db.read(move |tx| gone::marked(tx, after, size)).await
+    }
+
+    async fn restore_article(&self, article: ArticleId) -> Result<(), StoreError> {
+        self.db.write(Priority::Background, move |tx| gone::restore(tx, article)).await
+    }
 }

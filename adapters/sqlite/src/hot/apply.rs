@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use madang_board::ArticleId;
 use madang_engine_sqlite::Statements as _;
-use madang_hot_article::{Day, HotChange, Tally};
+use madang_hot_article::{Day, HotChange, Replacement, Tally};
 use madang_kernel::{Id, StoreError};
 use rusqlite::Connection;
 
@@ -27,15 +28,36 @@ pub(super) fn apply(tx: &Connection, changes: &[HotChange]) -> Result<u64, Store
             if change.tally != Tally::Gone {
                 continue;
             }
-            leave_list(tx, change)?;
+            leave_list(tx, change.day, change.article_id)?;
         }
         changed += u64::from(merge(&mut rows, change)?);
     }
     Ok(changed)
 }
 
-fn leave_list(tx: &Connection, change: &HotChange) -> Result<(), StoreError> {
-    tx.run(LEAVE, [change.day.number(), change.article_id.raw()]).map(drop)
+/// Replaces tallies that still stand as they were held; returns the articles that do not.
+pub(super) fn replace(tx: &Connection, day: Day, tallies: &[Replacement]) -> Result<Vec<ArticleId>, StoreError> {
+    let is_final = list::is_final(tx, day)?;
+    let mut rows = Rows::open(tx)?;
+    let mut changed = Vec::new();
+    for Replacement { article_id, held, owned } in tallies {
+        if rows.find(day, *article_id)?.unwrap_or_default() != *held {
+            changed.push(*article_id);
+            continue;
+        }
+        if is_final {
+            if *owned != Tally::Gone {
+                continue;
+            }
+            leave_list(tx, day, *article_id)?;
+        }
+        rows.store(day, *article_id, *owned)?;
+    }
+    Ok(changed)
+}
+
+fn leave_list(tx: &Connection, day: Day, article: ArticleId) -> Result<(), StoreError> {
+    tx.run(LEAVE, [day.number(), article.raw()]).map(drop)
 }
 
 fn merge(rows: &mut Rows<'_>, change: &HotChange) -> Result<bool, StoreError> {

@@ -9,7 +9,7 @@ mod upkeep;
 use async_trait::async_trait;
 use madang_board::ArticleId;
 use madang_hot_article::{
-    Day, Forgotten, HotApplied, HotChange, HotItem, HotList, HotStore, Offsets, RankingSlice, Tally,
+    Day, Forgotten, HotApplied, HotChange, HotItem, HotList, HotStore, Offsets, RankingSlice, Replacement, Tally,
 };
 use madang_kernel::StoreError;
 
@@ -71,6 +71,10 @@ impl HotStore for SqliteHot {
         slice: usize,
     ) -> Result<Option<Vec<(ArticleId, Tally)>>, StoreError> {
         self.db.read(move |tx| row::tallies_after(tx, day, after, slice).map(Some)).await
+    }
+
+    async fn replace(&self, day: Day, tallies: Vec<Replacement>) -> Result<Vec<ArticleId>, StoreError> {
+        self.db.write(Priority::Background, move |tx| apply::replace(tx, day, &tallies)).await
     }
 
     async fn forget_before(&self, day: Day, slice: usize) -> Result<Forgotten, StoreError> {

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use madang_board::{ArticleId, MemberId};
 use madang_engine_sqlite::Fold;
 use madang_event::Envelope;
-use madang_kernel::{Clock, PageSize, Scroll, StoreError};
+use madang_kernel::{Clock, EventId, PageSize, Scroll, StoreError};
 use madang_like::{CleanedUp, Like, LikeCount, LikeOutcome, LikeState, LikeStore, Liker, Unlike};
 
 use crate::{Priority, Sqlite, Tx};
@@ -81,5 +81,18 @@ impl LikeStore for SqliteLikes {
 
     async fn counted_articles(&self, after: Option<ArticleId>, size: PageSize) -> Result<Vec<ArticleId>, StoreError> {
         self.db.read(move |tx| read::counted_articles(tx, after, size)).await
+    }
+
+    async fn gone_articles(&self, after: Option<ArticleId>, size: PageSize) -> Result<Vec<ArticleId>, StoreError> {
+        self.db.read(move |tx| gone::marked(tx, after, size)).await
+    }
+
+    async fn restore_article(&self, article: ArticleId, event_id: EventId) -> Result<(), StoreError> {
+        let clock = self.db.clock().clone();
+        let restore = move |tx: &Tx| match gone::restore(tx, article, event_id, clock.now())? {
+            Some(event) => tx.report(event),
+            None => Ok(()),
+        };
+        self.db.write(Priority::Background, restore).await
     }
 }

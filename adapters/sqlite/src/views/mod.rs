@@ -7,13 +7,16 @@ use async_trait::async_trait;
 use madang_board::ArticleId;
 use madang_engine_sqlite::Statements as _;
 use madang_kernel::{Id, StoreError};
-use madang_view::{StoredViews, ViewStore, WriteBack, WrittenBack};
+use madang_view::{StoredViews, ViewCount, ViewStore, WriteBack, WrittenBack};
 use rusqlite::Connection;
 
 use crate::{Priority, Sqlite, Tx};
 
 const MARK_GONE: &str = include_str!("../../sql/view/mark_gone.sql");
 const DELETE: &str = include_str!("../../sql/view/delete.sql");
+const GONE_ARTICLES: &str = include_str!("../../sql/view/gone_articles.sql");
+const RESTORE_COUNT: &str = include_str!("../../sql/view/restore_count.sql");
+const UNMARK_GONE: &str = include_str!("../../sql/view/unmark_gone.sql");
 const COUNTED_AFTER: &str = include_str!("../../sql/view/counted_after.sql");
 
 /// View counts in one SQLite file. Nobody waits for a write-back, so it is background work.
@@ -40,6 +43,11 @@ impl ViewStore for SqliteViews {
         self.db.read(find_all).await
     }
 
+    async fn counts(&self, articles: Vec<ArticleId>) -> Result<Vec<Option<ViewCount>>, StoreError> {
+        let find_all = move |tx: &Connection| articles.iter().map(|id| Ok(row::find(tx, *id)?.count())).collect();
+        self.db.read(find_all).await
+    }
+
     async fn write_back(&self, counts: Vec<WriteBack>) -> Result<Vec<WrittenBack>, StoreError> {
         let clock = self.db.clock().clone();
         let write = move |tx: &Tx| {
@@ -60,12 +68,25 @@ impl ViewStore for SqliteViews {
     }
 
     async fn counted_after(&self, after: Option<ArticleId>, limit: usize) -> Result<Vec<ArticleId>, StoreError> {
-        let list = move |tx: &Connection| {
-            let after = after.map_or(i64::MIN, ArticleId::raw);
-            tx.list(COUNTED_AFTER, [after, madang_engine_sqlite::limit(limit)], |row| {
-                row.get(0).map(ArticleId::from_raw)
-            })
-        };
-        self.db.read(list).await
+        self.db.read(move |tx| articles(tx, COUNTED_AFTER, after, limit)).await
     }
+
+    async fn gone_after(&self, after: Option<ArticleId>, limit: usize) -> Result<Vec<ArticleId>, StoreError> {
+        self.db.read(move |tx| articles(tx, GONE_ARTICLES, after, limit)).await
+    }
+
+    async fn restore_article(&self, article: ArticleId) -> Result<(), StoreError> {
+        let restore = move |tx: &Tx| {
+            for sql in [RESTORE_COUNT, UNMARK_GONE] {
+                tx.run(sql, [article.raw()])?;
+            }
+            Ok(())
+        };
+        self.db.write(Priority::Background, restore).await
+    }
+}
+
+fn articles(tx: &Connection, sql: &str, after: Option<ArticleId>, limit: usize) -> Result<Vec<ArticleId>, StoreError> {
+    let after = after.map_or(i64::MIN, ArticleId::raw);
+    tx.list(sql, [after, madang_engine_sqlite::limit(limit)], |row| row.get(0).map(ArticleId::from_raw))
 }

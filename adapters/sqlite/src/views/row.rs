@@ -3,7 +3,7 @@
 use madang_board::ArticleId;
 use madang_engine_sqlite::Statements as _;
 use madang_kernel::{Id, StoreError};
-use madang_view::StoredViews;
+use madang_view::{StoredViews, ViewCount};
 use rusqlite::{Connection, Row};
 
 const FIND: &str = include_str!("../../sql/view/find.sql");
@@ -20,6 +20,11 @@ impl Stored {
     /// What the port calls it.
     pub(super) fn views(self) -> StoredViews {
         if self.is_gone { StoredViews::Gone } else { StoredViews::Count(self.view_count) }
+    }
+
+    /// The counter; `None` of an article that is gone.
+    pub(super) fn count(self) -> Option<ViewCount> {
+        (!self.is_gone).then_some(ViewCount { view_count: self.view_count, version: self.version })
     }
 }
 

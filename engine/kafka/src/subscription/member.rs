@@ -61,7 +61,7 @@ impl ConsumerContext for Member {
             _ => self.revoked(base_consumer, tpl),
         };
         if let Err(error) = outcome {
-            tracing::warn!("a rebalance was not taken up: {error}");
+            tracing::warn!("kafka: cannot take part in a rebalance: {error}");
         }
     }
 }

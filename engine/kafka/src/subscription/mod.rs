@@ -22,7 +22,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
 use crate::codec;
-use crate::errors::{away, blocking};
+use crate::errors::away;
 use crate::names::Names;
 use crate::options::KafkaOptions;
 use member::Member;
@@ -35,6 +35,14 @@ const OFFSETS_TIMEOUT_MS: u64 = 5_000;
 /// A poll checks again after this long even if nothing woke it, in milliseconds.
 const CHECK_AGAIN_MS: u64 = 500;
 
+/// What a member follows of the log that it belongs to.
+pub(crate) struct Follows {
+    /// Held until the group is left.
+    pub(crate) alive: watch::Receiver<()>,
+    /// Topics that were made again after somebody deleted them.
+    pub(crate) restored: watch::Receiver<Vec<String>>,
+}
+
 /// A member of a group on Kafka.
 pub(crate) struct KafkaSubscription {
     shared: Arc<Shared>,
@@ -43,19 +51,19 @@ pub(crate) struct KafkaSubscription {
 }
 
 impl KafkaSubscription {
-    /// Joins; `alive` is held until the group is left.
+    /// Joins.
     pub(crate) fn join(
         options: &KafkaOptions,
         group: &str,
         topics: &[String],
-        alive: watch::Receiver<()>,
+        follows: Follows,
     ) -> Result<Self, Outage> {
         let shared = Arc::new(Shared::new(Names::new(options)));
         let made = options.member(group).create_with_context(Member::new(shared.clone()));
         let consumer: Arc<BaseConsumer<Member>> = Arc::new(made.map_err(away)?);
         let named: Vec<String> = topics.iter().map(|topic| shared.names.topic(topic)).collect();
         consumer.subscribe(&named.iter().map(String::as_str).collect::<Vec<_>>()).map_err(away)?;
-        pump::start(consumer.clone(), shared.clone(), alive).map_err(away)?;
+        pump::start(consumer.clone(), shared.clone(), follows).map_err(away)?;
         Ok(Self { shared, consumer: Some(consumer) })
     }
 
@@ -69,7 +77,7 @@ impl KafkaSubscription {
         for revoked in told {
             // It fails only when they are gone already.
             if let Err(error) = self.consumer()?.incremental_unassign(&list(&revoked)) {
-                tracing::warn!("partitions were not let go: {error}");
+                tracing::warn!("kafka: cannot give partitions back: {error}");
             }
         }
         Ok(())
@@ -155,28 +163,6 @@ impl Subscription for KafkaSubscription {
             Ok(answer) => answer.map_err(away)?,
             Err(_) => Err(away(format!("no answer to a commit within {COMMIT_TIMEOUT_MS} ms"))),
         }
-    }
-
-    async fn rewind(&mut self) -> Result<(), Outage> {
-        let consumer = self.consumer()?.clone();
-        let owned = {
-            let mut state = self.shared.lock();
-            state.take_strays(usize::MAX);
-            state.owned.iter().map(|owned| owned.partition.clone()).collect::<Vec<_>>()
-        };
-        blocking(move || {
-            let starts = pump::stored_offsets(&consumer, &owned)?;
-            let moved = consumer.seek_partitions(starts, Duration::from_millis(OFFSETS_TIMEOUT_MS)).map_err(away)?;
-            for element in moved.elements() {
-                match element.error() {
-                    // Not reading yet: it starts there anyway.
-                    Ok(()) | Err(KafkaError::OffsetFetch(RDKafkaErrorCode::State)) => {}
-                    Err(error) => return Err(away(error)),
-                }
-            }
-            Ok(())
-        })
-        .await
     }
 }
 

@@ -12,7 +12,7 @@ use tokio::sync::{oneshot, watch};
 
 use super::member::Member;
 use super::state::{Owned, Partition, Shared};
-use super::{OFFSETS_TIMEOUT_MS, delivery, list};
+use super::{Follows, OFFSETS_TIMEOUT_MS, delivery, list};
 use crate::errors::away;
 
 /// How long the thread waits for the next event before it looks whether it is to end, in milliseconds.
@@ -25,9 +25,11 @@ const LEAVE_TIMEOUT_MS: u64 = 10_000;
 pub(super) fn start(
     consumer: Arc<BaseConsumer<Member>>,
     shared: Arc<Shared>,
-    alive: watch::Receiver<()>,
+    Follows { alive, restored }: Follows,
 ) -> std::io::Result<()> {
-    let pump = Pump { consumer, shared };
+    // What was made again before belongs to the past.
+    let restored_before = restored.borrow().len();
+    let mut pump = Pump { consumer, shared, restored, restored_before };
     let thread = std::thread::Builder::new().name("kafka-member".to_owned());
     thread.spawn(move || {
         pump.run();
@@ -41,14 +43,19 @@ pub(super) fn start(
 struct Pump {
     consumer: Arc<BaseConsumer<Member>>,
     shared: Arc<Shared>,
+    restored: watch::Receiver<Vec<String>>,
+    /// How many of those are taken into account.
+    restored_before: usize,
 }
 
 impl Pump {
-    fn run(&self) {
+    fn run(&mut self) {
         while !self.shared.is_closing() {
             self.serve();
-            if let Err(outage) = self.take_up_granted().and_then(|()| self.reset()) {
-                tracing::info!("partitions are not read yet: {outage}");
+            self.note_restored();
+            let taken_up = self.take_up_granted().and_then(|()| self.reset()).and_then(|()| self.begin_anew());
+            if let Err(outage) = taken_up {
+                tracing::info!("kafka: partitions are not read yet: {outage}");
                 self.report(outage.reason);
             }
         }
@@ -57,7 +64,9 @@ impl Pump {
         // the consumer too, and ends only by this.
         match self.consumer.close_queue() {
             Ok(()) => while_open(&self.consumer),
-            Err(error) => tracing::warn!("a member did not leave its group: {error}"),
+            Err(error) => tracing::warn!(
+                "kafka: a consumer could not leave its group, the broker removes it by time-out: {error}"
+            ),
         }
     }
 
@@ -92,10 +101,10 @@ impl Pump {
                 self.report("no broker can be reached".to_owned());
             }
             Some(Err(error @ KafkaError::MessageConsumptionFatal(_))) => {
-                tracing::error!("a consumer cannot go on: {error}");
+                tracing::error!("kafka: a consumer failed and cannot continue: {error}");
                 self.report(error.to_string());
             }
-            Some(Err(error)) => tracing::debug!("while consuming: {error}"),
+            Some(Err(error)) => tracing::debug!("kafka: an error while consuming: {error}"),
         }
     }
 
@@ -146,6 +155,42 @@ impl Pump {
         Ok(())
     }
 
+    /// Takes away what is read of topics that were made again: whatever is in hand of them, and every offset, is of topics that
+    /// are no more.
+    fn note_restored(&mut self) {
+        let restored: Vec<String> = self.restored.borrow()[self.restored_before..].to_vec();
+        if restored.is_empty() {
+            return;
+        }
+        self.restored_before += restored.len();
+        let queues = self.shared.lock().begin_anew(&restored);
+        drop(queues);
+        self.shared.wake.notify_one();
+    }
+
+    /// Reads topics that were made again from their beginning, and says so to the broker: a commit that was under way may have
+    /// stored an offset of the topic before.
+    fn begin_anew(&self) -> Result<(), Outage> {
+        let anew = {
+            let state = self.shared.lock();
+            // Letting go of a partition now would be taken for the answer to a revocation.
+            if state.anew.is_empty() || state.storing || state.is_giving_back() {
+                return Ok(());
+            }
+            state.anew.clone()
+        };
+        let mut starts = TopicPartitionList::with_capacity(anew.len());
+        for (topic, partition) in &anew {
+            starts.add_partition_offset(topic, *partition, Offset::Offset(0)).map_err(away)?;
+        }
+        self.consumer.incremental_unassign(&list(&anew)).map_err(away)?;
+        self.read_from(&starts)?;
+        self.shared.lock().anew.retain(|partition| !anew.contains(partition));
+        // Nobody waits for the answer: the first message that is done stores the same, and more.
+        let beginnings = anew.into_iter().map(|partition| (partition, 0)).collect();
+        store(self.consumer.clone(), self.shared.clone(), beginnings, oneshot::channel().0)
+    }
+
     fn read_from(&self, starts: &TopicPartitionList) -> Result<(), Outage> {
         let mut owned = Vec::with_capacity(starts.count());
         for element in starts.elements() {
@@ -170,7 +215,9 @@ fn while_open(consumer: &BaseConsumer<Member>) {
     let deadline = Instant::now() + Duration::from_millis(LEAVE_TIMEOUT_MS);
     while !consumer.closed() {
         if Instant::now() >= deadline {
-            tracing::warn!("a member gives up leaving its group: no broker answers");
+            tracing::warn!(
+                "kafka: a consumer could not leave its group because no broker responds, the broker removes it by time-out"
+            );
             return;
         }
         let _ = consumer.poll(Duration::from_millis(EVENT_WAIT_MS));
@@ -212,7 +259,7 @@ pub(super) fn store(
 }
 
 /// Where the group goes on in these partitions. Blocks.
-pub(super) fn stored_offsets(consumer: &BaseConsumer<Member>, of: &[Partition]) -> Result<TopicPartitionList, Outage> {
+fn stored_offsets(consumer: &BaseConsumer<Member>, of: &[Partition]) -> Result<TopicPartitionList, Outage> {
     let timeout = Duration::from_millis(OFFSETS_TIMEOUT_MS);
     let stored = consumer.committed_offsets(list(of), timeout).map_err(away)?;
     let mut starts = TopicPartitionList::with_capacity(of.len());

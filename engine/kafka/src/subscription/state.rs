@@ -34,6 +34,8 @@ pub(super) struct State {
     pub(super) granted: Vec<Partition>,
     /// Partitions whose offset the log no longer holds.
     pub(super) resets: Vec<Partition>,
+    /// Partitions of topics that were made again, which are to be read from their beginning.
+    pub(super) anew: Vec<Partition>,
     /// Whether the consumer must hear that it fell behind.
     pub(super) fell_behind: bool,
     /// What the consumer must hear of the brokers.
@@ -95,11 +97,25 @@ impl State {
     pub(super) fn revoke(&mut self, partitions: Vec<Partition>, lost: bool) -> Vec<Owned> {
         self.granted.retain(|granted| !partitions.contains(granted));
         self.resets.retain(|reset| !partitions.contains(reset));
+        self.anew.retain(|anew| !partitions.contains(anew));
         self.strays.retain(|(stray, _)| !partitions.contains(stray));
         let gone = |owned: &mut Owned| partitions.contains(&owned.partition);
         let revoked = self.owned.extract_if(.., gone).collect();
         self.revocations.push(Revocation { partitions, lost, told: false });
         revoked
+    }
+
+    /// Topics were made again: what is in hand of them is of no use, and nothing of it may be stored. The queues are returned,
+    /// to be dropped outside the lock.
+    pub(super) fn begin_anew(&mut self, topics: &[String]) -> Vec<Owned> {
+        let of_them = self.owned.iter().map(|owned| &owned.partition).filter(|(topic, _)| topics.contains(topic));
+        let partitions: Vec<Partition> = of_them.cloned().collect();
+        if partitions.is_empty() {
+            return Vec::new();
+        }
+        let queues = self.revoke(partitions.clone(), true);
+        self.anew.extend(partitions);
+        queues
     }
 
     /// The next revocation that the consumer has not heard of.

@@ -96,7 +96,7 @@ impl<F: Fold> Batches<F> {
             return Decided::without_events(calls.iter().map(|_| Err(error.to_store_error())).collect());
         }
         metrics::counter!(metric::ONE_BY_ONE).increment(1);
-        tracing::warn!(calls = calls.len(), "a batch failed, and its calls run one by one: {error}");
+        tracing::warn!(calls = calls.len(), "a batch failed, running its calls one by one: {error}");
         let mut all = Decided::without_events(Vec::with_capacity(calls.len()));
         for call in calls {
             match self.committed(connection, std::slice::from_ref(call)).await {

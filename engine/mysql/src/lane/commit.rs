@@ -44,7 +44,7 @@ impl LaneConn {
             let mut conn = server.connect().await?;
             // Housekeeping: what it leaves, the next connection finds; a connection that fails here fails again at once.
             if let Err(error) = conn.exec_drop(FORGET, (mysql_async::Value::NULL, SILENT_LANE_MS, FORGET_SLICE)).await {
-                tracing::debug!("batch numbers of ended lanes stay for now: {error}");
+                tracing::debug!("cannot remove the batch numbers of lanes that have ended, they stay for now: {error}");
             }
             Ok(Self { conn, lane_id: rand::random(), number: 0 })
         };
@@ -111,6 +111,6 @@ async fn end(server: &Server, connection_id: u32) {
         Ok::<_, SqlError>(())
     };
     if let Ok(Err(error)) = timeout(Duration::from_millis(QUERY_MAX_MS), ended).await {
-        tracing::debug!(connection_id, "could not end a lost connection: {error}");
+        tracing::debug!(connection_id, "cannot end a lost connection on the server: {error}");
     }
 }

@@ -30,7 +30,7 @@ impl RedisBroadcast {
             };
             if !std::mem::replace(&mut is_disconnected, true) {
                 subscriber.disconnected();
-                warn!("broadcast: nothing comes from other processes until redis is back: {ended}");
+                warn!("broadcast: no messages from other processes arrive until redis is back: {ended}");
             }
             tokio::select! {
                 () = stop.cancelled() => return Ok(()),
@@ -56,7 +56,7 @@ impl RedisBroadcast {
     ) -> Result<Infallible, String> {
         let (mut sink, mut messages) = self.connect(node).await?.split();
         if std::mem::take(is_disconnected) {
-            info!("broadcast: messages from other processes come again");
+            info!("broadcast: messages from other processes arrive again");
         }
         let mut subscribed = HashSet::new();
         let mut ping = tokio::time::interval(PING_EVERY);

@@ -72,7 +72,9 @@ impl<E: ToMessage> SqliteLog<E> {
             }
         }
         for (group, topic) in &trimmed.fell_behind {
-            warn!("group {group} fell behind in {topic} and lost entries: what it keeps must be rebuilt");
+            warn!(
+                "consumer group {group} was too far behind in {topic}, and entries that it had not read were removed: rebuild what it keeps with `madang rebuild`"
+            );
         }
         Ok(trimmed)
     }

@@ -40,10 +40,16 @@ pub(super) struct LogSubscription<E> {
 impl<E: ToMessage> LogSubscription<E> {
     pub(super) async fn join(db: Sqlite<E>, group: GroupId, topics: Vec<String>) -> Result<Self, Outage> {
         let follower = db.tail().follow(&topics);
-        let cursors = topics.into_iter().map(|topic| Cursor { topic, polled: 0 }).collect();
-        let mut subscription = Self { db, group, cursors, follower, marks_seen: None, rejoin_at: None };
-        subscription.rewind().await?;
-        Ok(subscription)
+        let of = group.clone();
+        let cursors = db.read(move |snapshot| {
+            let stored = |topic: String| {
+                let polled = table::state(snapshot, &of, &topic).map_err(sql_error)?.0;
+                Ok(Cursor { topic, polled })
+            };
+            topics.into_iter().map(stored).collect::<Result<Vec<_>, _>>()
+        });
+        let cursors = cursors.await.map_err(outage)?;
+        Ok(Self { db, group, cursors, follower, marks_seen: None, rejoin_at: None })
     }
 
     /// What there is now.
@@ -128,21 +134,6 @@ impl<E: ToMessage> Subscription for LogSubscription<E> {
         let (group, done) = (self.group.clone(), done.to_vec());
         let commit = self.db.write(Priority::Background, move |tx| tx.store_offsets(&group, &done));
         commit.await.map_err(outage)
-    }
-
-    async fn rewind(&mut self) -> Result<(), Outage> {
-        let (group, mut cursors) = (self.group.clone(), self.cursors.clone());
-        let rewound = self.db.read(move |snapshot| {
-            for cursor in &mut cursors {
-                cursor.polled = table::state(snapshot, &group, &cursor.topic).map_err(sql_error)?.0;
-            }
-            Ok(cursors)
-        });
-        self.cursors = rewound.await.map_err(outage)?;
-        if let Some(at) = self.rejoin_at {
-            self.go_on_from(at);
-        }
-        Ok(())
     }
 }
 

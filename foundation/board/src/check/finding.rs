@@ -15,6 +15,12 @@ pub enum CheckFinding {
         /// The board.
         board_id: BoardId,
     },
+    /// A counter of a board that does not exist.
+    #[error("board {board_id} has a counter and does not exist")]
+    NoBoard {
+        /// The board.
+        board_id: BoardId,
+    },
     /// A board's counter differs from its rows.
     #[error("board {board_id} counts {counted} articles and has {rows}")]
     BoardCount {
@@ -175,6 +181,14 @@ pub enum CheckFinding {
         /// The article that is not there.
         article_id: ArticleId,
         /// What is left of it.
+        part: ArticlePart,
+    },
+    /// Something of an article that is there is marked as deleted, so that nobody can add to it.
+    #[error("article {article_id} is there, and its {part} are marked as deleted")]
+    MarkedAsGone {
+        /// The article.
+        article_id: ArticleId,
+        /// What is marked.
         part: ArticlePart,
     },
     /// A view count differs from its events, or should not be there.

@@ -1,4 +1,4 @@
-//! The consumer's constants, with the defaults of the design, and the lanes over which a group reads.
+//! The consumer's constants, with the defaults of the design, and the levels at which a group reads.
 
 use super::ladder::{Ladder, rung_topic};
 use crate::{Backoff, GroupId};
@@ -12,7 +12,7 @@ pub struct ConsumerConfig {
     pub topics: Vec<String>,
     /// Where failing messages wait.
     pub ladder: Ladder,
-    /// Deliveries in flight on one lane at most.
+    /// Deliveries in flight at one level at most.
     pub batch_max: usize,
     /// How long a poll waits for the first delivery, in milliseconds.
     pub poll_wait_ms: u64,
@@ -27,7 +27,7 @@ pub struct ConsumerConfig {
     pub attempts_in_place: u32,
     /// Waits between attempts in place.
     pub in_place_backoff: Backoff,
-    /// How long a lane pauses when a part is away.
+    /// How long a level pauses when a part is away.
     pub outage_backoff: Backoff,
     /// A log that has not answered by then is away, in milliseconds.
     pub answer_timeout_ms: u64,
@@ -54,20 +54,20 @@ impl ConsumerConfig {
         }
     }
 
-    /// The lanes of the group: its topics, then each rung.
-    pub fn lanes(&self) -> Vec<Lane> {
-        let mut lanes = vec![Lane { rung: None, topics: self.topics.clone() }];
+    /// The levels of the group: its topics, then each rung.
+    pub fn levels(&self) -> Vec<Level> {
+        let mut levels = vec![Level { rung: None, topics: self.topics.clone() }];
         for (place, rung) in self.ladder.0.iter().enumerate() {
             let topics = self.topics.iter().map(|topic| rung_topic(topic, &self.group, rung)).collect();
-            lanes.push(Lane { rung: Some(place), topics });
+            levels.push(Level { rung: Some(place), topics });
         }
-        lanes
+        levels
     }
 }
 
 /// What one subscription of a group reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lane {
+pub struct Level {
     /// Which rung of the ladder; `None` for the topics themselves.
     pub rung: Option<usize>,
     /// The topics read.
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn every_rung_of_every_topic_is_read_by_somebody() {
         let config = ConsumerConfig::new(GroupId::new("g"), vec!["a".into(), "b".into()]);
-        let read: Vec<String> = config.lanes().into_iter().flat_map(|lane| lane.topics).collect();
+        let read: Vec<String> = config.levels().into_iter().flat_map(|level| level.topics).collect();
         assert_eq!(read, ["a", "b", "a.g.retry.5s", "b.g.retry.5s", "a.g.retry.1m", "b.g.retry.1m"]);
     }
 }

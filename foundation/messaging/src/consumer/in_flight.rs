@@ -1,4 +1,4 @@
-//! Deliveries in flight on one lane, in the order polled, and how far each has come; and how far each partition is done.
+//! Deliveries in flight at one level, in the order polled, and how far each has come; and how far each partition is done.
 //!
 //! Every method is one pass over what is in flight, which is a batch at most: what is done without a gap is kept as one
 //! position a partition, however long it waits to be stored.

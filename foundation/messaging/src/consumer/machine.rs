@@ -1,4 +1,4 @@
-//! One lane of a consumer group as a step function: poll, hand in, pass what fails up the ladder, store the offset.
+//! One level of a consumer group as a step function: poll, hand in, pass what fails up the ladder, store the offset.
 
 use super::config::ConsumerConfig;
 use super::handler::Handled;
@@ -21,7 +21,7 @@ enum Busy {
     Rebuilding,
 }
 
-/// The lane's state.
+/// The level's state.
 #[derive(Debug)]
 pub struct Machine {
     config: ConsumerConfig,
@@ -53,7 +53,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// A lane; `rung` says which rung of the ladder it reads, `None` the topics themselves.
+    /// A level; `rung` says which rung of the ladder it reads, `None` the topics themselves.
     pub fn new(config: ConsumerConfig, rung: Option<usize>, chance: Chance) -> Self {
         Self {
             config,
@@ -138,7 +138,7 @@ impl Machine {
         due.into_iter().chain(self.draining_until_ms).min()
     }
 
-    /// How far the lane is behind: the age of the oldest message that it has in flight, or for how long nobody could tell
+    /// How far the level is behind: the age of the oldest message that it has in flight, or for how long nobody could tell
     /// whether there are more, because the log was away or the group was told to rest.
     pub fn lag_ms(&self, now: Moment) -> u64 {
         let oldest_ms = self.in_flight.oldest().map_or(0, |oldest| millis(now.wall.since(oldest)));

@@ -1,8 +1,8 @@
 //! Hands the messages of a consumer group to a handler: offsets after the work, failing messages on a retry ladder of
 //! their own, dead letters at its end.
 //!
-//! A group reads over several lanes: one for its topics and one for each rung of its ladder. A rung's head may have to
-//! wait a minute; on a lane of its own that delays nobody else.
+//! A group reads at several levels: one for its topics and one for each rung of its ladder. A rung's head may have to
+//! wait a minute; at a level of its own that delays nobody else.
 
 mod config;
 mod handler;
@@ -16,7 +16,7 @@ mod stuck;
 #[cfg(test)]
 mod tests;
 
-pub use config::{ConsumerConfig, Lane};
+pub use config::{ConsumerConfig, Level};
 pub use handler::{Handled, Handler};
 pub use ladder::{Ladder, Ladders, Rung};
 pub use machine::Machine;

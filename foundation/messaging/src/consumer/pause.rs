@@ -44,15 +44,15 @@ impl ConsumerPause {
     }
 }
 
-/// The switch as one lane sees it.
+/// The switch as one level sees it.
 pub(super) struct Lever {
     paused: watch::Receiver<bool>,
-    /// What the lane was told last.
+    /// What the level was told last.
     told: bool,
 }
 
 impl Lever {
-    /// What the lane is to be told, if the switch was turned since it was told last.
+    /// What the level is to be told, if the switch was turned since it was told last.
     pub(super) fn turned(&mut self) -> Option<Input> {
         let paused = *self.paused.borrow_and_update();
         let was = std::mem::replace(&mut self.told, paused);

@@ -1,4 +1,4 @@
-//! The loops that perform the effects of a group's lanes against the log and the handler.
+//! The loops that perform the effects of a group's levels against the log and the handler.
 
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
@@ -11,12 +11,12 @@ use madang_kernel::Clock;
 
 use super::pause::Lever;
 use super::stuck::SkipList;
-use super::{ConsumerConfig, ConsumerPause, ConsumerStuck, Effect, Handler, Input, Lane, Machine, Note};
+use super::{ConsumerConfig, ConsumerPause, ConsumerStuck, Effect, Handler, Input, Level, Machine, Note};
 use crate::moment::Stopwatch;
 use crate::supervisor::panic_text;
 use crate::{Chance, Delivery, EventLog, Message, Outage, Polled, Stop, Subscription};
 
-/// How often a lane that only waits shows its lag.
+/// How often a level that only waits shows its lag.
 const LAG_EVERY: Duration = Duration::from_secs(5);
 
 /// Consumes for one group.
@@ -51,10 +51,10 @@ impl Consumer {
         self.stuck.clone()
     }
 
-    /// Consumes over every lane until `stop` fires, then finishes and stores what is in flight.
+    /// Consumes at every level until `stop` fires, then finishes and stores what is in flight.
     pub async fn run(self, stop: Stop) -> Result<(), Infallible> {
-        let lanes = self.config.lanes();
-        join_all(lanes.iter().map(|lane| LaneLoop::new(&self, lane, &stop).run())).await;
+        let levels = self.config.levels();
+        join_all(levels.iter().map(|level| LevelLoop::new(&self, level, &stop).run())).await;
         Ok(())
     }
 
@@ -70,7 +70,7 @@ impl Consumer {
         in_time(self.config.answer_timeout_ms, self.log.publish(messages)).await
     }
 
-    fn record(&self, note: &Note, lane: &Lane) {
+    fn record(&self, note: &Note, level: &Level) {
         let group = self.config.group.to_string();
         let count =
             |name: &'static str, by: usize| metrics::counter!(name, "group" => group.clone()).increment(by as u64);
@@ -82,41 +82,62 @@ impl Consumer {
             Note::RetriedInPlace(n) => count("messaging_consumer_retried_in_place_total", *n),
             Note::Retried { topic, key, reason } => {
                 count("messaging_consumer_retried_total", 1);
-                tracing::warn!(group, topic, "{key} goes up the retry ladder: {reason}");
+                tracing::warn!(
+                    group,
+                    topic,
+                    "consumer {group}: message {key} of {topic} failed and will be retried later: {reason}"
+                );
             }
             Note::DeadLettered { topic, key, reason } => {
                 count("messaging_consumer_dead_lettered_total", 1);
-                tracing::error!(group, topic, "{key} goes to the dead letters: {reason}");
-            }
-            Note::Stuck { record, reason } => {
-                self.stuck.set(&group, lane.rung, Some((record, reason)));
                 tracing::error!(
                     group,
-                    "the log refuses the dead letter of {record}, the group waits for an operator to skip it: {reason}"
+                    topic,
+                    "consumer {group}: message {key} of {topic} was given up and is now a dead letter: {reason}"
+                );
+            }
+            Note::Stuck { record, reason } => {
+                self.stuck.set(&group, level.rung, Some((record, reason)));
+                tracing::error!(
+                    group,
+                    "consumer {group}: stuck at {record}, because the log does not take it as a dead letter; skip it with `madang groups skip {group} {record}`: {reason}"
                 );
             }
             Note::Unstuck => {
-                self.stuck.set(&group, lane.rung, None);
-                tracing::info!(group, "consumer goes on past what it was stuck at");
+                self.stuck.set(&group, level.rung, None);
+                tracing::info!(group, "consumer {group}: no longer stuck");
             }
             Note::Skipped { record, key } => {
                 count("messaging_consumer_skipped_total", 1);
-                tracing::warn!(audit = true, group, "{key} at {record} is passed over, as an operator said");
+                tracing::warn!(
+                    audit = true,
+                    group,
+                    "consumer {group}: skipped message {key} at {record}, as an operator asked"
+                );
             }
             Note::Paused(outage) => {
                 metrics::counter!("messaging_pauses_total", "part" => outage.part).increment(1);
-                tracing::warn!(group, "consumer pauses: {outage}");
+                tracing::warn!(group, "consumer {group}: paused until a part is back: {outage}");
             }
-            Note::Resumed => tracing::info!(group, "consumer goes on"),
-            Note::FellBehind => tracing::warn!(group, "fell behind the log, rebuilding from the owners"),
-            Note::Revoked(partitions) => tracing::info!(group, partitions, "partitions moved to another instance"),
+            Note::Resumed => tracing::info!(group, "consumer {group}: running again"),
+            Note::FellBehind => tracing::warn!(
+                group,
+                "consumer {group}: too far behind, entries it had not read were removed from the log; rebuilding from the source"
+            ),
+            Note::Revoked(partitions) => {
+                tracing::info!(
+                    group,
+                    partitions,
+                    "consumer {group}: {partitions} partitions moved to another instance"
+                );
+            }
         }
     }
 }
 
-struct LaneLoop<'a> {
+struct LevelLoop<'a> {
     consumer: &'a Consumer,
-    lane: &'a Lane,
+    level: &'a Level,
     stop: &'a Stop,
     stopping: bool,
     watch: Stopwatch,
@@ -125,12 +146,12 @@ struct LaneLoop<'a> {
     subscription: Option<Box<dyn Subscription>>,
 }
 
-impl<'a> LaneLoop<'a> {
-    fn new(consumer: &'a Consumer, lane: &'a Lane, stop: &'a Stop) -> Self {
+impl<'a> LevelLoop<'a> {
+    fn new(consumer: &'a Consumer, level: &'a Level, stop: &'a Stop) -> Self {
         let watch = Stopwatch::start(consumer.clock.clone());
-        let machine = Machine::new(consumer.config.clone(), lane.rung, Chance::seeded(rand::random()));
+        let machine = Machine::new(consumer.config.clone(), level.rung, Chance::seeded(rand::random()));
         let lag = metrics::gauge!("messaging_consumer_lag_ms", "group" => consumer.config.group.to_string());
-        Self { consumer, lane, stop, stopping: false, watch, machine, lag, subscription: None }
+        Self { consumer, level, stop, stopping: false, watch, machine, lag, subscription: None }
     }
 
     async fn run(mut self) {
@@ -142,7 +163,7 @@ impl<'a> LaneLoop<'a> {
             for input in lever.turned().into_iter().chain(skips.changed()).chain([input]) {
                 for effect in self.machine.step(input, self.watch.now()) {
                     match effect {
-                        Effect::Note(note) => self.consumer.record(&note, self.lane),
+                        Effect::Note(note) => self.consumer.record(&note, self.level),
                         Effect::Stopped => return,
                         other => wanted = Some(other),
                     }
@@ -161,7 +182,7 @@ impl<'a> LaneLoop<'a> {
 
     /// A retry topic is no measure: what is on it waits on purpose.
     fn show_lag(&self) {
-        if self.lane.rung.is_none() {
+        if self.level.rung.is_none() {
             self.lag.set(self.machine.lag_ms(self.watch.now()) as f64);
         }
     }
@@ -175,7 +196,7 @@ impl<'a> LaneLoop<'a> {
             () = lever.touched() => Input::Tick,
             () = skips.touched() => Input::Tick,
             () = self.watch.until(self.machine.next_wake_ms()) => Input::Tick,
-            // So that a lane that waits shows for how long.
+            // So that a level that waits shows for how long.
             () = tokio::time::sleep(LAG_EVERY) => Input::Tick,
         }
     }
@@ -187,9 +208,9 @@ impl<'a> LaneLoop<'a> {
         let abandons = polls || matches!(effect, Effect::Subscribe | Effect::Rebuild);
         // Nothing polled and not handed out is lost; the answer to what is given up is an empty one.
         let nothing = || Input::Polled(Ok(Polled::Deliveries(Vec::new())));
-        let Self { consumer, lane, stop, stopping, watch, machine, subscription, lag } = self;
+        let Self { consumer, level, stop, stopping, watch, machine, subscription, lag } = self;
         let drain = Duration::from_millis(consumer.config.drain_timeout_ms);
-        let performed = perform(consumer, lane, subscription, effect);
+        let performed = perform(consumer, level, subscription, effect);
         tokio::pin!(performed);
         loop {
             tokio::select! {
@@ -207,7 +228,7 @@ impl<'a> LaneLoop<'a> {
                     return Some(tokio::time::timeout(drain, &mut performed).await.unwrap_or(Input::Tick));
                 }
                 // A handler that hangs is a lag that grows.
-                () = tokio::time::sleep(LAG_EVERY), if lane.rung.is_none() => lag.set(machine.lag_ms(watch.now()) as f64),
+                () = tokio::time::sleep(LAG_EVERY), if level.rung.is_none() => lag.set(machine.lag_ms(watch.now()) as f64),
             }
         }
     }
@@ -215,7 +236,7 @@ impl<'a> LaneLoop<'a> {
 
 async fn perform(
     consumer: &Consumer,
-    lane: &Lane,
+    level: &Level,
     subscription: &mut Option<Box<dyn Subscription>>,
     effect: Effect,
 ) -> Input {
@@ -223,7 +244,7 @@ async fn perform(
     let absent = || Outage::new("log", "not subscribed");
     match (effect, subscription) {
         (Effect::Subscribe, subscription) => {
-            let joined = in_time(timeout_ms, consumer.log.subscribe(&consumer.config.group, &lane.topics)).await;
+            let joined = in_time(timeout_ms, consumer.log.subscribe(&consumer.config.group, &level.topics)).await;
             Input::Subscribed(joined.map(|joined| *subscription = Some(joined)))
         }
         (Effect::Poll { max, max_wait_ms }, Some(subscription)) => {

@@ -1,9 +1,9 @@
-//! What goes into a step of a lane, and what comes out.
+//! What goes into a step of a level, and what comes out.
 
 use super::handler::Handled;
 use crate::{Delivery, HandlerError, Message, Outage, Polled, Position, PublishOutcome};
 
-/// What happens to the lane.
+/// What happens to the level.
 #[derive(Debug)]
 pub enum Input {
     /// Time has passed.
@@ -32,7 +32,7 @@ pub enum Input {
     Stop,
 }
 
-/// What the lane wants done; one thing at a time.
+/// What the level wants done; one thing at a time.
 #[derive(Debug, Clone)]
 pub enum Effect {
     /// Join the group.
@@ -88,7 +88,7 @@ pub enum Note {
         /// Why.
         reason: String,
     },
-    /// The log refuses even the excerpt of a dead letter; the lane waits for a person, because nothing may be lost. Noted
+    /// The log refuses even the excerpt of a dead letter; the level waits for a person, because nothing may be lost. Noted
     /// once a record.
     Stuck {
         /// Where it lies.
@@ -105,7 +105,7 @@ pub enum Note {
         /// Its key.
         key: String,
     },
-    /// A part is away; the lane pauses.
+    /// A part is away; the level pauses.
     Paused(Outage),
     /// The part answers again.
     Resumed,

@@ -16,7 +16,7 @@ const STUCK: &str = "messaging_consumer_stuck";
 /// consumer's task.
 #[derive(Debug, Clone)]
 pub struct ConsumerStuck {
-    /// By lane.
+    /// By level.
     at: Arc<Mutex<BTreeMap<Option<usize>, String>>>,
     skips: watch::Sender<Vec<Position>>,
 }
@@ -56,19 +56,19 @@ impl ConsumerStuck {
 
     pub(super) fn skips(&self) -> SkipList {
         let mut skips = self.skips.subscribe();
-        // What was said before this lane began is news to it.
+        // What was said before this level began is news to it.
         skips.mark_changed();
         SkipList { skips }
     }
 }
 
-/// The records to pass over, as one lane sees them.
+/// The records to pass over, as one level sees them.
 pub(super) struct SkipList {
     skips: watch::Receiver<Vec<Position>>,
 }
 
 impl SkipList {
-    /// What the lane is to be told, if something was added since it was told last.
+    /// What the level is to be told, if something was added since it was told last.
     pub(super) fn changed(&mut self) -> Option<Input> {
         let has_changed = self.skips.has_changed().unwrap_or(false);
         let skips = has_changed.then(|| self.skips.borrow_and_update().clone());

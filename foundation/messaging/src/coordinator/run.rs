@@ -57,14 +57,16 @@ impl Coordinator {
                     Effect::Leave => answers.push(Box::pin(self.leave())),
                     Effect::Assign(assignment) => {
                         let shards = assignment.shards().count();
-                        tracing::info!(service = %self.service, instance = %self.me, shards, "assignment changed");
+                        tracing::info!(service = %self.service, instance = %self.me, shards, "relay of {}: this instance now has {shards} shards", self.service);
                         self.assignment.send_replace(assignment);
                     }
                     Effect::StoreAway(true) => {
                         metrics::counter!("messaging_pauses_total", "part" => "membership").increment(1);
-                        tracing::warn!(service = %self.service, "membership store away, assignment stays in force");
+                        tracing::warn!(service = %self.service, "membership of {} cannot be read, the shards stay as they are assigned", self.service);
                     }
-                    Effect::StoreAway(false) => tracing::info!(service = %self.service, "membership store is back"),
+                    Effect::StoreAway(false) => {
+                        tracing::info!(service = %self.service, "membership of {} can be read again", self.service);
+                    }
                     Effect::Stopped => return Ok(()),
                 }
             }

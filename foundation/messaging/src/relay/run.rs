@@ -140,20 +140,23 @@ fn record(note: &Note) {
         Note::LeftToPolling(n) => count("messaging_relay_left_to_polling_total", *n),
         Note::Dropped(n) => {
             count("messaging_relay_dropped_total", *n);
-            tracing::info!(rows = n, "dropped a batch that was late or whose shards moved");
+            tracing::info!(
+                rows = n,
+                "relay: dropped a batch of {n} events that was too late or whose shards moved; it will be read again"
+            );
         }
         Note::Parked { key, attempts, reason } => {
             count("messaging_relay_parked_total", 1);
-            tracing::warn!(attempts, "parked {key}: {reason}");
+            tracing::warn!(attempts, "relay: cannot publish {key}, parked after {attempts} attempts: {reason}");
         }
         Note::Buried { event_id, reason } => {
             count("messaging_relay_buried_total", 1);
-            tracing::error!(%event_id, "gave up and moved to the dead letters: {reason}");
+            tracing::error!(%event_id, "relay: gave up on event {event_id}, which is now a dead letter: {reason}");
         }
         Note::Paused(outage) => {
             metrics::counter!("messaging_pauses_total", "part" => outage.part).increment(1);
-            tracing::warn!("relay pauses: {outage}");
+            tracing::warn!("relay: paused until a part is back: {outage}");
         }
-        Note::Resumed(part) => tracing::info!(part, "relay goes on"),
+        Note::Resumed(part) => tracing::info!(part, "relay: running again, {part} is back"),
     }
 }

@@ -31,7 +31,12 @@ pub(super) async fn a_moderators_act_is_told_with_the_change_and_only_with_it<H:
     assert_eq!(told(&site).await, std::slice::from_ref(&edited));
 
     let deleted = act(ActKind::ArticleDeleted, article, 2);
-    let delete = |act: &Act| DeleteArticle { article_id: article, event_id: site.event_id(), act: Some(act.clone()) };
+    let delete = |act: &Act| DeleteArticle {
+        article_id: article,
+        expected_version: None,
+        event_id: site.event_id(),
+        act: Some(act.clone()),
+    };
     assert_eq!(site.store.delete(delete(&deleted)).await.unwrap(), DeleteOutcome::Deleted);
     assert_eq!(told(&site).await, [deleted.clone(), edited.clone()]);
     let again = act(ActKind::ArticleDeleted, article, 3);

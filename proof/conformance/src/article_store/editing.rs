@@ -41,6 +41,20 @@ pub(super) async fn an_edit_of_an_old_version_changes_nothing<H: ArticleStoreHar
     assert_eq!(site.edit(id, "third").await.version, 3);
 }
 
+pub(super) async fn a_deletion_of_an_old_version_changes_nothing<H: ArticleStoreHarness>(harness: H) {
+    let site = Site::open(harness).await;
+    let id = site.create().await.article_id;
+    let second = site.edit(id, "second").await;
+    for stale in [0, 1, 3] {
+        assert_eq!(site.delete_at(id, Some(stale)).await, DeleteOutcome::Changed);
+    }
+    assert_eq!(site.store.find(id).await.unwrap(), Some(second));
+    assert_eq!((site.count().await, site.events().await.len()), (1, 2));
+    assert_eq!(site.delete_at(id, Some(2)).await, DeleteOutcome::Deleted);
+    assert_eq!((site.count().await, site.events().await.len()), (0, 3));
+    site.assert_sound().await;
+}
+
 pub(super) async fn what_is_absent_is_neither_edited_nor_deleted<H: ArticleStoreHarness>(harness: H) {
     let site = Site::open(harness).await;
     let absent = ArticleId::from_raw(12_345);

@@ -93,7 +93,11 @@ impl<H: ArticleStoreHarness> Site<H> {
     }
 
     pub(super) async fn delete(&self, article: ArticleId) -> DeleteOutcome {
-        let delete = DeleteArticle { article_id: article, event_id: self.event_id(), act: None };
+        self.delete_at(article, None).await
+    }
+
+    pub(super) async fn delete_at(&self, article: ArticleId, expected_version: Option<u64>) -> DeleteOutcome {
+        let delete = DeleteArticle { article_id: article, expected_version, event_id: self.event_id(), act: None };
         self.store.delete(delete).await.unwrap()
     }
 

@@ -4,6 +4,7 @@ use madang_article::{ArticleHead, CreateBoard, NewBoard};
 use madang_board::{ArticleId, BoardId};
 use madang_event::{BoardCount, Event, Topic};
 use madang_kernel::Id;
+use tokio::task::JoinSet;
 
 use super::ArticleStoreHarness;
 use super::site::{Site, board, page_size};
@@ -32,6 +33,20 @@ pub(super) async fn a_slug_belongs_to_one_board<H: ArticleStoreHarness>(harness:
     assert_eq!(site.store.create_board(again).await.unwrap(), CreateBoard::SlugTaken);
     assert_eq!(site.store.boards().await.unwrap().len(), 1);
     assert_eq!(site.store.find_board(BoardId::from_raw(2)).await.unwrap(), None);
+    site.assert_sound().await;
+}
+
+pub(super) async fn losers_of_a_race_for_a_slug_leave_nothing<H: ArticleStoreHarness>(harness: H) {
+    let site = Site::open(harness).await;
+    let mut racers = JoinSet::new();
+    for raw in 10..26 {
+        let store = site.store.clone();
+        let new = NewBoard { board: board(raw, "wanted"), idempotency: None };
+        racers.spawn(async move { store.create_board(new).await.unwrap() });
+    }
+    let outcomes = racers.join_all().await;
+    let created = outcomes.iter().filter(|outcome| matches!(outcome, CreateBoard::Created(_))).count();
+    assert_eq!((created, site.store.boards().await.unwrap().len()), (1, 2));
     site.assert_sound().await;
 }
 

@@ -54,6 +54,37 @@ pub(super) async fn a_gone_article_takes_no_comment_and_shows_none<H: CommentSto
     site.assert_sound().await;
 }
 
+pub(super) async fn an_article_that_was_never_gone_shows_what_is_left<H: CommentStoreHarness>(harness: H) {
+    let site = Site::open(harness, CommentMode::TwoLevel);
+    let (marked, other) = (site.article, ArticleId::from_raw(1 << 41));
+    let root = site.reply(None).await.comment_id;
+    site.reply(Some(root)).await;
+    site.delete(root).await;
+    let before = site.walk(10).await;
+    for article in [marked, other] {
+        site.store.mark_article_gone(article).await.unwrap();
+    }
+    assert_eq!(site.store.gone_articles(None, PageSize::DEFAULT).await.unwrap(), [marked, other]);
+    assert_eq!(site.store.gone_articles(Some(marked), PageSize::DEFAULT).await.unwrap(), [other]);
+    for _ in 0..2 {
+        site.store.restore_article(marked).await.unwrap();
+        let counts = site.store.counts(vec![marked, other]).await.unwrap();
+        let left = CommentCount { comment_count: 1, row_count: 2, version: 4 };
+        assert_eq!(counts, [Some(left), None], "above every version before");
+    }
+    assert_eq!((site.walk(10).await, site.page(1, 10).await), (before.clone(), before));
+    site.reply(None).await;
+    assert_eq!(site.count().await, CommentCount { comment_count: 2, row_count: 3, version: 5 });
+    // All of them were removed before anybody noticed.
+    site.store.mark_article_gone(marked).await.unwrap();
+    assert_eq!(site.store.clean_up(marked, 100).await.unwrap(), 3);
+    site.store.restore_article(marked).await.unwrap();
+    assert_eq!(site.count().await, CommentCount { version: 6, ..CommentCount::default() });
+    site.reply(None).await;
+    assert_eq!((site.count().await.comment_count, site.walk(10).await.len()), (1, 1));
+    site.assert_sound().await;
+}
+
 pub(super) async fn cleaning_up_goes_slice_by_slice_and_spares_the_living<H: CommentStoreHarness>(harness: H) {
     let mut site = Site::open(harness, CommentMode::Tree);
     for _ in 0..10 {

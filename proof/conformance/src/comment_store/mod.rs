@@ -65,6 +65,7 @@ listed_suite! {
     counts_come_in_the_order_asked,
     a_writers_comments_are_listed_newest_first,
     a_gone_article_takes_no_comment_and_shows_none,
+    an_article_that_was_never_gone_shows_what_is_left,
     cleaning_up_goes_slice_by_slice_and_spares_the_living,
     comments_racing_the_deletion_leave_neither_row_nor_counter,
     articles_with_comments_are_listed_after_the_cursor,

@@ -4,6 +4,7 @@
 mod finality;
 mod randomized;
 mod recount;
+mod replacing;
 mod scoring;
 mod site;
 mod tallies;
@@ -18,6 +19,7 @@ use madang_messaging::GroupId;
 
 use finality::*;
 use randomized::*;
+use replacing::*;
 use scoring::*;
 use tallies::*;
 use upkeep::*;
@@ -63,6 +65,9 @@ listed_suite! {
     counts_that_race_the_end_are_in_the_list_or_nowhere,
     a_store_that_tells_tallies_tells_them_as_they_are,
     tallies_of_a_day_come_in_slices,
+    what_the_owners_say_takes_the_place_of_what_was_held,
+    what_changed_since_it_was_held_is_not_replaced,
+    of_a_final_day_a_replacement_only_removes,
     old_days_are_forgotten_in_slices,
     a_rebuild_corrects_every_score,
     a_rebuild_of_a_sound_ranking_changes_nothing,

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use madang_board::ArticleId;
-use madang_kernel::{Id, PageSize};
-use madang_like::{CleanedUp, LikeOutcome};
+use madang_kernel::{EventId, Id, PageSize};
+use madang_like::{CleanedUp, LikeCount, LikeOutcome};
 use tokio::task::JoinSet;
 
 use super::LikeStoreHarness;
@@ -46,6 +46,42 @@ pub(super) async fn what_is_not_marked_is_not_cleaned_up<H: LikeStoreHarness>(ha
     site.answer(article(), 1, true).await;
     assert_eq!(site.store.clean_up(article(), 10).await.unwrap(), CleanedUp { removed: 0, done: true });
     assert_eq!(site.harness.count_and_rows(article()).await, (Some(1), 1));
+}
+
+pub(super) async fn an_article_that_was_never_gone_counts_what_is_left<H: LikeStoreHarness>(harness: H) {
+    let site = Site::open(harness);
+    let other = ArticleId::from_raw(ARTICLE + 1);
+    for member in 1..=4 {
+        site.answer(article(), member, true).await;
+    }
+    for marked in [article(), other] {
+        site.store.mark_article_gone(marked).await.unwrap();
+    }
+    assert_eq!(site.store.gone_articles(None, PageSize::DEFAULT).await.unwrap(), [article(), other]);
+    assert_eq!(site.store.gone_articles(Some(article()), PageSize::DEFAULT).await.unwrap(), [other]);
+    // Some were removed before anybody noticed.
+    site.store.clean_up(article(), 3).await.unwrap();
+    site.store.restore_article(article(), EventId::from_raw(1 << 30)).await.unwrap();
+    site.store.restore_article(article(), EventId::from_raw((1 << 30) + 1)).await.unwrap();
+    assert_eq!(site.store.gone_articles(None, PageSize::DEFAULT).await.unwrap(), [other]);
+    let [Some(LikeCount { like_count: 1, version }), None] =
+        site.store.counts(vec![article(), other]).await.unwrap()[..]
+    else {
+        panic!("the one that is left counts")
+    };
+    assert!(version > 4, "{version} is above every version before");
+    let events = site.events().await;
+    let (last, likes) = events.last().unwrap();
+    assert_eq!((events.len(), last.version, likes.like_count), (5, version, 1), "told once");
+    let committed = site.answer(article(), 9, true).await.committed;
+    assert_eq!(committed, LikeCount { like_count: 2, version: version + 1 });
+    // All of them were removed, and the counter with them.
+    site.store.mark_article_gone(article()).await.unwrap();
+    site.store.clean_up(article(), 100).await.unwrap();
+    site.store.restore_article(article(), EventId::from_raw((1 << 30) + 2)).await.unwrap();
+    let counts = site.store.counts(vec![article()]).await.unwrap();
+    assert_eq!(counts, [Some(LikeCount { like_count: 0, version: version + 2 })]);
+    site.assert_sound().await;
 }
 
 pub(super) async fn likes_that_race_the_mark_leave_no_orphan<H: LikeStoreHarness>(harness: H) {

@@ -51,6 +51,7 @@ listed_suite! {
     a_marked_article_takes_no_more_likes,
     a_marked_article_is_cleaned_up_in_slices,
     what_is_not_marked_is_not_cleaned_up,
+    an_article_that_was_never_gone_counts_what_is_left,
     likes_that_race_the_mark_leave_no_orphan,
     a_crowd_is_counted_to_the_last_member,
     count_equals_rows_at_every_moment,

@@ -51,6 +51,18 @@ pub(super) async fn a_list_follows_events<H: ReadModelHarness>(harness: H) {
     assert_eq!(site.first_page(1, 5).await, Some((vec![40, 20, 10], 1_007)), "what is deleted does not come back");
 }
 
+pub(super) async fn a_list_is_told_as_it_is_held<H: ReadModelHarness>(harness: H) {
+    let site = Site::open(harness);
+    assert_eq!(site.model.held_list(board(1), 9).await.unwrap(), None);
+    site.fill_list(1, newest(&[30, 20, 10], true, 3, 7)).await;
+    assert_eq!(site.model.held_list(board(1), 9).await.unwrap(), newest(&[30, 20, 10], true, 3, 7));
+    assert_eq!(site.model.held_list(board(1), 2).await.unwrap(), newest(&[30, 20], false, 3, 7));
+    site.merge([deleted(1, 20, 8)]).await;
+    assert_eq!(site.model.held_list(board(1), 9).await.unwrap(), newest(&[30, 10], true, 1_008, 8));
+    site.fill_list(2, None).await;
+    assert_eq!(site.model.held_list(board(2), 9).await.unwrap(), None);
+}
+
 pub(super) async fn a_list_keeps_what_comes_during_its_rebuild<H: ReadModelHarness>(harness: H) {
     let site = Site::open(harness);
     let reservation = site.model.reserve_list(board(1)).await.unwrap();

@@ -56,6 +56,7 @@ listed_suite! {
     a_complete_list_answers_short_pages,
     a_list_that_goes_on_says_so,
     a_list_follows_events,
+    a_list_is_told_as_it_is_held,
     a_list_keeps_what_comes_during_its_rebuild,
     a_rebuilt_list_takes_the_place_of_the_old_one,
     candidates_that_are_gone_stay_away,

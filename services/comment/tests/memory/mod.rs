@@ -162,4 +162,17 @@ impl CommentStore for MemoryComments {
         let later = articles.into_iter().filter(|article| after.is_none_or(|after| *article > after));
         Ok(later.take(size.get() as usize).collect())
     }
+
+    async fn gone_articles(&self, after: Option<ArticleId>, size: PageSize) -> Result<Vec<ArticleId>, StoreError> {
+        let rows = self.rows();
+        let mut later: Vec<_> = rows.gone.iter().copied().filter(|id| after.is_none_or(|after| *id > after)).collect();
+        later.sort_unstable();
+        later.truncate(size.get() as usize);
+        Ok(later)
+    }
+
+    async fn restore_article(&self, article: ArticleId) -> Result<(), StoreError> {
+        self.rows().gone.remove(&article);
+        Ok(())
+    }
 }

@@ -125,6 +125,17 @@ impl LikeStore for MemoryLikes {
         let later = rows.counts.keys().filter(|id| after.is_none_or(|after| **id > after));
         Ok(later.take(size.get() as usize).copied().collect())
     }
+
+    async fn gone_articles(&self, after: Option<ArticleId>, size: PageSize) -> Result<Vec<ArticleId>, StoreError> {
+        let rows = self.rows()?;
+        let later = rows.gone.iter().filter(|id| after.is_none_or(|after| **id > after));
+        Ok(later.take(size.get() as usize).copied().collect())
+    }
+
+    async fn restore_article(&self, article: ArticleId, _event_id: EventId) -> Result<(), StoreError> {
+        self.rows()?.gone.remove(&article);
+        Ok(())
+    }
 }
 
 /// Knows the articles it is told of.

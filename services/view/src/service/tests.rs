@@ -209,10 +209,12 @@ async fn a_deleted_article_takes_its_views_along_for_good() {
     site.view(1, 2).await.unwrap();
     let consumer = article_deletions(Arc::clone(&site.views));
     let deletion = deletion(1);
+    site.remove(1);
     assert_eq!(consumer.handle(&[deletion.clone(), deletion]).await, [Ok(Handled::Done), Ok(Handled::Done)]);
     site.views.flush_all().await.unwrap();
     assert_eq!((site.store.stored(id(1)), site.store.reported(id(1))), (StoredViews::Gone, vec![1]));
     // Although a cached look-up still knows the article.
+    site.articles.0.lock().unwrap().remove(&id(1));
     assert!(matches!(site.view(1, 3).await, Err(ViewError::NotFound)));
     assert!(matches!(site.views.count(id(1)).await, Err(ViewError::NotFound)));
     assert_eq!(site.views.counts(&[id(1)]).await.unwrap(), [None]);
@@ -234,6 +236,7 @@ async fn a_view_that_races_the_deletion_leaves_nothing() {
 async fn a_store_that_is_away_is_not_the_fault_of_the_event() {
     let site = Site::new();
     site.set_away(true);
+    site.remove(1);
     let consumer = article_deletions(Arc::clone(&site.views));
     assert!(matches!(consumer.handle(&[deletion(1)]).await[..], [Err(HandlerError::Outage(_))]));
     let mut nonsense = deletion(1);

@@ -64,7 +64,7 @@ async fn write_at_random(site: Arc<Site>, writer: i64, written: Arc<AtomicUsize>
     }
 }
 
-/// Reads with polls of any size, dawdles, stores some of it and goes back now and then.
+/// Reads with polls of any size, dawdles, stores some of it and joins again now and then.
 async fn follow_at_random(site: Arc<Site>, number: u64, all: Arc<AtomicUsize>) -> Vec<(i64, String, i64)> {
     let mut dice = Dice(number + 100);
     let topics: &[&str] = if number.is_multiple_of(2) { &TOPICS } else { &TOPICS[..1] };
@@ -88,7 +88,7 @@ async fn follow_at_random(site: Arc<Site>, number: u64, all: Arc<AtomicUsize>) -
                 stored = if positions.is_empty() { stored } else { seen.len() };
                 // Topics that are not in the last poll may be stored less far: only a whole group goes back.
                 if topics.len() == 1 {
-                    follower.rewind().await.unwrap();
+                    follower = site.follow(&format!("follower-{number}"), topics).await;
                     seen.truncate(stored);
                 }
             }
@@ -137,7 +137,7 @@ enum Act {
     Append { topic: usize, count: i64, end: End },
     Poll { max: usize },
     Store,
-    Rewind,
+    Rejoin,
     Trim,
 }
 
@@ -146,7 +146,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     let append = (0..3_usize, 0..12_i64, end).prop_map(|(topic, count, end)| Act::Append { topic, count, end });
     let poll = (1..12_usize).prop_map(|max| Act::Poll { max });
     prop::collection::vec(
-        prop_oneof![4 => append, 5 => poll, 1 => Just(Act::Store), 1 => Just(Act::Rewind), 1 => Just(Act::Trim)],
+        prop_oneof![4 => append, 5 => poll, 1 => Just(Act::Store), 1 => Just(Act::Rejoin), 1 => Just(Act::Trim)],
         1..60,
     )
 }
@@ -195,8 +195,8 @@ async fn act_out(acts: Vec<Act>) {
                 follower.commit(&last(&polled)).await.unwrap();
                 model.stored = model.polled;
             }
-            Act::Rewind => {
-                follower.rewind().await.unwrap();
+            Act::Rejoin => {
+                follower = site.follow("followers", &TOPICS[..2]).await;
                 model.polled = model.stored;
                 polled.clear();
             }

@@ -1,4 +1,4 @@
-//! What a lane does with each answer, step by step, and one message all the way up the ladder through the loop.
+//! What a level does with each answer, step by step, and one message all the way up the ladder through the loop.
 
 mod outage;
 mod storing;
@@ -44,7 +44,7 @@ fn config() -> ConsumerConfig {
     ConsumerConfig { commit_interval_ms: 0, ..ConsumerConfig::new(GroupId::new("g"), vec!["t".into()]) }
 }
 
-/// A lane that has polled deliveries with these numbers and handed them in.
+/// A level that has polled deliveries with these numbers and handed them in.
 fn handling(numbers: &[i64]) -> Machine {
     handling_with(config(), numbers)
 }
@@ -280,9 +280,6 @@ impl Subscription for Reader {
         for position in done {
             topics.stored.insert(position.topic.clone(), position.offset);
         }
-        Ok(())
-    }
-    async fn rewind(&mut self) -> Result<(), Outage> {
         Ok(())
     }
 }

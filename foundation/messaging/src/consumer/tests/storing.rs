@@ -1,4 +1,4 @@
-//! When offsets are stored: seldom while it goes on, at once when somebody else or nobody goes on; and how a lane rests.
+//! When offsets are stored: seldom while it goes on, at once when somebody else or nobody goes on; and how a level rests.
 
 use super::*;
 
@@ -90,7 +90,7 @@ fn a_gap_is_not_passed_when_the_interval_is_over() {
 }
 
 #[test]
-fn a_lane_that_rests_finishes_and_stores_and_polls_nothing() {
+fn a_level_that_rests_finishes_and_stores_and_polls_nothing() {
     let mut machine = handling_with(patient(), &[1, 2]);
     assert!(machine.step(Input::Rest, at(0)).is_empty(), "the handler is at work");
     assert_eq!(committed_offsets(&machine.step(done(2), at(1))), [2]);
@@ -101,7 +101,7 @@ fn a_lane_that_rests_finishes_and_stores_and_polls_nothing() {
 }
 
 #[test]
-fn a_lane_that_rests_still_retries_what_it_has_and_stops_when_told() {
+fn a_level_that_rests_still_retries_what_it_has_and_stops_when_told() {
     let mut machine = handling_with(patient(), &[1]);
     machine.step(Input::Rest, at(0));
     assert!(machine.step(Input::Handled(vec![failed()]), at(0)).iter().all(|effect| matches!(effect, Effect::Note(_))));

@@ -1,4 +1,4 @@
-//! What the log refuses: the dead letters get its beginning, and where they refuse even that, the lane waits longer and longer,
+//! What the log refuses: the dead letters get its beginning, and where they refuse even that, the level waits longer and longer,
 //! says so once, and passes over the record when an operator says so. And the lag, which grows while nothing is done.
 
 use super::*;
@@ -20,7 +20,7 @@ fn undecodable() -> Input {
     Input::Handled(vec![Err(HandlerError::Undecodable("no event".into()))])
 }
 
-/// A lane whose first record the dead letters refuse, in every form.
+/// A level whose first record the dead letters refuse, in every form.
 fn stuck() -> Machine {
     let mut machine = handling(&[1]);
     machine.step(undecodable(), at(0));
@@ -56,7 +56,7 @@ fn where_a_record_was_read_says_where_it_belongs_and_not_what_its_writer_put_on_
 }
 
 #[test]
-fn a_lane_that_is_stuck_says_so_once_and_asks_less_and_less_often() {
+fn a_level_that_is_stuck_says_so_once_and_asks_less_and_less_often() {
     let mut machine = stuck();
     let (mut now_ms, mut asked, mut waits) = (0, 0, Vec::new());
     while now_ms < 193_000 {

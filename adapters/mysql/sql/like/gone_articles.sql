@@ -1,0 +1,6 @@
+-- Articles that are marked as gone, from the cursor on, whatever their shard. Uses: like_article_gone_by_id.
+SELECT article_id
+FROM like_article_gone FORCE INDEX (like_article_gone_by_id)
+WHERE article_id > ?
+ORDER BY article_id
+LIMIT ?
