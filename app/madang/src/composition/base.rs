@@ -50,7 +50,7 @@ impl<'a> Base<'a> {
         let ids = Arc::new(IdGenerator::new(clock.clone(), first));
         let time_zone = TimeZone::get(&settings.time_zone).context("setting `time_zone`")?;
         let comment_depth =
-            DepthMax::new(settings.comment_depth_max).context("comment_depth_max is out of its range")?;
+            DepthMax::new(settings.comment_depth_max).context("setting `comment_depth_max` is out of range")?;
         let days = SiteDays::new(time_zone.clone());
         Ok(Self { settings, clock, leases, lease_ms, ids, guests, days, time_zone, comment_depth })
     }

@@ -202,7 +202,7 @@ required! {
 }
 
 fn absent(role: Role) -> String {
-    format!("this process has not the role {}", role.name())
+    format!("this process does not have the role {}", role.name())
 }
 
 impl Site {
@@ -216,7 +216,7 @@ impl Site {
     /// Gives the lease back and closes the store. Whatever may still ask for ids must have ended.
     pub(crate) async fn close(self) {
         if let Err(error) = self.leases.release(self.ids.lease(), self.ids.unused_from_ms()).await {
-            tracing::warn!("the node lease was not given back and runs out by itself: {error}");
+            tracing::warn!("the node lease could not be given back and will expire by itself: {error}");
         }
         self.backing.close().await;
     }

@@ -46,7 +46,7 @@ pub(crate) async fn run(site: &Site, settings: &Settings, background: &Superviso
         Ok(administrator) => Ok(administrator),
         Err(BootstrapError::Unavailable(error)) if site.backing.is_shared() => {
             warn!(
-                "starting while a part is away; revocations, first board and administrator are looked after when it is back: {error}"
+                "starting while a part is not available; revocations are read, and the first board and administrator are created, when it is back: {error}"
             );
             let (site, settings) = (site.clone(), Arc::new(settings.clone()));
             background.spawn("bootstrap", OnError::Restart, move |stop| later(site.clone(), settings.clone(), stop));
@@ -66,7 +66,7 @@ async fn later(site: Site, settings: Arc<Settings>, stop: Stop) -> Result<(), In
             Ok(_) => return Ok(()),
             Err(BootstrapError::Unavailable(_)) => {}
             Err(BootstrapError::Refused(reason)) => {
-                error!("{reason}");
+                error!("cannot prepare the site for its first request: {reason}");
                 return Ok(());
             }
         }
@@ -78,7 +78,7 @@ async fn make_ready(site: &Site, settings: &Settings) -> Result<Administrator, B
     if let Some(articles) = &site.services.articles
         && articles.ensure_first_board().await?
     {
-        info!("created the board general");
+        info!("created the first board, general");
     }
     match &site.services.members {
         Some(members) => first_administrator(members, settings).await,
@@ -100,13 +100,14 @@ async fn first_administrator(members: &MemberService, settings: &Settings) -> Re
         // the site.
         Err(MemberError::NameTaken) if !members.has_admin().await? => {
             let name = &settings.admin_name;
-            let text = format!("an ordinary member has the name {name:?}: set MADANG_ADMIN_NAME to another");
+            let text =
+                format!("the name {name:?} belongs to an ordinary member: set MADANG_ADMIN_NAME to another name");
             return Err(BootstrapError::Refused(text));
         }
         Err(MemberError::NameTaken) => {}
         Err(MemberError::Store(error)) => return Err(error.into()),
         Err(error) => {
-            let text = format!("cannot create the administrator of MADANG_ADMIN_NAME: {error}");
+            let text = format!("cannot create the administrator that MADANG_ADMIN_NAME names: {error}");
             return Err(BootstrapError::Refused(text));
         }
     }

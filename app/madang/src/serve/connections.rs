@@ -1,4 +1,5 @@
-//! Public connections: what one may cost, how many the system lets us have, and the certificate, renewed on SIGHUP.
+//! Connections: what one may cost, how many of people and of other processes the system lets us have, and the certificate,
+//! renewed on SIGHUP.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,13 +14,17 @@ use tracing::{info, warn};
 
 use crate::config::Settings;
 
-/// Files that are open beside connections: databases, sockets to other servers, the log.
+/// Files that are open beside connections and those to databases: sockets to other servers, operators, the log.
 const OTHER_FILES: u64 = 256;
+/// Services with a database of their own.
+const SERVICES: usize = 6;
 
 /// What the settings say about connections.
 #[derive(Clone)]
 pub(crate) struct PublicConnections {
     limits: ConnectionLimits,
+    /// Connections of other processes, which have a share of their own.
+    internal: usize,
     tls: Option<Arc<Tls>>,
 }
 
@@ -30,14 +35,15 @@ impl PublicConnections {
             true => Some(Tls::load(&settings.tls_certificate, &settings.tls_key).context("cannot speak TLS")?),
             false => None,
         };
+        let shares = shares(settings);
         let limits = ConnectionLimits {
-            connections: connections(settings.connections_max),
+            connections: shares.public,
             head: Duration::from_millis(settings.head_timeout_ms),
             stall: Duration::from_millis(settings.write_timeout_ms),
             scheduling_delay: Duration::from_millis(settings.scheduling_delay_max_ms),
             ..ConnectionLimits::default()
         };
-        Ok(Self { limits, tls: tls.map(Arc::new) })
+        Ok(Self { limits, internal: shares.internal, tls: tls.map(Arc::new) })
     }
 
     /// What an address of this site begins with.
@@ -48,6 +54,17 @@ impl PublicConnections {
     /// The server on a socket.
     pub(crate) fn server(&self, listener: TcpListener) -> Server {
         Server::new(listener).with_limits(self.limits).with_tls(self.tls.clone())
+    }
+
+    /// The server for other processes. Whoever asks there was admitted by a public server already, or has not the secret: then
+    /// they hold a connection no longer than the head of a request may take.
+    pub(crate) fn internal_server(&self, listener: TcpListener) -> Server {
+        let limits = ConnectionLimits {
+            connections: self.internal,
+            scheduling_delay: Duration::MAX,
+            ..ConnectionLimits::default()
+        };
+        Server::new(listener).with_limits(limits)
     }
 
     /// Reads the certificate again whenever the process is sent SIGHUP.
@@ -63,8 +80,10 @@ impl PublicConnections {
                     tokio::select! {
                         () = stop.cancelled() => return Ok::<(), std::io::Error>(()),
                         _ = hangups.recv() => match tls.reload() {
-                            Ok(()) => info!("read the certificate again"),
-                            Err(error) => warn!("the certificate stays as it was: {error}"),
+                            Ok(()) => info!("read the certificate again; new connections get it"),
+                            Err(error) => {
+                                warn!("cannot read the certificate again, the one from before stays in use: {:#}", anyhow::Error::from(error));
+                            }
                         },
                     }
                 }
@@ -74,11 +93,26 @@ impl PublicConnections {
     }
 }
 
+/// Connections of each kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Shares {
+    public: usize,
+    internal: usize,
+}
+
 /// Raises the bound on open files as far as the system allows, and takes no more connections than fit below it: to run
 /// out of files would stop more than new connections.
-fn connections(wanted: usize) -> usize {
+fn shares(settings: &Settings) -> Shares {
+    let cluster = settings.cluster.as_ref();
+    let internal = cluster.filter(|cluster| !cluster.internal.listen.is_empty());
+    let wanted = Shares {
+        public: settings.connections_max,
+        internal: internal.map_or(0, |cluster| cluster.internal.connections_max),
+    };
+    let to_databases = cluster.map_or(0, |cluster| SERVICES * cluster.mysql.len() * cluster.mysql_connections_max);
+    let others = OTHER_FILES + to_databases as u64;
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-    let needed = wanted as u64 + OTHER_FILES;
+    let needed = (wanted.public + wanted.internal) as u64 + others;
     let raised = maximum.map_or(needed, |maximum| needed.min(maximum));
     let files = match current {
         None => return wanted,
@@ -88,9 +122,43 @@ fn connections(wanted: usize) -> usize {
             Err(_) => current,
         },
     };
-    let possible = usize::try_from(files.saturating_sub(OTHER_FILES)).unwrap_or(wanted).max(1);
-    if possible < wanted {
-        warn!("connections_max is {wanted}, but the system allows {files} open files: taking {possible} connections");
+    let possible = wanted.within(files.saturating_sub(others));
+    if possible.public < wanted.public {
+        let Shares { public, internal } = possible;
+        warn!(
+            "connections_max is {}, but the system allows {files} open files: accepting {public} connections at most{}",
+            wanted.public,
+            if wanted.internal == 0 { String::new() } else { format!(", and {internal} from other processes") }
+        );
     }
-    possible.min(wanted)
+    possible
+}
+
+impl Shares {
+    /// The same within so many files. Strangers who fill one share leave the other as it is: of few files other processes have
+    /// a quarter.
+    fn within(self, files: u64) -> Self {
+        let files = usize::try_from(files).unwrap_or(usize::MAX);
+        if self.public.saturating_add(self.internal) <= files {
+            return self;
+        }
+        let internal = self.internal.min((files / 4).max(1));
+        Self { public: self.public.min(files.saturating_sub(internal)).max(1), internal }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_few_files_public_connections_keep_their_share() {
+        let wanted = Shares { public: 16_384, internal: 512 };
+        assert_eq!(wanted.within(20_000), wanted);
+        assert_eq!(wanted.within(16_896), wanted);
+        assert_eq!(wanted.within(10_000), Shares { public: 9_488, internal: 512 });
+        assert_eq!(wanted.within(800), Shares { public: 600, internal: 200 });
+        assert_eq!(wanted.within(0), Shares { public: 1, internal: 1 });
+        assert_eq!(Shares { public: 100, internal: 0 }.within(40), Shares { public: 40, internal: 0 });
+    }
 }

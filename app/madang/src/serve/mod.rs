@@ -16,10 +16,10 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use axum::Router;
 use madang_messaging::{OnError, Stop, Supervisor};
-use madang_server::{ConnectionLimits, Server};
+use madang_server::Server;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::net::{TcpListener, UnixListener};
-use tracing::{info, warn};
+use tracing::info;
 
 use self::bootstrap::Administrator;
 use self::connections::PublicConnections;
@@ -43,9 +43,6 @@ pub(crate) async fn serve(config: &Config) -> anyhow::Result<()> {
     let mut signals = Signals::install()?;
     let settings = &config.settings;
     let roles = checked_roles(settings)?;
-    for name in &config.ignored_environment {
-        warn!("{name} in the environment is no setting and is ignored");
-    }
     let data = match settings.cluster {
         None => Some(DataDirectory::take(&settings.data, "serve")?),
         Some(_) => None,
@@ -65,7 +62,7 @@ pub(crate) async fn serve(config: &Config) -> anyhow::Result<()> {
     let limit = Duration::from_millis(settings.drain_timeout_ms);
     tokio::select! {
         drained = tokio::time::timeout(limit, running.drain(limit)) => {
-            drained.with_context(|| format!("not everything ended within {limit:?}; what was acknowledged is safe"))?;
+            drained.with_context(|| format!("shut down before everything had ended, because {limit:?} (setting `drain_timeout_ms`) had passed; nothing that was acknowledged is lost"))?;
         }
         second = signals.next() => second.exit_at_once(),
     }
@@ -79,7 +76,7 @@ struct Listeners {
     public: TcpListener,
     operations: Option<TcpListener>,
     internal: Option<TcpListener>,
-    /// How people get in at the first of them.
+    /// How people get in at the first of them, and other processes at the last.
     connections: PublicConnections,
 }
 
@@ -94,7 +91,9 @@ fn checked_roles(settings: &Settings) -> anyhow::Result<Roles> {
     let roles: Roles = settings.roles.parse()?;
     let others = Role::ALL.into_iter().filter(|role| *role != Role::Web);
     if settings.cluster.is_none() && !others.into_iter().all(|role| roles.has(role)) {
-        bail!("without [cluster] one process runs every service: only the role web can be left out of --roles");
+        bail!(
+            "without a section [cluster] one process has to run every service: only the role web can be left out of --roles"
+        );
     }
     Ok(roles)
 }
@@ -138,16 +137,14 @@ impl Running {
 
         let internal = Supervisor::new("internal");
         if let Some((listener, router)) = listeners.internal.zip(site.internal.clone()) {
-            info!("listening to other processes on http://{}", listener.local_addr()?);
-            // Whoever asks here was admitted by a public server already.
-            let limits = ConnectionLimits { scheduling_delay: Duration::MAX, ..ConnectionLimits::default() };
-            serve_http(&internal, Server::new(listener).with_limits(limits), router, BACKGROUND_STOP);
+            info!("listening for other processes on http://{}", listener.local_addr()?);
+            serve_http(&internal, listeners.connections.internal_server(listener), router, BACKGROUND_STOP);
         }
         let address = listeners.public.local_addr()?;
         let public::Routers { public: router, operations } = public::routers(&site, settings, metrics)?;
         let http = Supervisor::new("http");
         if let Some(listener) = listeners.operations {
-            info!("listening to operators on http://{}", listener.local_addr()?);
+            info!("listening for operators on http://{}", listener.local_addr()?);
             serve_http(&internal, operations::server(listener), operations, BACKGROUND_STOP);
         }
         pages::end_streams(&http, site.live.clone());
@@ -162,11 +159,11 @@ impl Running {
     async fn until_signal(&self, signals: &mut Signals) -> anyhow::Result<Signal> {
         tokio::select! {
             signal = signals.next() => {
-                info!("{signal}: finishing what is under way");
+                info!("received {signal}, finishing the requests that have begun");
                 Ok(signal)
             }
-            failed = self.http.failed() => bail!("HTTP: {failed}"),
-            failed = self.internal.failed() => bail!("internal HTTP: {failed}"),
+            failed = self.http.failed() => bail!("the HTTP server stopped: {failed}"),
+            failed = self.internal.failed() => bail!("the internal HTTP server stopped: {failed}"),
         }
     }
 
@@ -220,7 +217,7 @@ fn serve_http(supervisor: &Supervisor, server: Server, router: Router, drain: Du
         let server = server.lock().unwrap_or_else(PoisonError::into_inner).take();
         let router = router.clone();
         async move {
-            let server = server.ok_or("the listener is gone")?;
+            let server = server.ok_or("the listener was closed")?;
             server.serve(router, stop.cancelled_owned(), drain).await;
             Ok::<(), &str>(())
         }
@@ -251,9 +248,9 @@ fn announce(address: &str, administrator: Administrator, site: &Site, data: Opti
     if administrator == Administrator::Missing {
         let place = data.map_or_else(|| "--config FILE".to_owned(), |data| format!("--data {}", data.path().display()));
         text.push_str(&format!(
-            "This site has no administrator yet. To become one, do one of these:\n\
+            "This site has no administrator yet. Create one in one of these ways:\n\
              - run: madang member create --role admin --name NAME --password-stdin {place}\n\
-             - start with MADANG_ADMIN_NAME and MADANG_ADMIN_PASSWORD in the environment\n",
+             - start again with MADANG_ADMIN_NAME and MADANG_ADMIN_PASSWORD in the environment\n",
         ));
         if site.roles.has(Role::Web) {
             text.push_str(&format!("- open {address}/setup and enter the token {}\n", site.setup_token));

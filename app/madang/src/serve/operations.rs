@@ -25,8 +25,8 @@ pub(super) async fn listener(settings: &Settings) -> anyhow::Result<Option<TcpLi
         Ok(listener) => Ok(Some(listener)),
         Err(error) if error.kind() == ErrorKind::AddrInUse && listen == OPERATIONS_LISTEN => {
             warn!(
-                "{listen} is taken, so this server has neither /readyz nor /metrics: set `operations_listen` to another \
-                 address, or to \"public\""
+                "another program uses {listen}, so this server offers neither /readyz nor /metrics: set `operations_listen` \
+                 to another address, or to \"public\""
             );
             Ok(None)
         }

@@ -26,10 +26,10 @@ pub(crate) const SESSIONS: &str = "sessions";
 pub(crate) fn sessions(site: &Site) -> PartState {
     let sessions = &site.services.sessions;
     let detail = match sessions.refreshed_at() {
-        None => "revocations were never read: no token is believed".to_owned(),
+        None => "revocations have not been read yet, so every token is refused".to_owned(),
         Some(read) => {
             let age_s = site.clock.now().since(read).as_secs();
-            let consequence = if sessions.is_current() { "" } else { ": no token is believed" };
+            let consequence = if sessions.is_current() { "" } else { ", which is too long: every token is refused" };
             format!("revocations read {age_s} s ago{consequence}")
         }
     };

@@ -61,7 +61,7 @@ fn groups(site: &Site) -> Vec<Group> {
         .stores
         .likes
         .clone()
-        .map(|store| madang_like::article_deletions(store, site.services.article_lookup.clone()));
+        .map(|store| madang_like::article_deletions(store, site.services.article_lookup.clone(), site.ids.clone()));
     add(Role::Like, config(LIKE_GROUP), likes.map(handler));
     add(
         Role::View,

@@ -7,13 +7,19 @@ use tracing::{info, warn};
 /// The failures of one kind of work, and whether the present one was logged.
 pub(crate) struct FailureLog {
     work: &'static str,
+    consequence: Option<&'static str>,
     is_logged: bool,
 }
 
 impl FailureLog {
     /// Failures of `work`, as in "cannot read revocations".
     pub(crate) fn of(work: &'static str) -> Self {
-        Self { work, is_logged: false }
+        Self { work, consequence: None, is_logged: false }
+    }
+
+    /// The same, with what it means while they go on.
+    pub(crate) fn meaning(self, consequence: &'static str) -> Self {
+        Self { consequence: Some(consequence), ..self }
     }
 
     /// Notes how the work went this time; gives back its result.
@@ -27,7 +33,8 @@ impl FailureLog {
             }
             Err(error) => {
                 if !std::mem::replace(&mut self.is_logged, true) {
-                    warn!("cannot {}, retrying until it works: {error}", self.work);
+                    let consequence = self.consequence.map(|text| format!("; {text}")).unwrap_or_default();
+                    warn!("cannot {}, retrying until it succeeds{consequence}: {error}", self.work);
                 }
                 None
             }

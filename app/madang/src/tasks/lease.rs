@@ -32,14 +32,14 @@ pub(crate) async fn keep(
         }
         match renew(leases.as_ref(), &ids, ttl_ms).await {
             Ok(()) if failing => {
-                info!("the node lease is renewed again; ids can be issued");
+                info!("the node lease was renewed, so boards, articles and comments can be created again");
                 failing = false;
             }
             Ok(()) => {}
             Err(error) => {
                 if !failing {
                     warn!(
-                        "cannot renew the node lease, retrying every {RETRY_MS} ms; when it ends, nothing can be created: {error}"
+                        "cannot renew the node lease, retrying every {RETRY_MS} ms; nothing can be created once it has expired: {error}"
                     );
                 }
                 failing = true;
@@ -53,7 +53,7 @@ async fn renew(leases: &dyn NodeLeases, ids: &IdGenerator, ttl_ms: i64) -> Resul
         Some(lease) => lease,
         None => {
             if ids.lease().until_ms > 0 {
-                warn!("the node lease ended and another process has the number; leasing a new one");
+                warn!("the node lease expired and another process has its number, leasing another number");
             }
             leases.acquire(ttl_ms).await?
         }

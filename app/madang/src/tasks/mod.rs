@@ -4,6 +4,7 @@
 pub(crate) mod consumers;
 pub(crate) mod failure_log;
 pub(crate) mod hot_days;
+pub(crate) mod hot_owners;
 pub(crate) mod lag;
 pub(crate) mod lease;
 pub(crate) mod orphans;

@@ -1,4 +1,5 @@
-//! Comments, likes and views of articles that are not there: their deletion was missed. The owner of articles is asked.
+//! Comments, likes and views that do not fit their articles: what is left of one that is not there, because its deletion was
+//! missed, and marks of a deletion on one that is. The owner of articles is asked.
 
 use anyhow::Context as _;
 use madang_board::ArticleId;
@@ -23,7 +24,7 @@ macro_rules! of_part {
             }
             ArticlePart::Likes => {
                 let store = $site.stores.likes.clone().context("this process has not the role like")?;
-                let $deletions = madang_like::article_deletions(store, lookup);
+                let $deletions = madang_like::article_deletions(store, lookup, $site.ids.clone());
                 $body
             }
             ArticlePart::Views => {
@@ -39,7 +40,25 @@ pub(crate) async fn find(site: &Site, part: ArticlePart, limit: usize) -> anyhow
     Ok(of_part!(site, part, |deletions| deletions.orphans(limit).await?))
 }
 
-/// Removes them; tells of how many articles, part by part.
+/// The articles whose parts are marked as gone and that are there; at most `limit`.
+pub(crate) async fn find_wrongly_marked(
+    site: &Site,
+    part: ArticlePart,
+    limit: usize,
+) -> anyhow::Result<Vec<ArticleId>> {
+    Ok(of_part!(site, part, |deletions| deletions.wrongly_marked(limit).await?))
+}
+
+/// Takes the marks from them; tells of how many articles, part by part.
+pub(crate) async fn restore(site: &Site) -> anyhow::Result<[u64; 3]> {
+    let mut restored = [0; 3];
+    for ((part, _), restored) in PARTS.into_iter().zip(&mut restored) {
+        *restored = of_part!(site, part, |deletions| deletions.restore_wrongly_marked().await?);
+    }
+    Ok(restored)
+}
+
+/// Removes what is left of articles that are not there; tells of how many articles, part by part.
 pub(crate) async fn remove(site: &Site) -> anyhow::Result<[u64; 3]> {
     let mut removed = [0; 3];
     for ((part, _), removed) in PARTS.into_iter().zip(&mut removed) {

@@ -36,7 +36,7 @@ pub(crate) fn start(supervisor: &Supervisor, site: &Site, settings: &Settings, m
 
     if let Some(members) = site.services.members.clone() {
         supervisor.spawn("members", OnError::Restart, move |stop| {
-            let (members, mut failures) = (members.clone(), FailureLog::of("look after the members"));
+            let (members, mut failures) = (members.clone(), FailureLog::of("update members and sessions"));
             async move {
                 // At once, and then at every interval.
                 failures.note(members.keep_up().await);
@@ -65,7 +65,7 @@ pub(crate) fn start(supervisor: &Supervisor, site: &Site, settings: &Settings, m
 
 /// Reads revocations at every interval, and sooner again where that failed: without them no token is believed for long.
 async fn read_revocations(sessions: Arc<Sessions>, poll: Duration, stop: Stop) -> Result<(), Infallible> {
-    let mut failures = FailureLog::of("read revocations, so tokens are refused once the last are too old");
+    let mut failures = FailureLog::of("read revocations").meaning("after 60 s without them every token is refused");
     let mut wait = poll;
     loop {
         tokio::select! {

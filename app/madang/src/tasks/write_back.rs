@@ -28,7 +28,7 @@ async fn keep(views: Arc<ViewService>, stop: Stop) -> Result<(), Infallible> {
             Ok(_) => failures = 0,
             Err(error) => {
                 if failures.is_multiple_of(WARN_EVERY_STEPS) {
-                    warn!("cannot write view counts back, retrying; they are kept in memory meanwhile: {error}");
+                    warn!("cannot store view counts, retrying; they stay in memory until then: {error}");
                 }
                 failures += 1;
                 // Views that are due would wake the loop at once, again and again.
@@ -41,6 +41,6 @@ async fn keep(views: Arc<ViewService>, stop: Stop) -> Result<(), Infallible> {
 /// Writes back everything, after the last view and before the store closes.
 pub(crate) async fn finish(views: &ViewService) {
     if let Err(error) = views.flush_all().await {
-        error!("the last views of {} articles were not written back and are lost: {error}", views.unwritten());
+        error!("the last views of {} articles could not be stored and are lost: {error}", views.unwritten());
     }
 }

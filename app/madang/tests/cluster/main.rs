@@ -8,8 +8,11 @@
 mod accounts;
 #[path = "../faults/cache.rs"]
 mod cache;
+mod clocks;
 mod cluster;
 mod commands;
+mod deleted_topic;
+mod first_article;
 mod home;
 #[path = "../e2e/http.rs"]
 #[allow(dead_code, reason = "shared with the suite of the embedded composition")]
@@ -28,14 +31,20 @@ mod ports;
 mod process;
 mod proxy;
 mod quiet;
+mod rebuilt;
+mod records;
 mod rehearsal;
 mod resting;
 mod revoked;
 mod routes;
 mod servers;
+mod shifted_clock;
 mod site;
+mod skipped;
 mod split;
 mod starting;
+mod strangers;
 mod stream;
 mod two_processes;
+mod unsaid;
 mod waiting;

@@ -1,31 +1,13 @@
 //! A record that is larger than a dead letter may be, written by somebody else: it is given up like any other, nobody waits
 //! behind it, and what is said about it is said once.
 
-use std::time::Duration;
-
-use rdkafka::ClientConfig;
-use rdkafka::producer::{BaseProducer, BaseRecord, Producer as _};
-
 use crate::cluster::Cluster;
-use crate::quiet::{configure, quiet_zone};
-use crate::servers::Servers;
+use crate::first_article::FirstArticle;
+use crate::records::{self, LIKES};
 use crate::waiting::eventually;
 
-const LIKES: &str = "madang.like.v1";
 /// What topics take and dead letters do not: those hold a payload of 4 MiB.
 const TOO_LARGE_BYTES: usize = 4_250_000;
-
-/// Writes a record as somebody with access to the broker can.
-fn write(servers: &Servers, cluster: &Cluster, key: &str) {
-    let mut config = ClientConfig::new();
-    config.set("bootstrap.servers", &servers.kafka).set("message.max.bytes", "5000000");
-    // As the processes choose the partition of a key.
-    config.set("partitioner", "murmur2_random");
-    let producer: BaseProducer = config.create().unwrap();
-    let (topic, payload) = (format!("{}.{LIKES}", cluster.name), vec![b'x'; TOO_LARGE_BYTES]);
-    producer.send(BaseRecord::to(&topic).key(key).payload(&payload)).map_err(|(error, _)| error).unwrap();
-    producer.flush(Duration::from_secs(30)).unwrap();
-}
 
 /// Lines of the log of the one process that speak of dead letters.
 fn lines(cluster: &Cluster) -> Vec<String> {
@@ -35,13 +17,8 @@ fn lines(cluster: &Cluster) -> Vec<String> {
 
 #[test]
 fn a_record_too_large_for_the_dead_letters_is_buried_by_its_beginning_and_stops_no_group() {
-    let servers = Servers::of_environment();
-    let mut cluster = Cluster::prepared(&servers, &["all"]);
-    configure(&cluster, &format!("time_zone = {:?}", quiet_zone()));
-    cluster.start();
-    let (ann, board) = (cluster.member("ann"), cluster.board("talk", "two_level"));
-    let article = cluster.article(&board, &ann, "first");
-    write(&servers, &cluster, &article);
+    let FirstArticle { servers, mut cluster, ann, article, .. } = FirstArticle::on_one_process();
+    records::write(&servers, &cluster, &article, &vec![b'x'; TOO_LARGE_BYTES]);
     // Behind it in its partition, which is that of its key.
     cluster.like(&article, &ann);
     let begun = std::time::Instant::now();
@@ -60,7 +37,7 @@ fn a_record_too_large_for_the_dead_letters_is_buried_by_its_beginning_and_stops_
     let beginning = format!("header cut-from-bytes: {TOO_LARGE_BYTES}");
     assert!(shown.contains(&beginning) && shown.contains(&format!("header record: {LIKES}/")), "{shown}");
     let refused = cluster.command(&["dlq", "replay", id], "").expect(1);
-    assert!(refused.stdout.contains("only its beginning was kept"), "{refused:?}");
+    assert!(refused.stdout.contains("only the beginning of this message was kept"), "{refused:?}");
     assert_eq!(lines(&cluster).len(), 2, "one line a group: {:?}", lines(&cluster));
     let groups = cluster.command(&["groups", "list"], "").expect(0).stdout;
     assert!(groups.contains("hot-article: up to date") && groups.contains("article-read: up to date"), "{groups}");

@@ -5,12 +5,12 @@ use madang_kernel::{Id as _, ShardId};
 use mysql_async::prelude::Queryable as _;
 
 use crate::cluster::Cluster;
-use crate::quiet::{configure, quiet_zone};
+use crate::first_article::FirstArticle;
 use crate::servers::Servers;
 use crate::waiting::eventually;
 
 /// Changes something behind everybody's back, in a service's database on all servers; tells how many rows.
-fn damage(servers: &Servers, cluster: &Cluster, service: &str, sql: &str) -> u64 {
+pub(crate) fn damage(servers: &Servers, cluster: &Cluster, service: &str, sql: &str) -> u64 {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let mut changed = 0;
@@ -27,12 +27,7 @@ fn damage(servers: &Servers, cluster: &Cluster, service: &str, sql: &str) -> u64
 
 #[test]
 fn a_planted_difference_is_found_and_named() {
-    let servers = Servers::of_environment();
-    let mut cluster = Cluster::prepared(&servers, &["all"]);
-    configure(&cluster, &format!("time_zone = {:?}", quiet_zone()));
-    cluster.start();
-    let (ann, board) = (cluster.member("ann"), cluster.board("talk", "two_level"));
-    let article = cluster.article(&board, &ann, "first");
+    let FirstArticle { servers, mut cluster, ann, board, article } = FirstArticle::on_one_process();
     cluster.like(&article, &ann);
     cluster.comment(&article, &ann, None);
     cluster.read(&article);
@@ -68,7 +63,7 @@ fn a_planted_difference_is_found_and_named() {
     };
     assert_eq!(score("+ 1"), 1);
     let found = cluster.command(&["check"], "").expect(1).stdout;
-    assert!(found.contains("is scored with 2 likes"), "{found}");
+    assert!(found.contains("has 1 likes (version 1) and is scored with 2 (version 1)"), "{found}");
     assert_eq!(score("- 1"), 1);
     cluster.command(&["check"], "").expect(0);
     cluster.stop();
@@ -76,12 +71,7 @@ fn a_planted_difference_is_found_and_named() {
 
 #[test]
 fn what_is_left_of_an_article_whose_deletion_was_missed_is_found_and_removed() {
-    let servers = Servers::of_environment();
-    let mut cluster = Cluster::prepared(&servers, &["all"]);
-    configure(&cluster, &format!("time_zone = {:?}", quiet_zone()));
-    cluster.start();
-    let (ann, board) = (cluster.member("ann"), cluster.board("talk", "two_level"));
-    let article = cluster.article(&board, &ann, "first");
+    let FirstArticle { servers, mut cluster, ann, article, .. } = FirstArticle::on_one_process();
     cluster.like(&article, &ann);
     eventually("nothing differs", || (cluster.command(&["check"], "").code == 0).then_some(()));
 
@@ -96,9 +86,9 @@ fn what_is_left_of_an_article_whose_deletion_was_missed_is_found_and_removed() {
     assert_eq!(damage(&here, &cluster, "like", &liked) + damage(&here, &cluster, "like", &counted), 2);
     let found = cluster.command(&["check"], "").expect(1).stdout;
     let said = format!("article {gone} is neither there nor marked as deleted, and its likes are counted");
-    assert!(found.contains(&said) && found.contains("1 differences"), "{found}");
+    assert!(found.contains(&said) && found.contains("1 difference\n"), "{found}");
     let removed = cluster.command(&["rebuild", "parts"], "").expect(0).stdout;
-    assert!(removed.contains("comments of 0, likes of 1 and views of 0 articles"), "{removed}");
+    assert!(removed.contains("comments of 0, likes of 1, views of 0"), "{removed}");
     cluster.command(&["check"], "").expect(0);
     assert_eq!(cluster.read(&article)["like_count"], 1, "what belongs to an article that is there stays");
     cluster.stop();

@@ -22,18 +22,39 @@ pub(crate) struct Process {
     pub(crate) roles: String,
     pub(crate) public: u16,
     pub(crate) internal: u16,
+    /// Where it answers operators.
+    operations: u16,
     config: PathBuf,
     log: PathBuf,
     settings: Vec<String>,
+    environment: Vec<(String, String)>,
+    /// Files that it may have open, where that is not what the system allows.
+    files: Option<u64>,
     child: Option<Child>,
 }
 
 impl Process {
     /// A process that is not started yet.
     pub(crate) fn new(roles: &str, config: &Path, log: PathBuf) -> Self {
-        let (public, internal) = (ports::free(), ports::free());
+        let (public, internal, operations) = (ports::free(), ports::free(), ports::free());
         let (roles, config) = (roles.to_owned(), config.to_owned());
-        Self { roles, public, internal, config, log, settings: Vec::new(), child: None }
+        let (settings, environment) = (Vec::new(), Vec::new());
+        Self { roles, public, internal, operations, config, log, settings, environment, files: None, child: None }
+    }
+
+    /// A configuration of its own, for every start from now on.
+    pub(crate) fn use_config(&mut self, config: &Path) {
+        self.config = config.to_owned();
+    }
+
+    /// A variable for every start from now on.
+    pub(crate) fn set_variable(&mut self, name: &str, value: &str) {
+        self.environment.push((name.to_owned(), value.to_owned()));
+    }
+
+    /// So many open files, for every start from now on.
+    pub(crate) fn limit_files(&mut self, files: u64) {
+        self.files = Some(files);
     }
 
     /// A setting for every start from now on.
@@ -47,11 +68,15 @@ impl Process {
         let mut command = madang(&self.config);
         command.args(["serve", "--roles", &self.roles, "--listen", &self.address()]);
         command.args(["--set", &format!("cluster.internal.listen=127.0.0.1:{}", self.internal)]);
-        command.args(["--set", "operations_listen=public"]);
+        command.args(["--set", &format!("operations_listen=127.0.0.1:{}", self.operations)]);
         for setting in &self.settings {
             command.args(["--set", setting]);
         }
         command.env("MADANG_ADMIN_NAME", ADMIN).env("MADANG_ADMIN_PASSWORD", PASSWORD);
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        if let Some(files) = self.files {
+            command = limited(&command, files);
+        }
         command.stdin(Stdio::null()).stdout(log.try_clone().expect("a log")).stderr(log);
         self.child = Some(command.spawn().expect("starts"));
     }
@@ -76,8 +101,12 @@ impl Process {
         format!("127.0.0.1:{}", self.public)
     }
 
+    /// A call to it; what operators ask is answered where operators ask.
     pub(crate) fn call(&self, method: &str, path: &str) -> Call {
-        Call::new(&self.address(), method, path)
+        match path {
+            "/readyz" | "/metrics" => Call::new(&format!("127.0.0.1:{}", self.operations), method, path),
+            _ => Call::new(&self.address(), method, path),
+        }
     }
 
     pub(crate) fn get(&self, path: &str) -> Answer {
@@ -142,4 +171,18 @@ pub(crate) fn madang(config: &Path) -> Command {
     }
     command.arg("--config").arg(config).args(["--set", "hash_memory_kib=8", "--set", "hash_passes=1"]);
     command
+}
+
+/// The same command under a bound on open files.
+fn limited(command: &Command, files: u64) -> Command {
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(format!("ulimit -n {files} && exec \"$0\" \"$@\"")).arg(command.get_program());
+    shell.args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
+    }
+    shell
 }

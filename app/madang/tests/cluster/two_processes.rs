@@ -17,7 +17,7 @@ const TAKEN_OVER: Duration = Duration::from_secs(40);
 fn shards(process: &Process, service: &str) -> Option<u32> {
     let log = process.log();
     let of_service = format!("={service} ");
-    let mut said = log.lines().filter(|line| line.contains("assignment changed") && line.contains(&of_service));
+    let mut said = log.lines().filter(|line| line.contains("this instance now has") && line.contains(&of_service));
     let (_, number) = said.next_back()?.rsplit_once("shards=")?;
     number.trim().parse().ok()
 }

@@ -129,7 +129,7 @@ fn writers_racing_a_deletion_leave_nothing_behind() {
     }
     eventually("every part of what was deleted is cleaned up", || {
         let said = server.command(&["check"], "");
-        (!said.stdout.contains("wait to be cleaned up")).then_some(())
+        (!said.stdout.contains("are still to be cleaned up")).then_some(())
     });
     server.check();
 }

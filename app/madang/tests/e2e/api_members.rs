@@ -50,6 +50,25 @@ fn a_sign_in_gives_a_cookie_that_scripts_and_other_sites_cannot_use() {
 }
 
 #[test]
+fn nobody_gives_themselves_a_role_or_an_id_by_fields_that_are_not_asked_for() {
+    let server = TestServer::fresh();
+    let body = json!({
+        "name": "mallory", "password": "a long password", "role": "admin", "member_id": "1", "is_admin": true,
+        "moderates": [server.general()], "created_at": "2001-01-01T00:00:00.000Z"
+    });
+    let member = server.call("POST", "/api/v1/members").json(&body).send().json(201);
+    assert_ne!(member["member_id"], "1");
+    let body = json!({"name": "mallory", "password": "a long password", "role": "admin"});
+    let session = server.call("POST", "/api/v1/sessions").json(&body).send().json(201);
+    assert_eq!(session["member"]["role"], "member");
+    let token = session["token"].as_str().expect("a token");
+    let me = server.call("GET", "/api/v1/members/me").token(token).send().json(200);
+    assert_eq!((&me["role"], &me["member_id"]), (&json!("member"), &member["member_id"]));
+    let board = json!({"slug": "mine", "title": "Mine", "comment_mode": "tree"});
+    server.call("POST", "/api/v1/boards").token(token).json(&board).send().problem(403, "still a member");
+}
+
+#[test]
 fn unacceptable_registrations_name_the_field() {
     let server = TestServer::shared();
     let good = "a long password";

@@ -46,6 +46,20 @@ fn forged_truncated_spliced_and_foreign_tokens_are_refused() {
 }
 
 #[test]
+fn a_token_in_an_address_or_a_body_opens_nothing() {
+    let server = TestServer::shared();
+    let token = server.sign_in(ADMIN);
+    assert_eq!(me(&server, &token), 200);
+    for name in ["token", "access_token", "session", "madang_session", "authorization"] {
+        let path = format!("/api/v1/members/me?{name}={token}");
+        assert_eq!(server.get(&path).status, 401, "{name}");
+    }
+    let body = json!({"token": token, "title": "a", "content": "b"});
+    let path = format!("/api/v1/boards/{}/articles", server.general());
+    assert_eq!(server.call("POST", &path).json(&body).send().status, 401);
+}
+
+#[test]
 fn a_session_ends_by_itself() {
     let server = Start::fresh().set("session_ttl_s", "60").start();
     let answer = server.call("POST", "/api/v1/sessions").json(&json!({"name": ADMIN, "password": PASSWORD})).send();

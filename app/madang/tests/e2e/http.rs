@@ -153,6 +153,7 @@ impl Answer {
         for field in ["type", "title", "detail"] {
             assert!(problem[field].is_string(), "{case}: no {field} in {problem}");
         }
+        assert!(problem["detail"].as_str().is_some_and(|text| text.ends_with('.')), "{case}: no sentence in {problem}");
         problem
     }
 

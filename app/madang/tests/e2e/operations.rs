@@ -95,7 +95,7 @@ fn a_seeded_site_is_sound_and_its_tokens_work() {
     let file = tokens.to_str().unwrap().to_owned();
     let seed = ["seed", "--boards", "3", "--articles", "3000", "--members", "7", "--tokens", &file];
     let said = run(&data, &seed, "").expect(0);
-    assert!(said.stdout.contains("3000 articles in"), "{said:?}");
+    assert!(said.stdout.contains("3000 articles created in"), "{said:?}");
     assert_eq!(std::fs::metadata(&tokens).unwrap().permissions().mode() & 0o777, 0o600);
     // No server has run, so no group has read anything: what they derive is not there to be compared.
     let said = run(&data, &["check", "--full"], "").expect(2);
@@ -191,7 +191,7 @@ fn dead_letters_are_listed_shown_and_replayed() {
 
     assert!(run(data, &["dlq", "list"], "").expect(0).stdout.contains("2 of 2"));
     let all = run(data, &["dlq", "replay", "--all"], "").expect(0);
-    assert!(all.stdout.contains("2 replayed, 0 failed"), "{all:?}");
+    assert!(all.stdout.contains("2 sent again, 0 failed"), "{all:?}");
     assert!(run(data, &["dlq", "list"], "").expect(0).stdout.contains("0 of 0"));
     let rungs: i64 = crate::database::open(data)
         .query_row("SELECT count(*) FROM event_log WHERE topic = 'madang.article.v1.view.retry.5s'", [], |row| {

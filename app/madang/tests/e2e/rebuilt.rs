@@ -76,10 +76,10 @@ fn a_rebuild_of_the_query_model_or_of_the_hot_list_changes_nothing() {
     let before = everything(&server, &boards);
     assert_eq!(before["hot"]["days"][0]["items"].as_array().unwrap().len(), 3);
     let said = command::run(data, &["rebuild", "read-model"], "").expect(0);
-    assert!(said.stdout.contains("dropped") && !said.stdout.contains("dropped 0 articles"), "{said:?}");
+    assert!(said.stdout.contains("emptied the query model") && !said.stdout.contains("of 0 articles"), "{said:?}");
     assert_eq!(everything(&server, &boards), before, "after the query model was dropped");
     let said = command::run(data, &["rebuild", "hot"], "").expect(0);
-    assert!(said.stdout.contains("; 0 were wrong"), "{said:?}");
+    assert!(said.stdout.contains("and corrected 0"), "{said:?}");
     assert_eq!(everything(&server, &boards), before, "after the ranking was computed anew");
     server.stop();
 
@@ -93,9 +93,9 @@ fn a_rebuild_of_the_query_model_or_of_the_hot_list_changes_nothing() {
     drop(file);
     assert!(alone(&["check"]).expect(1).stdout.contains("has a score of"));
     let said = alone(&["rebuild", "hot"]).expect(0);
-    assert!(said.stdout.contains("; 3 were wrong"), "{said:?}");
+    assert!(said.stdout.contains("and corrected 3"), "{said:?}");
     let said = alone(&["rebuild", "read-model"]).expect(0);
-    assert!(said.stdout.contains("no server runs"), "{said:?}");
+    assert!(said.stdout.contains("no server is running"), "{said:?}");
     alone(&["check"]).expect(0);
     let server = Start::in_directory(data).set("time_zone", &zone).start();
     assert_eq!(everything(&server, &boards), before, "after a restart");

@@ -88,7 +88,7 @@ fn writes_go_on_while_groups_rest_and_everything_catches_up() {
     run(data, &["check"], "").expect(0);
 
     for group in resting {
-        assert!(run(data, &["groups", "resume", group], "").expect(0).stdout.contains("is resumed"));
+        assert!(run(data, &["groups", "resume", group], "").expect(0).stdout.contains("runs again"));
     }
     becomes(&truth::hot_list(&articles), || hot_items(&server, date));
     are_up_to_date(data);
@@ -136,7 +136,7 @@ fn a_group_that_is_not_there_is_a_clear_error() {
         assert!(line(&listed, group).starts_with(&format!("{group}: not running, ")), "{listed:?}");
     }
     let refused = run(data, &["groups", "pause", "hot-article"], "").expect(1);
-    assert!(refused.stderr.contains("no server runs on this data directory"), "{refused:?}");
+    assert!(refused.stderr.contains("no server is running on this data directory"), "{refused:?}");
     let absent = directory.path().join("absent");
     assert!(run(&absent, &["groups", "list"], "").expect(1).stderr.contains("there is no data directory"));
 }

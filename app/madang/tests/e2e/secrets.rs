@@ -67,6 +67,8 @@ fn no_secret_is_printed_answered_or_shown() {
     let token = token_of(sign_in("somebody", MEMBER_PASSWORD));
     answered += &sign_in("somebody", WRONG_PASSWORD).text();
     answered += &sign_in("nobody_here", WRONG_PASSWORD).text();
+    // Typed into the wrong field.
+    answered += &sign_in(WRONG_PASSWORD, "somebody").text();
     let boards = Call::new(&address, "GET", "/api/v1/boards").send().json(200);
     let articles = format!("/api/v1/boards/{}/articles", boards["items"][0]["board_id"].as_str().unwrap());
     let article = json!({"title": "a", "content": "b"});

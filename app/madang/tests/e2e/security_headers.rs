@@ -15,6 +15,11 @@ fn is_secured(what: &str, answer: &Answer) {
     assert!(policy.contains("default-src 'none'") || policy.contains("default-src 'self'"), "{what}: {policy}");
     assert!(policy.contains("frame-ancestors 'none'"), "{what}: {policy}");
     assert!(!policy.contains("unsafe-eval"), "{what}: {policy}");
+    let kind = answer.header("content-type").unwrap_or_default();
+    let is_text = kind.starts_with("text/") || kind.contains("xml");
+    assert!(!is_text || kind.to_ascii_lowercase().contains("charset=utf-8"), "{what}: {kind} says no character set");
+    assert!(answer.body.is_empty() || !kind.is_empty(), "{what}: a body of no type");
+    assert!(answer.header("access-control-allow-origin").is_none(), "{what} is open to other sites");
     assert!(answer.header("server").is_none() && answer.header("x-powered-by").is_none(), "{what} says what serves it");
 }
 

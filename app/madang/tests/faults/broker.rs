@@ -15,21 +15,35 @@ pub(crate) struct Broker {
     directory: tempfile::TempDir,
     jars: PathBuf,
     port: u16,
+    /// Where it listens to those who come by another way.
+    another: u16,
     process: Option<Child>,
 }
 
 impl Broker {
     /// Formats its directory and starts it.
     pub(crate) fn start() -> Self {
+        let another = ports::free();
+        Self::listening(another, another)
+    }
+
+    /// The same, where some clients come in by a port that leads to [`Self::another_port`].
+    #[allow(dead_code, reason = "used by the suite of the faults")]
+    pub(crate) fn start_with_another_way_in(by: u16) -> Self {
+        Self::listening(ports::free(), by)
+    }
+
+    fn listening(another: u16, by: u16) -> Self {
         let jars = madang_test_servers::kafka_jars();
         let directory = tempfile::tempdir().expect("a directory");
         let (port, controller) = (ports::free(), ports::free());
         let file = directory.path().join("server.properties");
-        std::fs::write(&file, properties(port, controller, &directory.path().join("data"))).expect("a configuration");
+        std::fs::write(&file, properties(port, controller, (another, by), &directory.path().join("data")))
+            .expect("a configuration");
         let format = ["format", "-t", "4L6g3nShT-eMCtK--X86sw", "-c"];
         let formatted = java(&jars, "kafka.tools.StorageTool").args(format).arg(&file).status().expect("java runs");
         assert!(formatted.success(), "the broker's directory is formatted");
-        let mut broker = Self { directory, jars, port, process: None };
+        let mut broker = Self { directory, jars, port, another, process: None };
         broker.start_again();
         broker
     }
@@ -50,6 +64,12 @@ impl Broker {
         }
     }
 
+    /// Where it listens to those who come by another way.
+    #[allow(dead_code, reason = "used by the suite of the faults")]
+    pub(crate) fn another_port(&self) -> u16 {
+        self.another
+    }
+
     /// Where it listens.
     pub(crate) fn address(&self) -> String {
         format!("127.0.0.1:{}", self.port)
@@ -62,10 +82,13 @@ impl Drop for Broker {
     }
 }
 
-fn properties(port: u16, controller: u16, data: &Path) -> String {
+fn properties(port: u16, controller: u16, (another, by): (u16, u16), data: &Path) -> String {
     format!(
         "process.roles=broker,controller\nnode.id=1\ncontroller.quorum.voters=1@127.0.0.1:{controller}\n\
-         listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}\n\
+         listeners=PLAINTEXT://127.0.0.1:{port},ANOTHER://127.0.0.1:{another},CONTROLLER://127.0.0.1:{controller}\n\
+         advertised.listeners=PLAINTEXT://127.0.0.1:{port},ANOTHER://127.0.0.1:{by}\n\
+         listener.security.protocol.map=PLAINTEXT:PLAINTEXT,ANOTHER:PLAINTEXT,CONTROLLER:PLAINTEXT\n\
+         inter.broker.listener.name=PLAINTEXT\nlog.message.timestamp.after.max.ms=9223372036854775807\n\
          controller.listener.names=CONTROLLER\nlog.dirs={}\n\
          offsets.topic.replication.factor=1\noffsets.topic.num.partitions=4\n\
          transaction.state.log.replication.factor=1\ntransaction.state.log.min.isr=1\n\

@@ -16,10 +16,12 @@ mod client;
 mod cluster;
 mod database_away;
 mod database_full;
+mod day_end;
 mod disk;
 #[path = "../e2e/http.rs"]
 #[allow(dead_code, reason = "shared with the suite of the embedded composition")]
 mod http;
+mod link;
 mod load;
 mod node_numbers;
 mod one_article;
@@ -38,6 +40,8 @@ mod routes;
 #[allow(dead_code, reason = "shared with the suite of the cluster")]
 mod servers;
 mod shards_move;
+#[path = "../cluster/shifted_clock.rs"]
+mod shifted_clock;
 #[path = "../cluster/site.rs"]
 #[allow(dead_code, reason = "shared with the suite of the cluster")]
 mod site;

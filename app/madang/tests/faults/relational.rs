@@ -16,12 +16,18 @@ const PASSWORD: &str = "of-this-test";
 pub(crate) struct Relational {
     directory: tempfile::TempDir,
     port: u16,
+    environment: Vec<(&'static str, String)>,
     process: Option<Child>,
 }
 
 impl Relational {
     /// Makes its data directory and starts it.
     pub(crate) fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// The same with variables.
+    pub(crate) fn start_with(environment: &[(&'static str, String)]) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path();
         let port = ports::free();
@@ -39,7 +45,7 @@ impl Relational {
             ["--auth-root-authentication-method=normal", "--skip-test-db", "--skip-log-bin", "--rpm", "--force"];
         let made = program("mariadb-install-db", path).args(arguments).status().expect("mariadb-install-db runs");
         assert!(made.success(), "a data directory is made");
-        let mut server = Self { directory, port, process: None };
+        let mut server = Self { directory, port, environment: environment.to_vec(), process: None };
         server.start_again();
         server
     }
@@ -48,7 +54,9 @@ impl Relational {
     pub(crate) fn start_again(&mut self) {
         let path = self.directory.path();
         let users = format!("--init-file={}", path.join("users.sql").display());
-        self.process = Some(program("mariadbd", path).arg(users).spawn().expect("mariadbd runs"));
+        let mut server = program("mariadbd", path);
+        server.arg(users).envs(self.environment.iter().map(|(name, value)| (name, value)));
+        self.process = Some(server.spawn().expect("mariadbd runs"));
         let address = format!("127.0.0.1:{}", self.port);
         within(START, "the relational server listens", || std::net::TcpStream::connect(&address).ok());
     }

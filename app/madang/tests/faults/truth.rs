@@ -80,7 +80,7 @@ pub(crate) fn check_compares_everything_and_finds_nothing(cluster: &Cluster) {
             && checked.stdout.contains("articles of the query model")
             && checked.stdout.contains("outbox 0,")
             && checked.stdout.contains("dead letters of relays 0,")
-            && !checked.stdout.contains("wait to be cleaned up");
+            && !checked.stdout.contains("are still to be cleaned up");
         if checked.code == 0 && is_whole {
             return;
         }

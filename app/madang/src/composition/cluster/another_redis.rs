@@ -22,7 +22,7 @@ pub(super) async fn notice(
     every(LOOK, stop, async move || {
         if epochs.renew().await.unwrap_or(false) {
             warn!(
-                "redis is another one than before, restored or taken over; what it held is read from its owners again"
+                "redis: this is not the server of before, it was restored or replaced; what it holds is loaded again from the databases"
             );
             if let Some(ranked) = &ranked {
                 ranked.doubt_all();

@@ -17,7 +17,8 @@ use madang_redis::{RankedHot, RedisEpochs, RedisReadModel};
 use madang_server::PartState;
 
 use super::backlogs::Backlogs;
-use super::health::{self, LastLags, MYSQL, REDIS};
+use super::clock_skew::{CLOCK, ClockSkews};
+use super::health::{self, LastLags, MYSQL, Naming, REDIS};
 use super::servers::Servers;
 use super::stores::ClusterStores;
 use super::{another_redis, check, live, paused_groups, relays, topics};
@@ -43,6 +44,8 @@ pub(super) struct Cluster {
     pub(super) peers: Arc<HttpPeers>,
     pub(super) lags: LastLags,
     pub(super) backlogs: Backlogs,
+    pub(super) clock_skews: ClockSkews,
+    pub(super) naming: Naming,
     pub(super) epochs: Arc<RedisEpochs>,
     pub(super) ranked: Option<Arc<RankedHot>>,
     pub(super) paused: RedisPauses,
@@ -63,7 +66,7 @@ impl Backing for Cluster {
         let (log, wanted) = (self.servers.log.clone(), groups.clone());
         stages
             .background
-            .spawn("topics", OnError::Restart, move |stop| topics::make(log.clone(), wanted.clone(), stop));
+            .spawn("topics", OnError::Restart, move |stop| topics::keep(log.clone(), wanted.clone(), stop));
         let (lags, log) = (self.lags.clone(), self.servers.log.clone());
         stages
             .background
@@ -73,6 +76,8 @@ impl Backing for Cluster {
         stages
             .background
             .spawn("backlogs", OnError::Restart, move |stop| backlogs.clone().keep(with_outbox.clone(), stop));
+        let clock_skews = self.clock_skews.clone();
+        stages.background.spawn("clock-skew", OnError::Restart, move |stop| clock_skews.clone().keep(stop));
         let (epochs, ranked) = (self.epochs.clone(), self.ranked.clone());
         stages.background.spawn("another-redis", OnError::Restart, move |stop| {
             another_redis::notice(epochs.clone(), ranked.clone(), stop)
@@ -90,11 +95,13 @@ impl Backing for Cluster {
     }
 
     async fn parts(&self, site: &Site) -> Vec<PartState> {
-        let servers = health::servers(&self.servers).await;
+        let servers = health::servers(&self.servers, self.naming).await;
         let mut parts = health::in_short(&servers, site.groups.names().len());
         parts.extend(servers);
-        parts.extend(self.peers.states().iter().map(health::peer));
+        let peers = self.peers.states();
+        parts.extend(peers.iter().enumerate().map(|(place, peer)| health::peer(place, peer, self.naming)));
         parts.push(readiness::ids(site));
+        parts.push(self.clock_skews.part());
         parts.push(readiness::sessions(site));
         parts.extend(self.backlogs.parts());
         for name in site.groups.names() {
@@ -105,10 +112,12 @@ impl Backing for Cluster {
     }
 
     /// As long as one relational server answers, its shards are served; and what is in the query model is read without.
-    /// Members are served only where it is known which sessions have ended.
+    /// Members are served only where it is known which sessions have ended, and nobody by a clock that is wrong.
     fn can_serve(&self, parts: &[PartState]) -> bool {
-        let knows_sessions = parts.iter().any(|part| part.ok && part.name == SESSIONS);
-        knows_sessions && parts.iter().any(|part| part.ok && (part.name.starts_with(MYSQL) || part.name == REDIS))
+        let is_well = |name: &str| parts.iter().any(|part| part.ok && part.name == name);
+        is_well(SESSIONS)
+            && is_well(CLOCK)
+            && parts.iter().any(|part| part.ok && (part.name.starts_with(MYSQL) || part.name == REDIS))
     }
 
     async fn groups(&self) -> anyhow::Result<Vec<GroupLagText>> {
@@ -122,19 +131,20 @@ impl Backing for Cluster {
     }
 
     async fn skip(&self, group: &str, record: &Position) -> anyhow::Result<()> {
-        self.paused.skip(group, record).await.context("cannot store in Redis which record is passed over")
+        self.paused.skip(group, record).await.context("cannot store in Redis which record to skip")
     }
 
     async fn forget_old(&self, site: &Site, _settings: &Settings, now: Timestamp) {
         let before = Timestamp::from_millis(now.as_millis() - IDEMPOTENCY_KEPT_MS);
         if let Some(articles) = self.stores.articles.as_ref().filter(|_| site.roles.has(Role::Article)) {
-            warn_on_error("forget idempotency keys of articles", articles.purge_once(before).await);
+            warn_on_error("remove old idempotency keys of articles", articles.purge_once(before).await);
+            warn_on_error("remove counters of boards that were never created", articles.drop_stray_counts().await);
         }
         if let Some(comments) = self.stores.comments.as_ref().filter(|_| site.roles.has(Role::Comment)) {
-            warn_on_error("forget idempotency keys of comments", comments.purge_once(before).await);
+            warn_on_error("remove old idempotency keys of comments", comments.purge_once(before).await);
         }
         if let Some(members) = self.stores.members.as_ref().filter(|_| site.roles.has(Role::Member)) {
-            warn_on_error("forget ended sessions", members.forget_expired(forgettable_at(now)).await);
+            warn_on_error("remove ended sessions", members.forget_expired(forgettable_at(now)).await);
         }
     }
 
@@ -148,7 +158,7 @@ impl Backing for Cluster {
 
     /// Through the lanes of what people write: there is none behind theirs.
     fn seed_store(&self, _in_background: bool) -> anyhow::Result<SeedStore> {
-        let store = self.stores.articles.clone().context("this process has not the role article")?;
+        let store = self.stores.articles.clone().context("this process does not have the role article")?;
         Ok(SeedStore::Slices(Arc::new(Slices(store))))
     }
 

@@ -64,7 +64,7 @@ fn part(service: &str, backlog: &Result<OutboxBacklog, Outage>) -> PartState {
         Ok(OutboxBacklog { unsent: 0, .. }) => (true, "empty".to_owned()),
         Ok(OutboxBacklog { unsent, parked, oldest_age }) => {
             let parked = if *parked > 0 { format!(", {parked} of them parked") } else { String::new() };
-            let detail = format!("{unsent} events wait{parked}, the oldest for {:.1} s", oldest_age.as_secs_f64());
+            let detail = format!("{unsent} events waiting{parked}, the oldest for {:.1} s", oldest_age.as_secs_f64());
             (*oldest_age <= AGE_MAX, detail)
         }
     };
@@ -82,7 +82,7 @@ mod tests {
             part("like", &Ok(OutboxBacklog { unsent, parked: 0, oldest_age }))
         };
         assert_eq!((of(0, 0).ok, of(3, 2).ok, of(3, 61).ok), (true, true, false));
-        assert_eq!(of(3, 61).detail, "3 events wait, the oldest for 61.0 s");
+        assert_eq!(of(3, 61).detail, "3 events waiting, the oldest for 61.0 s");
         assert!(!part("like", &Err(Outage::new("database", "gone"))).ok);
     }
 }

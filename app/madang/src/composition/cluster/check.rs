@@ -3,17 +3,19 @@
 
 use std::time::Duration;
 
-use madang_board::check::{CheckFinding, CheckReport, FINDINGS_MAX};
+use anyhow::Context as _;
+use madang_board::check::{CheckFinding, CheckReport, FINDINGS_MAX, HotFinding};
+use madang_hot_article::{Compared, HotStore as _, TOP_MAX};
 use madang_messaging::ConsumerConfig;
 use madang_mysql::MysqlCheck;
 use tokio::time::Instant;
 
 use super::backing::Cluster;
 use super::health::lag_of;
-use super::hot_source;
 use crate::commands::output::Output;
 use crate::composition::site::Site;
 use crate::tasks::consumers::{self, HOT_GROUP};
+use crate::tasks::hot_owners::SiteOwners;
 use crate::tasks::orphans;
 
 /// How long events that are under way may take to arrive before what is derived from them is not compared.
@@ -37,7 +39,7 @@ pub(super) async fn check(cluster: &Cluster, site: &Site, full: bool, output: &O
     Ok(report)
 }
 
-/// Looks for what is left of articles that are gone, once no deletion is under way.
+/// Looks for what is left of articles that are gone, and for marks on those that are not, once no deletion is under way.
 async fn orphans(cluster: &Cluster, site: &Site, deadline: Instant, report: &mut CheckReport) -> anyhow::Result<()> {
     for (part, group) in orphans::PARTS {
         if let Some(reason) = under_way(cluster, &consumers::config(group), deadline).await? {
@@ -52,6 +54,9 @@ async fn orphans(cluster: &Cluster, site: &Site, deadline: Instant, report: &mut
             found.retain(|article| again.contains(article));
         }
         found.into_iter().for_each(|article_id| report.found(CheckFinding::WithoutArticle { article_id, part }));
+        // Nobody takes a mark away, so there is nothing to look at again.
+        let marked = orphans::find_wrongly_marked(site, part, FINDINGS_MAX).await?;
+        marked.into_iter().for_each(|article_id| report.found(CheckFinding::MarkedAsGone { article_id, part }));
     }
     Ok(())
 }
@@ -62,16 +67,33 @@ async fn hot_scores(cluster: &Cluster, site: &Site, deadline: Instant, report: &
         report.left_out.push(format!("the hot scores of today, because {reason}"));
         return Ok(());
     }
-    let mut compared = hot_source::compare(cluster, site).await?;
+    let owners = SiteOwners::of(site)?;
+    let look = async || -> anyhow::Result<Compared> {
+        let mut compared = site.services.hot()?.compare(&owners).await?;
+        compared.findings.extend(ranking(cluster, site).await?);
+        Ok(compared)
+    };
+    let mut compared = look().await?;
     if !compared.findings.is_empty() {
         // Somebody may have written between the looks at two databases.
         tokio::time::sleep(LOOK_AGAIN).await;
-        let again = hot_source::compare(cluster, site).await?;
+        let again = look().await?;
         compared.findings.retain(|finding| again.findings.contains(finding));
     }
     report.hot_sources += compared.counters;
     compared.findings.into_iter().for_each(|finding| report.found(finding));
     Ok(())
+}
+
+/// Whether today's ranking in Redis is in the order of the stored scores.
+async fn ranking(cluster: &Cluster, site: &Site) -> anyhow::Result<Option<HotFinding>> {
+    const NOT_HERE: &str = "this process has not the role hot-article";
+    let (stored, ranked) =
+        (cluster.stores.scores.as_ref().context(NOT_HERE)?, site.stores.hot.as_ref().context(NOT_HERE)?);
+    let today = site.days.day_of(site.clock.now());
+    let (scored, ranked) = (stored.top(today, TOP_MAX).await?, ranked.top(today, TOP_MAX).await?);
+    let differs = (0..scored.len().max(ranked.len())).find(|place| scored.get(*place) != ranked.get(*place));
+    Ok(differs.map(|index| HotFinding::Ranking { place: index + 1 }))
 }
 
 /// Waits a while for events to arrive; says why not when they do not.

@@ -38,7 +38,7 @@ impl AfterCommit<Envelope> for ClusterCommits {
     async fn before_answers(&self, events: &[Envelope]) {
         if let Err(error) = self.model.merge_committed(events).await {
             metrics::counter!("madang_commits_not_merged_total").increment(1);
-            tracing::debug!("a commit was not merged into the query model, and comes by the log: {error}");
+            tracing::debug!("a commit was not merged into the query model and reaches it through the log: {error}");
         }
     }
 }

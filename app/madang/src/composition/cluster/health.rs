@@ -78,9 +78,9 @@ impl Lag {
 /// Asks a broker for the lag of a group.
 pub(super) async fn lag_of(log: &KafkaLog, group: &ConsumerConfig) -> Result<Lag, Outage> {
     let mut sum = Lag { topics: 0, rungs: 0 };
-    for lane in group.lanes() {
-        let lag = log.lag(&group.group, &lane.topics).await?;
-        match lane.rung {
+    for level in group.levels() {
+        let lag = log.lag(&group.group, &level.topics).await?;
+        match level.rung {
             None => sum.topics += lag,
             Some(_) => sum.rungs += lag,
         }
@@ -92,7 +92,7 @@ fn describe(lag: &Result<Lag, Outage>) -> String {
     match lag {
         Err(outage) => {
             tracing::debug!("the lag of a group is not known: {outage}");
-            "not known: the log does not answer".to_owned()
+            "not known, because Kafka does not respond".to_owned()
         }
         Ok(lag) if lag.is_none() => UP_TO_DATE.to_owned(),
         Ok(Lag { topics, rungs: 0 }) => format!("{topics} messages behind"),
@@ -110,16 +110,36 @@ pub(super) async fn lags(log: &KafkaLog, groups: &[ConsumerConfig]) -> Vec<Group
     lags
 }
 
+/// How servers and peers are named to whoever asks: operators know them by their hosts, which are nobody else's business.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Naming {
+    /// By host and port.
+    Hosts,
+    /// By their place in the configuration, from 1.
+    Numbers,
+}
+
+impl Naming {
+    fn of(self, host: &str, place: usize) -> String {
+        match self {
+            Self::Hosts => host.to_owned(),
+            Self::Numbers => (place + 1).to_string(),
+        }
+    }
+}
+
 /// Each server, now.
-pub(super) async fn servers(servers: &Servers) -> Vec<PartState> {
+pub(super) async fn servers(servers: &Servers, naming: Naming) -> Vec<PartState> {
     let (mysql, redis, kafka) = tokio::join!(servers.member.ping(), servers.redis.ping(), servers.log.ping());
-    let named = servers.mysql_hosts.iter().map(|host| format!("{MYSQL} {host}"));
+    let hosts = servers.mysql_hosts.iter().enumerate();
+    let named = hosts.map(|(place, host)| format!("{MYSQL} {}", naming.of(host, place)));
     let mut parts: Vec<PartState> = named.zip(mysql).map(|(name, state)| part(name, state)).collect();
     for (service, database) in servers.of_all() {
         for (part, is_full) in parts.iter_mut().zip(database.are_full()) {
             // Why it has none is in the log.
             if is_full && part.ok {
-                (part.ok, part.detail) = (false, format!("answers, and has no room for writes of {}", service.name()));
+                (part.ok, part.detail) =
+                    (false, format!("responds, but its disk has no room for writes of {}", service.name()));
             }
         }
     }
@@ -135,18 +155,18 @@ pub(super) fn in_short(servers: &[PartState], groups: usize) -> Vec<PartState> {
     let has_log = servers.iter().any(|part| part.ok && part.name == KAFKA);
     let short = |name: &str, ok, detail| PartState { name: name.to_owned(), ok, detail };
     vec![
-        short("store", there > 0, format!("{there} of {} servers answer", stores.len())),
+        short("store", there > 0, format!("{there} of {} servers respond", stores.len())),
         short("log", has_log, format!("{groups} consumer groups here")),
     ]
 }
 
 /// A peer, as the last calls left it.
-pub(super) fn peer(state: &PeerState) -> PartState {
-    let name = format!("peer {} ({})", state.address, state.roles.join(", "));
+pub(super) fn peer(place: usize, state: &PeerState, naming: Naming) -> PartState {
+    let name = format!("peer {} ({})", naming.of(&state.address.to_string(), place), state.roles.join(", "));
     let detail = match (state.is_open, state.failures) {
-        (true, failures) => format!("did not answer {failures} times in a row"),
-        (false, 0) => "answers, or was not asked yet".to_owned(),
-        (false, failures) => format!("did not answer the last {failures} times"),
+        (true, failures) => format!("has failed to respond {failures} times in a row"),
+        (false, 0) => "responds, or has not been called yet".to_owned(),
+        (false, failures) => format!("failed to respond the last {failures} times"),
     };
     PartState { name, ok: !state.is_open, detail }
 }
@@ -154,10 +174,10 @@ pub(super) fn peer(state: &PeerState) -> PartState {
 /// A part that answers, or does not; why not is in the log, where errors of servers belong.
 pub(super) fn part<E: std::fmt::Display>(name: String, state: Result<(), E>) -> PartState {
     match state {
-        Ok(()) => PartState { name, ok: true, detail: "answers".to_owned() },
+        Ok(()) => PartState { name, ok: true, detail: "responds".to_owned() },
         Err(error) => {
-            tracing::debug!("{name} does not answer: {error}");
-            PartState { name, ok: false, detail: "does not answer".to_owned() }
+            tracing::debug!("{name} does not respond: {error}");
+            PartState { name, ok: false, detail: "does not respond".to_owned() }
         }
     }
 }

@@ -40,7 +40,7 @@ impl ClusterKeys {
             None => settings.secret.reveal().as_bytes().to_vec(),
         };
         if secret.len() < SECRET_BYTES_MIN {
-            bail!("the secret of the cluster must have at least {SECRET_BYTES_MIN} bytes, and has {}", secret.len());
+            bail!("the secret of the cluster must be at least {SECRET_BYTES_MIN} bytes long, but has {}", secret.len());
         }
         let (token_generation, nameless) = (settings.token_generation, settings.nameless_keys);
         Ok(Self { secret, name: settings.name.clone(), token_generation, nameless })
@@ -120,10 +120,10 @@ impl ClusterKeys {
 
 fn secret_of(path: &Path) -> anyhow::Result<Vec<u8>> {
     let shown = path.display();
-    let found = std::fs::metadata(path).with_context(|| format!("cannot use the secret {shown}"))?;
+    let found = std::fs::metadata(path).with_context(|| format!("cannot read the secret {shown}"))?;
     let mode = found.permissions().mode() & 0o777;
     if mode & OTHERS != 0 {
-        bail!("the secret {shown} can be read by others (mode {mode:o}); run: chmod 600 {shown}");
+        bail!("other users can read the secret {shown} (mode {mode:o}): run `chmod 600 {shown}` and start again");
     }
     let mut secret = std::fs::read(path).with_context(|| format!("cannot read the secret {shown}"))?;
     // Editors end a line, and nobody means that as part of the secret.

@@ -4,10 +4,10 @@ mod another_redis;
 mod backing;
 mod backlogs;
 mod check;
+mod clock_skew;
 mod commits;
 mod dead_letters;
 mod health;
-mod hot_source;
 mod keys;
 mod limits;
 mod live;
@@ -39,8 +39,9 @@ use tracing::warn;
 
 use self::backing::Cluster;
 use self::backlogs::Backlogs;
+use self::clock_skew::ClockSkews;
 use self::dead_letters::AllDeadLetters;
-use self::health::LastLags;
+use self::health::{LastLags, Naming};
 use self::keys::ClusterKeys;
 use self::limits::ClusterBuckets;
 use self::peers::Acts;
@@ -76,6 +77,7 @@ struct Opening<'a> {
     peers: Arc<HttpPeers>,
     model: Arc<RedisReadModel>,
     epochs: Arc<RedisEpochs>,
+    clock_skews: ClockSkews,
 }
 
 impl<'a> Opening<'a> {
@@ -84,8 +86,11 @@ impl<'a> Opening<'a> {
         let keys = ClusterKeys::read(cluster)?;
         let servers = Servers::reach(cluster, roles, &clock).await?;
         is_whole(&servers).await?;
+        let clock_skews = ClockSkews::new(servers.member.clone(), &servers.mysql_hosts, cluster.clock_skew_max_ms);
+        clock_skews.measure().await;
         let leases = Arc::new(MysqlLeases::new(&servers.member));
-        let lease_ms = i64::try_from(cluster.node_lease_ms).context("cluster.node_lease_ms is out of its range")?;
+        let lease_ms =
+            i64::try_from(cluster.node_lease_ms).context("setting `cluster.node_lease_ms` is out of range")?;
         let first = first_lease(leases.as_ref(), lease_ms).await?;
         let stores = ClusterStores::on(&servers, roles);
         let own_write_wait = Duration::from_millis(cluster.redis.own_write_wait_ms);
@@ -95,6 +100,7 @@ impl<'a> Opening<'a> {
         let _ = epochs.renew().await;
         Ok(Self {
             epochs,
+            clock_skews,
             peers: Arc::new(peers::of(cluster, &keys, clock.clone())?),
             ranked: stores.scores.clone().map(|scores| Arc::new(RankedHot::new(scores, servers.redis.clone()))),
             model: Arc::new(model),
@@ -158,7 +164,7 @@ impl<'a> Opening<'a> {
 
     /// Joins the services with what stands behind them.
     fn site(self, roles: Roles, services: Services) -> Site {
-        let Self { base, servers, keys, stores, ranked, peers, model, epochs } = self;
+        let Self { base, servers, keys, stores, ranked, peers, model, epochs, clock_skews } = self;
         let members = stores.members.clone();
         let broadcast = RedisBroadcast::new(servers.redis.clone(), live::BROADCAST);
         Site {
@@ -189,6 +195,8 @@ impl<'a> Opening<'a> {
                 paused: RedisPauses::new(servers.redis.clone()),
                 lags: LastLags::default(),
                 backlogs: Backlogs::default(),
+                clock_skews,
+                naming: if base.settings.operations_are_public() { Naming::Numbers } else { Naming::Hosts },
                 epochs,
                 ranked,
                 servers,
@@ -204,10 +212,10 @@ impl<'a> Opening<'a> {
 /// A site that is still being copied here lacks what has not come yet, and what is written to it would be in the way.
 async fn is_whole(servers: &Servers) -> anyhow::Result<()> {
     match MysqlImport::is_half_done(&servers.member).await {
-        Ok(true) => bail!("a copy to this cluster has begun and not ended: run `madang copy` again, which goes on"),
+        Ok(true) => bail!("a copy to this cluster was interrupted: run `madang copy` again to finish it, then start"),
         // A server that is away keeps nobody from starting.
         Ok(false) | Err(StoreError::Unavailable { .. }) => Ok(()),
-        Err(error) => Err(error).context("cannot tell whether a copy to this cluster has ended"),
+        Err(error) => Err(error).context("cannot find out whether a copy to this cluster was interrupted"),
     }
 }
 
@@ -216,7 +224,9 @@ async fn first_lease(leases: &dyn NodeLeases, lease_ms: i64) -> anyhow::Result<N
     match leases.acquire(lease_ms).await {
         Ok(lease) => Ok(lease),
         Err(error @ StoreError::Unavailable { .. }) => {
-            warn!("starting without a node number, so nothing can be created yet: {error}");
+            warn!(
+                "starting without a node number, retrying; boards, articles and comments cannot be created until there is one: {error}"
+            );
             Ok(NO_LEASE)
         }
         Err(error) => Err(error).context("cannot lease a node number"),

@@ -39,10 +39,10 @@ pub(super) async fn follow(paused: RedisPauses, groups: RunningGroups, stop: Sto
 fn set(groups: &RunningGroups, name: &str, is_paused: bool) {
     let Some(pause) = groups.pause_of(name).filter(|pause| pause.is_paused() != is_paused) else { return };
     if is_paused {
-        info!("consumer group {name} is paused by an operator; the log keeps what it has not read");
+        info!("consumer group {name} was paused by an operator; the log keeps what it has not read");
         pause.pause();
     } else {
-        info!("consumer group {name} is resumed");
+        info!("consumer group {name} was resumed");
         pause.resume();
     }
 }

@@ -16,7 +16,7 @@ pub(super) struct KafkaProgress {
     group: ConsumerConfig,
     /// Where events wait to be sent, of every service.
     outboxes: Vec<Arc<dyn UnsentMessages>>,
-    /// The moment that was asked about last, with the ends of every lane seen after no outbox held anything older.
+    /// The moment that was asked about last, with the ends of every level seen after no outbox held anything older.
     ends: Mutex<Option<(Timestamp, Vec<Vec<Position>>)>>,
 }
 
@@ -42,15 +42,15 @@ impl KafkaProgress {
             _ if self.is_unsent(before).await? => return Ok(false),
             _ => {
                 let mut ends = Vec::new();
-                for lane in self.group.lanes() {
-                    ends.push(self.log.ends(&lane.topics).await?);
+                for level in self.group.levels() {
+                    ends.push(self.log.ends(&level.topics).await?);
                 }
                 ends
             }
         };
         let mut passed = true;
-        for (lane, ends) in self.group.lanes().iter().zip(&ends) {
-            passed = passed && self.log.has_passed(&self.group.group, &lane.topics, ends).await?;
+        for (level, ends) in self.group.levels().iter().zip(&ends) {
+            passed = passed && self.log.has_passed(&self.group.group, &level.topics, ends).await?;
         }
         if !passed {
             *known = Some((before, ends));

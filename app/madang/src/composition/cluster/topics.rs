@@ -1,4 +1,5 @@
-//! Makes the topics of the site, and those of this process's groups with their ladders, once a broker answers.
+//! Makes the topics of the site, and those of this process's groups with their ladders, once a broker answers, and again when
+//! somebody deleted one.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -9,6 +10,8 @@ use tracing::{error, info, warn};
 
 /// Between two attempts.
 const AGAIN: Duration = Duration::from_secs(1);
+/// Between two looks whether they are all still there, the same in every process.
+const LOOK: Duration = Duration::from_secs(5);
 /// How long a start waits for a broker that answers to make them: groups that join later join more than once.
 const AT_START_MAX: Duration = Duration::from_secs(15);
 
@@ -20,38 +23,60 @@ pub(super) async fn make_at_start(log: &KafkaLog, groups: &[ConsumerConfig]) {
     }
 }
 
-/// Tries until every topic is there. A topic that the broker refuses, or that somebody made differently, is said once and
-/// tried on: whoever mends it need not start anything again.
-pub(super) async fn make(log: KafkaLog, groups: Vec<ConsumerConfig>, stop: Stop) -> Result<(), Infallible> {
-    let mut said = String::new();
+/// Tries until every topic is there, and goes on looking: one that somebody deletes is made again. A topic that the broker
+/// refuses, or that somebody made differently, is said once and tried on: whoever mends it need not start anything again.
+pub(super) async fn keep(log: KafkaLog, groups: Vec<ConsumerConfig>, stop: Stop) -> Result<(), Infallible> {
+    let (mut said, mut are_there) = (String::new(), false);
     loop {
-        let reason = match tokio::select! {
+        let made = async {
+            if !are_there {
+                return log.prepare(&groups).await.map(|()| Vec::new());
+            }
+            log.restore(&groups).await
+        };
+        let wait = match tokio::select! {
             () = stop.cancelled() => return Ok(()),
-            made = log.prepare(&groups) => made,
+            made = made => made,
         } {
-            Ok(()) => {
-                if !said.is_empty() {
+            Ok(restored) => {
+                if !std::mem::take(&mut said).is_empty() {
                     info!("kafka: every topic exists now");
                 }
-                return Ok(());
-            }
-            Err(error) => error,
-        };
-        let words = reason.to_string();
-        if said != words {
-            match reason {
-                ConnectError::Outage(_) => {
-                    warn!("kafka: topics cannot be created yet, retrying; events wait in the outbox: {words}");
+                for topic in restored {
+                    warn!(
+                        "kafka: topic {topic} was deleted and is created again; events in it that a group had not read are lost \
+                         to it: run `madang check`, and `madang rebuild` for what differs"
+                    );
                 }
-                _ => error!(
-                    "kafka: topics cannot be created, retrying until somebody mends it; events wait in the outbox: {words}"
-                ),
+                are_there = true;
+                LOOK
             }
-            said = words;
-        }
+            // Whether it is there is asked later; what cannot be published meanwhile waits in the outbox, and says so.
+            Err(ConnectError::Outage(_)) if are_there => LOOK,
+            Err(reason) => {
+                let words = reason.to_string();
+                if said != words {
+                    say(&reason, &words);
+                    said = words;
+                }
+                are_there = false;
+                AGAIN
+            }
+        };
         tokio::select! {
             () = stop.cancelled() => return Ok(()),
-            () = tokio::time::sleep(AGAIN) => {}
+            () = tokio::time::sleep(wait) => {}
         }
+    }
+}
+
+fn say(reason: &ConnectError, words: &str) {
+    match reason {
+        ConnectError::Outage(_) => {
+            warn!("kafka: cannot create the topics yet, retrying; events wait in the outbox: {words}");
+        }
+        _ => error!(
+            "kafka: cannot create the topics, and will not until an operator removes the cause; retrying, events wait in the outbox: {words}"
+        ),
     }
 }

@@ -92,7 +92,7 @@ impl Backing for Embedded {
         let (writes, lags) = tokio::join!(self.disk.takes_writes(), self.log.lag());
         let mut parts = vec![
             part("store", writes),
-            part("log", lags.as_ref().map(|lags| format!("{} consumer groups", lags.len()))),
+            part("log", lags.as_ref().map(|lags| format!("{} consumer groups", lags.len())).map_err(unreadable)),
             crate::serve::readiness::ids(site),
             crate::serve::readiness::sessions(site),
         ];
@@ -118,8 +118,8 @@ impl Backing for Embedded {
             outcome => warn_on_error("trim the event log", outcome),
         }
         let before = Timestamp::from_millis(now.as_millis() - IDEMPOTENCY_KEPT_MS);
-        warn_on_error("forget idempotency keys", self.stores.articles.purge_once(before).await);
-        warn_on_error("forget ended sessions", self.stores.members.forget_expired(forgettable_at(now)).await);
+        warn_on_error("remove old idempotency keys", self.stores.articles.purge_once(before).await);
+        warn_on_error("remove ended sessions", self.stores.members.forget_expired(forgettable_at(now)).await);
     }
 
     fn holds_query_model(&self, site: &Site) -> bool {
@@ -153,6 +153,12 @@ fn retention(settings: &Settings) -> RetentionOptions {
 
 fn group(site: &Site, lag: &GroupLag) -> PartState {
     site.groups.part(lag.group.as_str(), lag::describe(lag))
+}
+
+/// A log that cannot be read; why not is in the log of the process, where errors of databases belong.
+fn unreadable(outage: &Outage) -> &'static str {
+    tracing::debug!("the event log cannot be read: {outage}");
+    "cannot be read"
 }
 
 fn part<E: std::fmt::Display>(name: &str, state: Result<String, E>) -> PartState {

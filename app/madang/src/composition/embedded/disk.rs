@@ -31,13 +31,20 @@ impl Disk {
     /// Whether writes are taken, found out by one.
     pub(super) async fn takes_writes(&self) -> Result<String, String> {
         let found = self.found.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some((_, found)) = found.filter(|(at, _)| at.elapsed() < FRESH) {
-            return found;
+        if let Some((_, found)) = found.as_ref().filter(|(at, _)| at.elapsed() < FRESH) {
+            return found.clone();
         }
-        let wrote = self.leases.touch().await.map_err(|error| error.to_string());
-        let found = match (wrote, full(&self.directory)) {
-            (_, Some(full)) => Err(full),
-            (Err(error), None) => Err(format!("takes no writes: {error}")),
+        let was_refused = found.is_some_and(|(_, found)| found.is_err());
+        let wrote = self.leases.touch().await;
+        let found = match (wrote, left_of_full(&self.directory)) {
+            (_, Some(left_kib)) => Err(format!("the disk is full ({left_kib} KiB left)")),
+            // What the database says belongs into the log: whoever asks here may be anybody.
+            (Err(error), None) => {
+                if !was_refused {
+                    tracing::warn!("the database cannot be written to: {error}");
+                }
+                Err("cannot be written to; the log says why".to_owned())
+            }
             (Ok(()), None) => Ok("takes writes".to_owned()),
         };
         *self.found.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), found.clone()));
@@ -48,16 +55,18 @@ impl Disk {
 /// Says so, if it is because of a full disk that a site cannot be opened.
 pub(super) fn explained(directory: &Path, error: impl Into<anyhow::Error>) -> anyhow::Error {
     let error: anyhow::Error = error.into();
-    match full(directory) {
-        Some(full) => anyhow!("{full}: make room and start again ({error:#})"),
+    match left_of_full(directory) {
+        Some(left_kib) => anyhow!(
+            "the disk that holds {} is full ({left_kib} KiB left): free some space and start again ({error:#})",
+            directory.display()
+        ),
         None => error,
     }
 }
 
-/// In words, if the disk is full.
-fn full(directory: &Path) -> Option<String> {
+/// What is left of a disk that is full, in KiB.
+fn left_of_full(directory: &Path) -> Option<u64> {
     let disk = rustix::fs::statvfs(directory).ok()?;
     let left = disk.f_bavail.saturating_mul(disk.f_frsize);
-    let text = || format!("the disk of {} is full, {} KiB are left", directory.display(), left / 1_024);
-    (left < LEFT_MIN_BYTES).then(text)
+    (left < LEFT_MIN_BYTES).then_some(left / 1_024)
 }
