@@ -1,13 +1,16 @@
 //! `cargo xtask`: the project's own tasks, so that a person, a hook and the CI run exactly the same checks.
 
 mod bench;
+mod contract;
 mod interrupt;
 mod lab;
 mod lint;
 mod metadata;
 mod program;
+mod python;
 mod schemathesis;
 mod sim;
+mod site;
 mod stack;
 mod steps;
 mod test;
@@ -25,6 +28,7 @@ enum Task {
     Lint(lint::Lint),
     Test(test::Test),
     Schemathesis(schemathesis::Schemathesis),
+    Contract(contract::Contract),
     #[command(subcommand)]
     Stack(stack::Command),
     Bench(bench::Bench),
@@ -39,6 +43,7 @@ fn main() -> ExitCode {
         Task::Lint(_) => lint::run(),
         Task::Test(task) => task.run(),
         Task::Schemathesis(task) => task.run(),
+        Task::Contract(_) => contract::run(),
         Task::Stack(command) => command.run(),
         Task::Bench(task) => task.run(),
         Task::Sim(task) => task.run(),
@@ -49,7 +54,8 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("\nerror: {error:#}");
-            ExitCode::FAILURE
+            // What a shell says of a program that SIGINT ended.
+            if error.is::<interrupt::Interrupted>() { ExitCode::from(130) } else { ExitCode::FAILURE }
         }
     }
 }

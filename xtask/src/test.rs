@@ -11,7 +11,7 @@ use anyhow::{Result, bail};
 use crate::interrupt::Interrupt;
 use crate::stack::TestStack;
 use crate::steps::Steps;
-use crate::{lab, schemathesis, tidy, workspace};
+use crate::{contract, lab, schemathesis, tidy, workspace};
 use runner::{Ended, Job};
 use suites::Suite;
 use summary::Summary;
@@ -21,6 +21,7 @@ use summary::Summary;
 /// Runs these steps, and stops at the first that fails:
 ///   tidy          the rules a compiler does not know (cargo xtask help tidy)
 ///   compile       every test program of the workspace, and the real binary, which the end-to-end tests start
+///   contract      clients generated from the description, and what they do (cargo xtask help contract)
 ///   schemathesis  the HTTP contract against a live server (cargo xtask help schemathesis)
 ///   stack up      real servers of its own: MariaDB, Redis, Redis Cluster, Kafka (cargo xtask help stack); servers of yours
 ///                 are used where the variables name some
@@ -37,8 +38,8 @@ pub(crate) struct Test {
     /// Shortens the proofs that run for a set time (10 s of writers before the kill become 3 s).
     #[arg(long)]
     pub(crate) short: bool,
-    /// The quick run on a machine with Rust alone: starts no servers, and leaves out schemathesis, the lab and the suites that
-    /// a Cargo.toml lists under `needs-servers`.
+    /// The quick run on a machine with Rust alone: starts no servers, and leaves out contract, schemathesis, the lab and the
+    /// suites that a Cargo.toml lists under `needs-servers`.
     #[arg(long)]
     pub(crate) no_stack: bool,
     /// One program after another, on a machine where time-outs strike.
@@ -83,12 +84,13 @@ impl Test {
         let suites = steps.run("compile", suites::build)?;
         if self.no_stack {
             let (left_out, suites): (Vec<_>, Vec<_>) = suites.into_iter().partition(|suite| suite.needs_servers);
-            let steps_left_out = ["schemathesis", "lab"].map(str::to_owned);
+            let steps_left_out = ["contract", "schemathesis", "lab"].map(str::to_owned);
             summary.left_out = left_out.into_iter().map(|suite| suite.name).chain(steps_left_out).collect();
             return steps.run("tests", || self.run_tests(&suites, &[], &interrupt, summary));
         }
         // Asked for some tests by name, nobody waits for minutes of others.
         if self.for_tests.is_empty() {
+            steps.run("contract", contract::step)?;
             steps.run("schemathesis", schemathesis::step)?;
         }
         let stack = steps.run("stack up", || TestStack::up(&interrupt))?;

@@ -1,5 +1,5 @@
-//! Keeps the walk through OWASP ASVS in docs/security.md whole: every requirement of levels 1 and 2 has one row, and every
-//! row an answer.
+//! Keeps the walk through OWASP ASVS in docs/security.md whole: every requirement of levels 1 and 2 has one row, every row an
+//! answer, and every requirement that is met a test. That the tests exist is looked after by `named_in_documents`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,6 +11,9 @@ use super::Violation;
 
 const PAGE: &str = "docs/security.md";
 const HEADING: &str = "## OWASP ASVS 4.0.3, level 2";
+/// What an answer begins with, and whether a test has to show it.
+const ANSWERS: [(&str, bool); 5] =
+    [("**Yes**", true), ("**Partly**", true), ("**No**", false), ("**None**", false), ("**On paper**", false)];
 
 /// The requirements of levels 1 and 2 of version 4.0.3 by section: how many there are, numbered from 1, and which of these
 /// numbers are missing because they were deleted.
@@ -98,9 +101,7 @@ fn check(page: &str) -> Vec<String> {
         if !line.starts_with('|') || !cells[0].starts_with(|first: char| first.is_ascii_digit()) {
             continue;
         }
-        if cells.len() < 3 || cells.iter().any(|cell| cell.is_empty()) {
-            wrong.push(format!("the row of {} does not say what is asked for and what the answer is", cells[0]));
-        }
+        wrong.extend(complaint(&cells));
         for number in numbers(cells[0]) {
             *rows.entry(number).or_default() += 1;
         }
@@ -114,6 +115,22 @@ fn check(page: &str) -> Vec<String> {
     }
     wrong.extend(rows.into_keys().map(|number| format!("{number} is no requirement of levels 1 and 2")));
     wrong
+}
+
+/// What is wrong with a row: number, what is asked for, the answer, what shows it.
+fn complaint(cells: &[&str]) -> Option<String> {
+    let [number, asked, answer, shown] = cells else {
+        return Some(format!("the row of {} has not four cells", cells[0]));
+    };
+    if asked.is_empty() || shown.is_empty() {
+        return Some(format!("the row of {number} does not say what is asked for, or what shows the answer"));
+    }
+    let Some((_, is_tested)) = ANSWERS.iter().find(|(word, _)| answer.starts_with(word)) else {
+        let words = ANSWERS.map(|(word, _)| word).join(", ");
+        return Some(format!("the answer of {number} begins with none of {words}"));
+    };
+    let names_test = shown.contains(".rs::");
+    (*is_tested && !names_test).then(|| format!("{number} is met, and no test is named that shows it: `path.rs::name`"))
 }
 
 fn requirements() -> impl Iterator<Item = String> {
@@ -142,7 +159,8 @@ mod tests {
 
     /// A page with a row for every requirement.
     fn whole() -> String {
-        let rows: Vec<_> = requirements().map(|number| format!("| {number} | something | yes |")).collect();
+        let rows: Vec<_> =
+            requirements().map(|number| format!("| {number} | something | **Yes** | `a.rs::b` |")).collect();
         format!("{HEADING}\n\n| no | asks for | answer |\n|---|---|---|\n{}\n", rows.join("\n"))
     }
 
@@ -155,13 +173,32 @@ mod tests {
 
     #[test]
     fn what_is_missing_twice_empty_or_invented_is_told() {
-        let page =
-            whole().replace("| 4.1.5 | something | yes |\n", "| 4.1.3 | something | |\n| 4.1.4 | else | yes |\n");
+        let page = whole().replace(
+            "| 4.1.5 | something | **Yes** | `a.rs::b` |\n",
+            "| 4.1.3 | something | | – |\n| 4.1.4 | else | **No** | – |\n",
+        );
         let told = check(&page).join("; ");
         for part in
-            ["nothing is said of 4.1.5", "4.1.3 has 2 rows", "the row of 4.1.3 does not", "4.1.4 is no requirement"]
+            ["nothing is said of 4.1.5", "4.1.3 has 2 rows", "the answer of 4.1.3 begins", "4.1.4 is no requirement"]
         {
             assert!(told.contains(part), "{part} is not in {told}");
         }
+    }
+
+    #[test]
+    fn what_is_met_names_a_test_and_what_is_not_need_not() {
+        let told = |row: &str| check(&whole().replacen("| **Yes** | `a.rs::b` |", row, 1)).join("; ");
+        for fine in [
+            "| **Partly**: a | `a.rs::b`, `c.rs::d` |",
+            "| **No**: never | – |",
+            "| **None** | – |",
+            "| **On paper** | – |",
+        ] {
+            assert_eq!(told(fine), "", "{fine}");
+        }
+        assert!(told("| **Yes** | – |").contains("1.1.1 is met, and no test is named"));
+        assert!(told("| **Partly** | `a.rs` |").contains("1.1.1 is met, and no test is named"));
+        assert!(told("| yes | `a.rs::b` |").contains("the answer of 1.1.1 begins with none of"));
+        assert!(told("| **Yes** |").contains("has not four cells"));
     }
 }

@@ -17,11 +17,12 @@ use crate::workspace;
 ///   - every .sql file opens with a comment
 ///   - no .rs or .sql file is longer than 600 lines
 ///   - nothing is left unfinished: no marker comments, no macros that stand for missing code
+///   - an error does not tell its cause in its own text and as its source
 ///   - every crate takes the lints of the workspace
 ///   - dependencies point up the list of layers (ARCHITECTURE.md), by `cargo metadata`
 ///   - docs/dependencies.md has a row for every dependency of the workspace, and for nothing else; each is used
 ///   - source files and tests that a document names are there
-///   - docs/security.md answers every requirement of OWASP ASVS, levels 1 and 2, once
+///   - docs/security.md answers every requirement of OWASP ASVS, levels 1 and 2, once, and what is met names its test
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Tidy {}

@@ -24,6 +24,12 @@ fn check(document: &str, text: &str, sources: &[(String, String)]) -> Vec<Violat
         let (what, is_there) = if is_source(name) {
             let behind = format!("/{name}");
             ("file", sources.iter().any(|(path, _)| path == name || path.ends_with(&behind)))
+        } else if let Some((path, test)) = name.split_once(".rs::") {
+            let declared = [format!("fn {test}("), format!("fn {test}<")];
+            let is_its = |(file, source): &(String, String)| {
+                file.strip_suffix(".rs") == Some(path) && declared.iter().any(|begin| source.contains(begin))
+            };
+            ("test", sources.iter().any(is_its))
         } else if is_sentence(name) {
             ("test", sources.iter().any(|(_, source)| source.contains(name)))
         } else {
@@ -66,6 +72,16 @@ mod tests {
     #[test]
     fn what_is_there_may_be_named_by_the_end_of_its_path() {
         assert_eq!(found("`gate.rs`, `src/gate.rs`, `app/src/gate.rs`: `a_panic_is_an_answer`"), [""; 0]);
+    }
+
+    #[test]
+    fn a_test_is_named_by_its_whole_path_and_is_in_that_file() {
+        assert_eq!(found("`app/src/gate.rs::a_panic_is_an_answer`"), [""; 0]);
+        for gone in
+            ["src/gate.rs::a_panic_is_an_answer", "app/src/gate.rs::a_panic", "app/src/door.rs::a_panic_is_an_answer"]
+        {
+            assert_eq!(found(&format!("`{gone}`")).len(), 1, "{gone}");
+        }
     }
 
     #[test]

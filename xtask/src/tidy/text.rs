@@ -26,7 +26,7 @@ pub(super) fn violations(root: &Path) -> Result<Vec<Violation>> {
 fn check(path: &str, text: &str) -> Vec<Violation> {
     let ending = path.rsplit('.').next().unwrap_or_default();
     let mut found = match ending {
-        "rs" => [rust_header(text), length(text)].into_iter().flatten().collect(),
+        "rs" => [rust_header(text), length(text)].into_iter().flatten().chain(causes_told_twice(text)).collect(),
         "sql" => [sql_header(text), length(text)].into_iter().flatten().collect(),
         _ if path.ends_with("Cargo.toml") => workspace_lints(text).into_iter().collect::<Vec<_>>(),
         _ => Vec::new(),
@@ -72,6 +72,20 @@ fn unfinished(text: &str) -> Vec<String> {
     found
 }
 
+/// An error that has its cause in its text and as its source: whoever prints the chain says it twice.
+fn causes_told_twice(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut lines = text.lines().map(str::trim).enumerate().peekable();
+    while let Some((number, line)) = lines.next() {
+        let Some(message) = line.strip_prefix("#[error(") else { continue };
+        let is_source = lines.peek().is_some_and(|(_, next)| next.contains("(#[from]") || next.contains("(#[source]"));
+        if message.contains("{source}") || (is_source && message.contains("{0")) {
+            found.push(format!("line {} tells its source, which the chain tells again: leave it out", number + 1));
+        }
+    }
+    found
+}
+
 /// Whether `word` stands in the line by itself, not inside a longer name.
 fn has_word(line: &str, word: &str) -> bool {
     let part_of_name = |c: char| c.is_alphanumeric() || c == '_';
@@ -93,6 +107,18 @@ mod tests {
     fn expect(path: &str, text: &str, part: &str) {
         let found = whats(path, text);
         assert!(found.len() == 1 && found[0].contains(part), "{path} with {text:?}: {found:?}");
+    }
+
+    #[test]
+    fn an_error_leaves_its_cause_to_the_chain() {
+        let told = |error: &str| whats("a.rs", &format!("//! Says why.\n{error}\n")).len();
+        let twice = ["#[error(\"cannot: {source}\")]\nA {", "#[error(\"cannot: {0}\")]\n    B(#[from] io::Error),"];
+        let once = [
+            "#[error(\"cannot\")]\nA {",
+            "#[error(\"cannot {0}\")]\nB(String),",
+            "#[error(transparent)]\nC(#[from] E),",
+        ];
+        assert_eq!((twice.map(told), once.map(told)), ([1, 1], [0, 0, 0]));
     }
 
     #[test]
