@@ -12,7 +12,9 @@ const CONNECTIONS: u32 = 8;
 /// As many as one address is allowed, all connections together.
 const ATTACKS_PER_SECOND: u32 = 50;
 /// What somebody else asks for in each phase.
-const READS: usize = 400;
+const READS: usize = 200;
+/// Phases of each kind, by turns. What the attack does to others it does in each of them; what other suites do, in some.
+const TURNS: usize = 3;
 /// Between two of them, so that a phase is long enough to see something.
 const PAUSE: Duration = Duration::from_millis(10);
 /// Other suites run beside this one, and a reader may have to wait for the scheduler of the system. Without the bounds that
@@ -27,21 +29,27 @@ fn readers_of_such_a_page_do_not_slow_others_down() {
         [sparse_table(), dense_links()].map(|text| format!("/articles/{}", attacked_article(&server, &text)));
     let (_, token) = server.member("writer");
     let ordinary = format!("/articles/{}", server.article_id(&server.general(), &token));
-    let quiet_before = p99(&server, &ordinary);
+    let turns: Vec<(Duration, Duration)> = (0..TURNS)
+        .map(|_| (p99(&server, &ordinary), under_attack(&server, &attacked, || p99(&server, &ordinary))))
+        .collect();
+    let quiet = turns.iter().map(|(quiet, _)| *quiet).max().unwrap();
+    let attacked_for = turns.iter().map(|(_, attacked)| *attacked).min().unwrap();
+    let bytes = attacked.map(|path| server.get(&path).body.len());
+    println!("p99 of others, quiet and during the attack: {turns:?}; {bytes:?} bytes");
+    assert!(attacked_for <= 2 * quiet + NOISE, "{attacked_for:?} during the attack, {quiet:?} without it");
+}
+
+/// What is measured while somebody attacks.
+fn under_attack<T>(server: &TestServer, paths: &[String], measure: impl FnOnce() -> T) -> T {
     let is_over = AtomicBool::new(false);
-    let under_attack = std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         for _ in 0..CONNECTIONS {
-            scope.spawn(|| attack(&server, &attacked, &is_over));
+            scope.spawn(|| attack(server, paths, &is_over));
         }
-        let measured = p99(&server, &ordinary);
+        let measured = measure();
         is_over.store(true, Ordering::Relaxed);
         measured
-    });
-    let quiet_after = p99(&server, &ordinary);
-    let bytes = attacked.map(|path| server.get(&path).body.len());
-    println!("p99 of others: {quiet_before:?} before, {under_attack:?} during, {quiet_after:?} after; {bytes:?} bytes");
-    let quiet = quiet_before.max(quiet_after);
-    assert!(under_attack <= 2 * quiet + NOISE, "{under_attack:?} during the attack, {quiet:?} without it");
+    })
 }
 
 /// As long as a comment may be, and about as much HTML as that may become.
