@@ -62,7 +62,8 @@ fn a_group_rests_in_every_process_until_it_is_told_to_go_on() {
     eventually("the gauges move while nothing is applied", || {
         let (behind, for_ms) =
             (gauge(&cluster, "madang_group_lag_messages"), gauge(&cluster, "messaging_consumer_lag_ms"));
-        (behind == 1.0 && for_ms > 3_000.0).then_some(())
+        // More than the one like, if partitions moved just before the pause and what was done had not been noted yet.
+        (behind >= 1.0 && for_ms > 3_000.0).then_some(())
     });
     assert_eq!(cluster.read(&article)["like_count"], 2, "other groups do not rest");
 

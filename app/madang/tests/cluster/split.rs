@@ -63,7 +63,11 @@ fn a_call_of_another_role_is_told_where_it_belongs() {
     let problem = hot.get("/api/v1/boards").problem(404, "boards are not here");
     assert_eq!(problem["type"], "urn:madang:problem:served-elsewhere");
     assert_eq!(hot.get("/api/v1/hot-articles").status, 200);
-    let names = hot.get("/readyz").json(200)["parts"].to_string();
+    // It listens before it has read who was signed out.
+    let names = eventually("it is ready", || {
+        let told = hot.get("/readyz");
+        (told.status == 200).then(|| told.json(200)["parts"].to_string())
+    });
     assert!(names.contains("group hot-article") && !names.contains("group comment"), "{names}");
     assert!(names.contains("peer http://127.0.0.1:"), "{names}");
 }
