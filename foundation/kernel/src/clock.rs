@@ -51,7 +51,8 @@ impl Serialize for Timestamp {
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-        let moment: jiff::Timestamp = text.parse().map_err(de::Error::custom)?;
+        let not_one = |_| de::Error::custom("must be a time as in 2026-01-31T09:30:00Z (RFC 3339)");
+        let moment: jiff::Timestamp = text.parse().map_err(not_one)?;
         Ok(Self(moment.as_millisecond()))
     }
 }

@@ -52,6 +52,9 @@ pub enum ApiError {
     /// The body is not labelled as JSON.
     #[error("The body must be JSON, sent with the header Content-Type: application/json.")]
     NotJson,
+    /// The body is compressed, which nobody here undoes.
+    #[error("The body must not be compressed: send it without Content-Encoding.")]
+    Encoded,
     /// Fields are well-formed and not acceptable.
     #[error("{}.", .0.iter().map(FieldProblem::to_string).collect::<Vec<_>>().join("; "))]
     Invalid(Vec<FieldProblem>),
@@ -75,7 +78,7 @@ impl ApiError {
             Self::Conflict(_) => StatusCode::CONFLICT,
             Self::Changed => StatusCode::PRECONDITION_FAILED,
             Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::NotJson | Self::Encoded => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Invalid(_) | Self::KeyReused => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Rejected(rejection) => rejection.status(),
         }
@@ -94,7 +97,7 @@ impl ApiError {
             Self::Conflict(_) => ("urn:madang:problem:conflict", "Conflict"),
             Self::Changed => ("urn:madang:problem:changed", "Changed meanwhile"),
             Self::TooLarge { .. } => ("urn:madang:problem:too-large", "Body too large"),
-            Self::NotJson => ("urn:madang:problem:not-json", "Not JSON"),
+            Self::NotJson | Self::Encoded => ("urn:madang:problem:not-json", "Not JSON"),
             Self::Invalid(_) => ("urn:madang:problem:invalid", "Invalid field"),
             Self::KeyReused => ("urn:madang:problem:key-reused", "Idempotency key reused"),
             Self::Rejected(rejection) => rejection.kind(),

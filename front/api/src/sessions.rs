@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::ApiError;
-use crate::extract::{Json, PathId, Reader, SignInFrom, Signed};
+use crate::extract::{AccountOwner, Json, PathId, Reader, SignInFrom};
 use crate::members::MemberBody;
 use crate::openapi::{IdText, TimeText, Unauthorized};
 use crate::reply::{self, Audience};
@@ -87,7 +87,7 @@ pub(crate) async fn sign_in(
 )]
 pub(crate) async fn sign_out(
     State(api): State<Shared<MemberCalls>>,
-    Signed(session): Signed,
+    AccountOwner(session): AccountOwner,
 ) -> Result<Response, ApiError> {
     api.sign_out(&session).await?;
     let mut response = reply::no_content();
@@ -136,7 +136,7 @@ pub(crate) struct OwnSessionsBody {
 )]
 pub(crate) async fn sessions(
     State(api): State<Shared<MemberCalls>>,
-    Signed(session): Signed,
+    AccountOwner(session): AccountOwner,
     reader: Reader,
 ) -> Result<Response, ApiError> {
     let items = api.own_sessions(&session).await?.into_iter().map(OwnSessionBody::from).collect();
@@ -154,7 +154,7 @@ pub(crate) async fn sessions(
 pub(crate) async fn end_session(
     State(api): State<Shared<MemberCalls>>,
     PathId(ends): PathId<SessionId>,
-    Signed(session): Signed,
+    AccountOwner(session): AccountOwner,
 ) -> Result<Response, ApiError> {
     api.end_own_session(&session, ends).await?;
     let mut response = reply::no_content();
@@ -171,7 +171,7 @@ pub(crate) async fn end_session(
 )]
 pub(crate) async fn end_others(
     State(api): State<Shared<MemberCalls>>,
-    Signed(session): Signed,
+    AccountOwner(session): AccountOwner,
 ) -> Result<Response, ApiError> {
     api.end_other_sessions(&session).await?;
     Ok(reply::no_content())

@@ -10,7 +10,7 @@ use madang_server::Guesser;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::extract::{Json, PathId, Signed};
+use crate::extract::{AccountOwner, Json, PathId, Signed};
 use crate::openapi::{IdText, NotFound, TimeText};
 use crate::state::{MemberCalls, Shared};
 use crate::{ApiError, reply};
@@ -65,7 +65,7 @@ pub(crate) struct SuspensionBody {
 )]
 pub(crate) async fn change_password(
     State(api): State<Shared<MemberCalls>>,
-    Signed(session): Signed,
+    AccountOwner(session): AccountOwner,
     body: Json<PasswordChange>,
 ) -> Result<Response, ApiError> {
     if let Some(limiter) = &api.policy.limiter {

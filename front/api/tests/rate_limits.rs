@@ -166,6 +166,21 @@ async fn a_new_member_writes_as_often_as_new_members_may() {
 }
 
 #[tokio::test]
+async fn whoever_uses_the_limit_of_writes_up_keeps_no_owner_from_ending_sessions() {
+    let site = site(RateLimits { new_member_writes: Bucket::per_hour(1, 2), ..RateLimits::default() }).await;
+    let (stolen, own) = (site.bearer("anna").await, site.sign_in("anna").await);
+    let draft = r#"{"title":"t","content":"c"}"#;
+    site.write(&stolen, draft, &[]).await.assert(201);
+    site.write(&stolen, draft, &[]).await.assert(201);
+    site.write(&own, draft, &[]).await.assert_problem(429);
+    site.by(&own, "DELETE /api/v1/sessions/others", "").await.assert(204);
+    site.by(&stolen, "GET /api/v1/members/me", "").await.assert_problem(401);
+    let change = r#"{"current":"correct horse","new":"another horse"}"#;
+    site.by(&own, "PUT /api/v1/members/me/password", change).await.assert(204);
+    site.by(&own, "DELETE /api/v1/sessions/current", "").await.assert(204);
+}
+
+#[tokio::test]
 async fn a_registration_that_is_refused_for_what_was_typed_costs_none() {
     let site = site(RateLimits { sign_ups: Bucket::per_hour(1, 2), ..RateLimits::default() }).await;
     let register = async |name: &str, password: &str| {

@@ -76,6 +76,7 @@ async fn bodies_are_refused_for_what_is_wrong_with_them() {
     post(&[], b"{\"name\":\"ann\",\"password\":\"12345678\"}").await.assert_problem(415);
     post(&[("content-type", "text/plain")], b"{}").await.assert_problem(415);
     post(&[("content-type", "application/x-www-form-urlencoded")], b"name=a").await.assert_problem(415);
+    post(&[("content-type", "application/json"), ("content-encoding", "gzip")], b"{}").await.assert_problem(415);
     post(&[JSON], b"").await.assert_problem(400);
     post(&[JSON], b"{\"name\":").await.assert_problem(400);
     post(&[JSON], b"{\"name\":\"\xff\xfe\",\"password\":\"12345678\"}").await.assert_problem(400);

@@ -9,7 +9,7 @@ use maud::html;
 use crate::error::{OrRefuse as _, Refused, WebError};
 use crate::form::{Line, Problems};
 use crate::layout::{token_field, unlisted};
-use crate::posted::Posted;
+use crate::posted::AccountForm;
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
 
@@ -22,7 +22,7 @@ pub(crate) async fn form(State(web): State<Shared>, visit: Visit) -> Result<Resp
 }
 
 /// Changes it.
-pub(crate) async fn submit(State(web): State<Shared>, posted: Posted) -> Result<Response, Refused> {
+pub(crate) async fn submit(State(web): State<Shared>, AccountForm(posted): AccountForm) -> Result<Response, Refused> {
     let visit = &posted.visit;
     let session = posted.session().or_refuse(&web, visit)?;
     let (current, new) = (posted.fields.text("current"), posted.fields.text("new"));

@@ -36,26 +36,42 @@ pub(crate) enum FormSessionError {
     OtherSession,
 }
 
+/// A form by which a member sees to their own account: signs out, ends sessions, changes the password. Not charged to what
+/// they write, or whoever has stolen a session could keep its owner from ending it by using the limit up.
+pub(crate) struct AccountForm(pub(crate) Posted);
+
+impl FromRequest<Shared> for AccountForm {
+    type Rejection = Refused;
+
+    async fn from_request(request: Request, web: &Shared) -> Result<Self, Refused> {
+        Posted::read(request, web).await.map(Self)
+    }
+}
+
 impl FromRequest<Shared> for Posted {
     type Rejection = Refused;
 
     async fn from_request(request: Request, web: &Shared) -> Result<Self, Refused> {
+        Self::read(request, web).await?.admitted(web).await
+    }
+}
+
+impl Posted {
+    async fn read(request: Request, web: &Shared) -> Result<Self, Refused> {
         let (parts, body) = request.into_parts();
         let visit = Visit::of(&parts, web).verified(web)?;
         if !is_same_origin(&parts.headers) {
             return Err(WebError::CrossSite.refuse(web, &visit));
         }
         match Request::from_parts(parts, body).extract::<Form<Vec<(String, String)>>, _>().await {
-            Ok(Form(pairs)) => Self { visit, fields: Fields(pairs.into_iter().collect()) }.admitted(web).await,
+            Ok(Form(pairs)) => Ok(Self { visit, fields: Fields(pairs.into_iter().collect()) }),
             Err(rejection) if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE => {
                 Err(WebError::TooLarge.refuse(web, &visit))
             }
             Err(_) => Err(WebError::NotUnderstood.refuse(web, &visit)),
         }
     }
-}
 
-impl Posted {
     /// The form, unless its sender sent too many.
     async fn admitted(self, web: &Shared) -> Result<Self, Refused> {
         let (Some(limiter), Some(actor)) = (&web.site.policy.limiter, self.visit.actor()) else { return Ok(self) };

@@ -10,7 +10,7 @@ use maud::{Markup, html};
 
 use crate::error::{OrRefuse as _, Refused, WebError};
 use crate::layout::{token_field, unlisted};
-use crate::posted::Posted;
+use crate::posted::AccountForm;
 use crate::reply;
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
@@ -39,7 +39,7 @@ pub(crate) async fn list(State(web): State<Shared>, visit: Visit) -> Result<Resp
 pub(crate) async fn end(
     State(web): State<Shared>,
     Path(which): Path<String>,
-    posted: Posted,
+    AccountForm(posted): AccountForm,
 ) -> Result<Response, Refused> {
     let visit = &posted.visit;
     let session = posted.session().or_refuse(&web, visit)?;

@@ -12,7 +12,7 @@ use crate::error::{OrRefuse as _, Refused, WebError};
 use crate::flash::Flash;
 use crate::form::{Line, Problems};
 use crate::layout::{Page, encoded, whole};
-use crate::posted::{Posted, local_path};
+use crate::posted::{AccountForm, Posted, local_path};
 use crate::query::LenientQuery;
 use crate::reply;
 use crate::state::{Shared, Web};
@@ -54,7 +54,7 @@ pub(crate) async fn submit(State(web): State<Shared>, posted: Posted) -> Result<
 }
 
 /// Signs out, here and at once.
-pub(crate) async fn sign_out(State(web): State<Shared>, posted: Posted) -> Result<Response, Refused> {
+pub(crate) async fn sign_out(State(web): State<Shared>, AccountForm(posted): AccountForm) -> Result<Response, Refused> {
     // Whoever is signed out already is where they wanted to be.
     if posted.visit.session.is_some() {
         let ended = match posted.session() {

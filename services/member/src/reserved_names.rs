@@ -26,9 +26,9 @@ impl ReservedNames {
         )
     }
 
-    /// Whether a name is one of them; `_` before and behind hides nothing.
+    /// Whether a name is one of them; a `_` hides nothing, wherever it stands.
     pub(crate) fn has(&self, name: &MemberName) -> bool {
-        let bare = |text: &str| text.trim_matches('_').to_owned();
+        let bare = |text: &str| text.replace('_', "");
         // By its looks, and by its letters: of a capital I alone nobody can say whether it is an i or an l.
         self.0.contains(&bare(&name.skeleton())) || self.0.contains(&bare(&name_skeleton(&name.key())))
     }
@@ -54,7 +54,7 @@ mod tests {
         let reserved = ReservedNames::default();
         let is_reserved = |name: &str| reserved.has(&MemberName::of_account(name).unwrap());
         for name in
-            ["admin", "Admin", "ADMIN", "AdMiN", "ADMlN", "adrnin", "adm1n", "_admin_", "ａdmin", "r00t", "운영자"]
+            ["admin", "Admin", "ADMIN", "AdMiN", "ADMlN", "adrnin", "adm1n", "_admin_", "ad_min", "운영_자", "ａdmin", "r00t", "운영자"]
         {
             assert!(is_reserved(name), "{name}");
         }

@@ -61,6 +61,7 @@ mod site_day;
 mod slow_clients;
 mod tls;
 mod truth;
+mod unreadable_address;
 mod views_written_back;
 
 #[path = "../cluster/cluster.rs"]

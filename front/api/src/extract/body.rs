@@ -16,6 +16,10 @@ const DISCARD_BYTES_MAX: usize = 4 * 1_024 * 1_024;
 pub(super) async fn read(request: Request, limit_bytes: usize) -> Result<Bytes, ApiError> {
     let too_large = ApiError::TooLarge { limit_bytes };
     let (parts, mut body) = request.into_parts();
+    if parts.headers.get_all(header::CONTENT_ENCODING).iter().any(|coding| coding != "identity") {
+        discard(body, 0).await;
+        return Err(ApiError::Encoded);
+    }
     if announced(&parts.headers).is_some_and(|length| length > limit_bytes as u64) {
         // A client that waits for `100 Continue` has not begun to write: asking for the body would start it.
         if !parts.headers.contains_key(header::EXPECT) {

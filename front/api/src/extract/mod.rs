@@ -23,5 +23,5 @@ pub(crate) use json::{Json, OptionalJson};
 pub(crate) use list_query::{ActQuery, CommentCursorText, ListQuery, ReportQuery, ScrollQuery};
 pub(crate) use path_id::{ModeratorPath, PathId};
 pub(crate) use reader::{Form, Reader};
-pub(crate) use session::{Signed, Visitor};
+pub(crate) use session::{AccountOwner, Signed, Visitor};
 pub(crate) use viewer::ViewedBy;

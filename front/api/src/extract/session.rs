@@ -10,6 +10,8 @@ use madang_server::{is_same_origin, session_token};
 use crate::ApiError;
 use crate::state::Shared;
 
+const SIGN_IN_FIRST: ApiError = ApiError::NotSignedIn("Sign in first, with POST /api/v1/sessions.");
+
 /// A signed-in member.
 pub(crate) struct Signed(pub(crate) Session);
 
@@ -17,14 +19,26 @@ impl<T: Send + Sync> FromRequestParts<Shared<T>> for Signed {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, api: &Shared<T>) -> Result<Self, ApiError> {
-        let session =
-            session(parts, api)?.ok_or(ApiError::NotSignedIn("Sign in first, with POST /api/v1/sessions."))?;
+        let session = session(parts, api)?.ok_or(SIGN_IN_FIRST)?;
         if let Some(limiter) = &api.policy.limiter
             && !parts.method.is_safe()
         {
             limiter.admit_write(session.actor.member_id).await?;
         }
         Ok(Self(session))
+    }
+}
+
+/// A signed-in member who sees to their own account: ends sessions, changes the password. Not charged to what they write,
+/// or whoever has stolen a token could keep its owner from ending it by using the limit up. The limits of addresses and of
+/// password checks hold.
+pub(crate) struct AccountOwner(pub(crate) Session);
+
+impl<T: Send + Sync> FromRequestParts<Shared<T>> for AccountOwner {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Shared<T>) -> Result<Self, ApiError> {
+        Ok(Self(session(parts, api)?.ok_or(SIGN_IN_FIRST)?))
     }
 }
 

@@ -135,6 +135,11 @@ impl BoardSite {
         format!("Bearer {}", self.member(name).await)
     }
 
+    /// Signs somebody in once more; returns what that session sends as `Authorization`.
+    pub(crate) async fn sign_in(&self, name: &str) -> String {
+        format!("Bearer {}", self.members.sign_in(name, PASSWORD, Client::default()).await.unwrap().token)
+    }
+
     /// Sends a request.
     pub(crate) async fn send(&self, line: &str, headers: &[(&str, &str)], body: impl Into<Body>) -> Answer {
         send(&self.router, line, headers, body).await

@@ -21,6 +21,7 @@ use tower::ServiceExt;
 
 use super::head_timer::HeadTimer;
 use super::limits::{ConnectionLimits, HEAD_BYTES_MAX, HEADERS_MAX, READ_BUFFER_BYTES, STREAMS_MAX};
+use super::readable_address::readable;
 use super::streams::{Activity, RequestTasks};
 use super::tls::{Protocol, Tls};
 use super::write_timeout::WriteTimeout;
@@ -153,6 +154,9 @@ impl Requests {
         }
         if !names_one_host(&request) {
             return Ok(Rejection::NoHost.into_response());
+        }
+        if let Some(readable) = readable(request.uri()) {
+            *request.uri_mut() = readable;
         }
         request.extensions_mut().insert(peer);
         self.router.clone().oneshot(request).await

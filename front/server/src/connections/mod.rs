@@ -4,6 +4,7 @@
 mod connection;
 mod head_timer;
 mod limits;
+mod readable_address;
 mod reject;
 mod streams;
 mod tls;
