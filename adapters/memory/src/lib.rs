@@ -9,6 +9,6 @@ mod packed;
 mod part;
 mod read_model;
 
-pub use near::{NEAR_FRESH_MS, NEAR_TTL_MS, NearReadModel, Origin};
+pub use near::{Announce, NEAR_FRESH_MS, NEAR_TTL_MS, NearReadModel, Origin};
 pub use owners::{LocalArticles, LocalComments, LocalLikes, LocalViews, local_owners};
 pub use read_model::{DEFAULT_BUDGET_BYTES, MemoryReadModel};

@@ -13,6 +13,7 @@ struct Counters {
     hits: Counter,
     misses: Counter,
     invalidations: Counter,
+    clears: Counter,
 }
 
 impl NearMeters {
@@ -30,6 +31,11 @@ impl NearMeters {
         self.counters().invalidations.increment(changes as u64);
     }
 
+    /// Everything was forgotten.
+    pub(super) fn cleared(&self) {
+        self.counters().clears.increment(1);
+    }
+
     /// How much is cached.
     pub(super) fn report(&self, size: ModelSize) {
         metrics::gauge!("madang_near_entries").set(size.entries as f64);
@@ -43,6 +49,7 @@ impl NearMeters {
             hits: metrics::counter!("madang_near_hits_total"),
             misses: metrics::counter!("madang_near_misses_total"),
             invalidations: metrics::counter!("madang_near_invalidations_total"),
+            clears: metrics::counter!("madang_near_clears_total"),
         })
     }
 }

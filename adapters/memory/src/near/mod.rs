@@ -103,8 +103,12 @@ pub enum Origin {
     Other,
 }
 
-/// Tells the other processes that the model was cleared.
-type TellCleared = Box<dyn Fn() + Send + Sync>;
+/// Tells the other processes what they cannot hear of otherwise.
+#[async_trait]
+pub trait Announce: Send + Sync {
+    /// The model was cleared: what they cache of it must go too.
+    async fn cleared(&self);
+}
 
 /// A query model behind a near cache.
 pub struct NearReadModel {
@@ -116,20 +120,20 @@ pub struct NearReadModel {
     list_loads: LoadLoop<BoardId, NearList>,
     /// When the rebuilds under way began.
     reserved: Mutex<HashMap<Reservation, Begun>>,
-    tell_cleared: TellCleared,
+    others: Arc<dyn Announce>,
     meters: NearMeters,
 }
 
 impl NearReadModel {
-    /// A near cache of `budget_bytes` in front of `far`; `tell_cleared` is called when the model was cleared by this process.
-    pub fn new(far: Arc<dyn ReadModel>, budget_bytes: u64, clock: Arc<dyn Clock>, tell_cleared: TellCleared) -> Self {
+    /// A near cache of `budget_bytes` in front of `far`, which it shares with `others`.
+    pub fn new(far: Arc<dyn ReadModel>, budget_bytes: u64, clock: Arc<dyn Clock>, others: Arc<dyn Announce>) -> Self {
         let cache = Arc::new(NearCache::new(budget_bytes, clock));
         let article_source = ArticleLoads { cache: Arc::clone(&cache), far: Arc::clone(&far) };
         let list_source = ListLoads { cache: Arc::clone(&cache), far: Arc::clone(&far) };
         let (articles, article_loads) = loader("near articles", Arc::new(article_source));
         let (lists, list_loads) = loader("near lists", Arc::new(list_source));
         let (reserved, meters) = (Mutex::default(), NearMeters::default());
-        Self { far, cache, articles, article_loads, lists, list_loads, reserved, tell_cleared, meters }
+        Self { far, cache, articles, article_loads, lists, list_loads, reserved, others, meters }
     }
 
     /// Corrects what is cached by what was committed, here or elsewhere. Own commits come before anybody is answered.
@@ -151,6 +155,7 @@ impl NearReadModel {
     /// Forgets what is cached: the model behind is another one, or was cleared by another process.
     pub fn forget(&self) {
         self.cache.clear();
+        self.meters.cleared();
     }
 
     /// How much is cached.
@@ -355,8 +360,8 @@ impl ReadModel for NearReadModel {
 
     async fn clear(&self) -> Result<(), StoreError> {
         let cleared = self.far.clear().await;
-        self.cache.clear();
-        (self.tell_cleared)();
+        self.forget();
+        self.others.cleared().await;
         cleared
     }
 

@@ -102,7 +102,8 @@ impl<'a> Opening<'a> {
         let model = RedisReadModel::new(servers.redis.clone(), clock.clone()).with_committed_wait(own_write_wait);
         let model = Arc::new(model);
         let invalidations = Invalidations::new(servers.redis.clone());
-        let near = near_cache(cluster, model.clone(), clock.clone(), invalidations.clone());
+        let near_bytes = cluster.near_cache_mb * 1_000_000;
+        let near = NearReadModel::new(model.clone(), near_bytes, clock.clone(), Arc::new(invalidations.clone()));
         let epochs = Arc::new(RedisEpochs::new(servers.redis.clone()));
         // Where Redis is away now, it is looked at as soon as it is back.
         let _ = epochs.renew().await;
@@ -219,17 +220,6 @@ impl<'a> Opening<'a> {
             }),
         }
     }
-}
-
-/// What this process caches of the query model, with word to the others when it clears that.
-fn near_cache(
-    cluster: &ClusterSettings,
-    model: Arc<RedisReadModel>,
-    clock: Arc<dyn Clock>,
-    invalidations: Invalidations,
-) -> NearReadModel {
-    let tell_cleared = Box::new(move || invalidations.publish_cleared());
-    NearReadModel::new(model, cluster.near_cache_mb * 1_000_000, clock, tell_cleared)
 }
 
 /// A site that is still being copied here lacks what has not come yet, and what is written to it would be in the way.

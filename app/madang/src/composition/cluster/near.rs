@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use madang_article_read::Invalidation;
 use madang_engine_redis::{RedisBroadcast, Subscriber};
 use madang_event::Envelope;
-use madang_memory::{NearReadModel, Origin};
+use madang_memory::{Announce, NearReadModel, Origin};
 use madang_messaging::{OnError, Supervisor};
 use serde::{Deserialize, Serialize};
 
@@ -46,20 +47,14 @@ impl Invalidations {
     pub(super) fn publish(&self, events: &[Envelope]) -> Vec<Invalidation> {
         let changes: Vec<_> = events.iter().filter_map(Invalidation::of).collect();
         for changes in changes.chunks(MESSAGE_CHANGES_MAX) {
-            self.send(changes.to_vec(), false);
+            self.broadcast.publish(TOPIC, self.message(changes.to_vec(), false));
         }
         changes
     }
 
-    /// Broadcasts that the model was cleared.
-    pub(super) fn publish_cleared(&self) {
-        self.send(Vec::new(), true);
-    }
-
-    fn send(&self, changes: Vec<Invalidation>, cleared: bool) {
-        let message = Message { sender: self.sender, changes, cleared };
+    fn message(&self, changes: Vec<Invalidation>, cleared: bool) -> Vec<u8> {
         // Numbers and names only, which always can be written.
-        self.broadcast.publish(TOPIC, serde_json::to_vec(&message).unwrap_or_default());
+        serde_json::to_vec(&Message { sender: self.sender, changes, cleared }).unwrap_or_default()
     }
 
     /// Starts what sends invalidations and, where the process reads, what receives those of others.
@@ -77,6 +72,18 @@ impl Invalidations {
             let (broadcast, receiver) = (broadcast.clone(), Arc::clone(&receiver));
             async move { broadcast.receive(receiver.as_ref(), stop).await }
         });
+    }
+}
+
+#[async_trait]
+impl Announce for Invalidations {
+    /// A command clears the model too, and runs nothing that sends.
+    async fn cleared(&self) {
+        if let Err(failure) = self.broadcast.send_now(TOPIC, &self.message(Vec::new(), true)).await {
+            tracing::warn!(
+                "near cache: other processes were not told that the query model was cleared and show what they have for up to a second: {failure}"
+            );
+        }
     }
 }
 
