@@ -82,6 +82,8 @@ pub struct Lease {
     pub reservation: Reservation,
     /// What another process is rebuilding.
     pub elsewhere: Vec<ArticleId>,
+    /// Whether another process may have filled some of it since the model was last asked: to be looked up once more.
+    pub is_shared: bool,
 }
 
 /// What became of filling a placeholder.
@@ -119,7 +121,7 @@ pub trait ReadModel: Send + Sync {
     /// As [`ReadModel::reserve`], but leaves what another process began to rebuild less than [`LEASE_MS`] ago to that process.
     /// The placeholder is the lease: only its holder fills it, and one whose holder died is given to the next who asks.
     async fn lease(&self, articles: &[ArticleId]) -> Result<Lease, StoreError> {
-        Ok(Lease { reservation: self.reserve(articles).await?, elsewhere: Vec::new() })
+        Ok(Lease { reservation: self.reserve(articles).await?, elsewhere: Vec::new(), is_shared: false })
     }
     /// Joins what the owners answered after `reserve` (`None`: no such article) with what was merged since, and keeps it for
     /// [`ENTRY_TTL_MS`], an absence for [`ABSENT_TTL_MS`]. One answer each, in the order given.

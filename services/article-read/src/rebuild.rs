@@ -19,7 +19,7 @@ use crate::{
 /// How often a rebuild that is contradicted meanwhile starts anew before its readers get `Unavailable`.
 const ROUNDS_MAX: usize = 5;
 /// How long a process waits for the rebuild of another before it asks the owners for itself.
-const LEASE_WAIT: Duration = Duration::from_millis(250);
+const LEASE_WAIT: Duration = Duration::from_secs(1);
 /// How often it looks: soon at first, because a rebuild takes milliseconds.
 const LEASE_POLL_MIN: Duration = Duration::from_millis(4);
 const LEASE_POLL_MAX: Duration = Duration::from_millis(32);
@@ -83,9 +83,23 @@ impl EntrySource {
     }
 
     /// Rebuilds what this process got the lease of.
-    async fn rebuild(&self, reservation: Reservation, ours: &[Wanted]) -> Result<Known, StoreError> {
+    async fn rebuild(
+        &self,
+        reservation: Reservation,
+        mut ours: Vec<Wanted>,
+        is_shared: bool,
+    ) -> Result<Known, StoreError> {
+        let mut known = Known::new();
+        if is_shared && !ours.is_empty() {
+            // Between the look-up and the lease another process may have ended its rebuild.
+            let articles: Vec<_> = ours.iter().map(|wanted| wanted.article).collect();
+            ours = self.left(&articles, &mut known).await?;
+            if !known.is_empty() {
+                self.model.abandon(reservation, &known.keys().copied().collect::<Vec<_>>()).await?;
+            }
+        }
         if ours.is_empty() {
-            return Ok(Known::new());
+            return Ok(known);
         }
         let refreshes = ours.iter().filter(|wanted| wanted.stale.is_some()).count();
         self.meters.add(Meter::Refreshes, refreshes);
@@ -97,7 +111,8 @@ impl EntrySource {
             Filled::Stored(entry) => Some((article, entry)),
             Filled::Retry => None,
         });
-        Ok(stored.collect())
+        known.extend(stored);
+        Ok(known)
     }
 
     /// Waits for what another process is rebuilding; what is only past its time is answered as it is. A process that takes
@@ -148,11 +163,12 @@ impl Source<ArticleId, Option<Entry>> for EntrySource {
                 break;
             }
             left = wanted.iter().map(|wanted| wanted.article).collect();
-            let Lease { reservation, elsewhere } = self.model.lease(&left).await?;
+            let Lease { reservation, elsewhere, is_shared } = self.model.lease(&left).await?;
             let (theirs, ours) =
                 wanted.into_iter().partition::<Vec<_>, _>(|wanted| elsewhere.contains(&wanted.article));
             // Both to their end: a rebuild that is dropped half way would keep its lease for nobody.
-            let (rebuilt, waited_for) = tokio::join!(self.rebuild(reservation, &ours), self.rebuilt_elsewhere(theirs));
+            let (rebuilt, waited_for) =
+                tokio::join!(self.rebuild(reservation, ours, is_shared), self.rebuilt_elsewhere(theirs));
             known.extend(rebuilt?.into_iter().chain(waited_for?));
             left.retain(|article| !known.contains_key(article));
             if left.is_empty() {
@@ -209,6 +225,11 @@ impl ListSource {
                     _ => return self.unshared(board).await,
                 }
             };
+            // Between the look-up and the lease another process may have ended its rebuild.
+            if matches!(self.found(board).await?, ListLookup::Absent | ListLookup::Found { is_stale: false, .. }) {
+                self.model.abandon_list(reservation, board).await?;
+                continue;
+            }
             self.meters.add(meter, 1);
             let told = match self.articles.newest(board, LIST_MAX).await {
                 Ok(told) => told,

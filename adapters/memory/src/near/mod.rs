@@ -248,8 +248,8 @@ impl ReadModel for NearReadModel {
         Ok(joined.collect())
     }
 
+    /// Of some of its articles: the others may still be filled, so when it began is not forgotten before its time.
     async fn abandon(&self, reservation: Reservation, articles: &[ArticleId]) -> Result<(), StoreError> {
-        self.reserved().remove(&reservation);
         self.far.abandon(reservation, articles).await
     }
 

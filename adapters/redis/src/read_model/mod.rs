@@ -147,7 +147,7 @@ impl ReadModel for RedisReadModel {
     async fn lease(&self, articles: &[ArticleId]) -> Result<Lease, StoreError> {
         let reservation = reservation();
         let elsewhere = or_nothing(articles::lease(&self.redis, reservation, articles).await, Vec::new)?;
-        Ok(Lease { reservation, elsewhere })
+        Ok(Lease { reservation, elsewhere, is_shared: true })
     }
 
     async fn fill(
