@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use madang_article_read::{
-    BoardChange, BoardList, Filled, FilledList, ListChanges, ListLookup, NewestArticles, Reservation, Window,
+    BoardChange, BoardList, Filled, FilledList, LIST_MAX, ListChanges, ListLookup, NewestArticles, Reservation,
+    WholeList, Window,
 };
 use madang_board::{ArticleId, BoardId};
 use madang_kernel::Timestamp;
@@ -28,6 +29,17 @@ pub(crate) fn find(part: &BoardPart, board: BoardId, window: Window, now: Timest
         Cached::Absent => ListLookup::Absent,
         Cached::Value { value, is_stale } => {
             ListLookup::Found { step: value.look(window), is_stale: is_stale || value.is_thin() }
+        }
+    }
+}
+
+/// The whole list, in its time.
+pub(crate) fn whole(part: &BoardPart, board: BoardId, now: Timestamp) -> WholeList {
+    match part.get(board, now) {
+        Cached::Miss => WholeList::Miss,
+        Cached::Absent => WholeList::Absent,
+        Cached::Value { value, is_stale } => {
+            WholeList::Found { newest: value.newest(LIST_MAX), is_stale: is_stale || value.is_thin() }
         }
     }
 }

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use madang_article_read::{
-    Change, Entry, Filled, FilledList, ListLookup, Lookup, ModelSize, NewestArticles, ReadModel, Reservation, Window,
+    Change, Entry, Filled, FilledList, ListLookup, Lookup, ModelSize, NewestArticles, ReadModel, Reservation,
+    WholeList, Window,
 };
 use madang_board::{ArticleId, BoardId};
 use madang_event::Envelope;
@@ -205,6 +206,11 @@ impl ReadModel for MemoryReadModel {
     async fn list(&self, board: BoardId, window: Window) -> Result<ListLookup, StoreError> {
         let now = self.clock.now();
         Ok(boards::find(&self.board_part(board.shard()), board, window, now))
+    }
+
+    async fn whole_list(&self, board: BoardId) -> Result<WholeList, StoreError> {
+        let now = self.clock.now();
+        Ok(boards::whole(&self.board_part(board.shard()), board, now))
     }
 
     async fn held_list(&self, board: BoardId, limit: usize) -> Result<Option<NewestArticles>, StoreError> {

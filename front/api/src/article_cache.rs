@@ -1,5 +1,5 @@
-//! Responses about articles, cached as bytes for a moment. Where they are cached, the owner of views is in the same process
-//! and nearly always has the count at hand, so the TTL is all that a count is late.
+//! Responses about articles, cached as bytes for a moment. How long is said by the query model: in front of one that other
+//! processes change too it is shorter.
 
 use std::time::Duration;
 
@@ -7,12 +7,9 @@ use madang_board::{ArticleId, BoardId};
 use madang_kernel::{PageNumber, PageSize};
 use madang_server::{ByteCache, ByteCacheLimits};
 
-const LIMITS: ByteCacheLimits = ByteCacheLimits {
-    ttl: Duration::from_secs(1),
-    body_bytes: 64 * 1_024,
-    total_bytes: 32 * 1_024 * 1_024,
-    typical_entries: 8_192,
-};
+fn limits(ttl: Duration) -> ByteCacheLimits {
+    ByteCacheLimits { ttl, body_bytes: 64 * 1_024, total_bytes: 32 * 1_024 * 1_024, typical_entries: 8_192 }
+}
 
 /// What a response is about.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -25,7 +22,7 @@ pub(crate) enum ArticleCacheKey {
     Scroll(BoardId, Option<ArticleId>, PageSize),
 }
 
-/// An empty cache.
-pub(crate) fn article_cache() -> ByteCache<ArticleCacheKey> {
-    ByteCache::new(LIMITS)
+/// An empty cache of what is fresh for `ttl`.
+pub(crate) fn article_cache(ttl: Duration) -> ByteCache<ArticleCacheKey> {
+    ByteCache::new(limits(ttl))
 }

@@ -74,7 +74,7 @@ pub struct ReadCalls {
 impl ReadCalls {
     /// Calls over articles and lists with their counts.
     pub fn new(read: Arc<ReadService>) -> Self {
-        Self { read, cache: article_cache() }
+        Self { cache: article_cache(read.rendered_ttl()), read }
     }
 
     /// The response if it is cached and fresh. A model that does not count what is merged into it cannot tell, so nothing

@@ -1,6 +1,4 @@
-//! Pages for guests, cached as bytes for a moment and compressed once. Where several processes share a model nobody counts
-//! what is merged into it, and guests, who write nothing, then read what is up to a moment old. What a member sees is
-//! theirs, and made for them.
+//! Pages for guests, cached as bytes for a moment and compressed once. What a member sees is theirs, and made for them.
 
 use std::sync::Arc;
 use std::time::Duration;

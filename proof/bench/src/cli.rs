@@ -78,7 +78,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "DIR")]
     pub(crate) scratch: Option<PathBuf>,
     /// Measures a site on the servers of this configuration (`cargo xtask stack config`), under a name of its own, which
-    /// stays there; for `read-lag` only.
+    /// stays there; for `read-lag`, `cluster-rates` and `staleness`.
     #[arg(long, value_name = "FILE")]
     pub(crate) cluster: Option<PathBuf>,
 }
@@ -97,7 +97,10 @@ impl Options {
 
     /// What to measure, in a fixed order.
     pub(crate) fn scenarios(&self) -> Vec<Scenario> {
-        let all = |scenario: &Scenario| self.cluster.is_none() || *scenario == Scenario::ReadLag;
+        let on_cluster = self.cluster.is_some();
+        let all = |scenario: &Scenario| {
+            scenario.is_for_cluster() == on_cluster || (on_cluster && *scenario == Scenario::ReadLag)
+        };
         let wanted = |scenario: &Scenario| {
             if self.scenarios.is_empty() { all(scenario) } else { self.scenarios.contains(scenario) }
         };
@@ -150,8 +153,10 @@ mod tests {
     }
 
     #[test]
-    fn on_a_cluster_only_the_way_through_its_log_is_measured() {
-        assert_eq!(options(&["--cluster", "cluster.toml"]).scenarios(), [Scenario::ReadLag]);
+    fn on_a_cluster_only_what_goes_through_its_servers_is_measured() {
+        let on_cluster = [Scenario::ReadLag, Scenario::ClusterRates, Scenario::Staleness];
+        assert_eq!(options(&["--cluster", "cluster.toml"]).scenarios(), on_cluster);
+        assert!(options(&[]).scenarios().iter().all(|scenario| !scenario.is_for_cluster()));
         let parts = options(&["--cluster", "cluster.toml", "--write"]).parts();
         assert_eq!(parts[0].scenarios().len(), Scenario::value_variants().len());
         assert_eq!(parts[1].scenarios(), [Scenario::ReadLag]);

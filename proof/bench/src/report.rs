@@ -220,7 +220,10 @@ impl Report {
 
     /// Adds what a scenario showed.
     pub(crate) fn add(&mut self, rows: Vec<Row>, on_cluster: bool) {
-        let named = |row: Row| if on_cluster { Row { scenario: LAG_ON_CLUSTER.into(), ..row } } else { row };
+        let named = |row: Row| match on_cluster && row.scenario == Scenario::ReadLag.to_string() {
+            true => Row { scenario: LAG_ON_CLUSTER.into(), ..row },
+            false => row,
+        };
         self.rows.extend(rows.into_iter().map(named));
     }
 

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use madang_board::{ArticleId, BoardId};
 use madang_event::{BoardCount, Envelope, Event};
+use serde::{Deserialize, Serialize};
 
 use crate::{ArticleGroup, ArticleText, Count, Entry};
 
 /// Whether an article is among those of its board.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Presence {
     /// It was there after the change.
     There,
@@ -17,7 +19,7 @@ pub enum Presence {
 }
 
 /// What an event says of a board's list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BoardChange {
     /// The board.
     pub board_id: BoardId,

@@ -7,6 +7,7 @@ mod compare;
 mod compare_lists;
 mod consumer;
 mod entry;
+mod invalidation;
 mod loader;
 mod meters;
 mod model;
@@ -24,11 +25,12 @@ pub use compare::{Comparison, DIFFERENCES_MAX, Difference, Group, State};
 pub use compare_lists::{ListDifference, ListDifferenceKind};
 pub use consumer::ReadConsumer;
 pub use entry::{ArticleGroup, Count, Entry, Shown};
+pub use invalidation::{Floor, Invalidation};
 pub use loader::{LoadLoop, Loader, Source, loader};
 pub use madang_event::{ArticleHead, NewestArticles};
 pub use model::{
-    ABSENT_TTL_MS, ENTRY_TTL_MS, Filled, FilledList, Freshness, ListLookup, Lookup, ModelSize, ReadModel, Reservation,
-    STALE_MAX_MS, freshness,
+    ABSENT_TTL_MS, ENTRY_TTL_MS, Filled, FilledList, Freshness, LEASE_MS, Lease, ListLookup, Lookup, ModelSize,
+    ReadModel, Reservation, STALE_MAX_MS, WholeList, freshness,
 };
 pub use owners::{ArticleOwner, CommentOwner, JoinedArticle, LikeOwner, Owners, ReadJoined, ViewOwner};
 pub use service::{ReadArticle, ReadService, ReadSummary};

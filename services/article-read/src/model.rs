@@ -2,10 +2,12 @@
 //! stays there, and meets what the owners answered by version. So a rebuild never overwrites an event.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use madang_board::{ArticleId, BoardId};
 use madang_kernel::{ShardId, StoreError, Timestamp};
+use madang_messaging::Stop;
 
 use crate::{BoardList, Change, Entry, NewestArticles, Step, Window};
 
@@ -15,6 +17,11 @@ pub const ENTRY_TTL_MS: i64 = 24 * 3_600_000;
 pub const STALE_MAX_MS: i64 = 3_600_000;
 /// How long an absence is believed.
 pub const ABSENT_TTL_MS: i64 = 1_000;
+/// How long a process may take for a rebuild before another begins the same: its holder may have died.
+pub const LEASE_MS: i64 = 2_000;
+
+/// For how long rendered answers are fresh where the model hears of every change.
+const RENDERED_TTL: Duration = Duration::from_secs(1);
 
 /// Names one placing of placeholders. Only its holder fills them, and only while they stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -52,6 +59,33 @@ pub enum ListLookup {
     },
 }
 
+/// What the model knows of a board's list, all of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WholeList {
+    /// Nothing.
+    Miss,
+    /// That the board did not exist a moment ago.
+    Absent,
+    /// All candidates.
+    Found {
+        /// The list.
+        newest: NewestArticles,
+        /// Whether the list is past its time or worn thin: good for an answer while one refresh runs.
+        is_stale: bool,
+    },
+}
+
+/// What a process got of the rebuilds it asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lease {
+    /// Fills the placeholders of what it got.
+    pub reservation: Reservation,
+    /// What another process is rebuilding.
+    pub elsewhere: Vec<ArticleId>,
+    /// Whether another process may have filled some of it since the model was last asked: to be looked up once more.
+    pub is_shared: bool,
+}
+
 /// What became of filling a placeholder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Filled<T> {
@@ -84,6 +118,11 @@ pub trait ReadModel: Send + Sync {
     async fn find(&self, articles: &[ArticleId]) -> Result<Vec<Lookup>, StoreError>;
     /// Places a placeholder for each, in the stead of an earlier one. What is there stays readable.
     async fn reserve(&self, articles: &[ArticleId]) -> Result<Reservation, StoreError>;
+    /// As [`ReadModel::reserve`], but leaves what another process began to rebuild less than [`LEASE_MS`] ago to that process.
+    /// The placeholder is the lease: only its holder fills it, and one whose holder died is given to the next who asks.
+    async fn lease(&self, articles: &[ArticleId]) -> Result<Lease, StoreError> {
+        Ok(Lease { reservation: self.reserve(articles).await?, elsewhere: Vec::new(), is_shared: false })
+    }
     /// Joins what the owners answered after `reserve` (`None`: no such article) with what was merged since, and keeps it for
     /// [`ENTRY_TTL_MS`], an absence for [`ABSENT_TTL_MS`]. One answer each, in the order given.
     async fn fill(
@@ -93,6 +132,16 @@ pub trait ReadModel: Send + Sync {
     ) -> Result<Vec<Filled<Entry>>, StoreError>;
     /// Takes the placeholders away: the owners could not be asked.
     async fn abandon(&self, reservation: Reservation, articles: &[ArticleId]) -> Result<(), StoreError>;
+
+    /// As [`ReadModel::find`], past whatever this process caches in front of the model: what a rebuild asks first.
+    async fn find_anew(&self, articles: &[ArticleId]) -> Result<Vec<Lookup>, StoreError> {
+        self.find(articles).await
+    }
+    /// Takes over what the owners answered to a process that got no lease and waited long enough: for this process alone,
+    /// joined with what it has heard of.
+    async fn keep_unshared(&self, told: Vec<(ArticleId, Option<Entry>)>) -> Result<Vec<Option<Entry>>, StoreError> {
+        Ok(told.into_iter().map(|(_, entry)| entry).collect())
+    }
 
     /// Merges events into entries, lists and placeholders that are there; the rest is let go, because an event alone may
     /// be late. Something absent that is reported to exist becomes unknown. Expiry stays as it is.
@@ -105,6 +154,16 @@ pub trait ReadModel: Send + Sync {
 
     /// A window of a board's list.
     async fn list(&self, board: BoardId, window: Window) -> Result<ListLookup, StoreError>;
+    /// The same past whatever this process caches in front of the model.
+    async fn list_anew(&self, board: BoardId, window: Window) -> Result<ListLookup, StoreError> {
+        self.list(board, window).await
+    }
+    /// A board's list with all its candidates.
+    async fn whole_list(&self, board: BoardId) -> Result<WholeList, StoreError>;
+    /// As [`ReadModel::lease`], for a list; `None` when another process is rebuilding it.
+    async fn lease_list(&self, board: BoardId) -> Result<Option<Reservation>, StoreError> {
+        self.reserve_list(board).await.map(Some)
+    }
     /// As [`ReadModel::reserve`], for a list.
     async fn reserve_list(&self, board: BoardId) -> Result<Reservation, StoreError>;
     /// As [`ReadModel::fill`], for a list (`None`: no such board); what the owner answered takes the place of an older list.
@@ -132,10 +191,16 @@ pub trait ReadModel: Send + Sync {
     fn generation(&self) -> Option<u64> {
         None
     }
+    /// For how long what was rendered from the model may be handed out while its generation stays the same.
+    fn rendered_ttl(&self) -> Duration {
+        RENDERED_TTL
+    }
     /// Drops everything, placeholders too: rebuilds under way are told to ask again.
     async fn clear(&self) -> Result<(), StoreError>;
     /// How much there is.
     async fn size(&self) -> Result<ModelSize, StoreError>;
+    /// Does what the model has to do beside its readers until `stop` fires.
+    async fn run(&self, _stop: &Stop) {}
 }
 
 /// How far something kept may be believed.

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::time::Duration;
 
 use madang_board::{ArticleId, BoardId};
 use madang_event::{Envelope, Event};
@@ -103,7 +104,7 @@ impl ReadService {
     /// Loads what readers miss, until `stop` fires. Belongs to a supervisor, to be stopped after the last reader.
     pub async fn run(&self, stop: Stop) -> Result<(), Infallible> {
         let Loops { articles, lists, views } = &self.loops;
-        tokio::join!(articles.run(&stop), lists.run(&stop), views.run(&stop));
+        tokio::join!(articles.run(&stop), lists.run(&stop), views.run(&stop), self.model.run(&stop));
         Ok(())
     }
 
@@ -174,6 +175,11 @@ impl ReadService {
     /// What the model says of how often it changed, see [`ReadModel::generation`].
     pub fn generation(&self) -> Option<u64> {
         self.model.generation()
+    }
+
+    /// For how long rendered answers may be handed out, see [`ReadModel::rendered_ttl`].
+    pub fn rendered_ttl(&self) -> Duration {
+        self.model.rendered_ttl()
     }
 
     /// Drops the whole model; it comes back by itself.

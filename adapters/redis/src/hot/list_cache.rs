@@ -5,11 +5,59 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use madang_hot_article::{Day, HotList, HotStore};
+use madang_hot_article::{Day, HotItem, HotList, HotStore};
 use madang_kernel::StoreError;
 
 /// How long a list is fresh.
 const LISTS_TTL: Duration = Duration::from_secs(1);
+
+/// How long a ranking that was read from Redis is fresh: another process may have changed it.
+const RANKED_TTL: Duration = Duration::from_millis(200);
+
+/// Rankings that were read from Redis, cached for a moment.
+#[derive(Default)]
+pub(super) struct RankedCache(Mutex<CachedRankings>);
+
+#[derive(Default)]
+struct CachedRankings {
+    /// `None` for a day that the store has to be asked for.
+    rankings: BTreeMap<Day, (Instant, Option<Vec<HotItem>>)>,
+    /// Counts what this process changed.
+    changes: u64,
+}
+
+impl RankedCache {
+    /// The rankings of days, if all of them are fresh.
+    pub(super) fn all(&self, days: &[Day]) -> Option<Vec<Option<Vec<HotItem>>>> {
+        let mut cached = self.cached();
+        cached.rankings.retain(|_, (at, _)| at.elapsed() < RANKED_TTL);
+        days.iter().map(|day| cached.rankings.get(day).map(|(_, items)| items.clone())).collect()
+    }
+
+    /// To be remembered before Redis is asked.
+    pub(super) fn changes(&self) -> u64 {
+        self.cached().changes
+    }
+
+    /// Caches what Redis answered, unless this process changed something meanwhile.
+    pub(super) fn insert(&self, days: &[Day], rankings: &[Option<Vec<HotItem>>], changes: u64, asked: Instant) {
+        let mut cached = self.cached();
+        if cached.changes == changes {
+            cached.rankings.extend(days.iter().zip(rankings).map(|(day, items)| (*day, (asked, items.clone()))));
+        }
+    }
+
+    /// Any ranking may be another.
+    pub(super) fn changed(&self) {
+        let mut cached = self.cached();
+        cached.rankings.clear();
+        cached.changes += 1;
+    }
+
+    fn cached(&self) -> MutexGuard<'_, CachedRankings> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 pub(super) struct ListCache {
     store: Arc<dyn HotStore>,

@@ -10,6 +10,7 @@ mod list_cache;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use async_trait::async_trait;
 use madang_board::ArticleId;
@@ -21,7 +22,7 @@ use madang_hot_article::{
 use madang_kernel::StoreError;
 use tracing::{debug, warn};
 
-use self::list_cache::ListCache;
+use self::list_cache::{ListCache, RankedCache};
 
 /// Articles read from the store at once when a day is made anew.
 const REBUILD_SLICE: usize = 500;
@@ -30,6 +31,7 @@ const REBUILD_SLICE: usize = 500;
 pub struct RankedHot {
     inner: Arc<dyn HotStore>,
     cache: ListCache,
+    near: RankedCache,
     redis: Redis,
     days: Mutex<Days>,
 }
@@ -66,7 +68,8 @@ impl From<StoreError> for Behind {
 impl RankedHot {
     /// Rankings of `inner` under the prefix of `redis`. `inner` must tell tallies, or everything is read from it.
     pub fn new(inner: Arc<dyn HotStore>, redis: Redis) -> Self {
-        Self { cache: ListCache::new(Arc::clone(&inner)), inner, redis, days: Mutex::new(Days::default()) }
+        let (cache, near) = (ListCache::new(Arc::clone(&inner)), RankedCache::default());
+        Self { cache, near, inner, redis, days: Mutex::new(Days::default()) }
     }
 
     /// Makes the ranking of a day anew from the store. Nothing happens when another process is at it, or the day is final.
@@ -82,6 +85,7 @@ impl RankedHot {
         let mut days = self.days();
         let Days { followed, behind, .. } = &mut *days;
         behind.extend(followed.iter().copied());
+        self.near.changed();
     }
 
     /// Makes the days anew that are believed no longer; what fails is made by the next changes of the day.
@@ -178,6 +182,17 @@ impl RankedHot {
         }
     }
 
+    /// The listed articles of days as Redis had them a moment ago; `None` for those that the store must be asked for.
+    async fn ranked_near(&self, days: &[Day]) -> Vec<Option<Vec<HotItem>>> {
+        if let Some(cached) = self.near.all(days) {
+            return cached;
+        }
+        let (changes, asked) = (self.near.changes(), Instant::now());
+        let ranked = self.ranked(days, LISTED_MAX).await;
+        self.near.insert(days, &ranked, changes, asked);
+        ranked
+    }
+
     /// The best of days as Redis has them; `None` for those that the store must be asked for.
     async fn ranked(&self, wanted: &[Day], limit: usize) -> Vec<Option<Vec<HotItem>>> {
         let ranked: Vec<Day> = {
@@ -211,6 +226,7 @@ impl HotStore for RankedHot {
         for (day, articles) in days {
             self.cache.changed(day);
             self.follow(day, articles.into_iter().collect()).await;
+            self.near.changed();
         }
         Ok(applied)
     }
@@ -224,7 +240,7 @@ impl HotStore for RankedHot {
 
     /// Those that Redis has are each of one moment, those of the store of one together.
     async fn lists(&self, days: Vec<Day>) -> Result<Vec<HotList>, StoreError> {
-        let ranked = self.ranked(&days, LISTED_MAX).await;
+        let ranked = self.ranked_near(&days).await;
         let missing = days.iter().zip(&ranked).filter(|(_, items)| items.is_none()).map(|(day, _)| *day);
         let missing: Vec<Day> = missing.collect();
         let mut stored = if missing.is_empty() { Vec::new() } else { self.cache.of(&missing).await? }.into_iter();
@@ -242,6 +258,7 @@ impl HotStore for RankedHot {
         let was_not = self.inner.finalise(day).await?;
         self.cache.changed(day);
         self.note_final(day).await;
+        self.near.changed();
         Ok(was_not)
     }
 
@@ -279,6 +296,7 @@ impl HotStore for RankedHot {
         if let Err(failure) = day::distrust(&self.redis, day).await {
             debug!(%day, "hot articles: redis was not told of a change and is brought up to date later: {failure}");
         }
+        self.near.changed();
         Ok(changed)
     }
 
@@ -303,6 +321,7 @@ impl HotStore for RankedHot {
                 days.remove(&old);
             }
         }
+        self.near.changed();
         Ok(forgotten)
     }
 
@@ -314,6 +333,7 @@ impl HotStore for RankedHot {
             self.doubt_all();
             self.make_doubted_anew().await;
         }
+        self.near.changed();
         Ok(rebuilt)
     }
 }

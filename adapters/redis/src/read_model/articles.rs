@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use madang_article_read::{
-    ABSENT_TTL_MS, Change, ENTRY_TTL_MS, Entry, Filled, Freshness, Lookup, Reservation, STALE_MAX_MS, freshness,
+    ABSENT_TTL_MS, Change, ENTRY_TTL_MS, Entry, Filled, Freshness, LEASE_MS, Lookup, Reservation, STALE_MAX_MS,
+    freshness,
 };
 use madang_board::ArticleId;
 use madang_engine_redis::{Command, Failure, Redis, Script, Value, reply};
@@ -12,7 +13,7 @@ use madang_kernel::{Id, ShardId, Timestamp};
 
 use super::entry;
 use super::keys::{Keys, Kind};
-use super::{ABANDON, RESERVE};
+use super::{ABANDON, LEASE, RESERVE};
 
 /// Keys stay a little longer than their values are fresh: the moment inside decides, the expiry only cleans up.
 pub(super) const ENTRY_KEY_TTL_MS: i64 = ENTRY_TTL_MS + STALE_MAX_MS + 60_000;
@@ -26,6 +27,8 @@ pub(super) const MARK_TTL_MS: i64 = 60_000;
 const SCRIPT_CHANGES_MAX: usize = 100;
 /// Bytes in one script; one text may be more.
 const SCRIPT_BYTES_MAX: usize = 256 * 1024;
+
+const _: () = assert!(LEASE_MS < PLACEHOLDER_TTL_MS, "the age of a placeholder is told by what is left of its time");
 
 const FIELDS: [&str; 10] = ["e", "x", "u", "d", "v", "t", "c", "cv", "l", "lv"];
 
@@ -128,6 +131,35 @@ pub(super) async fn reserve(redis: &Redis, reservation: Reservation, articles: &
         command
     });
     redis.run(commands.collect()).await.map(drop)
+}
+
+/// Places placeholders where no other process began a rebuild a moment ago; tells where one did.
+pub(super) async fn lease(
+    redis: &Redis,
+    reservation: Reservation,
+    articles: &[ArticleId],
+) -> Result<Vec<ArticleId>, Failure> {
+    let shards = by_shard(articles.iter().copied());
+    let commands = shards.values().map(|indexes| {
+        let keys = Keys::of_article(redis, articles[indexes[0]]);
+        let placeholder = |index: &usize| keys.one(Kind::ArticlePlaceholder, articles[*index]);
+        let mut touched = vec![keys.epoch(), keys.index(Kind::ArticlePlaceholder)];
+        touched.extend(indexes.iter().map(placeholder));
+        let mut command =
+            Command::script(keys.tag, &LEASE, &touched).arg(reservation.0).arg(PLACEHOLDER_TTL_MS).arg(LEASE_MS);
+        indexes.iter().for_each(|index| command.push(articles[*index].raw()));
+        command
+    });
+    let answers = redis.run(commands.collect()).await?;
+    let mut elsewhere = Vec::new();
+    for (indexes, answer) in shards.values().zip(&answers) {
+        for (index, answer) in indexes.iter().zip(reply::items(answer)?) {
+            if *answer == Value::Int(0) {
+                elsewhere.push(articles[*index]);
+            }
+        }
+    }
+    Ok(elsewhere)
 }
 
 /// Takes placeholders away.

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::sync::{Arc, LazyLock};
 
 use madang_article_read::{
-    ABSENT_TTL_MS, BoardChange, BoardList, ENTRY_TTL_MS, Filled, FilledList, Freshness, LIST_MAX, ListLookup,
-    NewestArticles, Presence, Reservation, Step, Window, freshness,
+    ABSENT_TTL_MS, BoardChange, BoardList, ENTRY_TTL_MS, Filled, FilledList, Freshness, LEASE_MS, LIST_MAX, ListLookup,
+    NewestArticles, Presence, Reservation, Step, WholeList, Window, freshness,
 };
 use madang_board::{ArticleId, BoardId};
 use madang_engine_redis::{Command, Failure, Redis, Script, Value, reply};
@@ -15,7 +15,7 @@ use madang_kernel::{Id, Timestamp};
 
 use super::articles::{ABSENT_KEY_TTL_MS, ENTRY_KEY_TTL_MS, PLACEHOLDER_TTL_MS, until};
 use super::keys::{Keys, Kind};
-use super::{ABANDON, RESERVE};
+use super::{ABANDON, LEASE, RESERVE};
 
 /// Changes that may come while a list is rebuilt; past it, the rebuild starts anew.
 const CHANGES_MAX: usize = 4_000;
@@ -29,7 +29,7 @@ const WIDTH: usize = 16;
 static MERGE: LazyLock<Script> = script!("read_model/common", "read_model/list", "read_model/merge_lists");
 static FILL: LazyLock<Script> = script!("read_model/common", "read_model/list", "read_model/fill_list");
 static WINDOW: LazyLock<Script> = script!("read_model/common", "read_model/list", "read_model/window");
-
+static WHOLE: LazyLock<Script> = script!("read_model/common", "read_model/whole_list");
 static HELD: LazyLock<Script> = script!("read_model/common", "read_model/list", "read_model/held_list");
 
 /// What is held of a list.
@@ -46,6 +46,36 @@ pub(super) async fn held(redis: &Redis, board: BoardId, limit: usize) -> Result<
     let is_all = reply::text(floor)?.unwrap_or_default().is_empty() && ids.len() as u64 == length;
     let count = BoardCount { article_count: reply::count(count)?, version: reply::count(version)? };
     Ok(Some(NewestArticles { ids, is_all, count }))
+}
+
+/// The whole list, in its time.
+pub(super) async fn whole(redis: &Redis, board: BoardId, now: Timestamp) -> Result<WholeList, Failure> {
+    let keys = Keys::of_board(redis, board);
+    let touched = [keys.epoch(), keys.one(Kind::List, board)];
+    let answer = redis.ask(Command::script(keys.tag, &WHOLE, &touched)).await?;
+    let fields = match &answer {
+        Value::Int(_) => return Ok(WholeList::Miss),
+        held => reply::items(held)?,
+    };
+    let until = |field: &Value| reply::millis(field).map(Timestamp::from_millis);
+    match fields {
+        [absent_until] => Ok(match freshness(until(absent_until)?, ABSENT_TTL_MS, now) {
+            Freshness::Fresh => WholeList::Absent,
+            Freshness::Stale | Freshness::Expired => WholeList::Miss,
+        }),
+        [found_until, ids, floor, count, version] => {
+            let is_stale = match freshness(until(found_until)?, ENTRY_TTL_MS, now) {
+                Freshness::Fresh => false,
+                Freshness::Stale => true,
+                Freshness::Expired => return Ok(WholeList::Miss),
+            };
+            let (ids, is_all) = (ids_of(ids)?, reply::text(floor)?.unwrap_or_default().is_empty());
+            let count = BoardCount { article_count: reply::count(count)?, version: reply::count(version)? };
+            let is_thin = !is_all && (ids.len() as u64) < THIN;
+            Ok(WholeList::Found { newest: NewestArticles { ids, is_all, count }, is_stale: is_stale || is_thin })
+        }
+        _ => Err(Failure::reply("a list with other fields")),
+    }
 }
 
 /// Looks at a window.
@@ -116,6 +146,19 @@ pub(super) async fn reserve(redis: &Redis, reservation: Reservation, board: Boar
     let command =
         Command::script(keys.tag, &RESERVE, &touched).arg(reservation.0).arg(PLACEHOLDER_TTL_MS).arg(board.raw());
     redis.ask(command).await.map(drop)
+}
+
+/// Places a placeholder unless another process did a moment ago; `false` when one did.
+pub(super) async fn lease(redis: &Redis, reservation: Reservation, board: BoardId) -> Result<bool, Failure> {
+    let keys = Keys::of_board(redis, board);
+    let touched = [keys.epoch(), keys.index(Kind::ListPlaceholder), keys.one(Kind::ListPlaceholder, board)];
+    let command = Command::script(keys.tag, &LEASE, &touched)
+        .arg(reservation.0)
+        .arg(PLACEHOLDER_TTL_MS)
+        .arg(LEASE_MS)
+        .arg(board.raw());
+    let answer = redis.ask(command).await?;
+    Ok(reply::items(&answer)?.first() != Some(&Value::Int(0)))
 }
 
 /// Takes a placeholder away.

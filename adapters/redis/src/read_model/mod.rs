@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use madang_article_read::{
-    BoardList, Change, Entry, Filled, FilledList, ListLookup, Lookup, ModelSize, NewestArticles, Presence, ReadModel,
-    Reservation, Window,
+    BoardList, Change, Entry, Filled, FilledList, Lease, ListLookup, Lookup, ModelSize, NewestArticles, Presence,
+    ReadModel, Reservation, WholeList, Window,
 };
 use madang_board::{ArticleId, BoardId};
 use madang_engine_redis::{Command, Failure, PART, Redis, Script, reply};
@@ -39,6 +39,7 @@ const HELD_SLICE: usize = 256;
 const _: () = assert!(PUT_IN_MAX_MS * 3 < articles::MARK_TTL_MS, "a mark outlives every creation on its way");
 
 static RESERVE: LazyLock<Script> = script!("read_model/common", "read_model/reserve");
+static LEASE: LazyLock<Script> = script!("read_model/common", "read_model/lease");
 static ABANDON: LazyLock<Script> = script!("read_model/abandon");
 static CLEAR: LazyLock<Script> = script!("read_model/clear");
 static SIZE: LazyLock<Script> = script!("read_model/size");
@@ -143,6 +144,12 @@ impl ReadModel for RedisReadModel {
         Ok(reservation)
     }
 
+    async fn lease(&self, articles: &[ArticleId]) -> Result<Lease, StoreError> {
+        let reservation = reservation();
+        let elsewhere = or_nothing(articles::lease(&self.redis, reservation, articles).await, Vec::new)?;
+        Ok(Lease { reservation, elsewhere, is_shared: true })
+    }
+
     async fn fill(
         &self,
         reservation: Reservation,
@@ -168,6 +175,16 @@ impl ReadModel for RedisReadModel {
 
     async fn held_list(&self, board: BoardId, limit: usize) -> Result<Option<NewestArticles>, StoreError> {
         Ok(lists::held(&self.redis, board, limit).await?)
+    }
+
+    async fn whole_list(&self, board: BoardId) -> Result<WholeList, StoreError> {
+        or_nothing(lists::whole(&self.redis, board, self.clock.now()).await, || WholeList::Miss)
+    }
+
+    async fn lease_list(&self, board: BoardId) -> Result<Option<Reservation>, StoreError> {
+        let reservation = reservation();
+        let is_ours = or_nothing(lists::lease(&self.redis, reservation, board).await, || true)?;
+        Ok(is_ours.then_some(reservation))
     }
 
     async fn reserve_list(&self, board: BoardId) -> Result<Reservation, StoreError> {

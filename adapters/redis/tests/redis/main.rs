@@ -12,3 +12,4 @@ mod own_server;
 mod live_views;
 mod read_model;
 mod read_model_shared;
+mod rebuild_lease;

@@ -16,11 +16,12 @@ pub(crate) const SECRET_BYTES_MIN: usize = 32;
 /// The longest name of a cluster; databases, topics and keys start with it.
 const NAME_CHARS_MAX: usize = 32;
 /// The numbers of the section with their ranges.
-const RANGES: [(&str, RangeInclusive<u64>); 9] = [
+const RANGES: [(&str, RangeInclusive<u64>); 10] = [
     ("cluster.token_generation", 0..=u32::MAX as u64),
     ("cluster.node_lease_ms", 5_000..=3_600_000),
     ("cluster.clock_skew_max_ms", 100..=60_000),
     ("cluster.mysql_connections_max", 6..=1_000),
+    ("cluster.near_cache_mb", 1..=100_000),
     ("cluster.internal.connections_max", 16..=100_000),
     ("cluster.redis.response_timeout_ms", 10..=60_000),
     ("cluster.redis.own_write_wait_ms", 1..=5_000),
@@ -58,6 +59,9 @@ pub(crate) struct ClusterSettings {
     /// Connections that this process holds at most to one relational server for one service.
     #[serde(default = "default_mysql_connections_max")]
     pub mysql_connections_max: usize,
+    /// Memory of the near cache of this process, in megabytes.
+    #[serde(default = "default_near_cache_mb")]
+    pub near_cache_mb: u64,
     /// The relational servers, in an order that never changes.
     pub mysql: Vec<MysqlSettings>,
     /// How connections to them are encrypted; in the clear when absent. Needs a build with the feature `mysql-tls`.
@@ -259,6 +263,10 @@ fn default_response_timeout_ms() -> u64 {
     500
 }
 
+fn default_near_cache_mb() -> u64 {
+    64
+}
+
 fn default_own_write_wait_ms() -> u64 {
     madang_redis::COMMITTED_WAIT_MS
 }
@@ -324,6 +332,7 @@ impl ClusterSettings {
             self.node_lease_ms,
             self.clock_skew_max_ms,
             self.mysql_connections_max as u64,
+            self.near_cache_mb,
             self.internal.connections_max as u64,
             self.redis.response_timeout_ms,
             self.redis.own_write_wait_ms,

@@ -24,7 +24,7 @@ pub(super) fn known_keys() -> &'static Vec<String> {
 /// The section of the servers, which only the file can hold as a whole.
 pub(super) const CLUSTER: &str = "cluster";
 /// What of it may be set elsewhere too: by `MADANG_CLUSTER_...` and `--set cluster....`.
-pub(super) const CLUSTER_KEYS: [&str; 10] = [
+pub(super) const CLUSTER_KEYS: [&str; 11] = [
     "cluster.name",
     "cluster.secret",
     "cluster.secret_file",
@@ -33,15 +33,17 @@ pub(super) const CLUSTER_KEYS: [&str; 10] = [
     "cluster.node_lease_ms",
     "cluster.clock_skew_max_ms",
     "cluster.mysql_connections_max",
+    "cluster.near_cache_mb",
     "cluster.internal.listen",
     "cluster.internal.connections_max",
 ];
 /// Those of them that are numbers.
-const CLUSTER_NUMBERS: [&str; 5] = [
+const CLUSTER_NUMBERS: [&str; 6] = [
     "cluster.token_generation",
     "cluster.node_lease_ms",
     "cluster.clock_skew_max_ms",
     "cluster.mysql_connections_max",
+    "cluster.near_cache_mb",
     "cluster.internal.connections_max",
 ];
 

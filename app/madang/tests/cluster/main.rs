@@ -21,6 +21,7 @@ mod instances;
 mod letters;
 mod live;
 mod moving;
+mod near;
 #[allow(dead_code, reason = "shared with the suites of the HTTP contract")]
 mod nginx;
 mod one_process;

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use madang_messaging::Stop;
 
 use super::{RedisBroadcast, locked};
-use crate::{Command, Tag};
+use crate::{Command, Failure, Tag};
 
 /// Messages sent at once.
 const BATCH_MAX: usize = 512;
@@ -31,6 +31,11 @@ impl RedisBroadcast {
                 }
             }
         }
+    }
+
+    /// Sends one message at once, also where nothing sends what is published; tells whether Redis took it.
+    pub async fn send_now(&self, topic: u64, message: &[u8]) -> Result<(), Failure> {
+        self.inner.redis.ask(self.command(topic, message)).await.map(drop)
     }
 
     fn next_batch(&self) -> Vec<Command> {

@@ -97,6 +97,8 @@ enum Shows {
 /// A running site and what the load knows of it.
 pub(super) struct LagSite {
     pub(super) address: SocketAddr,
+    /// Where effects are looked for.
+    pub(super) look_at: SocketAddr,
     board: FullestBoard,
     tokens: Vec<String>,
     hot: Vec<Target>,
@@ -120,9 +122,18 @@ impl LagSite {
         let others = hot.split_off(HOT);
         let poll_ms = if scratch.is_on_cluster() { POLL_ON_CLUSTER_MS } else { POLL_MS };
         let look_every = Duration::from_millis(poll_ms);
-        let site = Self { address: server.address, board, tokens: site.tokens, hot, others, look_every };
+        let address = server.address;
+        let site = Self { address, look_at: address, board, tokens: site.tokens, hot, others, look_every };
         site.heat().await?;
         Ok((site, server))
+    }
+
+    /// The same with a second process on the site, in which effects are looked for.
+    pub(super) async fn prepare_two(scratch: &Scratch) -> Result<(Self, [Server; 2])> {
+        let (site, server) = Self::prepare(scratch).await?;
+        let filled = scratch.site_of("lag", ARTICLES, MEMBERS)?;
+        let other = filled.serve_with(&[("MADANG_CLUSTER_INTERNAL_LISTEN", "127.0.0.1:0")])?;
+        Ok((Self { look_at: other.address, ..site }, [server, other]))
     }
 
     async fn heat(&self) -> Result<()> {

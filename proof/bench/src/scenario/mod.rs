@@ -4,6 +4,7 @@ mod against_bare;
 mod callers;
 mod catch_up;
 mod cluster_pages;
+mod cluster_rates;
 mod collapse;
 mod counted;
 mod database;
@@ -70,6 +71,10 @@ pub(crate) enum Scenario {
     Folding,
     /// Page 100,000 of a board on MySQL, against page 100, with the rows that the server reads.
     ClusterPages,
+    /// One process of a cluster (`--cluster`): reads, writes and a mix of both, against bare axum.
+    ClusterRates,
+    /// How long after a write in one process of a cluster (`--cluster`) another still shows the state before it.
+    Staleness,
     /// Three times the rate that the server can do, of reads and writes: good answers, refusals, memory.
     Overload,
     /// Reads beside a thousand wrong passwords a second.
@@ -97,6 +102,8 @@ impl Scenario {
             Self::DeepPages => "what does the last page cost, compared with page 100?",
             Self::Folding => "what is won on MySQL when calls that come together are one transaction?",
             Self::ClusterPages => "what does a page deep in a board on MySQL cost, compared with page 100?",
+            Self::ClusterRates => "how much of bare axum's rate is left on a cluster, everything on this machine?",
+            Self::Staleness => "how long after the answer to a write does a reader of another process see its effect?",
             Self::Overload => {
                 "what is left of the peak at three times the rate, and how quick is the refusal of the rest?"
             }
@@ -105,10 +112,15 @@ impl Scenario {
         }
     }
 
+    /// Whether it needs the servers of a cluster, through a process of the product.
+    pub(crate) fn is_for_cluster(self) -> bool {
+        matches!(self, Self::ClusterRates | Self::Staleness)
+    }
+
     /// Measures it.
     pub(crate) async fn run(self, options: &Options, scratch: &Scratch) -> Result<Vec<Row>> {
-        if scratch.is_on_cluster() && self != Self::ReadLag {
-            bail!("only read-lag is measured on a cluster");
+        if scratch.is_on_cluster() != self.is_for_cluster() && self != Self::ReadLag {
+            bail!("{self} is measured {} a cluster (--cluster)", if self.is_for_cluster() { "on" } else { "without" });
         }
         match self {
             Self::GetArticle => get_one::article(options, scratch).await,
@@ -126,6 +138,8 @@ impl Scenario {
             Self::DeepPages => deep_pages::run(options, scratch).await,
             Self::Folding => folding::run(options).await,
             Self::ClusterPages => cluster_pages::run(options).await,
+            Self::ClusterRates => cluster_rates::run(options, scratch).await,
+            Self::Staleness => read_lag::between_processes(options, scratch).await,
             Self::Overload => overload::run(options, scratch).await,
             Self::SignInFlood => sign_in_flood::run(options, scratch).await,
             Self::Startup => startup::run(options, scratch).await,

@@ -21,6 +21,8 @@ const EMBEDDED: Targets = Targets { writes_per_second: 1_000, lag_max_ms: 50.0, 
 /// The same on servers, where an effect may come by way of the broker. To the hot list it comes in two such steps: it is
 /// stored before it is ranked.
 const CLUSTER: Targets = Targets { writes_per_second: 500, lag_max_ms: 150.0, hot_lag_max_ms: 300.0 };
+/// What another process may be late.
+const BETWEEN: Targets = Targets { lag_max_ms: 250.0, ..CLUSTER };
 /// What runs before on a cluster: a broker is slow in its first minutes, until its Java has compiled what it runs.
 const CLUSTER_WARM_UP: Duration = Duration::from_secs(60);
 /// Enough that none of them is late while others look for the effect of their writes.
@@ -96,6 +98,30 @@ pub(crate) async fn run(options: &Options, scratch: &Scratch) -> Result<Vec<Row>
     Ok(rows)
 }
 
+/// The same on a cluster, with effects looked for in another process than the one that wrote.
+pub(crate) async fn between_processes(options: &Options, scratch: &Scratch) -> Result<Vec<Row>> {
+    let (site, servers) = LagSite::prepare_two(scratch).await?;
+    let site = Arc::new(site);
+    let length = options.turn() * options.rounds;
+    eprintln!("Warming up for {length:?}");
+    load(&site, BETWEEN, Instant::now(), length).await?;
+    let started = Instant::now();
+    let seen = load(&site, BETWEEN, started, length).await?;
+    for server in servers {
+        server.stop().await?;
+    }
+    let rate = seen.writes.count() as f64 / seen.last_write.duration_since(started).max(length).as_secs_f64();
+    let pace = Figure::plain("asked for", BETWEEN.writes_per_second.into());
+    let written = Figure::median_ms("writes in one process", &seen.writes).with_value(rate);
+    let mut rows = vec![Row::compare(Scenario::Staleness, "/s", written, pace, PACE)];
+    rows.extend(Kind::ALL.iter().zip(&seen.lags).map(|(kind, lags)| {
+        let name = format!("in another process, {}", kind.shown_as());
+        let limit = Figure::plain("limit", BETWEEN.lag_max_ms(*kind));
+        Row::compare(Scenario::Staleness, "ms", Figure::tail_ms(&name, lags, 0.99), limit, Goal::AtMost(1.0))
+    }));
+    Ok(rows)
+}
+
 /// Writes for so long, and looks for the effects.
 async fn load(site: &Arc<LagSite>, targets: Targets, started: Instant, length: Duration) -> Result<Seen> {
     let mut workers = JoinSet::new();
@@ -127,6 +153,7 @@ async fn ages(address: SocketAddr, until: Instant) -> Result<Samples> {
 async fn work(site: &LagSite, worker: u64, targets: Targets, started: Instant, until: Instant) -> Result<Seen> {
     let mut seen = Seen::new(started);
     let mut connection = Connection::open(site.address).await?;
+    let mut looking = Connection::open(site.look_at).await?;
     for number in (worker..).step_by(WORKERS as usize) {
         let due = started + Duration::from_secs(1) * u32::try_from(number)? / targets.writes_per_second;
         if due >= until {
@@ -146,11 +173,11 @@ async fn work(site: &LagSite, worker: u64, targets: Targets, started: Instant, u
         let answered = Instant::now();
         seen.last_write = answered;
         seen.writes.succeeded(answered - begun);
-        match site.wait_until_shown(&mut connection, &effect).await {
+        match site.wait_until_shown(&mut looking, &effect).await {
             Ok(()) => seen.lags[kind as usize].succeeded(answered.elapsed()),
             Err(reason) => {
                 seen.lags[kind as usize].failed(format!("{reason:#}"));
-                connection = Connection::open(site.address).await?;
+                looking = Connection::open(site.look_at).await?;
             }
         }
     }

@@ -12,4 +12,5 @@ mod own_server;
 mod hot_ranking;
 mod hot_store;
 mod live_views;
+mod near_model;
 mod proxy;

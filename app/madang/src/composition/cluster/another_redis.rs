@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
+use madang_memory::NearReadModel;
 use madang_messaging::Stop;
 use madang_redis::{RankedHot, RedisEpochs};
 use tracing::warn;
@@ -17,6 +18,7 @@ const LOOK: Duration = Duration::from_secs(1);
 pub(super) async fn notice(
     epochs: Arc<RedisEpochs>,
     ranked: Option<Arc<RankedHot>>,
+    near: Arc<NearReadModel>,
     stop: Stop,
 ) -> Result<(), Infallible> {
     every(LOOK, stop, async move || {
@@ -24,6 +26,7 @@ pub(super) async fn notice(
             warn!(
                 "redis: this is not the server of before, it was restored or replaced; what it holds is loaded again from the databases"
             );
+            near.forget();
             if let Some(ranked) = &ranked {
                 ranked.doubt_all();
             }

@@ -11,6 +11,7 @@ use madang_engine_redis::{RedisBroadcast, RedisPauses};
 use madang_http::HttpPeers;
 use madang_kernel::{IDEMPOTENCY_KEPT_MS, StoreError, Timestamp};
 use madang_member::{MemberStore as _, forgettable_at};
+use madang_memory::NearReadModel;
 use madang_messaging::{ConsumerConfig, InstanceId, Membership, OnError, Outage, Position};
 use madang_mysql::{Announce, MysqlArticles};
 use madang_redis::{RankedHot, RedisEpochs, RedisReadModel};
@@ -19,6 +20,7 @@ use madang_server::PartState;
 use super::backlogs::Backlogs;
 use super::clock_skew::{CLOCK, ClockSkews};
 use super::health::{self, LastLags, MYSQL, Naming, REDIS};
+use super::near::Invalidations;
 use super::servers::Servers;
 use super::stores::ClusterStores;
 use super::{another_redis, check, live, paused_groups, relays, topics};
@@ -40,6 +42,8 @@ pub(super) struct Cluster {
     pub(super) instance: InstanceId,
     pub(super) membership: Arc<dyn Membership>,
     pub(super) model: Arc<RedisReadModel>,
+    pub(super) near: Arc<NearReadModel>,
+    pub(super) invalidations: Invalidations,
     pub(super) broadcast: RedisBroadcast,
     pub(super) peers: Arc<HttpPeers>,
     pub(super) lags: LastLags,
@@ -61,6 +65,8 @@ impl Backing for Cluster {
         for database in self.servers.databases.iter().filter(|(service, _)| relays::has_outbox(*service)) {
             relays::start(database, self, site, stages);
         }
+        let reads = site.services.read.is_some().then_some(&self.near);
+        self.invalidations.start(stages.background, reads);
         live::start(stages.background, &self.broadcast, &site.live, &site.services, site.roles.has(Role::Web));
         let groups: Vec<_> = consumers::all().into_iter().filter(|group| is_of(group, site)).collect();
         let (log, wanted) = (self.servers.log.clone(), groups.clone());
@@ -78,9 +84,9 @@ impl Backing for Cluster {
             .spawn("backlogs", OnError::Restart, move |stop| backlogs.clone().keep(with_outbox.clone(), stop));
         let clock_skews = self.clock_skews.clone();
         stages.background.spawn("clock-skew", OnError::Restart, move |stop| clock_skews.clone().keep(stop));
-        let (epochs, ranked) = (self.epochs.clone(), self.ranked.clone());
+        let (epochs, ranked, near) = (self.epochs.clone(), self.ranked.clone(), self.near.clone());
         stages.background.spawn("another-redis", OnError::Restart, move |stop| {
-            another_redis::notice(epochs.clone(), ranked.clone(), stop)
+            another_redis::notice(epochs.clone(), ranked.clone(), near.clone(), stop)
         });
         let (paused, groups) = (self.paused.clone(), site.groups.clone());
         stages.background.spawn("paused-groups", OnError::Restart, move |stop| {

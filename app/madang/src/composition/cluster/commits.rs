@@ -7,11 +7,13 @@ use async_trait::async_trait;
 use madang_article_read::ReadService;
 use madang_engine_redis::RedisBroadcast;
 use madang_event::Envelope;
+use madang_memory::{NearReadModel, Origin};
 use madang_messaging::AfterCommit;
 use madang_redis::RedisReadModel;
 use madang_web::LiveHub;
 
 use super::live;
+use super::near::Invalidations;
 
 /// Follows the commits of one store.
 pub(super) struct ClusterCommits {
@@ -23,11 +25,17 @@ pub(super) struct ClusterCommits {
     pub(super) broadcast: RedisBroadcast,
     /// Reading in this process, which keeps a little on its own.
     pub(super) read: Option<Arc<ReadService>>,
+    /// The near cache of this process.
+    pub(super) near: Arc<NearReadModel>,
+    /// The near caches of others.
+    pub(super) invalidations: Invalidations,
 }
 
 #[async_trait]
 impl AfterCommit<Envelope> for ClusterCommits {
     fn committed(&self, events: &[Envelope]) {
+        let changes = self.invalidations.publish(events);
+        self.near.invalidate(&changes, Origin::Own);
         self.live.publish(events);
         live::publish(&self.broadcast, events);
         if let Some(read) = &self.read {

@@ -11,6 +11,7 @@ mod health;
 mod keys;
 mod limits;
 mod live;
+mod near;
 mod paused_groups;
 mod peers;
 mod progress;
@@ -30,6 +31,7 @@ use madang_engine_redis::{RedisBroadcast, RedisBuckets, RedisMembership, RedisPa
 use madang_http::HttpPeers;
 use madang_kernel::{Clock, NodeId, NodeLease, NodeLeases, StoreError, SystemClock};
 use madang_member::{MemberService, Moderation};
+use madang_memory::NearReadModel;
 use madang_messaging::InstanceId;
 use madang_mysql::{MysqlImport, MysqlLeases, MysqlModeration};
 use madang_redis::{RankedHot, RedisEpochs, RedisLiveViews, RedisReadModel};
@@ -44,6 +46,7 @@ use self::dead_letters::AllDeadLetters;
 use self::health::{LastLags, Naming};
 use self::keys::ClusterKeys;
 use self::limits::ClusterBuckets;
+use self::near::Invalidations;
 use self::peers::Acts;
 use self::progress::KafkaProgress;
 use self::servers::Servers;
@@ -76,6 +79,8 @@ struct Opening<'a> {
     ranked: Option<Arc<RankedHot>>,
     peers: Arc<HttpPeers>,
     model: Arc<RedisReadModel>,
+    near: Arc<NearReadModel>,
+    invalidations: Invalidations,
     epochs: Arc<RedisEpochs>,
     clock_skews: ClockSkews,
 }
@@ -95,6 +100,10 @@ impl<'a> Opening<'a> {
         let stores = ClusterStores::on(&servers, roles);
         let own_write_wait = Duration::from_millis(cluster.redis.own_write_wait_ms);
         let model = RedisReadModel::new(servers.redis.clone(), clock.clone()).with_committed_wait(own_write_wait);
+        let model = Arc::new(model);
+        let invalidations = Invalidations::new(servers.redis.clone());
+        let near_bytes = cluster.near_cache_mb * 1_000_000;
+        let near = NearReadModel::new(model.clone(), near_bytes, clock.clone(), Arc::new(invalidations.clone()));
         let epochs = Arc::new(RedisEpochs::new(servers.redis.clone()));
         // Where Redis is away now, it is looked at as soon as it is back.
         let _ = epochs.renew().await;
@@ -103,7 +112,9 @@ impl<'a> Opening<'a> {
             clock_skews,
             peers: Arc::new(peers::of(cluster, &keys, clock.clone())?),
             ranked: stores.scores.clone().map(|scores| Arc::new(RankedHot::new(scores, servers.redis.clone()))),
-            model: Arc::new(model),
+            model,
+            near: Arc::new(near),
+            invalidations,
             base: Base::new(settings, clock, NodeNumber { leases, first, lease_ms }, GuestKey::new(keys.guest()))?,
             servers,
             keys,
@@ -133,7 +144,7 @@ impl<'a> Opening<'a> {
         };
         if roles.reads() {
             let owners = peers::owners(&services, &self.peers);
-            services.read = Some(base.read(self.model.clone(), owners));
+            services.read = Some(base.read(self.near.clone(), owners));
         }
         services
     }
@@ -164,7 +175,7 @@ impl<'a> Opening<'a> {
 
     /// Joins the services with what stands behind them.
     fn site(self, roles: Roles, services: Services) -> Site {
-        let Self { base, servers, keys, stores, ranked, peers, model, epochs, clock_skews } = self;
+        let Self { base, servers, keys, stores, ranked, peers, model, near, invalidations, epochs, clock_skews } = self;
         let members = stores.members.clone();
         let broadcast = RedisBroadcast::new(servers.redis.clone(), live::BROADCAST);
         Site {
@@ -176,7 +187,7 @@ impl<'a> Opening<'a> {
                 likes: stores.likes.clone().map(|store| store as _),
                 hot: ranked.clone().map(|store| store as _),
             },
-            read_model: model.clone(),
+            read_model: near.clone(),
             days: base.days,
             groups: RunningGroups::default(),
             guests: base.guests,
@@ -202,6 +213,8 @@ impl<'a> Opening<'a> {
                 servers,
                 stores,
                 model,
+                near,
+                invalidations,
                 broadcast,
                 peers,
             }),

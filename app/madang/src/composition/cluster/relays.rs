@@ -66,6 +66,8 @@ pub(super) fn start((service, database): &(Service, Mysql), cluster: &Cluster, s
         live: site.live.clone(),
         broadcast: cluster.broadcast.clone(),
         read: site.services.read.clone(),
+        near: cluster.near.clone(),
+        invalidations: cluster.invalidations.clone(),
     };
     database.after_commit(Arc::new(commits));
     let shown = coordinator.assignment();
