@@ -199,7 +199,9 @@ mod tests {
             *kinds.entry(envelope.event.type_name()).or_default() += 1;
             let (group, count) = match &envelope.event {
                 Event::ArticleLikesChanged(likes) => ("likes", likes.like_count),
-                Event::CommentCreated(change) | Event::CommentDeleted(change) => ("comments", change.comment_count),
+                Event::CommentCreated(change) | Event::CommentEdited(change) | Event::CommentDeleted(change) => {
+                    ("comments", change.comment_count)
+                }
                 Event::ArticleViewed(views) => ("views", views.view_count),
                 _ => ("article", 0),
             };
