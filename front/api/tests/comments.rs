@@ -99,7 +99,7 @@ async fn a_comment_is_corrected_and_a_moderator_is_named_in_the_log() {
     let put = async |who: &str, tag: &str, body: &str| {
         let mut headers = vec![JSON, ("authorization", who)];
         headers.extend((!tag.is_empty()).then_some(("if-match", tag)));
-        site.send(&format!("PUT {path}"), &headers, body).await
+        site.send(&format!("PUT {path}"), &headers, body.to_owned()).await
     };
     let edited = put(&ann, "\"1\"", r#"{"content":"*better*"}"#).await;
     assert_eq!(edited.assert(200).header("etag"), "\"2\"");

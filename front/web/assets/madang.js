@@ -417,11 +417,11 @@ function live() {
     }
     heard = true;
     for (const id of news.deleted ?? []) emptied(id);
-    // One after the other, so that an edit finds the comment that came before it.
-    if (news.created.length) turn = turn.then(() => arrived(news.created));
-    for (const id of news.edited ?? []) turn = turn.then(() => renewed(id));
+    // What is being fetched may be of before an edit, so edits wait for it.
+    if (news.created.length) placed = Promise.all([placed, arrived(news.created)]);
+    for (const id of news.edited ?? []) placed.then(() => renewed(id));
   };
-  let heard = false, turn = Promise.resolve();
+  let heard = false, placed = Promise.resolve();
   // The text changes in its place; a reply that is being written stays open, and what is in sight stays where it is.
   const renewed = async (id) => {
     const item = document.getElementById("c" + id);
