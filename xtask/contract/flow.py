@@ -82,7 +82,15 @@ def main():
     settled = moderation.resolve_report(report.report_id)
     assert settled.resolution is not None and settled.resolution.note == ""
 
-    comments.delete_comment(reply.comment_id)
+    corrected = comments.edit_comment(reply.comment_id, madang.CommentEdit(content="A *better* reply"), if_match='"1"')
+    assert corrected.version == 2 and corrected.content_html == "<p>A <em>better</em> reply</p>\n", corrected
+    assert corrected.created_at == reply.created_at and corrected.modified_at >= reply.modified_at, corrected
+    try:
+        comments.delete_comment(reply.comment_id, if_match='"1"')
+        raise AssertionError("deleted what was changed meanwhile")
+    except ApiException as error:
+        assert error.status == 412 and problem_of(error).type == "urn:madang:problem:changed", error.body
+    comments.delete_comment(reply.comment_id, if_match='"2"')
     madang.ArticlesApi(admin).delete_article(article.article_id)
     try:
         madang.ArticlesApi(guest).read_article(article.article_id)

@@ -96,7 +96,13 @@ async function main(): Promise<void> {
     const settled = await moderation.resolveReport({ reportId });
     assert(settled.resolution?.note === "", settled);
 
-    await comments.deleteComment({ commentId: reply.commentId });
+    const commentId = reply.commentId;
+    const commentEdit = { content: "A *better* reply" };
+    const corrected = await comments.editComment({ commentId, commentEdit, ifMatch: '"1"' });
+    assert(corrected.version === 2 && corrected.contentHtml === "<p>A <em>better</em> reply</p>\n", corrected);
+    const overtaken = await problem(comments.deleteComment({ commentId, ifMatch: '"1"' }));
+    assert(overtaken.status === 412 && overtaken.type === "urn:madang:problem:changed", overtaken);
+    await comments.deleteComment({ commentId, ifMatch: '"2"' });
     await new madang.ArticlesApi(admin).deleteArticle({ articleId });
     const gone = await problem(new madang.ArticlesApi(guest).readArticle({ articleId }));
     assert(gone.type === "urn:madang:problem:not-found", gone);

@@ -5,10 +5,11 @@
 use std::sync::Arc;
 
 use madang_board::check::TableSizes;
-use madang_board::{MemberId, Role};
-use madang_kernel::{Id as _, StoreError, SystemClock, Timestamp};
+use madang_board::{CommentId, MemberId, Role};
+use madang_comment::{CommentStore as _, EditComment, EditOutcome};
+use madang_kernel::{EventId, Id as _, StoreError, SystemClock, Timestamp};
 use madang_member::{CreateMember, Member, MemberStore as _, NewMember, name_skeleton};
-use madang_sqlite::{DATABASE_FILE, SqliteLog, SqliteMembers, SqliteOptions};
+use madang_sqlite::{DATABASE_FILE, SqliteComments, SqliteLog, SqliteMembers, SqliteOptions};
 use rusqlite::Connection;
 
 mod embedded {
@@ -59,6 +60,43 @@ async fn members_from_before_skeletons_keep_their_names_and_nobody_else_gets_the
         let new = NewMember { member, name_key, skeleton, password_hash: "h".into() };
         assert_eq!(members.create(new).await.unwrap(), CreateMember::NameTaken, "{name}");
     }
+    db.close().await;
+}
+
+const COMMENTS: &str = "
+INSERT INTO comment VALUES (5, 77, 5, 1, 0, 1000, NULL, 3, 'anna', 'Hello', '<p>Hello</p>');
+INSERT INTO comment VALUES (6, 77, 6, 1, 1, 2000, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO comment VALUES (7, 77, 6, 2, 0, 3000, NULL, 3, 'anna', 'Reply', NULL);
+INSERT INTO article_comment_count VALUES (77, 2, 3, 4, 7);";
+
+#[tokio::test]
+async fn comments_from_before_versions_are_at_their_first_and_can_be_corrected() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut file = Connection::open(directory.path().join(DATABASE_FILE)).unwrap();
+    let mut migrations = embedded::migrations::runner().get_migrations().clone();
+    migrations.retain(|step| i64::from(step.version()) <= 13);
+    refinery::Runner::new(&migrations).run(&mut file).unwrap();
+    file.execute_batch(COMMENTS).unwrap();
+    drop(file);
+
+    let db = madang_sqlite::open(SqliteOptions::in_directory(directory.path()), Arc::new(SystemClock)).unwrap();
+    let comments = SqliteComments::new(db.clone());
+    for (id, version, written_ms) in [(5, 1, 1_000), (6, 2, 2_000), (7, 1, 3_000)] {
+        let found = comments.find(CommentId::from_raw(id)).await.unwrap().unwrap();
+        assert_eq!((found.version, found.modified_at.as_millis()), (version, written_ms), "comment {id}");
+    }
+    let edit = EditComment {
+        comment_id: CommentId::from_raw(5),
+        content: "Hello again".into(),
+        content_html: "<p>Hello again</p>".into(),
+        modified_at: Timestamp::from_millis(9_000),
+        expected_version: Some(1),
+        event_id: EventId::from_raw(8),
+        act: None,
+    };
+    let EditOutcome::Edited(edited) = comments.edit(edit).await.unwrap() else { panic!("must be edited") };
+    assert_eq!((edited.version, edited.modified_at.as_millis(), edited.created_at.as_millis()), (2, 9_000, 1_000));
+    assert_eq!(comments.find(edited.comment_id).await.unwrap(), Some(edited));
     db.close().await;
 }
 

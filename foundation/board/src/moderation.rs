@@ -50,6 +50,8 @@ pub enum ActKind {
     ArticleEdited,
     /// Deleted an article that somebody else wrote.
     ArticleDeleted,
+    /// Changed a comment that somebody else wrote.
+    CommentEdited,
     /// Deleted a comment that somebody else wrote.
     CommentDeleted,
     /// Suspended a member.
@@ -69,6 +71,7 @@ pub enum ActKind {
 names!(ActKind {
     ArticleEdited = "article_edited",
     ArticleDeleted = "article_deleted",
+    CommentEdited = "comment_edited",
     CommentDeleted = "comment_deleted",
     MemberSuspended = "member_suspended",
     SuspensionLifted = "suspension_lifted",

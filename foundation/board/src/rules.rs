@@ -15,6 +15,8 @@ pub enum Action {
     DeleteArticle,
     /// Write a comment.
     WriteComment,
+    /// Change a comment.
+    EditComment,
     /// Delete a comment.
     DeleteComment,
     /// Like an article, or no longer.
@@ -107,6 +109,7 @@ fn needs(action: Action) -> (Needs, &'static str) {
         Action::WriteArticle | Action::WriteComment | Action::Like | Action::Report => (Needs::Member, ""),
         Action::EditArticle => (Needs::AuthorOrModerator, "Only its author or a moderator can edit an article."),
         Action::DeleteArticle => (Needs::AuthorOrModerator, "Only its author or a moderator can delete an article."),
+        Action::EditComment => (Needs::AuthorOrModerator, "Only its author or a moderator can edit a comment."),
         Action::DeleteComment => (Needs::AuthorOrModerator, "Only its author or a moderator can delete a comment."),
         Action::ReadReports => (Needs::Moderator, "Only a moderator can read reports."),
         Action::ResolveReport => (Needs::Moderator, "Only a moderator can close a report."),
@@ -161,6 +164,7 @@ mod tests {
             (Action::EditArticle, MODERATORS, ALL),
             (Action::DeleteArticle, MODERATORS, ALL),
             (Action::WriteComment, ALL, ALL),
+            (Action::EditComment, MODERATORS, ALL),
             (Action::DeleteComment, MODERATORS, ALL),
             (Action::Like, ALL, ALL),
             (Action::Report, ALL, ALL),

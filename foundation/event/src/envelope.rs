@@ -20,6 +20,8 @@ pub mod type_name {
     pub const ARTICLE_DELETED: &str = "article.deleted";
     /// A new comment.
     pub const COMMENT_CREATED: &str = "comment.created";
+    /// A comment's text changed.
+    pub const COMMENT_EDITED: &str = "comment.edited";
     /// A comment is gone, or marked as such.
     pub const COMMENT_DELETED: &str = "comment.deleted";
     /// Members liked an article, or no longer do.
@@ -28,11 +30,12 @@ pub mod type_name {
     pub const ARTICLE_VIEWED: &str = "article.viewed";
 
     /// Every type that this build knows.
-    pub const ALL: [&str; 7] = [
+    pub const ALL: [&str; 8] = [
         ARTICLE_CREATED,
         ARTICLE_EDITED,
         ARTICLE_DELETED,
         COMMENT_CREATED,
+        COMMENT_EDITED,
         COMMENT_DELETED,
         ARTICLE_LIKES_CHANGED,
         ARTICLE_VIEWED,
@@ -50,6 +53,8 @@ pub enum Event {
     ArticleDeleted(ArticleDeleted),
     /// A new comment.
     CommentCreated(CommentChange),
+    /// A comment's text changed; the count did not, only its version.
+    CommentEdited(CommentChange),
     /// A comment is gone, or marked as such because others reply to it.
     CommentDeleted(CommentChange),
     /// Members liked an article, or no longer do.
@@ -66,6 +71,7 @@ impl Event {
             Self::ArticleEdited(_) => type_name::ARTICLE_EDITED,
             Self::ArticleDeleted(_) => type_name::ARTICLE_DELETED,
             Self::CommentCreated(_) => type_name::COMMENT_CREATED,
+            Self::CommentEdited(_) => type_name::COMMENT_EDITED,
             Self::CommentDeleted(_) => type_name::COMMENT_DELETED,
             Self::ArticleLikesChanged(_) => type_name::ARTICLE_LIKES_CHANGED,
             Self::ArticleViewed(_) => type_name::ARTICLE_VIEWED,
@@ -76,7 +82,7 @@ impl Event {
     pub fn topic(&self) -> Topic {
         match self {
             Self::ArticleCreated(_) | Self::ArticleEdited(_) | Self::ArticleDeleted(_) => Topic::Article,
-            Self::CommentCreated(_) | Self::CommentDeleted(_) => Topic::Comment,
+            Self::CommentCreated(_) | Self::CommentEdited(_) | Self::CommentDeleted(_) => Topic::Comment,
             Self::ArticleLikesChanged(_) => Topic::Like,
             Self::ArticleViewed(_) => Topic::View,
         }
@@ -136,7 +142,9 @@ impl Envelope {
         match &self.event {
             Event::ArticleCreated(state) | Event::ArticleEdited(state) => self.encode_with(state),
             Event::ArticleDeleted(gone) => self.encode_with(gone),
-            Event::CommentCreated(change) | Event::CommentDeleted(change) => self.encode_with(change),
+            Event::CommentCreated(change) | Event::CommentEdited(change) | Event::CommentDeleted(change) => {
+                self.encode_with(change)
+            }
             Event::ArticleLikesChanged(likes) => self.encode_with(likes),
             Event::ArticleViewed(views) => self.encode_with(views),
         }
@@ -174,6 +182,7 @@ fn parse(raw: &[u8]) -> Result<Envelope, DecodeReason> {
         type_name::ARTICLE_EDITED => Event::ArticleEdited(data(wire.data)?),
         type_name::ARTICLE_DELETED => Event::ArticleDeleted(data(wire.data)?),
         type_name::COMMENT_CREATED => Event::CommentCreated(data(wire.data)?),
+        type_name::COMMENT_EDITED => Event::CommentEdited(data(wire.data)?),
         type_name::COMMENT_DELETED => Event::CommentDeleted(data(wire.data)?),
         type_name::ARTICLE_LIKES_CHANGED => Event::ArticleLikesChanged(data(wire.data)?),
         type_name::ARTICLE_VIEWED => Event::ArticleViewed(data(wire.data)?),
@@ -280,6 +289,7 @@ mod tests {
         let events = [
             Event::ArticleDeleted(gone),
             Event::CommentCreated(comment.clone()),
+            Event::CommentEdited(comment.clone()),
             Event::CommentDeleted(comment),
             Event::ArticleLikesChanged(likes),
             Event::ArticleViewed(ArticleViews { article_id, view_count: 100 }),

@@ -89,8 +89,9 @@ mod tests {
             1 => Event::ArticleEdited(state),
             2 => Event::ArticleDeleted(ArticleDeleted { article_id, board_id: BoardId::from_raw(9), board_count }),
             3 => Event::CommentCreated(comment),
-            4 => Event::CommentDeleted(comment),
-            5 => Event::ArticleLikesChanged(likes),
+            4 => Event::CommentEdited(comment),
+            5 => Event::CommentDeleted(comment),
+            6 => Event::ArticleLikesChanged(likes),
             _ => Event::ArticleViewed(ArticleViews { article_id, view_count: count }),
         }
     }

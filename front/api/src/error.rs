@@ -180,6 +180,7 @@ impl From<CommentError> for ApiError {
                 Self::Conflict("This comment has as many replies as one comment can have. Reply to another one.")
             }
             CommentError::Cursor(refusal) => Self::Malformed(refusal.to_string().into()),
+            CommentError::Changed => Self::Changed,
             CommentError::KeyReused => Self::KeyReused,
             CommentError::Store(store) => store.into(),
         }

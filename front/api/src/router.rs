@@ -174,7 +174,7 @@ fn comment_routes() -> OpenApiRouter<Shared<CommentCalls>> {
         .routes(routes!(comments::comments, comments::create))
         .routes(routes!(comments::count))
         .routes(routes!(comments::by_writer))
-        .routes(routes!(comments::comment, comments::delete))
+        .routes(routes!(comments::comment, comments::edit, comments::delete))
 }
 
 fn like_routes() -> OpenApiRouter<Shared<LikeCalls>> {

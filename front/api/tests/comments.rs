@@ -38,7 +38,9 @@ async fn a_comment_is_written_read_and_deleted() {
     assert!(article.ends_with(found["article_id"].as_str().unwrap()));
     assert_eq!((&found["content"], &found["writer"]["name"]), (&json!("한마디 😀"), &json!("ann")));
     assert_eq!((&found["parent_id"], &found["depth"], &found["path"]), (&Value::Null, &json!(1), &Value::Null));
-    assert_eq!((found["deleted"].as_bool(), found.as_object().unwrap().len()), (Some(false), 9), "no more, no less");
+    assert_eq!((&found["version"], &found["modified_at"]), (&json!(1), &found["created_at"]));
+    assert_eq!(found["content_html"], "<p>한마디 😀</p>\n");
+    assert_eq!((found["deleted"].as_bool(), found.as_object().unwrap().len()), (Some(false), 12), "no more, no less");
 
     let read = site.guest(&format!("GET {path}")).await;
     assert_eq!((read.assert(200).json(), read.header("etag")), (found, written.header("etag")));
@@ -66,7 +68,8 @@ async fn a_deleted_comment_with_replies_tells_neither_text_nor_writer() {
         site.by(&ann, &format!("DELETE {path}"), "").await.assert(204);
         let mark = json!({
             "comment_id": root["comment_id"], "article_id": root["article_id"], "parent_id": null, "depth": 1,
-            "path": root["path"], "content": null, "deleted": true, "writer": null, "created_at": root["created_at"],
+            "path": root["path"], "content": null, "content_html": null, "deleted": true, "writer": null,
+            "created_at": root["created_at"], "modified_at": root["modified_at"], "version": 2,
         });
         let read = site.send(&format!("GET {path}"), &[("if-none-match", before.header("etag"))], "").await;
         assert_eq!(read.assert(200).json(), mark, "its entity tag has changed with it");
@@ -84,6 +87,45 @@ async fn a_deleted_comment_with_replies_tells_neither_text_nor_writer() {
         site.guest(&format!("GET {path}")).await.assert_problem(404);
         assert_eq!(ids(&site, &format!("GET {article}/comments")).await, Vec::<Value>::new());
     }
+}
+
+#[tokio::test]
+async fn a_comment_is_corrected_and_a_moderator_is_named_in_the_log() {
+    let site = BoardSite::open().await;
+    let (ann, bob) = (site.bearer("ann").await, site.bearer("bob").await);
+    let article = site.article(&ann).await;
+    let written = comment(&site, &ann, &article, None).await.assert(201).json();
+    let path = format!("/api/v1/comments/{}", written["comment_id"].as_str().unwrap());
+    let put = async |who: &str, tag: &str, body: &str| {
+        let mut headers = vec![JSON, ("authorization", who)];
+        headers.extend((!tag.is_empty()).then_some(("if-match", tag)));
+        site.send(&format!("PUT {path}"), &headers, body.to_owned()).await
+    };
+    let edited = put(&ann, "\"1\"", r#"{"content":"*better*"}"#).await;
+    assert_eq!(edited.assert(200).header("etag"), "\"2\"");
+    let read = site.guest(&format!("GET {path}")).await;
+    assert_eq!((read.assert(200).json(), read.header("etag")), (edited.json(), "\"2\""));
+    assert_eq!(edited.json()["content_html"], "<p><em>better</em></p>\n");
+
+    let stale = put(&ann, "\"1\"", r#"{"content":"late"}"#).await;
+    assert_eq!(stale.assert_problem(412).json()["type"], "urn:madang:problem:changed");
+    put(&ann, "W/\"2\"", r#"{"content":"weak"}"#).await.assert_problem(412);
+    put(&ann, "2", r#"{"content":"no tag"}"#).await.assert_problem(400);
+    put(&ann, "\"1\", \"2\"", r#"{"content":"one of two"}"#).await.assert(200);
+    put(&bob, "", r#"{"content":"not mine"}"#).await.assert_problem(403);
+    site.send(&format!("PUT {path}"), &[JSON], r#"{"content":"c"}"#).await.assert_problem(401);
+    for content in [json!(""), json!("a\u{0}b"), json!("😀".repeat(3_001)), json!(null)] {
+        let refused = put(&ann, "", &json!({"content": content}).to_string()).await;
+        assert_eq!(refused.assert_problem(422).json()["errors"][0]["field"], "content");
+    }
+    put(&ann, "", "{}").await.assert_problem(422);
+    put(&site.admin, "", r#"{"content":"tidied"}"#).await.assert(200);
+    let found = site.guest(&format!("GET {path}")).await.assert(200).json();
+    assert_eq!((&found["version"], &found["writer"]["name"]), (&json!(4), &json!("ann")), "it stays its writer's");
+    let log = site.by(&site.admin, "GET /api/v1/moderation/log", "").await.assert(200).json();
+    let acts: Vec<_> = log["items"].as_array().unwrap().iter().map(|act| act["kind"].as_str().unwrap()).collect();
+    assert_eq!(acts, ["comment_edited"], "what writers do is not told");
+    assert_eq!(count(&site, &article).await, 1);
 }
 
 #[tokio::test]

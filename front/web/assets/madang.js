@@ -64,9 +64,9 @@ const drafts = {
   },
 };
 
-// Writing an article: the draft comes back, the preview follows the text.
-function articleForm() {
-  const form = $("#article-form");
+// Writing an article, or correcting a comment: the draft comes back, the preview follows the text.
+function textForm() {
+  const form = $("form[data-preview]");
   if (!form) return;
   const [notice, preview, text] = [$("#draft-notice", form), $("#preview", form), $("textarea", form)];
   const original = drafts.fields(form).map((field) => [field, field.value]);
@@ -81,7 +81,7 @@ function articleForm() {
     });
   }
   drafts.follow(form);
-  // Forgotten once the article is there: an answer that never comes must not cost the text.
+  // Forgotten once the text is there: an answer that never comes must not cost the text.
   form.addEventListener("submit", () => { drafts.write(form); sessionStorage.setItem("sent", drafts.key(form)); });
   preview.hidden = false;
   let timer, newest = 0;
@@ -364,6 +364,8 @@ function live() {
     const answer = await fetch(`/comments/${id}`, { headers: FRAGMENT });
     return answer.ok ? element(await answer.text()) : null;
   };
+  // Readers ask one after another and not all at once.
+  const pause = () => new Promise((done) => setTimeout(done, Math.random() * 250));
   // At the end of the list, or below what is in sight, a comment moves nothing that somebody looks at.
   const isQuietPlace = (item) => {
     const next = $$("#comment-list > .comment").find((other) => other.dataset.key > item.dataset.key);
@@ -375,8 +377,7 @@ function live() {
     for (const id of ids) {
       if (document.getElementById("c" + id)) continue;
       waiting.add(id);
-      // Readers ask one after another and not all at once.
-      await new Promise((done) => setTimeout(done, Math.random() * 250));
+      await pause();
       const item = await fetched(id).catch(() => null);
       if (!item) { waiting.delete(id); continue; }
       if (document.getElementById("c" + id)) { waiting.delete(id); continue; }
@@ -416,9 +417,27 @@ function live() {
     }
     heard = true;
     for (const id of news.deleted ?? []) emptied(id);
-    if (news.created.length) arrived(news.created);
+    // What is being fetched may be of before an edit, so edits wait for it.
+    if (news.created.length) placed = Promise.all([placed, arrived(news.created)]);
+    for (const id of news.edited ?? []) placed.then(() => renewed(id));
   };
-  let heard = false;
+  let heard = false, placed = Promise.resolve();
+  // The text changes in its place; a reply that is being written stays open, and what is in sight stays where it is.
+  const renewed = async (id) => {
+    const item = document.getElementById("c" + id);
+    if (!item || $(":scope > .gone", item)) return;
+    await pause();
+    const fresh = await fetched(id).catch(() => null);
+    if (!fresh || !$(":scope > .text", item)) return;
+    if ($(":scope > .gone", fresh)) { emptied(id); return; }
+    const anchor = document.activeElement?.closest(".comment-form")
+      ?? $$("#comment-list > .comment").find((other) => other.getBoundingClientRect().bottom > 0);
+    const top = anchor?.getBoundingClientRect().top;
+    $(":scope > .text", item).replaceWith($(":scope > .text", fresh));
+    $(".edited", item)?.remove();
+    $(":scope > .facts", item).append($(".edited", fresh) ?? "");
+    if (anchor) scrollBy({ top: anchor.getBoundingClientRect().top - top, behavior: "instant" });
+  };
   // A comment that was deleted elsewhere keeps its place, so that nothing moves, and loses its text. So does a reply that
   // somebody writes to it: what was typed stays.
   const emptied = (id) => {
@@ -461,7 +480,7 @@ if ($("#article") && sessionStorage.getItem("sent")) {
   sessionStorage.removeItem("sent");
 }
 
-articleForm();
+textForm();
 like();
 comments();
 endless();

@@ -3,7 +3,7 @@
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use madang_article::{Article, ArticleDraft, ArticleError};
+use madang_article::{Article, ArticleDraft, ArticleError, CONTENT_MAX_CHARS};
 use madang_board::rules::{About, Action};
 use madang_board::{ArticleId, REASON_MAX_CHARS, Reason};
 use maud::{Markup, html};
@@ -16,7 +16,7 @@ use crate::posted::Posted;
 use crate::reply;
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
-use crate::write::{ArticleForm, not_yet, show};
+use crate::write::{ARTICLE_ROWS, TextForm, not_yet, show};
 
 /// The form with the article in it.
 pub(crate) async fn form(State(web): State<Shared>, visit: Visit, Path(id): Path<String>) -> Result<Response, Refused> {
@@ -101,12 +101,15 @@ fn page(web: &Web, visit: &Visit, present: &Article, title: &str, content: &str,
     let t = visit.texts();
     let path = format!("/articles/{}", present.article_id);
     let changed = problems.whole.as_deref() == Some(t.changed_meanwhile);
-    let form = ArticleForm {
+    let form = TextForm {
+        id: "article-form",
         heading: t.edit_article,
         action: format!("{path}/edit"),
         back: path.clone(),
-        title,
+        title: Some(title),
         content,
+        content_max_chars: CONTENT_MAX_CHARS,
+        rows: ARTICLE_ROWS,
         version: Some(present.version),
         send: t.save,
         problems,

@@ -262,6 +262,7 @@ impl From<CommentError> for WebError {
             CommentError::Invalid(_)
             | CommentError::TooDeep(_)
             | CommentError::LevelFull(_)
+            | CommentError::Changed
             | CommentError::KeyReused => Self::NotUnderstood,
         }
     }

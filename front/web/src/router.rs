@@ -76,6 +76,7 @@ fn writing(addresses: Addresses) -> Addresses {
         .route("/comments/{comment}/reply", get(comments::reply_form))
         .route("/articles/{article}/report", get(report::article_form).post(report::article))
         .route("/comments/{comment}/report", get(report::comment_form).post(report::comment))
+        .route("/comments/{comment}/edit", get(comments::edit_form).post(comments::submit_edit))
         .route("/comments/{comment}/delete", get(comments::delete_form).post(comments::delete))
 }
 

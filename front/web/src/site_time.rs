@@ -42,6 +42,11 @@ impl SiteTime {
         self.local(moment).strftime("%Y-%m-%d %H:%M %Z").to_string()
     }
 
+    /// A word for a moment, which is told in the title.
+    pub(crate) fn behind(&self, moment: Timestamp, word: &str) -> Markup {
+        self.element(moment, word)
+    }
+
     /// The day alone.
     pub(crate) fn day(&self, moment: Timestamp) -> Markup {
         self.element(moment, &self.local(moment).strftime("%Y-%m-%d").to_string())

@@ -89,6 +89,7 @@ texts! {
     reply: "Reply", "답글";
     reply_to: "Reply to a comment", "답글 쓰기";
     deleted_comment: "This comment was deleted.", "삭제된 댓글입니다.";
+    comment_edited: "edited", "수정됨";
     comment_deleted: "The comment was deleted.", "댓글을 삭제했습니다.";
     more_comments: "More comments", "댓글 더 보기";
     continue_thread: "Continue this thread", "이 대화 이어 보기";
@@ -101,6 +102,7 @@ texts! {
 
     write_article: "Write an article", "글쓰기";
     edit_article: "Edit the article", "글 수정";
+    edit_comment: "Edit the comment", "댓글 수정";
     text: "Text", "내용";
     publish: "Publish", "등록";
     save: "Save", "저장";
@@ -110,6 +112,9 @@ texts! {
     draft_discard: "Discard it", "지우기";
     changed_meanwhile: "Someone else edited this article while you were writing. Your text is still here; saving again replaces their version.",
         "작성하는 동안 다른 사람이 이 글을 수정했습니다. 쓰신 내용은 그대로 있으며, 다시 저장하면 그 사람의 수정을 덮어씁니다.";
+    comment_changed_meanwhile: "Someone else edited this comment while you were writing. Your text is still here; saving again replaces their version.",
+        "작성하는 동안 다른 사람이 이 댓글을 수정했습니다. 쓰신 내용은 그대로 있으며, 다시 저장하면 그 사람의 수정을 덮어씁니다.";
+    see_their_comment: "See the current version", "현재 댓글 보기";
     see_theirs: "See the current version", "현재 글 보기";
     sent_before: "This form has already been sent. Send it again if you want to post it a second time.",
         "이미 등록된 내용입니다. 한 번 더 올리려면 다시 보내 주세요.";
@@ -224,6 +229,7 @@ texts! {
     note_hint: "What you did about it, for the other moderators", "어떻게 처리했는지 (다른 운영진에게)";
     act_article_edited: "edited an article", "글을 수정함";
     act_article_deleted: "deleted an article", "글을 삭제함";
+    act_comment_edited: "edited a comment", "댓글을 수정함";
     act_comment_deleted: "deleted a comment", "댓글을 삭제함";
     act_member_suspended: "suspended a member", "회원의 활동을 정지함";
     act_suspension_lifted: "lifted a suspension", "활동 정지를 해제함";

@@ -17,13 +17,21 @@ use crate::reply;
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
 
-/// An article form as it is shown.
-pub(crate) struct ArticleForm<'a> {
+/// Lines of the field for the text of an article.
+pub(crate) const ARTICLE_ROWS: u32 = 14;
+
+/// The form of an article or a comment as it is shown, on a page of its own with a preview.
+pub(crate) struct TextForm<'a> {
+    pub(crate) id: &'a str,
     pub(crate) heading: &'a str,
     pub(crate) action: String,
     pub(crate) back: String,
-    pub(crate) title: &'a str,
+    /// The headline of an article; none for a comment.
+    pub(crate) title: Option<&'a str>,
     pub(crate) content: &'a str,
+    pub(crate) content_max_chars: usize,
+    /// Lines of the field that the content is typed into.
+    pub(crate) rows: u32,
     /// The version that is edited; none for a new article.
     pub(crate) version: Option<u64>,
     pub(crate) send: &'a str,
@@ -109,12 +117,15 @@ async fn board(web: &Web, slug: &str) -> Result<BoardWithCount, WebError> {
 
 fn page(web: &Web, visit: &Visit, board: &BoardWithCount, title: &str, content: &str, problems: &Problems) -> String {
     let (t, slug) = (visit.texts(), &board.board.slug);
-    let form = ArticleForm {
+    let form = TextForm {
+        id: "article-form",
         heading: t.write_article,
         action: format!("/b/{slug}/write"),
         back: format!("/b/{slug}"),
-        title,
+        title: Some(title),
         content,
+        content_max_chars: CONTENT_MAX_CHARS,
+        rows: ARTICLE_ROWS,
         version: None,
         send: t.publish,
         problems,
@@ -124,22 +135,27 @@ fn page(web: &Web, visit: &Visit, board: &BoardWithCount, title: &str, content: 
 }
 
 /// The page with the form, for writing and for editing.
-pub(crate) fn show(web: &Web, visit: &Visit, form: &ArticleForm<'_>) -> String {
+pub(crate) fn show(web: &Web, visit: &Visit, form: &TextForm<'_>) -> String {
     let t = visit.texts();
-    let title =
-        Line { name: "title", label: t.title, value: form.title, max_chars: TITLE_MAX_CHARS, ..Line::default() };
+    let title = form.title.map(|value| Line {
+        name: "title",
+        label: t.title,
+        value,
+        max_chars: TITLE_MAX_CHARS,
+        ..Line::default()
+    });
     let main = html! {
         @if let Some(aside) = &form.aside { (aside) }
         h1 { (form.heading) }
-        form.write #article-form method="post" action=(form.action) data-draft={ (form.action) } data-preview="/preview" {
+        form.write #(form.id) method="post" action=(form.action) data-draft={ (form.action) } data-preview="/preview" {
             (form.problems.summary(visit))
             p.notice #draft-notice hidden { (t.draft_restored) " " button.link type="button" { (t.draft_discard) } }
             (token_field(visit))
             (idempotency_field())
             @if let Some(version) = form.version { input type="hidden" name="version" value=(version); }
-            (title.show(form.problems))
+            @if let Some(title) = title { (title.show(form.problems)) }
             div.beside {
-                (area("content", t.text, form.content, 14, CONTENT_MAX_CHARS, form.problems))
+                (area("content", t.text, form.content, form.rows, form.content_max_chars, form.problems))
                 section.preview #preview aria-label=(t.preview) hidden {
                     p.label aria-hidden="true" { (t.preview) }
                     div.text data-empty=(t.preview_empty) {}

@@ -67,7 +67,7 @@ impl Change {
                 let entry = Entry { article: Some(ArticleGroup::Deleted { version }), ..Entry::default() };
                 Some(Self { article_id, entry, board, is_creation: false })
             }
-            Event::CommentCreated(change) | Event::CommentDeleted(change) => {
+            Event::CommentCreated(change) | Event::CommentEdited(change) | Event::CommentDeleted(change) => {
                 let comments = Some(Count { count: change.comment_count, version });
                 Some(Self::of_count(change.article_id, Entry { comments, ..Entry::default() }))
             }

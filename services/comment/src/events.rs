@@ -11,6 +11,11 @@ pub fn created(comment: &Comment, event_id: EventId, occurred_at: Timestamp, cou
     envelope(comment, event_id, occurred_at, count, Event::CommentCreated)
 }
 
+/// Reports a new text; `count` is the count, which an edit leaves as it is at a version of its own.
+pub fn edited(comment: &Comment, event_id: EventId, occurred_at: Timestamp, count: CommentCount) -> Envelope {
+    envelope(comment, event_id, occurred_at, count, Event::CommentEdited)
+}
+
 /// Reports a deletion; `count` is the count without the comment.
 pub fn deleted(comment: &Comment, event_id: EventId, occurred_at: Timestamp, count: CommentCount) -> Envelope {
     envelope(comment, event_id, occurred_at, count, Event::CommentDeleted)

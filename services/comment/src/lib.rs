@@ -20,4 +20,6 @@ pub use path::{CommentPath, LEVEL_CHARS, LevelFull, PathParseError};
 pub use position::{DEPTH_LIMIT, DepthMax, Parent, Position, Refusal};
 pub use rules::{CONTENT_MAX_CHARS, Content};
 pub use service::{CommentDraft, CommentError, CommentService};
-pub use store::{COUNTS_MAX, CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome};
+pub use store::{
+    COUNTS_MAX, CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome, EditComment, EditOutcome,
+};

@@ -32,12 +32,38 @@ pub struct Comment {
     pub writer: Option<Writer>,
     /// When it was written.
     pub created_at: Timestamp,
+    /// When its text was last changed; when it was written, until then.
+    #[serde(default = "of_no_change")]
+    pub modified_at: Timestamp,
+    /// 1 when written, one more with each edit, and one more when only the mark is left.
+    #[serde(default = "of_no_edit")]
+    pub version: u64,
+}
+
+/// What the answers say to which versions before this field have stored; see [`Comment::from_answer`].
+fn of_no_change() -> Timestamp {
+    Timestamp::from_millis(0)
+}
+
+/// As above: those comments never changed.
+fn of_no_edit() -> u64 {
+    1
 }
 
 impl Comment {
     /// What is left of the comment once it is deleted: its place, neither text nor writer.
     pub fn into_mark(self) -> Self {
-        Self { content: None, content_html: None, writer: None, deleted: true, ..self }
+        Self { content: None, content_html: None, writer: None, deleted: true, version: self.version + 1, ..self }
+    }
+
+    /// Whether its text was changed since it was written.
+    pub fn is_edited(&self) -> bool {
+        self.version > 1 && !self.deleted
+    }
+
+    /// The comment as a stored answer tells it, which may be older than the moment of the last change.
+    pub(crate) fn from_answer(self) -> Self {
+        Self { modified_at: self.modified_at.max(self.created_at), ..self }
     }
 }
 

@@ -13,7 +13,8 @@ use madang_kernel::{
 
 use crate::position::position_of_new;
 use crate::{
-    Comment, CommentPath, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome, Parent, Position, Refusal, events,
+    Comment, CommentPath, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome, EditComment, EditOutcome, Parent,
+    Position, Refusal, events,
 };
 pub use counted_article::CommentCounter;
 use counted_article::{CountedArticle, Gone};
@@ -23,7 +24,7 @@ use counted_article::{CountedArticle, Gone};
 pub struct Loaded {
     /// The counters of the articles that the calls are about.
     pub counters: Vec<CommentCounter>,
-    /// The comments to delete with the marks above them, those to reply to, and those that a repeated request created.
+    /// The comments to edit, those to delete with the marks above them, those to reply to, and those that a repeated request created.
     pub comments: Vec<Comment>,
     /// Replies of the comments that may go: all of them, or one more than the calls can remove.
     pub replies: BTreeMap<CommentId, BTreeSet<CommentId>>,
@@ -36,7 +37,7 @@ pub struct Loaded {
 /// What the calls of a transaction come to: rows to write, each list in the order of its keys, and events to report.
 #[derive(Debug, Clone)]
 pub struct Replayed {
-    /// The comments that come or go; an update makes a mark of a comment.
+    /// The comments that come, change or go; an update is a new text, or what is left when a comment becomes a mark.
     pub comments: RowChanges<CommentId, Comment>,
     /// The counters that changed.
     pub counters: Vec<CommentCounter>,
@@ -98,10 +99,10 @@ impl Replay {
             return Ok(CreateOutcome::Gone);
         };
         match self.records.replay::<Comment>(new.idempotency.as_ref())? {
-            // The comment, which never changes, or what is left of it.
+            // The comment as it is now, or what is left of it.
             Some(Created::Before(mark)) => {
                 let found = self.comments.find(mark.comment_id).cloned();
-                return Ok(CreateOutcome::Created(Created::Before(found.unwrap_or(mark))));
+                return Ok(CreateOutcome::Created(Created::Before(found.unwrap_or_else(|| mark.from_answer()))));
             }
             Some(answered) => return Ok(CreateOutcome::Created(answered)),
             None => {}
@@ -116,14 +117,43 @@ impl Replay {
             Ok(position) => new_comment(new, position),
             Err(refusal) => return Ok(CreateOutcome::Refused(refusal)),
         };
-        // The text is kept in the row alone: once that is deleted, no answer of then may still tell it.
+        // The text is kept in the row alone: once that is edited or deleted, no answer of then may still tell it.
         let mark = comment.clone().into_mark();
         self.records.remember(ShardId::of_parts(new.article_id), new.idempotency.as_ref(), &mark)?;
         self.add(&comment, new);
         Ok(CreateOutcome::Created(Created::Now(comment)))
     }
 
-    /// Deletes a comment, if it is there. One with replies becomes a mark; one without goes, and with it every mark above it
+    /// Changes the text of a comment, if it is there at the version expected.
+    pub fn edit(&mut self, edit: &EditComment) -> Result<EditOutcome, StoreError> {
+        let Some(before) = self.comments.find(edit.comment_id) else {
+            return Ok(EditOutcome::Absent);
+        };
+        let Some(article) = self.articles.get_mut(&before.article_id).filter(|article| article.gone == Gone::No) else {
+            return Ok(EditOutcome::Gone);
+        };
+        if before.deleted {
+            return Ok(EditOutcome::Absent);
+        }
+        if edit.expected_version.is_some_and(|expected| expected != before.version) {
+            return Ok(EditOutcome::Changed);
+        }
+        let comment = Comment {
+            content: Some(edit.content.clone()),
+            content_html: Some(edit.content_html.clone()),
+            // A clock that stepped back does not make an edit older than what it changes.
+            modified_at: edit.modified_at.max(before.modified_at),
+            version: before.version + 1,
+            ..before.clone()
+        };
+        let count = article.count_edit()?;
+        self.events.push(events::edited(&comment, edit.event_id, self.now, count));
+        self.acts.extend(edit.act.clone());
+        self.comments.update(comment.comment_id, comment.clone());
+        Ok(EditOutcome::Edited(comment))
+    }
+
+    /// Deletes a comment, if it is there at the version expected. One with replies becomes a mark; one without goes, and with it every mark above it
     /// that is left without replies.
     pub fn delete(&mut self, delete: &DeleteComment) -> Result<DeleteOutcome, StoreError> {
         let Some(comment) = self.comments.find(delete.comment_id).cloned() else {
@@ -136,6 +166,9 @@ impl Replay {
         };
         if comment.deleted {
             return Ok(DeleteOutcome::Absent);
+        }
+        if delete.expected_version.is_some_and(|expected| expected != comment.version) {
+            return Ok(DeleteOutcome::Changed);
         }
         let count = article.count_out(going.len() as u64)?;
         self.events.push(events::deleted(&comment, delete.event_id, self.now, count));
@@ -250,5 +283,7 @@ fn new_comment(new: &CreateComment, Position { depth, path }: Position) -> Comme
         deleted: false,
         writer: Some(new.writer.clone()),
         created_at: new.created_at,
+        modified_at: new.created_at,
+        version: 1,
     }
 }

@@ -13,7 +13,7 @@ use madang_kernel::{
 
 use crate::{
     COUNTS_MAX, Comment, CommentCount, CommentCursor, CommentStore, Content, CreateComment, CreateOutcome,
-    CursorParseError, DeleteComment, DeleteOutcome, DepthMax, LevelFull, Refusal,
+    CursorParseError, DeleteComment, DeleteOutcome, DepthMax, EditComment, EditOutcome, LevelFull, Refusal,
 };
 
 /// Ids drawn for one comment at most: each later one is greater than all that were drawn before it, so a second is rarely
@@ -50,6 +50,9 @@ pub enum CommentError {
     /// The cursor is none of this list.
     #[error(transparent)]
     Cursor(#[from] CursorParseError),
+    /// The comment is no longer at the version the caller saw.
+    #[error("the comment was changed meanwhile")]
+    Changed,
     /// The idempotency key was used with another body.
     #[error("this Idempotency-Key was used with another body")]
     KeyReused,
@@ -137,29 +140,47 @@ impl CommentService {
         Err(StoreError::unavailable("comments", "other comments of the article overtook this one every time").into())
     }
 
-    /// Deletes a comment (author or moderator); a moderator's reason goes into the log of moderation. Returns the article's
-    /// counts after it.
+    /// Changes the text of a comment (author or moderator), if it is still at `expected_version`.
+    pub async fn edit(
+        &self,
+        actor: &Actor,
+        comment: CommentId,
+        content: String,
+        expected_version: Option<u64>,
+    ) -> Result<Comment, CommentError> {
+        let about = self.changeable(actor, comment, Action::EditComment).await?;
+        let content = Content::new(content)?.into_string();
+        let edit = EditComment {
+            comment_id: comment,
+            content_html: self.renderer.html(&content).await,
+            content,
+            modified_at: self.clock.now(),
+            expected_version,
+            event_id: self.next_id(comment.shard())?,
+            act: self.act(actor, ActKind::CommentEdited, comment, about, Reason::default())?,
+        };
+        match self.store.edit(edit).await? {
+            EditOutcome::Edited(comment) => Ok(comment),
+            EditOutcome::Changed => Err(CommentError::Changed),
+            EditOutcome::Absent | EditOutcome::Gone => Err(NO_COMMENT),
+        }
+    }
+
+    /// Deletes a comment (author or moderator), if it is still at `expected_version`; a moderator's reason goes into the log
+    /// of moderation. Returns the article's counts after it.
     pub async fn delete(
         &self,
         actor: &Actor,
         comment: CommentId,
         reason: Reason,
+        expected_version: Option<u64>,
     ) -> Result<CommentCount, CommentError> {
-        let (found, facts) = self.find(comment).await?;
-        // Of a mark there is nothing left to delete, and nobody's name to compare with.
-        let writer = found.writer.ok_or(NO_COMMENT)?;
-        let own = writer.member_id == actor.member_id;
-        may(actor, Action::DeleteComment, About::on(facts.board_id, own))?;
-        let shard = comment.shard();
-        let act = if own {
-            None
-        } else {
-            let act = Act::of(actor, self.next_id(shard)?, ActKind::CommentDeleted, comment.raw(), self.clock.now());
-            Some(Act { board_id: Some(facts.board_id), reason: reason.into_string(), ..act })
-        };
-        let delete = DeleteComment { comment_id: comment, event_id: self.next_id(shard)?, act };
-        match self.store.delete(delete).await? {
+        let about = self.changeable(actor, comment, Action::DeleteComment).await?;
+        let act = self.act(actor, ActKind::CommentDeleted, comment, about, reason)?;
+        let event_id = self.next_id(comment.shard())?;
+        match self.store.delete(DeleteComment { comment_id: comment, expected_version, event_id, act }).await? {
             DeleteOutcome::Deleted(count) => Ok(count),
+            DeleteOutcome::Changed => Err(CommentError::Changed),
             DeleteOutcome::Absent | DeleteOutcome::Gone => Err(NO_COMMENT),
         }
     }
@@ -167,6 +188,32 @@ impl CommentService {
     /// One comment, or its mark.
     pub async fn get(&self, comment: CommentId) -> Result<Comment, CommentError> {
         Ok(self.rendered(self.find(comment).await?.0).await)
+    }
+
+    /// Whose comment it is and on which board, if the actor may do this to it.
+    async fn changeable(&self, actor: &Actor, comment: CommentId, action: Action) -> Result<About, CommentError> {
+        let (found, facts) = self.find(comment).await?;
+        // Of a mark there is nothing left to change, and nobody's name to compare with.
+        let writer = found.writer.ok_or(NO_COMMENT)?;
+        let about = About::on(facts.board_id, writer.member_id == actor.member_id);
+        may(actor, action, about)?;
+        Ok(about)
+    }
+
+    /// What the log of moderation says, if this is done to what somebody else wrote.
+    fn act(
+        &self,
+        actor: &Actor,
+        kind: ActKind,
+        comment: CommentId,
+        about: About,
+        reason: Reason,
+    ) -> Result<Option<Act>, StoreError> {
+        if about.own {
+            return Ok(None);
+        }
+        let act = Act::of(actor, self.next_id(comment.shard())?, kind, comment.raw(), self.clock.now());
+        Ok(Some(Act { board_id: about.board, reason: reason.into_string(), ..act }))
     }
 
     async fn find(&self, comment: CommentId) -> Result<(Comment, ArticleFacts), CommentError> {

@@ -52,11 +52,45 @@ pub enum CreateOutcome {
     Gone,
 }
 
+/// A new text for a comment.
+#[derive(Debug, Clone)]
+pub struct EditComment {
+    /// The comment.
+    pub comment_id: CommentId,
+    /// The new text.
+    pub content: String,
+    /// The new text as shown.
+    pub content_html: String,
+    /// When.
+    pub modified_at: Timestamp,
+    /// Only if the comment is still at this version.
+    pub expected_version: Option<u64>,
+    /// Names the event that reports it; carries the shard of the comment.
+    pub event_id: EventId,
+    /// What the log of moderation says about it, if it is a moderator's doing.
+    pub act: Option<Act>,
+}
+
+/// What became of an edit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EditOutcome {
+    /// The comment as it stands now.
+    Edited(Comment),
+    /// Somebody else was faster; nothing was done.
+    Changed,
+    /// There is no such comment, or only its mark.
+    Absent,
+    /// The article is gone, and all of its comments with it.
+    Gone,
+}
+
 /// A comment to delete.
 #[derive(Debug, Clone)]
 pub struct DeleteComment {
     /// The comment.
     pub comment_id: CommentId,
+    /// The version the deletion was decided on; any when absent.
+    pub expected_version: Option<u64>,
     /// Names the event that reports it; carries the shard of the comment.
     pub event_id: EventId,
     /// What the log of moderation says about it, if it is a moderator's doing.
@@ -68,6 +102,8 @@ pub struct DeleteComment {
 pub enum DeleteOutcome {
     /// Text and writer are gone; the counts after it.
     Deleted(CommentCount),
+    /// Somebody changed it meanwhile; nothing was done.
+    Changed,
     /// There is no such comment, or only its mark.
     Absent,
     /// The article is gone, and all of its comments with it.
@@ -79,7 +115,10 @@ pub enum DeleteOutcome {
 pub trait CommentStore: Send + Sync {
     /// Creates a comment, with the article's counts and a `CommentCreated`.
     async fn create(&self, new: CreateComment) -> Result<CreateOutcome, StoreError>;
-    /// Deletes a comment, with the article's counts and a `CommentDeleted`. One with replies becomes a mark; one without
+    /// Changes the text of a comment that is at the version expected, with a `CommentEdited`; the article's counts stay and
+    /// their version grows.
+    async fn edit(&self, edit: EditComment) -> Result<EditOutcome, StoreError>;
+    /// Deletes a comment that is at the version expected, with the article's counts and a `CommentDeleted`. One with replies becomes a mark; one without
     /// goes, and with it every marked ancestor left without replies.
     async fn delete(&self, delete: DeleteComment) -> Result<DeleteOutcome, StoreError>;
 

@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 
 use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
 use madang_comment::{
-    Comment, CommentCount, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome, DepthMax, Refusal,
+    Comment, CommentCount, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome, DepthMax, EditComment,
+    EditOutcome, Refusal,
 };
 use madang_event::Writer;
 use madang_kernel::{Created, EventId, Id, Idempotency, Timestamp};
@@ -45,8 +46,21 @@ fn create(mode: CommentMode, id: i64, parent: Option<i64>, key: Option<(u8, u8)>
     }
 }
 
-fn delete(id: i64) -> DeleteComment {
-    DeleteComment { comment_id: CommentId::from_raw(id), event_id: EventId::from_raw(1), act: None }
+fn edit(id: i64, text: i64, expected_version: Option<u64>) -> EditComment {
+    EditComment {
+        comment_id: CommentId::from_raw(id),
+        content: format!("edit {text}"),
+        content_html: format!("<p>edit {text}</p>\n"),
+        modified_at: Timestamp::from_millis(text),
+        expected_version,
+        event_id: EventId::from_raw(1),
+        act: None,
+    }
+}
+
+fn delete(id: i64, expected_version: Option<u64>) -> DeleteComment {
+    let (comment_id, event_id) = (CommentId::from_raw(id), EventId::from_raw(1));
+    DeleteComment { comment_id, expected_version, event_id, act: None }
 }
 
 #[derive(Debug, Clone)]
@@ -58,7 +72,9 @@ enum Step {
     Keyed(u8, u8),
     /// With an id below one that the article has seen.
     Late(i64),
-    Delete(usize),
+    /// One of them, if it is at this version.
+    Edit(usize, Option<u64>),
+    Delete(usize, Option<u64>),
     Gone,
 }
 
@@ -68,9 +84,15 @@ fn step() -> impl Strategy<Value = Step> {
         60 => any::<usize>().prop_map(Step::Reply),
         12 => (0..6u8, 0..2u8).prop_map(|(key, body)| Step::Keyed(key, body)),
         8 => (1..900i64).prop_map(Step::Late),
-        60 => any::<usize>().prop_map(Step::Delete),
+        30 => (any::<usize>(), version()).prop_map(|(at, version)| Step::Edit(at, version)),
+        60 => (any::<usize>(), version()).prop_map(|(at, version)| Step::Delete(at, version)),
         1 => Just(Step::Gone),
     ]
+}
+
+/// Mostly any version, otherwise one that comments often have.
+fn version() -> impl Strategy<Value = Option<u64>> {
+    prop_oneof![2 => Just(None), 1 => (1..4u64).prop_map(Some)]
 }
 
 /// Nodes in the order in which they were written; list order is depth first.
@@ -92,10 +114,13 @@ struct Node {
     parent: Option<i64>,
     depth: u32,
     deleted: bool,
+    version: u64,
+    text: String,
 }
 
 enum Call {
     Create(CreateComment, Option<(u8, u8)>),
+    Edit(EditComment),
     Delete(DeleteComment),
     Gone,
 }
@@ -127,7 +152,8 @@ impl Model {
             Step::Keyed(key, body) => Some(Call::Create(create(mode, id, None, Some((key, body))), Some((key, body)))),
             Step::Late(id) if self.seen.contains(&id) => None,
             Step::Late(id) => Some(Call::Create(create(mode, id, None, None), None)),
-            Step::Delete(at) => Some(Call::Delete(delete(pick(at)?))),
+            Step::Edit(at, version) => Some(Call::Edit(edit(pick(at)?, id, version))),
+            Step::Delete(at, version) => Some(Call::Delete(delete(pick(at)?, version))),
             Step::Gone => Some(Call::Gone),
         }
     }
@@ -165,14 +191,31 @@ impl Model {
         if let Some((key, body)) = key {
             self.answered.insert(key, (body, id));
         }
-        self.nodes.push(Node { id, parent, depth, deleted: false });
+        self.nodes.push(Node { id, parent, depth, deleted: false, version: 1, text: new.content.clone() });
         self.seen.push(id);
         self.greatest = self.greatest.max(id);
         self.changes += 1;
         Outcome::Now(id, depth)
     }
 
-    fn delete(&mut self, id: i64) -> DeleteOutcome {
+    /// The version and the text after it, or why there is none.
+    fn edit(&mut self, edit: &EditComment) -> Result<(u64, String), EditOutcome> {
+        let id = edit.comment_id.raw();
+        let node = self.nodes.iter_mut().find(|node| node.id == id).ok_or(EditOutcome::Absent)?;
+        match () {
+            () if self.gone => return Err(EditOutcome::Gone),
+            () if node.deleted => return Err(EditOutcome::Absent),
+            () if edit.expected_version.is_some_and(|version| version != node.version) => {
+                return Err(EditOutcome::Changed);
+            }
+            () => {}
+        }
+        (node.version, node.text) = (node.version + 1, edit.content.clone());
+        self.changes += 1;
+        Ok((node.version, node.text.clone()))
+    }
+
+    fn delete(&mut self, id: i64, expected_version: Option<u64>) -> DeleteOutcome {
         let Some(node) = self.nodes.iter_mut().find(|node| node.id == id) else { return DeleteOutcome::Absent };
         if self.gone {
             return DeleteOutcome::Gone;
@@ -180,7 +223,10 @@ impl Model {
         if node.deleted {
             return DeleteOutcome::Absent;
         }
-        node.deleted = true;
+        if expected_version.is_some_and(|version| version != node.version) {
+            return DeleteOutcome::Changed;
+        }
+        (node.deleted, node.version, node.text) = (true, node.version + 1, String::new());
         // Whatever is marked and has no child goes, until nothing does.
         loop {
             let (before, nodes) = (self.nodes.len(), self.nodes.clone());
@@ -199,9 +245,9 @@ impl Model {
         CommentCount { comment_count, row_count: self.nodes.len() as u64, version: self.changes }
     }
 
-    fn list_below(&self, parent: Option<i64>, into: &mut Vec<(i64, bool)>) {
+    fn list_below(&self, parent: Option<i64>, into: &mut Vec<(i64, bool, u64, String)>) {
         for node in self.nodes.iter().filter(|node| node.parent == parent) {
-            into.push((node.id, node.deleted));
+            into.push((node.id, node.deleted, node.version, node.text.clone()));
             self.list_below(Some(node.id), into);
         }
     }
@@ -240,8 +286,15 @@ proptest! {
                             let expected = model.create(new, *key);
                             assert_eq!(outcome(replay.create(new).unwrap()), expected);
                         }
+                        Call::Edit(edit) => {
+                            let outcome = match replay.edit(edit).unwrap() {
+                                EditOutcome::Edited(comment) => Ok((comment.version, comment.content.unwrap())),
+                                refused => Err(refused),
+                            };
+                            assert_eq!(outcome, model.edit(edit));
+                        }
                         Call::Delete(delete) => {
-                            let expected = model.delete(delete.comment_id.raw());
+                            let expected = model.delete(delete.comment_id.raw(), delete.expected_version);
                             assert_eq!(replay.delete(delete).unwrap(), expected);
                         }
                         Call::Gone => {
@@ -261,7 +314,11 @@ proptest! {
 fn agrees(rows: &Rows, model: &Model) -> Result<(), TestCaseError> {
     let mut stored: Vec<&Comment> = rows.of(article()).collect();
     stored.sort_by_key(|c| (c.path.clone(), c.parent_id.unwrap_or(c.comment_id), c.comment_id));
-    let stored: Vec<(i64, bool)> = stored.iter().map(|comment| (comment.comment_id.raw(), comment.deleted)).collect();
+    let row = |comment: &&Comment| {
+        let text = comment.content.clone().unwrap_or_default();
+        (comment.comment_id.raw(), comment.deleted, comment.version, text)
+    };
+    let stored: Vec<_> = stored.iter().map(row).collect();
     let mut listed = Vec::new();
     model.list_below(None, &mut listed);
     prop_assert_eq!(stored, listed);
@@ -280,6 +337,42 @@ fn what_was_never_counted_is_not_counted_out() {
         replay.create(&create(CommentMode::Tree, 5, None, None)).unwrap();
     });
     rows.counters.clear();
-    rows.transact(article(), NOW, |replay| assert!(replay.delete(&delete(5)).is_err()));
+    rows.transact(article(), NOW, |replay| assert!(replay.edit(&edit(5, 1, None)).is_err()));
+    rows.transact(article(), NOW, |replay| assert!(replay.delete(&delete(5, None)).is_err()));
     assert_eq!((rows.comments.len(), rows.events.len()), (1, 1));
+}
+
+#[test]
+fn a_clock_that_steps_back_makes_no_edit_older_than_its_comment() {
+    let mut rows = Rows::default();
+    rows.transact(article(), NOW, |replay| {
+        replay.create(&create(CommentMode::Tree, 5, None, None)).unwrap();
+    });
+    for (at, expected) in [(7, NOW.as_millis()), (NOW.as_millis() + 9, NOW.as_millis() + 9), (8, NOW.as_millis() + 9)] {
+        let EditOutcome::Edited(edited) =
+            rows.transact(article(), NOW, |replay| replay.edit(&edit(5, at, None)).unwrap())
+        else {
+            panic!("must be edited");
+        };
+        assert_eq!(edited.modified_at.as_millis(), expected);
+    }
+}
+
+#[test]
+fn an_answer_stored_before_comments_had_versions_is_still_read() {
+    let mut rows = Rows::default();
+    let keyed = create(CommentMode::Tree, 5, None, Some((1, 1)));
+    rows.transact(article(), NOW, |replay| {
+        replay.create(&keyed).unwrap();
+    });
+    let record = rows.records.values_mut().next().unwrap();
+    let mut answer: serde_json::Value = serde_json::from_slice(&record.answer).unwrap();
+    for field in ["version", "modified_at"] {
+        assert!(answer.as_object_mut().unwrap().remove(field).is_some());
+    }
+    record.answer = serde_json::to_vec(&answer).unwrap();
+    rows.transact(article(), NOW, |replay| replay.delete(&delete(5, None)).unwrap());
+    let again = rows.transact(article(), NOW, |replay| replay.create(&keyed).unwrap());
+    let CreateOutcome::Created(Created::Before(mark)) = again else { panic!("must be repeated") };
+    assert_eq!((mark.deleted, mark.modified_at, mark.created_at), (true, NOW, NOW));
 }

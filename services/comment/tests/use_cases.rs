@@ -170,7 +170,7 @@ async fn only_author_and_moderator_delete() {
     let site = site();
     for (member, role, allowed) in [(2, Role::Member, false), (1, Role::Member, true), (2, Role::Moderator, true)] {
         let comment = site.reply(TREE, None).await.unwrap().comment_id;
-        match site.service.delete(&actor(member, role), comment, Reason::default()).await {
+        match site.service.delete(&actor(member, role), comment, Reason::default(), None).await {
             Ok(count) => assert!(allowed && count.comment_count == 1, "the refused one stays: {count:?}"),
             Err(error) => assert!(!allowed && matches!(error, CommentError::Forbidden(_)), "{error}"),
         }
@@ -180,8 +180,64 @@ async fn only_author_and_moderator_delete() {
     let suspended_until = Some(Timestamp::from_millis(i64::MAX));
     let suspended = Actor { suspended_until, ..actor(1, Role::Admin) };
     let comment = site.reply(TREE, None).await.unwrap().comment_id;
-    let refused = site.service.delete(&suspended, comment, Reason::default()).await;
+    let refused = site.service.delete(&suspended, comment, Reason::default(), None).await;
     assert!(matches!(refused, Err(CommentError::Forbidden(_))));
+}
+
+#[tokio::test]
+async fn only_author_and_moderator_edit_and_the_log_names_the_moderator() {
+    let site = site();
+    let mut version = 1;
+    let comment = site.reply(TREE, None).await.unwrap();
+    for (member, role, allowed) in [(2, Role::Member, false), (1, Role::Member, true), (2, Role::Moderator, true)] {
+        let text = format!("text of {member}, {role:?}");
+        match site.service.edit(&actor(member, role), comment.comment_id, text.clone(), Some(version)).await {
+            Ok(edited) => {
+                version += 1;
+                let html = Some(format!("<p>{text}</p>"));
+                assert!(allowed);
+                assert_eq!((edited.content, edited.content_html, edited.version), (Some(text), html, version));
+                assert_eq!((edited.writer, edited.created_at), (comment.writer.clone(), comment.created_at));
+            }
+            Err(error) => assert!(!allowed && matches!(error, CommentError::Forbidden(_)), "{error}"),
+        }
+    }
+    let acts: Vec<_> = site.store.acts().iter().map(|act| (act.kind, act.subject, act.moderator_id.raw())).collect();
+    assert_eq!(acts, [(ActKind::CommentEdited, comment.comment_id.raw(), 2)], "not what authors do");
+    let suspended_until = Some(Timestamp::from_millis(i64::MAX));
+    let suspended = Actor { suspended_until, ..actor(1, Role::Admin) };
+    let refused = site.service.edit(&suspended, comment.comment_id, "x".into(), None).await;
+    assert!(matches!(refused, Err(CommentError::Forbidden(_))));
+}
+
+#[tokio::test]
+async fn an_edit_is_refused_for_its_text_its_version_and_where_nothing_is_left() {
+    let site = site();
+    let author = actor(1, Role::Member);
+    let root = site.reply(TREE, None).await.unwrap();
+    assert_eq!((root.version, root.modified_at, root.is_edited()), (1, root.created_at, false));
+    let edit = async |text: &str, version| site.service.edit(&author, root.comment_id, text.into(), version).await;
+    for text in ["", " \u{200b}", "a\0", "a".repeat(3_001).as_str()] {
+        assert!(matches!(edit(text, None).await, Err(CommentError::Invalid(_))));
+    }
+    let edited = edit("second", Some(1)).await.unwrap();
+    assert!(edited.is_edited() && edited.modified_at >= root.created_at);
+    assert!(matches!(edit("third", Some(1)).await, Err(CommentError::Changed)));
+    assert_eq!(site.service.get(root.comment_id).await.unwrap(), edited);
+    let delete = async |version| site.service.delete(&author, root.comment_id, Reason::default(), version).await;
+    site.reply(TREE, Some(&root)).await.unwrap();
+    assert!(matches!(delete(Some(1)).await, Err(CommentError::Changed)));
+    delete(Some(2)).await.unwrap();
+    let mark = site.service.get(root.comment_id).await.unwrap();
+    assert_eq!((mark.version, mark.is_edited(), mark.content), (3, false, None));
+    assert!(matches!(edit("fourth", Some(3)).await, Err(CommentError::NotFound("comment"))));
+    let other = site.reply(TREE, None).await.unwrap();
+    site.store.mark_article_gone(article(TREE)).await.unwrap();
+    let gone = site.service.edit(&author, other.comment_id, "x".into(), None).await;
+    assert!(
+        matches!(gone, Err(CommentError::NotFound("comment"))),
+        "the look-up may still say that the article is there"
+    );
 }
 
 #[tokio::test]
@@ -190,11 +246,11 @@ async fn a_mark_tells_nothing_and_is_not_deleted_again() {
     let root = site.reply(TREE, None).await.unwrap();
     site.reply(TREE, Some(&root)).await.unwrap();
     let author = actor(1, Role::Admin);
-    site.service.delete(&author, root.comment_id, Reason::default()).await.unwrap();
+    site.service.delete(&author, root.comment_id, Reason::default(), None).await.unwrap();
     let mark = site.service.get(root.comment_id).await.unwrap();
     assert_eq!((mark.deleted, mark.content, mark.writer), (true, None, None));
     assert!(matches!(
-        site.service.delete(&author, root.comment_id, Reason::default()).await,
+        site.service.delete(&author, root.comment_id, Reason::default(), None).await,
         Err(CommentError::NotFound("comment"))
     ));
     assert!(matches!(site.reply(TREE, Some(&root)).await, Err(CommentError::Invalid(_))));
@@ -223,7 +279,9 @@ async fn an_article_that_does_not_exist_has_no_comments() {
     let missing = |error: CommentError| matches!(error, CommentError::NotFound(_));
     assert!(missing(site.reply(TREE, None).await.unwrap_err()));
     assert!(missing(site.service.get(comment).await.unwrap_err()));
-    assert!(missing(site.service.delete(&actor(1, Role::Admin), comment, Reason::default()).await.unwrap_err()));
+    assert!(missing(site.service.delete(&actor(1, Role::Admin), comment, Reason::default(), None).await.unwrap_err()));
+    let edited = site.service.edit(&actor(1, Role::Admin), comment, "x".into(), None).await;
+    assert!(missing(edited.unwrap_err()));
     assert!(missing(site.service.count(article(TREE)).await.unwrap_err()));
     assert!(missing(site.service.scroll(article(TREE), None, PageSize::DEFAULT).await.unwrap_err()));
     assert!(missing(site.service.page(article(TREE), PageNumber::FIRST, PageSize::DEFAULT).await.unwrap_err()));
@@ -307,7 +365,7 @@ async fn a_comment_is_rendered_when_it_is_written() {
     assert_eq!(stored, written, "the HTML is stored with the text");
     let other = CommentDraft { content: "other".into(), parent_id: Some(written.comment_id) };
     let other = site.service.create(&actor(1, Role::Member), article(TREE), other, None).await.unwrap();
-    site.service.delete(&actor(1, Role::Member), written.comment_id, Reason::default()).await.unwrap();
+    site.service.delete(&actor(1, Role::Member), written.comment_id, Reason::default(), None).await.unwrap();
     let mark = site.service.get(written.comment_id).await.unwrap();
     assert_eq!((mark.content, mark.content_html, mark.deleted), (None, None, true));
     assert_eq!(other.content_html.as_deref(), Some("<p>other</p>"));

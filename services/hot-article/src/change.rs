@@ -27,7 +27,7 @@ impl HotChange {
         let counts = match &envelope.event {
             Event::ArticleCreated(_) | Event::ArticleEdited(_) => return None,
             Event::ArticleDeleted(_) => None,
-            Event::CommentCreated(change) | Event::CommentDeleted(change) => {
+            Event::CommentCreated(change) | Event::CommentEdited(change) | Event::CommentDeleted(change) => {
                 Some(Counts { comments: reading(change.comment_count), ..Counts::default() })
             }
             Event::ArticleLikesChanged(likes) => Some(Counts { likes: reading(likes.like_count), ..Counts::default() }),
@@ -128,6 +128,7 @@ mod tests {
         let views = Counts { views: Reading::new(100, 9), ..Counts::default() };
         for (event, counts) in [
             (Event::CommentCreated(comment.clone()), comments),
+            (Event::CommentEdited(comment.clone()), comments),
             (Event::CommentDeleted(comment), comments),
             (Event::ArticleViewed(ArticleViews { article_id: key, view_count: 100 }), views),
         ] {

@@ -1,6 +1,6 @@
 -- Uses: primary key of comment.
 SELECT comment_id, article_id, parent_id, depth, deleted, created_at, path, writer_id, writer_name, content,
-    content_html
+    content_html, version, modified_at
 FROM comment FORCE INDEX (PRIMARY)
 WHERE
 -- rows, joined by OR

@@ -1,12 +1,13 @@
 //! What callers want of the comments of an article, and what they get.
 
 use madang_board::{ArticleId, CommentId};
-use madang_comment::{CreateComment, CreateOutcome, DeleteComment, DeleteOutcome};
+use madang_comment::{CreateComment, CreateOutcome, DeleteComment, DeleteOutcome, EditComment, EditOutcome};
 use madang_kernel::{Id, Idempotency, ShardId};
 
 /// One call.
 pub(super) enum Call {
     Create(Box<CreateComment>),
+    Edit(Box<EditComment>),
     Delete(DeleteComment),
     /// The article is deleted.
     MarkGone(ArticleId),
@@ -19,6 +20,7 @@ pub(super) enum Call {
 /// The answer, each for its kind of call.
 pub(super) enum Answer {
     Created(CreateOutcome),
+    Edited(EditOutcome),
     Deleted(DeleteOutcome),
     Marked(()),
     CleanedUp(u32),
@@ -28,6 +30,7 @@ pub(super) enum Answer {
 impl Call {
     pub(super) fn shard(&self) -> ShardId {
         match self {
+            Self::Edit(edit) => edit.comment_id.shard(),
             Self::Delete(delete) => delete.comment_id.shard(),
             Self::Create(new) => ShardId::of_parts(new.article_id),
             Self::MarkGone(article) | Self::CleanUp(article, _) | Self::Restore(article) => ShardId::of_parts(*article),
@@ -39,7 +42,15 @@ impl Call {
         match self {
             Self::Create(new) => Some(new.article_id),
             Self::MarkGone(article) | Self::CleanUp(article, _) | Self::Restore(article) => Some(*article),
-            Self::Delete(_) => None,
+            Self::Edit(_) | Self::Delete(_) => None,
+        }
+    }
+
+    /// The comment to edit or delete, where the call names it instead of its article.
+    pub(super) fn changes(&self) -> Option<CommentId> {
+        match self {
+            Self::Edit(edit) => Some(edit.comment_id),
+            _ => self.deletes(),
         }
     }
 

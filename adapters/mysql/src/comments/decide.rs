@@ -17,11 +17,11 @@ use crate::several_servers::parts_key;
 
 static INSERT: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/insert.sql")));
 static DELETE: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/delete.sql")));
-static MARK_DELETED: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/mark_deleted.sql")));
 static SET_COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/set_counts.sql")));
 static DELETE_COUNTS: LazyLock<Many> =
     LazyLock::new(|| Many::parse(include_str!("../../sql/comment/delete_counts.sql")));
 static MARK_GONE: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/mark_gone.sql")));
+const UPDATE: &str = include_str!("../../sql/comment/update.sql");
 const RESTORE_COUNT: &str = include_str!("../../sql/comment/restore_count.sql");
 static UNMARK_GONE: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/unmark_gone.sql")));
 const CLEAN_UP: &str = include_str!("../../sql/comment/clean_up.sql");
@@ -72,6 +72,7 @@ impl Fold for CommentFold {
 fn apply(replay: &mut Replay, call: &Call) -> Decision<Answer> {
     match call {
         Call::Create(new) => replay.create(new).map(Answer::Created),
+        Call::Edit(edit) => replay.edit(edit).map(Answer::Edited),
         Call::Delete(delete) => replay.delete(delete).map(Answer::Deleted),
         Call::MarkGone(article) => {
             replay.mark_gone(*article);
@@ -86,7 +87,9 @@ fn apply(replay: &mut Replay, call: &Call) -> Decision<Answer> {
 async fn write(tx: &mut Tx<'_>, replayed: Replayed) -> Result<Vec<Envelope>, SqlError> {
     let Replayed { comments, counters, gone_now, records, acts, events, .. } = replayed;
     tx.set_many(&DELETE, comments.deletes.into_iter().map(row::key).collect()).await?;
-    tx.set_many(&MARK_DELETED, comments.updates.iter().map(|mark| row::key(mark.comment_id)).collect()).await?;
+    for comment in &comments.updates {
+        tx.write(UPDATE, row::update(comment)).await?;
+    }
     tx.insert_many(&INSERT, comments.inserts.iter().map(row::values).collect()).await?;
     tx.set_many(&SET_COUNTS, counters.iter().map(counter).collect()).await?;
     tx.set_many(&MARK_GONE, gone_now.into_iter().map(parts_key).collect()).await?;

@@ -26,8 +26,9 @@ static LAST_DESCENDANTS: LazyLock<Many> =
 /// Locks the counters of all articles that the calls are about, in key order, then reads what is under the locks.
 pub(super) async fn load(tx: &mut Tx<'_>, calls: &[Call], now: Timestamp) -> Result<Loaded, SqlError> {
     let deleted: BTreeSet<CommentId> = calls.iter().filter_map(Call::deletes).collect();
+    let changed: BTreeSet<CommentId> = calls.iter().filter_map(Call::changes).collect();
     let mut wanted: BTreeSet<ArticleId> = calls.iter().filter_map(Call::article).collect();
-    for mut cells in tx.read_many(&ARTICLES_OF, keys(&deleted)).await? {
+    for mut cells in tx.read_many(&ARTICLES_OF, keys(&changed)).await? {
         let _: i64 = cells.next()?;
         wanted.insert(ArticleId::from_raw(cells.next()?));
     }
@@ -39,7 +40,7 @@ pub(super) async fn load(tx: &mut Tx<'_>, calls: &[Call], now: Timestamp) -> Res
         Ok(Some(Created::Before(Comment { comment_id, .. }))) => Some(comment_id),
         _ => None,
     });
-    let named: BTreeSet<CommentId> = deleted.iter().copied().chain(parents).chain(answered).collect();
+    let named: BTreeSet<CommentId> = changed.iter().copied().chain(parents).chain(answered).collect();
     add(tx, &mut comments, named).await?;
     let may_go = add_marks_above(tx, &mut comments, &deleted).await?;
     let replies = replies(tx, &may_go, deleted.len()).await?;

@@ -10,6 +10,7 @@ use async_trait::async_trait;
 use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
 use madang_comment::{
     Comment, CommentCount, CommentCursor, CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome,
+    EditComment, EditOutcome,
 };
 use madang_engine_mysql::{Lanes, PART, idempotency};
 use madang_kernel::{Id, Page, PageNumber, PageSize, Scroll, ShardId, StoreError, Timestamp};
@@ -48,6 +49,10 @@ impl CommentStore for MysqlComments {
             return Err(StoreError::broken(PART, reason));
         }
         lane_call!(self.lanes, Call::Create(Box::new(new)) => Answer::Created)
+    }
+
+    async fn edit(&self, edit: EditComment) -> Result<EditOutcome, StoreError> {
+        lane_call!(self.lanes, Call::Edit(Box::new(edit)) => Answer::Edited)
     }
 
     async fn delete(&self, delete: DeleteComment) -> Result<DeleteOutcome, StoreError> {

@@ -7,12 +7,14 @@ use madang_event::Writer;
 use madang_kernel::{Id, Timestamp};
 use mysql_async::Value;
 
-/// Columns: id, article, parent, depth, deleted, created, path, writer, writer's name, content, HTML.
+/// Columns: id, article, parent, depth, deleted, created, path, writer, writer's name, content, HTML, version,
+/// changed.
 pub(super) fn comment(mut cells: Cells) -> Result<Comment, SqlError> {
     let comment_id = CommentId::from_raw(cells.next()?);
     let article_id = ArticleId::from_raw(cells.next()?);
     let parent_id = CommentId::from_raw(cells.next()?);
-    let (depth, deleted, created_at) = (cells.next()?, cells.next()?, Timestamp::from_millis(cells.next()?));
+    let (depth, deleted): (_, bool) = (cells.next()?, cells.next()?);
+    let created_at = Timestamp::from_millis(cells.next()?);
     let path = cells.next::<Option<String>>()?.map(|text| path(&text)).transpose()?;
     let (writer_id, name): (Option<i64>, Option<String>) = (cells.next()?, cells.next()?);
     let writer = writer_id.zip(name).map(|(id, name)| Writer { member_id: MemberId::from_raw(id), name });
@@ -27,6 +29,9 @@ pub(super) fn comment(mut cells: Cells) -> Result<Comment, SqlError> {
         deleted,
         writer,
         created_at,
+        // Of a row older than this column: it changed once if only the mark is left, and never otherwise.
+        version: cells.next::<Option<u64>>()?.unwrap_or_else(|| 1 + u64::from(deleted)),
+        modified_at: cells.next::<Option<i64>>()?.map_or(created_at, Timestamp::from_millis),
     })
 }
 
@@ -51,7 +56,25 @@ pub(super) fn values(comment: &Comment) -> Values {
         text(comment.writer.as_ref().map(|writer| writer.name.as_str())),
         text(comment.content.as_deref()),
         text(comment.content_html.as_deref()),
+        comment.version.into(),
+        comment.modified_at.as_millis().into(),
     ]
+}
+
+/// What changes of a comment, then its key.
+pub(super) fn update(comment: &Comment) -> Values {
+    let text = |text: Option<&str>| text.map_or(Value::NULL, bytes);
+    let mut values = vec![
+        comment.deleted.into(),
+        comment.writer.as_ref().map(|writer| writer.member_id.raw()).into(),
+        text(comment.writer.as_ref().map(|writer| writer.name.as_str())),
+        text(comment.content.as_deref()),
+        text(comment.content_html.as_deref()),
+        comment.version.into(),
+        comment.modified_at.as_millis().into(),
+    ];
+    values.extend(key(comment.comment_id));
+    values
 }
 
 /// The primary key of a comment.

@@ -197,7 +197,7 @@ fn of_act(row: &[ImportCell]) -> Result<Place, StoreError> {
     };
     let service = match kind {
         Some(ActKind::ArticleEdited | ActKind::ArticleDeleted) => Service::Article,
-        Some(ActKind::CommentDeleted) => Service::Comment,
+        Some(ActKind::CommentEdited | ActKind::CommentDeleted) => Service::Comment,
         Some(_) => Service::Member,
         None => return Err(StoreError::broken(PART, format!("{:?} is no act of a moderator", row.get(1)))),
     };
@@ -263,7 +263,9 @@ mod tests {
     fn an_act_lies_beside_what_it_tells_of() {
         let of = |kind: &str| of_act(&[ImportCell::Int(5 << 16), ImportCell::Bytes(kind.as_bytes().to_vec())]);
         assert_eq!(of(ActKind::ArticleDeleted.name()).unwrap().0, Service::Article);
-        assert_eq!(of(ActKind::CommentDeleted.name()).unwrap().0, Service::Comment);
+        for kind in [ActKind::CommentEdited, ActKind::CommentDeleted] {
+            assert_eq!(of(kind.name()).unwrap().0, Service::Comment);
+        }
         let (service, shard) = of(ActKind::RoleGiven.name()).unwrap();
         assert_eq!((service, shard), (Service::Member, ActId::from_raw(5 << 16).shard()));
         assert!(of("cat_fed").is_err());

@@ -39,6 +39,7 @@ fn new(number: i64, parent: Option<i64>) -> CreateComment {
 fn delete(number: i64) -> DeleteComment {
     DeleteComment {
         comment_id: CommentId::from_raw(id(number)),
+        expected_version: None,
         event_id: EventId::from_raw(id(number + 10_000)),
         act: None,
     }

@@ -1,10 +1,11 @@
 //! A cluster of the version before opens unchanged. `tests/version_before` holds its six databases, as `mariadb-dump` wrote them
 //! after that version had served a small site: a board with articles, comments, likes and views.
 
-use madang_board::{MemberId, Role};
-use madang_kernel::{Id as _, Timestamp};
+use madang_board::{CommentId, MemberId, Role};
+use madang_comment::{CommentStore as _, EditComment, EditOutcome};
+use madang_kernel::{EventId, Id as _, Timestamp};
 use madang_member::{CreateMember, Member, MemberStore as _, NewMember, name_skeleton};
-use madang_mysql::{MysqlCheck, MysqlMembers, Service};
+use madang_mysql::{MysqlCheck, MysqlComments, MysqlMembers, Service};
 
 use crate::support::TestDb;
 
@@ -67,4 +68,27 @@ async fn what_people_wrote_is_there_after_the_upgrade() {
     assert_eq!(articles.rows::<String>("SELECT title FROM article ORDER BY article_id").await, ["First", "Second"]);
     let comments = TestDb::restored(comment, comments).await;
     assert_eq!(comments.rows::<String>("SELECT content FROM comment ORDER BY comment_id").await, ["Hello", "Welcome"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_comment_from_before_versions_is_at_its_first_and_can_be_corrected() {
+    let [_, _, (service, dump, _), ..] = DUMPS;
+    let test = TestDb::restored(service, dump).await;
+    let ids = test.rows::<i64>("SELECT comment_id FROM comment ORDER BY comment_id").await;
+    let comment_id = CommentId::from_raw(ids[0]);
+    let comments = MysqlComments::new(test.db.clone());
+    let found = comments.find(comment_id).await.unwrap().unwrap();
+    assert_eq!((found.version, found.modified_at), (1, found.created_at));
+    let edit = EditComment {
+        comment_id,
+        content: "Hello again".into(),
+        content_html: "<p>Hello again</p>\n".into(),
+        modified_at: Timestamp::from_millis(found.created_at.as_millis() + 5),
+        expected_version: Some(1),
+        event_id: EventId::from_raw(ids[0] + 1),
+        act: None,
+    };
+    let EditOutcome::Edited(edited) = comments.edit(edit).await.unwrap() else { panic!("must be edited") };
+    assert_eq!((edited.version, edited.writer.clone()), (2, found.writer));
+    assert_eq!(comments.find(comment_id).await.unwrap(), Some(edited));
 }

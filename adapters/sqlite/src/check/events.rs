@@ -80,6 +80,7 @@ fn compare_newest(tx: &Connection, envelope: &Envelope, report: &mut CheckReport
         Event::ArticleCreated(_) | Event::ArticleEdited(_) => Some(envelope.version),
         // Not of this topic: whatever it says, it says nothing of the row.
         Event::CommentCreated(_)
+        | Event::CommentEdited(_)
         | Event::CommentDeleted(_)
         | Event::ArticleLikesChanged(_)
         | Event::ArticleViewed(_) => return Ok(stored.is_some()),

@@ -33,6 +33,16 @@ pub(super) fn for_create(tx: &Tx, new: &CreateComment, now: Timestamp) -> Result
     Ok(loaded)
 }
 
+/// What decides about an edit: the comment, and the counter whose version it raises.
+pub(super) fn for_edit(tx: &Connection, comment: CommentId, now: Timestamp) -> Result<Loaded, StoreError> {
+    let Some(found) = row::find(tx, comment)? else {
+        return Ok(Loaded::nothing(IdempotencyRecords::new(now)));
+    };
+    let mut loaded = for_article(tx, found.article_id, now)?;
+    loaded.comments.push(found);
+    Ok(loaded)
+}
+
 /// What decides about a deletion: the comment, and what is above it for as long as it consists of marks that may go too.
 pub(super) fn for_delete(tx: &Connection, comment: CommentId, now: Timestamp) -> Result<Loaded, StoreError> {
     let Some(leaf) = row::find(tx, comment)? else {

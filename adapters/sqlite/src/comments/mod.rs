@@ -12,6 +12,7 @@ use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
 use madang_comment::replay::{Loaded, Replay};
 use madang_comment::{
     Comment, CommentCount, CommentCursor, CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome,
+    EditComment, EditOutcome,
 };
 use madang_kernel::{Page, PageNumber, PageSize, Scroll, StoreError, Timestamp};
 
@@ -52,6 +53,10 @@ impl SqliteComments {
 impl CommentStore for SqliteComments {
     async fn create(&self, new: CreateComment) -> Result<CreateOutcome, StoreError> {
         self.change(new, load::for_create, Replay::create).await
+    }
+
+    async fn edit(&self, edit: EditComment) -> Result<EditOutcome, StoreError> {
+        self.change(edit, |tx, edit, now| load::for_edit(tx, edit.comment_id, now), Replay::edit).await
     }
 
     async fn delete(&self, delete: DeleteComment) -> Result<DeleteOutcome, StoreError> {

@@ -15,7 +15,8 @@ pub(super) fn find(tx: &Connection, comment: CommentId) -> Result<Option<Comment
     tx.find(FIND, [comment.raw()], self::comment)
 }
 
-/// Columns: id, article, parent, depth, deleted, created, path, writer, writer's name, content, HTML.
+/// Columns: id, article, parent, depth, deleted, created, path, writer, writer's name, content, HTML, version,
+/// changed.
 pub(super) fn comment(row: &Row<'_>) -> rusqlite::Result<Comment> {
     let comment_id = CommentId::from_raw(row.get(0)?);
     let parent_id = CommentId::from_raw(row.get(2)?);
@@ -23,6 +24,8 @@ pub(super) fn comment(row: &Row<'_>) -> rusqlite::Result<Comment> {
         Some(member) => Some(Writer { member_id: MemberId::from_raw(member), name: row.get(8)? }),
         None => None,
     };
+    let deleted: bool = row.get(4)?;
+    let created_at = Timestamp::from_millis(row.get(5)?);
     Ok(Comment {
         comment_id,
         article_id: ArticleId::from_raw(row.get(1)?),
@@ -31,9 +34,12 @@ pub(super) fn comment(row: &Row<'_>) -> rusqlite::Result<Comment> {
         path: path(row, 6)?,
         content: row.get(9)?,
         content_html: row.get(10)?,
-        deleted: row.get(4)?,
+        deleted,
         writer,
-        created_at: Timestamp::from_millis(row.get(5)?),
+        created_at,
+        modified_at: row.get::<_, Option<i64>>(12)?.map_or(created_at, Timestamp::from_millis),
+        // Of a row older than this column: it changed once if only the mark is left, and never otherwise.
+        version: row.get::<_, Option<u64>>(11)?.unwrap_or_else(|| 1 + u64::from(deleted)),
     })
 }
 

@@ -10,7 +10,7 @@ use rusqlite::{Connection, params};
 use crate::{Tx, moderation};
 
 const INSERT: &str = include_str!("../../sql/comment/insert.sql");
-const MARK_DELETED: &str = include_str!("../../sql/comment/mark_deleted.sql");
+const UPDATE: &str = include_str!("../../sql/comment/update.sql");
 const DELETE: &str = include_str!("../../sql/comment/delete.sql");
 const SET_COUNT: &str = include_str!("../../sql/comment/set_count.sql");
 const MARK_GONE: &str = include_str!("../../sql/comment/mark_gone.sql");
@@ -41,8 +41,20 @@ fn rows(tx: &Connection, comments: &RowChanges<CommentId, Comment>) -> Result<()
     for comment in &comments.deletes {
         tx.run(DELETE, [comment.raw()])?;
     }
-    for mark in &comments.updates {
-        tx.run(MARK_DELETED, [mark.comment_id.raw()])?;
+    for comment in &comments.updates {
+        tx.run(
+            UPDATE,
+            params![
+                comment.comment_id.raw(),
+                comment.deleted,
+                comment.writer.as_ref().map(|writer| writer.member_id.raw()),
+                comment.writer.as_ref().map(|writer| writer.name.as_str()),
+                comment.content,
+                comment.content_html,
+                comment.version,
+                comment.modified_at.as_millis(),
+            ],
+        )?;
     }
     for comment in &comments.inserts {
         tx.run(
@@ -59,6 +71,8 @@ fn rows(tx: &Connection, comments: &RowChanges<CommentId, Comment>) -> Result<()
                 comment.writer.as_ref().map(|writer| writer.name.as_str()),
                 comment.content,
                 comment.content_html,
+                comment.version,
+                comment.modified_at.as_millis(),
             ],
         )?;
     }

@@ -58,6 +58,14 @@ fn a_comment_in_one_process_is_told_in_the_other_within_a_second() {
         reader.until("the like", |news| news["likes"] == 1);
     }
     assert_told_in_time(&one.address(), &article, &ann, &[&here, &there]);
+    let (id, _) = comment(&one.address(), &article, &ann);
+    let corrected =
+        one.call("PUT", &format!("/api/v1/comments/{id}")).token(&ann).json(&json!({"content": "a better word"}));
+    corrected.send().json(200);
+    for reader in [&here, &there] {
+        let heard = reader.until("the correction", |news| news["edited"].as_array().is_some_and(|ids| !ids.is_empty()));
+        assert_eq!((&heard.news["edited"], &heard.news["missed"]), (&json!([id]), &json!(false)));
+    }
     assert_told_in_time(&other.address(), &article, &ann, &[&there, &here]);
 
     // Somebody who comes back, to another process, is told what differs, and nothing when nothing does.

@@ -65,6 +65,9 @@ fn live(home: &Home) -> Known {
             }
             // The mark of a deleted comment stays above its replies.
             home.call("DELETE", &format!("/api/v1/comments/{root}")).token(&ann).send().is(204);
+            // A corrected one keeps its version and the moment of its correction.
+            let corrected = home.call("PUT", &format!("/api/v1/comments/{reply}")).token(&bea);
+            corrected.json(&json!({"content": "a better reply"})).send().is(200);
             for token in [&ann, &bea, &admin] {
                 home.call("PUT", &format!("/api/v1/articles/{article}/like")).token(token).send().is(200);
             }

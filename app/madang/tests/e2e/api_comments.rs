@@ -64,6 +64,48 @@ fn a_comment_is_written_listed_read_and_deleted() {
 }
 
 #[test]
+fn a_comment_is_corrected_by_its_version_and_read_so_everywhere() {
+    let server = TestServer::shared();
+    let (_, writer) = server.member("corrector");
+    for board in [server.general(), server.trees()] {
+        let article = server.article_id(&board, &writer);
+        let list = format!("/api/v1/articles/{article}/comments");
+        let call = || server.call("POST", &list).token(&writer).header("idempotency-key", "once");
+        let written = call().json(&json!({"content": "*frist*"})).send().json(201);
+        assert_eq!((&written["version"], &written["modified_at"]), (&json!(1), &written["created_at"]));
+        assert_eq!(written["content_html"], "<p><em>frist</em></p>\n");
+        let edit = |tag: &str, text: &str| {
+            let call = server.call("PUT", &path_of(&written)).token(&writer).header("if-match", tag);
+            call.json(&json!({"content": text})).send()
+        };
+        let answer = edit("\"1\"", "*first*");
+        assert_eq!(answer.header("etag"), Some("\"2\""));
+        let edited = answer.json(200);
+        assert_eq!((&edited["version"], &edited["content"]), (&json!(2), &json!("*first*")));
+        assert_eq!(edited["content_html"], "<p><em>first</em></p>\n");
+        for field in ["comment_id", "article_id", "parent_id", "depth", "path", "writer", "created_at", "deleted"] {
+            assert_eq!(edited[field], written[field], "{field}");
+        }
+        edit("\"1\"", "too late").problem(412, "changed meanwhile");
+        edit("\"2\"", " ").invalid_field("content", "blank");
+        server.call("PUT", &path_of(&written)).json(&json!({"content": "c"})).send().problem(401, "nobody");
+        assert_eq!(server.get(&path_of(&written)).json(200), edited);
+        for query in ["", "?limit=10", "?page=1&page_size=10"] {
+            assert_eq!(items(&server.get(&format!("{list}{query}")).json(200)), [edited.clone()]);
+        }
+        let again = call().json(&json!({"content": "*frist*"})).send().json(201);
+        assert_eq!(again, edited, "the repeated request tells the comment as it is");
+        assert_eq!(count(&server, &article), 1);
+        let delete =
+            |tag: &str| server.call("DELETE", &path_of(&written)).token(&writer).header("if-match", tag).send();
+        delete("\"1\"").problem(412, "changed meanwhile");
+        assert_eq!(delete("\"2\"").status, 204);
+        edit("\"2\"", "back").problem(404, "gone");
+    }
+    server.check();
+}
+
+#[test]
 fn what_cannot_be_a_comment_is_a_clear_problem() {
     let server = TestServer::shared();
     let token = server.sign_in(ADMIN);
@@ -92,6 +134,8 @@ fn what_cannot_be_a_comment_is_a_clear_problem() {
     for id in ["1", "0", "abc", "9223372036854775808"] {
         server.get(&format!("/api/v1/comments/{id}")).problem(404, id);
         server.call("DELETE", &format!("/api/v1/comments/{id}")).token(&token).send().problem(404, id);
+        let edit = server.call("PUT", &format!("/api/v1/comments/{id}")).token(&token);
+        edit.json(&json!({"content": "c"})).send().problem(404, id);
         server.get(&format!("/api/v1/articles/{id}/comments")).problem(404, id);
         server.get(&format!("/api/v1/articles/{id}/comments/count")).problem(404, id);
         post(&server, &token, id, &json!({"content": "c"})).problem(404, id);

@@ -27,7 +27,7 @@ const DRAFT: &str = r#"{"title":"t","content":"c"}"#;
 const REASON: &str = r#"{"reason":"spam"}"#;
 
 /// The contract, in an order in which nothing is missing before it is needed.
-const CALLS: [Call; 50] = [
+const CALLS: [Call; 51] = [
     ("POST /members", r#"{"name":"new_{n}","password":"correct horse battery"}"#, 201, Who::Anybody),
     ("POST /sessions", r#"{"name":"root_admin","password":"correct horse battery"}"#, 201, Who::Anybody),
     ("GET /members/me", "", 200, Who::SignedIn),
@@ -64,6 +64,7 @@ const CALLS: [Call; 50] = [
     ("GET /moderation/log", "", 200, Who::SiteModerator),
     ("GET /moderation/log?board_id={board}", "", 200, Who::Moderator),
     ("PUT /articles/{article}", DRAFT, 200, Who::AuthorOrModerator),
+    ("PUT /comments/{comment}", r#"{"content":"c"}"#, 200, Who::AuthorOrModerator),
     ("DELETE /comments/{comment}", REASON, 204, Who::AuthorOrModerator),
     ("DELETE /articles/{article}", REASON, 204, Who::AuthorOrModerator),
     (

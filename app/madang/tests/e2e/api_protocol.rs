@@ -114,7 +114,7 @@ fn the_description_lists_every_call() {
         ("/api/v1/articles/{article_id}", &["get", "put", "delete"]),
         ("/api/v1/articles/{article_id}/comments", &["get", "post"]),
         ("/api/v1/articles/{article_id}/comments/count", &["get"]),
-        ("/api/v1/comments/{comment_id}", &["get", "delete"]),
+        ("/api/v1/comments/{comment_id}", &["get", "put", "delete"]),
         ("/api/v1/articles/{article_id}/like", &["get", "put", "delete"]),
         ("/api/v1/articles/{article_id}/likes", &["get"]),
         ("/api/v1/articles/{article_id}/views", &["get", "post"]),

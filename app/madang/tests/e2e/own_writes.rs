@@ -76,7 +76,11 @@ impl Author<'_> {
         self.shows(&article, &json!({"comment_count": 1}));
         self.write("POST", &comments, Some(json!({"content": "two"})), 201);
         self.shows(&article, &json!({"comment_count": 2}));
-        self.write("DELETE", &format!("/api/v1/comments/{}", comment["comment_id"].as_str().unwrap()), None, 204);
+        let of_comment = format!("/api/v1/comments/{}", comment["comment_id"].as_str().unwrap());
+        let corrected = self.write("PUT", &of_comment, Some(json!({"content": "uno"})), 200);
+        assert_eq!(self.read(&of_comment).as_ref(), Some(&corrected));
+        self.shows(&article, &json!({"comment_count": 2}));
+        self.write("DELETE", &of_comment, None, 204);
         self.shows(&article, &json!({"comment_count": 1, "like_count": 0, "title": "edited"}));
 
         let like = format!("{path}/like");

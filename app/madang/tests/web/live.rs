@@ -76,6 +76,32 @@ async fn a_comment_in_one_browser_appears_in_the_other_within_a_second() {
     other.see_text(".comment", "one more while you type").await;
     let typed = other.see("#comment-form textarea").await.prop("value").await.unwrap();
     assert_eq!(typed.as_deref(), Some("still thinking"));
+    // What is corrected elsewhere changes in its place. The reply that somebody writes to it stays open with what was typed.
+    let first = other.comment_id("words number 0.").await;
+    let reply = format!("#{first} .reply-place textarea");
+    other.press(&format!("#{first} a.reply")).await.fill(&reply, "half a reply").await;
+    let top = format!("return document.querySelector('{reply}').getBoundingClientRect().top");
+    let before = other.run(&top).await.as_f64().unwrap();
+    let long = format!("corrected words.{}", "\n\nAnother line.".repeat(8));
+    writer.press(&format!("#{first} .actions a[href$='/edit']")).await.fill("#comment-edit textarea", &long).await;
+    writer.press("#comment-edit button.strong").await.see_text(&format!("#{first} .text"), "corrected words.").await;
+    for page in [&reader, &other] {
+        page.see_text(&format!("#{first} .text"), "corrected words.")
+            .await
+            .see(&format!("#{first} .edited time[title]"))
+            .await;
+    }
+    assert_eq!(other.see(&reply).await.prop("value").await.unwrap().as_deref(), Some("half a reply"));
+    let moved = other.run(&top).await.as_f64().unwrap() - before;
+    assert!(moved.abs() < 2.0, "the field somebody types into moved by {moved} px");
+    other.run(&format!("document.querySelector('{reply}').value = ''")).await;
+    writer
+        .press(&format!("#{first} .actions a[href$='/edit']"))
+        .await
+        .fill("#comment-edit textarea", "words number 0.")
+        .await;
+    writer.press("#comment-edit button.strong").await.see_text(&format!("#{first} .text"), "words number 0.").await;
+    reader.see_text(&format!("#{first} .text"), "words number 0.").await;
     // What is deleted elsewhere loses its text in every open page, and keeps its place.
     let gone = reader.comment_id("words number 0.").await;
     writer.press(&format!("#{gone} .actions a[href$='/delete']")).await.press("button.danger").await;

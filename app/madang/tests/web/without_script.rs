@@ -21,6 +21,10 @@ async fn everything_works_without_a_script() {
     browser.fill("#reply-form textarea", "a reply by hand").await.press("#reply-form button").await;
     browser.see_text(".comment[data-level='2']", "a reply by hand").await;
 
+    browser.press(".comment .actions a[href$='/edit']").await.fill("#comment-edit textarea", "better by hand").await;
+    browser.press("#comment-edit button.strong").await.see_text(".comment .text", "better by hand").await;
+    browser.see_text(".comment .edited", "edited").await;
+
     browser.press("#like button").await.see("#like button[aria-pressed='true']").await;
     browser.press("#like button").await.see("#like button[aria-pressed='false']").await;
 

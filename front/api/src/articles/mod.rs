@@ -18,9 +18,6 @@ use crate::openapi::{Changed, IdText};
 use crate::state::{ArticleCalls, ReadCalls, Shared};
 use crate::{ApiError, reply};
 
-/// Versions start at 1, so a change that expects this one fails, after everything else about it was checked.
-const NO_VERSION: u64 = 0;
-
 /// Write an article.
 #[utoipa::path(
     post, path = "/api/v1/boards/{board_id}/articles", operation_id = "create_article", tag = "articles", request_body = DraftBody,
@@ -137,17 +134,6 @@ pub(crate) async fn delete(
     Ok(reply::no_content())
 }
 
-/// The version the change expects. Of several, the present one if it is among them: the change itself checks it again.
 async fn expected_version(api: &ArticleCalls, article: ArticleId, versions: &IfMatch) -> Result<Option<u64>, ApiError> {
-    match versions {
-        IfMatch::Any => Ok(None),
-        IfMatch::Versions(versions) => match versions.as_slice() {
-            [] => Ok(Some(NO_VERSION)),
-            [version] => Ok(Some(*version)),
-            several => {
-                let present = api.articles.get(article).await?.version;
-                Ok(Some(if several.contains(&present) { present } else { NO_VERSION }))
-            }
-        },
-    }
+    versions.expected(async { Ok(api.articles.get(article).await?.version) }).await
 }

@@ -10,7 +10,7 @@ use crate::named_member::NamedMember;
 use crate::openapi::{IdText, TimeText};
 
 /// About how long a comment is beside its text, as JSON.
-const FRAME_BYTES_HINT: usize = 320;
+const FRAME_BYTES_HINT: usize = 400;
 
 /// A comment as its writer hands it in.
 #[derive(Deserialize, ToSchema)]
@@ -36,6 +36,20 @@ impl From<DraftBody> for CommentDraft {
     }
 }
 
+/// The new text of a comment.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = CommentEdit)]
+pub(crate) struct EditBody {
+    /// The text.
+    #[schema(
+        example = "I shall be there at eight.",
+        min_length = 1,
+        max_length = 3_000,
+        pattern = r"^[^\u0000]*[^\s\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0][^\u0000]*$"
+    )]
+    pub(crate) content: String,
+}
+
 /// A comment, or what is left of one that was deleted while it had replies.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Comment)]
@@ -56,6 +70,9 @@ pub(crate) struct CommentBody {
     /// The text as written; null when deleted.
     #[schema(required = true, example = "I shall be there.")]
     content: Option<String>,
+    /// The text as HTML that is safe to show; null when deleted.
+    #[schema(required = true, example = "<p>I shall be there.</p>\n")]
+    content_html: Option<String>,
     /// Whether only its place is left.
     #[schema(example = false)]
     deleted: bool,
@@ -64,6 +81,12 @@ pub(crate) struct CommentBody {
     writer: Option<NamedMember>,
     #[schema(value_type = TimeText)]
     created_at: Timestamp,
+    /// When its text was last changed; `created_at` until then.
+    #[schema(value_type = TimeText)]
+    modified_at: Timestamp,
+    /// 1 when written, and one more with each change; goes into If-Match as `"1"`.
+    #[schema(minimum = 1, example = 1)]
+    version: u64,
 }
 
 impl From<Comment> for CommentBody {
@@ -75,27 +98,25 @@ impl From<Comment> for CommentBody {
             depth: comment.depth,
             path: comment.path.map(|path| path.as_str().to_owned()),
             content: comment.content,
+            content_html: comment.content_html,
             deleted: comment.deleted,
             writer: comment.writer.map(NamedMember::from),
             created_at: comment.created_at,
+            modified_at: comment.modified_at,
+            version: comment.version,
         }
     }
 }
 
 impl CommentBody {
-    /// 1, and 2 once only its place is left: a comment changes at most once.
-    pub(crate) fn version(&self) -> u64 {
-        if self.deleted { 2 } else { 1 }
-    }
-
     /// The entity tag.
     pub(crate) fn tag(&self) -> String {
-        format!("\"{}\"", self.version())
+        format!("\"{}\"", self.version)
     }
 
     /// About how long the text is as JSON.
     pub(crate) fn text_bytes(&self) -> usize {
-        let text = self.content.as_ref().map_or(0, String::len);
+        let text: usize = [&self.content, &self.content_html].into_iter().flatten().map(String::len).sum();
         // Room for escapes, so that the buffer rarely grows.
         text + text / 8
     }

@@ -1,14 +1,15 @@
-//! Comments: write, read, count, delete.
+//! Comments: write, read, count, edit, delete.
 
 mod body;
 mod by_writer;
 mod list;
 
 use axum::extract::State;
+use axum::http::{StatusCode, header};
 use axum::response::Response;
 use madang_board::{ArticleId, CommentId, Reason};
 
-use self::body::{CommentBody, DraftBody};
+use self::body::{CommentBody, DraftBody, EditBody};
 pub(crate) use self::by_writer::{__path_by_writer, by_writer};
 pub(crate) use self::list::{__path_comments, comments};
 use crate::ApiError;
@@ -32,7 +33,7 @@ use crate::state::{CommentCalls, Shared};
     responses(
         (status = 201, description = "The comment", body = CommentBody, headers(
             ("Location" = String, description = "Where the comment is"),
-            ("ETag" = String, description = "Changes with the body"),
+            ("ETag" = String, description = "Goes into If-Match of an edit"),
         )),
         (status = 409, response = Conflict),
     ),
@@ -76,7 +77,7 @@ pub(crate) async fn count(
         ("If-None-Match" = Option<String>, Header, description = "ETags the caller has already"),
     ),
     responses(
-        (status = 200, description = "The comment", body = CommentBody, headers(("ETag" = String, description = "Changes with the body"))),
+        (status = 200, description = "The comment", body = CommentBody, headers(("ETag" = String, description = "Changes with the body; goes into If-Match of an edit"))),
         (status = 304, description = "As the caller has it"),
     ),
 )]
@@ -87,6 +88,35 @@ pub(crate) async fn comment(
 ) -> Result<Response, ApiError> {
     let comment = CommentBody::from(api.get(comment).await?);
     reply::tagged(&reader, Audience::Everybody, &comment.tag(), &comment, comment.text_bytes()).await
+}
+
+/// Edit a comment (its author, or a moderator).
+#[utoipa::path(
+    put, path = "/api/v1/comments/{comment_id}", operation_id = "edit_comment", tag = "comments", request_body = EditBody,
+    security(("bearer" = []), ("cookie" = [])),
+    params(
+        ("comment_id" = IdText, Path, description = "The comment"),
+        ("If-Match" = Option<String>, Header,
+            pattern = r#"^(?:\*|(?:W/)?"[!#-+\--~]*"(?: ?, ?(?:W/)?"[!#-+\--~]*"){0,15})$"#,
+            description = "The ETag of the version that was edited: refused with 412 if someone else was faster"),
+    ),
+    responses(
+        (status = 200, description = "The comment as it is now", body = CommentBody, headers(("ETag" = String, description = "Goes into If-Match of the next edit"))),
+        (status = 412, response = Changed),
+    ),
+)]
+pub(crate) async fn edit(
+    State(api): State<Shared<CommentCalls>>,
+    PathId(comment): PathId<CommentId>,
+    Signed(session): Signed,
+    versions: IfMatch,
+    body: Json<EditBody>,
+) -> Result<Response, ApiError> {
+    let expected = expected_version(&api, comment, &versions).await?;
+    let edited = CommentBody::from(api.edit(&session.actor, comment, body.value.content, expected).await?);
+    let mut response = reply::json(StatusCode::OK, &edited)?;
+    response.headers_mut().insert(header::ETAG, reply::text(&edited.tag())?);
+    Ok(response)
 }
 
 /// Delete a comment (its author, or a moderator). One with replies keeps its place, without text and writer.
@@ -111,11 +141,16 @@ pub(crate) async fn delete(
     versions: IfMatch,
     OptionalJson(deletion): OptionalJson<Deletion>,
 ) -> Result<Response, ApiError> {
-    // What is not deleted yet has the one version there is, also in the transaction that deletes it.
-    if versions != IfMatch::Any && !versions.admits(CommentBody::from(api.get(comment).await?).version()) {
-        return Err(ApiError::Changed);
-    }
     let reason = deletion.and_then(|deletion| deletion.reason);
-    api.delete(&session.actor, comment, Reason::optional(reason.as_deref())?).await?;
+    let expected = expected_version(&api, comment, &versions).await?;
+    api.delete(&session.actor, comment, Reason::optional(reason.as_deref())?, expected).await?;
     Ok(reply::no_content())
+}
+
+async fn expected_version(
+    api: &Shared<CommentCalls>,
+    comment: CommentId,
+    versions: &IfMatch,
+) -> Result<Option<u64>, ApiError> {
+    versions.expected(async { Ok(api.get(comment).await?.version) }).await
 }

@@ -10,6 +10,9 @@ use crate::ApiError;
 /// More tags than anyone has versions in mind.
 const TAGS_MAX: usize = 16;
 
+/// Versions start at 1, so a change that expects this one fails, after everything else about it was checked.
+const NO_VERSION: u64 = 0;
+
 /// The version that an edit or a deletion was decided on.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum IfMatch {
@@ -29,11 +32,22 @@ impl<S: Send + Sync> FromRequestParts<S> for IfMatch {
 }
 
 impl IfMatch {
-    /// Whether what has this version may be changed.
-    pub(crate) fn admits(&self, version: u64) -> bool {
+    /// The version the change expects. Of several, the present one if it is among them, which is asked for only then: the
+    /// change itself checks it again.
+    pub(crate) async fn expected(
+        &self,
+        present: impl Future<Output = Result<u64, ApiError>>,
+    ) -> Result<Option<u64>, ApiError> {
         match self {
-            Self::Any => true,
-            Self::Versions(versions) => versions.contains(&version),
+            Self::Any => Ok(None),
+            Self::Versions(versions) => match versions.as_slice() {
+                [] => Ok(Some(NO_VERSION)),
+                [version] => Ok(Some(*version)),
+                several => {
+                    let present = present.await?;
+                    Ok(Some(if several.contains(&present) { present } else { NO_VERSION }))
+                }
+            },
         }
     }
 
@@ -119,7 +133,15 @@ mod tests {
         headers.insert(header::IF_NONE_MATCH, HeaderValue::from_static("*"));
         assert_eq!(IfMatch::parse(&headers).unwrap(), IfMatch::Versions(vec![]));
         headers.insert(header::IF_MATCH, HeaderValue::from_static("\"3\""));
-        let both = IfMatch::parse(&headers).unwrap();
-        assert!(!both.admits(3) && IfMatch::Any.admits(3) && IfMatch::Versions(vec![2, 3]).admits(3));
+        assert_eq!(IfMatch::parse(&headers).unwrap(), IfMatch::Versions(vec![]));
+    }
+
+    #[tokio::test]
+    async fn a_change_expects_the_present_version_where_several_would_do() {
+        let expected =
+            async |versions: &[u64]| IfMatch::Versions(versions.to_vec()).expected(async { Ok(3) }).await.unwrap();
+        assert_eq!(IfMatch::Any.expected(async { panic!("nobody needs it") }).await.unwrap(), None);
+        assert_eq!((expected(&[2]).await, expected(&[2, 3]).await), (Some(2), Some(3)));
+        assert_eq!((expected(&[]).await, expected(&[1, 2]).await), (Some(0), Some(0)), "no version that there is");
     }
 }

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
 use madang_comment::{
     Comment, CommentCount, CommentCursor, CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome,
+    EditComment, EditOutcome,
 };
 use madang_hot_article::{
     Day, Forgotten, HotApplied, HotChange, HotItem, HotList, HotStore, Offsets, Progress, RankingSlice, Replacement,
@@ -20,6 +21,9 @@ impl CommentStore for Store {
         self.fail()
     }
     async fn create(&self, _: CreateComment) -> Result<CreateOutcome, StoreError> {
+        self.fail()
+    }
+    async fn edit(&self, _: EditComment) -> Result<EditOutcome, StoreError> {
         self.fail()
     }
     async fn delete(&self, _: DeleteComment) -> Result<DeleteOutcome, StoreError> {

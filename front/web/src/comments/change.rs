@@ -91,7 +91,7 @@ pub(crate) async fn delete_form(
     visit: Visit,
     Path(id): Path<String>,
 ) -> Result<Response, Refused> {
-    let found = deletable(&web, &visit, &id).await.or_refuse(&web, &visit)?;
+    let found = changeable(&web, &visit, &id, Action::DeleteComment).await.or_refuse(&web, &visit)?;
     Ok(deletion(&visit, &found).ask(&web, &visit, StatusCode::OK, "", &Problems::default()))
 }
 
@@ -103,9 +103,9 @@ pub(crate) async fn delete(
 ) -> Result<Response, Refused> {
     let visit = &posted.visit;
     let session = posted.session().or_refuse(&web, visit)?;
-    let found = deletable(&web, visit, &id).await.or_refuse(&web, visit)?;
+    let found = changeable(&web, visit, &id, Action::DeleteComment).await.or_refuse(&web, visit)?;
     let reason = deletion(visit, &found).reason(&web, &posted)?;
-    web.site.comments.delete(&session.actor, found.comment_id, reason).await.or_refuse(&web, visit)?;
+    web.site.comments.delete(&session.actor, found.comment_id, reason, None).await.or_refuse(&web, visit)?;
     let there = reply::see_other(&format!("/articles/{}#comments", found.article_id));
     Ok(Flash::CommentDeleted.leave(there, visit.cookies_secure))
 }
@@ -138,14 +138,19 @@ async fn create(
 
 /// Shows a comment that was just written: in place for our script, on the page where it stands for others.
 async fn done(web: &Web, visit: &Visit, comment: Comment) -> Result<Response, WebError> {
-    let (article, id) = (comment.article_id, comment.comment_id);
     if visit.wants_fragment {
         return Ok(reply::fragment(StatusCode::CREATED, fragment(web, visit, comment).await?));
     }
+    Ok(reply::see_other(&page_of(web, &comment).await?))
+}
+
+/// The page on which a comment stands.
+pub(super) async fn page_of(web: &Web, comment: &Comment) -> Result<String, WebError> {
+    let (article, id) = (comment.article_id, comment.comment_id);
     let rows = web.site.comments.count(article).await?.row_count;
     let is_on_first = rows <= u64::from(STEP.get());
     let place = if is_on_first { String::new() } else { format!("?thread={id}") };
-    Ok(reply::see_other(&format!("/articles/{article}{place}#c{id}")))
+    Ok(format!("/articles/{article}{place}#c{id}"))
 }
 
 async fn fragment(web: &Web, visit: &Visit, comment: Comment) -> Result<String, WebError> {
@@ -178,13 +183,14 @@ async fn reply_page(web: &Web, visit: &Visit, id: &str, form: Option<&CommentFor
     Ok(whole(web, visit, &Page { title: t.reply_to, main, is_listed: false, ..Page::default() }))
 }
 
-async fn deletable(web: &Web, visit: &Visit, id: &str) -> Result<Comment, WebError> {
+/// The comment, if the reader may do this to it.
+pub(super) async fn changeable(web: &Web, visit: &Visit, id: &str, action: Action) -> Result<Comment, WebError> {
     let found = find(web, id).await?;
     let actor = visit.actor().ok_or(WebError::NotSignedIn)?;
     let writer = found.writer.as_ref().ok_or(WebError::NotFound)?;
     let board = board_of(web, found.article_id).await?.board.board_id;
     let about = About::on(board, writer.member_id == actor.member_id);
-    if visit.may(Action::DeleteComment, about) { Ok(found) } else { Err(WebError::forbidden(visit)) }
+    if visit.may(action, about) { Ok(found) } else { Err(WebError::forbidden(visit)) }
 }
 
 fn deletion<'a>(visit: &'a Visit, found: &Comment) -> Deletion<'a> {

@@ -96,6 +96,8 @@ mod tests {
             deleted: false,
             writer: None,
             created_at: Timestamp::from_millis(0),
+            modified_at: Timestamp::from_millis(0),
+            version: 1,
         }
     }
 

@@ -1,13 +1,15 @@
-//! Comments: their list below an article, writing one, answering one, deleting one.
+//! Comments: their list below an article, writing one, answering one, correcting one, deleting one.
 
 mod change;
 mod comment_list;
+mod edit;
 mod view;
 
 use madang_kernel::PageSize;
 
 pub(crate) use change::{comment, delete, delete_form, reply_form, submit};
 pub(crate) use comment_list::{BYTES_MAX, CommentList};
+pub(crate) use edit::{edit_form, submit_edit};
 pub(crate) use view::list;
 
 use crate::form::Problems;

@@ -72,7 +72,11 @@ pub(super) fn item(web: &Web, visit: &Visit, shown: &ShownComment, board: &Board
                         a.quiet href={ "/articles/" (comment.article_id) "?thread=" (id) "#c" (id) } rel="nofollow" {
                             (web.time.short(comment.created_at))
                         }
+                        @if comment.is_edited() {
+                            span.edited { (web.time.behind(comment.modified_at, t.comment_edited)) }
+                        }
                         meta itemprop="datePublished" content=(comment.created_at);
+                        @if comment.is_edited() { meta itemprop="dateModified" content=(comment.modified_at); }
                     }
                     div.text itemprop="text" { (PreEscaped(html)) }
                     (actions(web, visit, comment, board))
@@ -91,12 +95,14 @@ fn actions(web: &Web, visit: &Visit, comment: &Comment, board: &Board) -> Markup
     let id = comment.comment_id;
     let may_reply = visit.writes() && web.site.comments.takes_replies(board.comment_mode, comment.depth);
     let is_own = comment.writer.as_ref().is_some_and(|writer| visit.is(writer.member_id));
+    let may_edit = visit.may(Action::EditComment, About::on(board.board_id, is_own));
     let may_delete = visit.may(Action::DeleteComment, About::on(board.board_id, is_own));
     let may_report = visit.may(Action::Report, About::NOTHING) && !is_own;
     html! {
-        @if may_reply || may_delete || may_report {
+        @if may_reply || may_edit || may_delete || may_report {
             p.actions {
                 @if may_reply { a.reply href={ "/comments/" (id) "/reply" } rel="nofollow" { (t.reply) } }
+                @if may_edit { a href={ "/comments/" (id) "/edit" } rel="nofollow" { (t.edit) } }
                 @if may_delete { a href={ "/comments/" (id) "/delete" } rel="nofollow" { (t.delete) } }
                 @if may_report { a href={ "/comments/" (id) "/report" } rel="nofollow" { (t.report) } }
             }

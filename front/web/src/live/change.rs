@@ -16,6 +16,8 @@ pub enum Change {
     Gone,
     /// A comment was written.
     Commented(CommentId, Reading),
+    /// The text of a comment changed.
+    CommentEdited(CommentId, Reading),
     /// A comment was deleted.
     Uncommented(CommentId, Reading),
     /// Likes.
@@ -33,6 +35,7 @@ impl Change {
             Event::ArticleEdited(_) => Self::Edited(envelope.version),
             Event::ArticleDeleted(_) => Self::Gone,
             Event::CommentCreated(change) => Self::Commented(change.comment_id, reading(change.comment_count)),
+            Event::CommentEdited(change) => Self::CommentEdited(change.comment_id, reading(change.comment_count)),
             Event::CommentDeleted(change) => Self::Uncommented(change.comment_id, reading(change.comment_count)),
             Event::ArticleLikesChanged(likes) => Self::Liked(reading(likes.like_count)),
             Event::ArticleViewed(views) => Self::Viewed(reading(views.view_count)),
@@ -65,6 +68,7 @@ mod tests {
             Change::Edited(2),
             Change::Gone,
             Change::Commented(comment, reading),
+            Change::CommentEdited(comment, reading),
             Change::Uncommented(comment, reading),
             Change::Liked(reading),
             Change::Viewed(reading),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Change;
 
-/// New comments, and deleted ones, that are sent one by one; who missed more loads the page again.
+/// New comments, edited ones, and deleted ones, that are sent one by one; who missed more loads the page again.
 const CREATED_MAX: usize = 64;
 /// Versions of the comment count whose change arrived; older ones count as sent.
 const ARRIVED_MAX: usize = 2 * CREATED_MAX;
@@ -46,6 +46,8 @@ pub struct Changes {
     pub views: Reading,
     /// Comments written lately, with the version of the count after each, in the order in which they arrived.
     pub created: VecDeque<(u64, CommentId)>,
+    /// Comments edited lately, each once, with the version of its last edit.
+    pub edited: VecDeque<(u64, CommentId)>,
     /// Comments deleted lately, as those that were written.
     pub deleted: VecDeque<(u64, CommentId)>,
     /// The version up to which comments are no longer sent one by one: who was sent less has missed some.
@@ -82,7 +84,19 @@ impl Changes {
                 }
                 is_new
             }
+            Change::CommentEdited(comment, reading) => {
+                let is_new = self.arrive(*reading);
+                if is_new {
+                    let before =
+                        self.edited.iter().find(|(_, edited)| edited == comment).map_or(0, |(version, _)| *version);
+                    self.edited.retain(|(_, edited)| edited != comment);
+                    self.edited.push_back((reading.version.max(before), *comment));
+                    grow(&mut self.created_before, forget_oldest(&mut self.edited));
+                }
+                is_new
+            }
             Change::Uncommented(comment, reading) => {
+                self.edited.retain(|(_, edited)| edited != comment);
                 self.created.retain(|(_, created)| created != comment);
                 let is_new = self.arrive(*reading);
                 if is_new {
@@ -190,6 +204,28 @@ mod tests {
         }
         assert_eq!(
             (changes.deleted.len(), changes.sent_after(1).1, changes.sent_after(79).1),
+            (CREATED_MAX, true, false)
+        );
+    }
+
+    #[test]
+    fn a_comment_is_named_once_however_often_it_is_edited_and_not_once_it_is_gone() {
+        let mut changes = Changes::default();
+        let [one, other] = [7, 8].map(CommentId::from_raw);
+        let edited = |comment, version| Change::CommentEdited(comment, Reading { count: 2, version });
+        for version in [2, 4, 3] {
+            assert!(changes.merge(&edited(one, version)) && !changes.merge(&edited(one, version)));
+        }
+        changes.merge(&edited(other, 5));
+        assert_eq!(changes.edited, [(4, one), (5, other)], "with the version of its last edit, whatever arrives last");
+        assert_eq!((changes.sent_after(1), changes.comments.count), ((5, false), 2));
+        changes.merge(&Change::Uncommented(one, Reading { count: 1, version: 6 }));
+        assert_eq!(changes.edited, [(5, other)]);
+        for (version, raw) in (7..=80).zip(100..) {
+            changes.merge(&edited(CommentId::from_raw(raw), version));
+        }
+        assert_eq!(
+            (changes.edited.len(), changes.sent_after(6).1, changes.sent_after(79).1),
             (CREATED_MAX, true, false)
         );
     }

@@ -1,7 +1,7 @@
 //! The event stream that a browser reads. Each event carries the counts as they are and names the state it describes, so that
 //! one who comes back is sent only what differs.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::convert::Infallible;
 use std::time::Duration;
 
@@ -50,6 +50,8 @@ struct Update {
     version: u64,
     /// Comments that are new, by id.
     created: Vec<String>,
+    /// Comments whose text changed, by id.
+    edited: Vec<String>,
     /// Comments that were deleted, by id.
     deleted: Vec<String>,
     /// Whether more comments changed than are named here.
@@ -100,6 +102,7 @@ async fn present(web: &Web, id: ArticleId) -> Result<(Sent, Update), WebError> {
         views: Some(read.view_count),
         version: sent.text,
         created: Vec::new(),
+        edited: Vec::new(),
         deleted: Vec::new(),
         missed: false,
         gone: false,
@@ -141,8 +144,11 @@ impl Sent {
         let (comments, missed) = changes.sent_after(self.comments);
         let created = changes.created.iter().filter(|(version, _)| *version > self.comments);
         let created: Vec<CommentId> = created.map(|(_, comment)| *comment).filter(|id| !named.contains(id)).collect();
-        // Named again when it overtook another change; that a comment is gone can be heard twice.
-        let deleted = changes.deleted.iter().filter(|(version, _)| *version > self.comments);
+        // Named again when it overtook another change; that a comment changed or is gone can be heard twice.
+        let unsent = |changes: &VecDeque<(u64, CommentId)>| {
+            let unsent = changes.iter().filter(|(version, _)| *version > self.comments);
+            unsent.map(|(_, comment)| comment.to_string()).collect()
+        };
         let ahead = changes.created.iter().filter(|(version, _)| *version > comments);
         *named = ahead.map(|(_, comment)| *comment).collect();
         let update = Update {
@@ -151,7 +157,8 @@ impl Sent {
             views: (changes.views.version > 0).then_some(changes.views.count),
             version: changes.text_version.max(self.text),
             created: created.iter().map(ToString::to_string).collect(),
-            deleted: deleted.map(|(_, comment)| comment.to_string()).collect(),
+            edited: unsent(&changes.edited),
+            deleted: unsent(&changes.deleted),
             missed,
             gone: changes.gone,
         };
@@ -210,6 +217,7 @@ mod tests {
             views: None,
             version: 1,
             created: vec![],
+            edited: vec![],
             deleted: vec![],
             missed: false,
             gone: false,

@@ -121,6 +121,7 @@ fn line(web: &Web, visit: &Visit, listing: &Listing, act: &Act) -> Markup {
     let t = visit.texts();
     let subject = match act.kind {
         ActKind::ArticleEdited => Some((format!("/articles/{}", act.subject), t.an_article)),
+        ActKind::CommentEdited => Some((format!("/comments/{}", act.subject), t.a_comment)),
         ActKind::MemberSuspended
         | ActKind::SuspensionLifted
         | ActKind::RoleGiven
@@ -170,6 +171,7 @@ fn kind(t: &Texts, kind: ActKind) -> &'static str {
     match kind {
         ActKind::ArticleEdited => t.act_article_edited,
         ActKind::ArticleDeleted => t.act_article_deleted,
+        ActKind::CommentEdited => t.act_comment_edited,
         ActKind::CommentDeleted => t.act_comment_deleted,
         ActKind::MemberSuspended => t.act_member_suspended,
         ActKind::SuspensionLifted => t.act_suspension_lifted,

@@ -61,10 +61,16 @@ async fn an_open_article_hears_of_comments_and_likes() {
     ann.submit(&article, &format!("{article}/like"), &[("like", "yes")]).await.leads_to();
     let (_, news) = listener.next().await.unwrap();
     assert_eq!((&news["likes"], &news["created"]), (&1.into(), &serde_json::json!([])));
+    let edit = format!("/comments/{comment}/edit");
+    ann.submit(&edit, &edit, &[("content", "hello again")]).await.leads_to();
+    let (_, news) = listener.next().await.unwrap();
+    let (told, none) = (serde_json::json!([comment]), serde_json::json!([]));
+    assert_eq!((&news["comments"], &news["edited"], &news["created"]), (&1.into(), &told, &none));
     let delete = format!("/comments/{comment}/delete");
     ann.submit(&delete, &delete, &[]).await.leads_to();
     let (_, news) = listener.next().await.unwrap();
     assert_eq!((&news["comments"], &news["deleted"][0]), (&0.into(), &comment.as_str().into()));
+    assert_eq!(news["edited"], serde_json::json!([]), "what is gone is not fetched again");
     let edit = format!("{article}/edit");
     ann.submit(&edit, &edit, &[("title", "t"), ("content", "other")]).await.leads_to();
     assert_eq!(listener.next().await.unwrap().1["version"], 2);

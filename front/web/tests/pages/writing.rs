@@ -101,15 +101,58 @@ async fn an_edit_that_came_second_says_so_and_keeps_its_text() {
 }
 
 #[tokio::test]
+async fn a_comment_is_corrected_and_says_so_with_the_moment_in_its_title() {
+    let site = TestSite::open().await;
+    let ann = site.member("ann").await;
+    let article = ann.write("general", "t", "c").await;
+    let comment = ann.comment(&article, "helo **there**", "").await;
+    let edit = format!("/comments/{comment}/edit");
+    ann.get(&article).await.says(&format!("href=\"{edit}\"")).is_silent_about(">edited</time>");
+    ann.get(&edit).await.assert(200).says("Edit the comment").says("helo **there**");
+    ann.submit(&edit, &edit, &[("content", " ")]).await.assert(422).says("must not be blank");
+    let there = ann.submit(&edit, &edit, &[("content", "hello **there**")]).await.leads_to();
+    assert_eq!(there, format!("{article}#c{comment}"));
+    let page = ann.get(&article).await;
+    page.says("<p>hello <strong>there</strong></p>").says(">edited</time>").is_silent_about("helo");
+    page.says("itemprop=\"dateModified\"");
+    let own = site.guest().get(&format!("/comments/{comment}")).await.leads_to();
+    site.guest().get(own.split('#').next().unwrap()).await.says(">edited</time>");
+    site.guest().speaking("ko").get(&article).await.says(">수정됨</time>");
+}
+
+#[tokio::test]
+async fn a_correction_that_came_second_says_so_and_keeps_its_text() {
+    let site = TestSite::open().await;
+    let ann = site.member("ann").await;
+    let moderator = site.with_role("mod_one", Role::Moderator).await;
+    let article = ann.write("general", "t", "c").await;
+    let comment = ann.comment(&article, "first", "").await;
+    let edit = format!("/comments/{comment}/edit");
+    let form = ann.get(&edit).await;
+    let (token, version) = (form.hidden("form_token"), form.hidden("version"));
+    moderator.submit(&edit, &edit, &[("content", "tidied by a moderator")]).await.leads_to();
+    let hidden = [("form_token", token.as_str()), ("version", version.as_str())];
+    let late = ann.post(&edit, &[&hidden[..], &[("content", "second, typed long")]].concat()).await;
+    late.assert(409).says("Someone else edited this comment").says("second, typed long").says("?thread=");
+    ann.get(&article).await.says("tidied by a moderator");
+    let version = late.hidden("version");
+    let hidden = [("form_token", token.as_str()), ("version", version.as_str())];
+    ann.post(&edit, &[&hidden[..], &[("content", "third")]].concat()).await.leads_to();
+    ann.get(&article).await.says("<p>third</p>").is_silent_about("tidied");
+    moderator.get("/moderation/log").await.says("edited a comment").says(&format!("href=\"/comments/{comment}\""));
+}
+
+#[tokio::test]
 async fn people_change_what_is_theirs_and_moderators_say_why() {
     let site = TestSite::open().await;
     let (ann, bob) = (site.member("ann").await, site.member("bob").await);
     let moderator = site.with_role("mod_one", Role::Moderator).await;
     let article = ann.write("general", "t", "c").await;
     let comment = ann.comment(&article, "rude words", "").await;
-    for path in [format!("{article}/edit"), format!("{article}/delete"), format!("/comments/{comment}/delete")] {
-        bob.get(&path).await.assert(403);
-        site.guest().get(&path).await.assert(401).says("Please sign in");
+    let of_comment = ["edit", "delete"].map(|what| format!("/comments/{comment}/{what}"));
+    for path in [format!("{article}/edit"), format!("{article}/delete")].iter().chain(&of_comment) {
+        bob.get(path).await.assert(403);
+        site.guest().get(path).await.assert(401).says("Please sign in");
     }
     let path = format!("/comments/{comment}/delete");
     moderator.submit(&path, &path, &[("reason", " ")]).await.assert(422).says("must be given");
@@ -129,6 +172,7 @@ async fn a_deleted_comment_with_replies_leaves_its_place() {
     ann.comment(&article, "the reply", &root).await;
     let path = format!("/comments/{root}/delete");
     ann.submit(&path, &path, &[]).await.leads_to();
+    ann.get(&format!("/comments/{root}/edit")).await.assert(404);
     ann.get(&article).await.says("This comment was deleted").says("the reply").is_silent_about("the root");
 }
 

@@ -117,7 +117,12 @@ impl<'a> LogMix<'a> {
                 article.version += 1;
                 (article.version, Event::ArticleEdited(state(article_id, article.version, self.at, self.board)))
             }
-            21..=90 if article.comments > 0 => {
+            21..=30 if article.comments > 0 => {
+                article.comment_version += 1;
+                let change = CommentChange { article_id, comment_id, parent_id: None, comment_count: article.comments };
+                (article.comment_version, Event::CommentEdited(change))
+            }
+            31..=90 if article.comments > 0 => {
                 (article.comments, article.comment_version) = (article.comments - 1, article.comment_version + 1);
                 let change = CommentChange { article_id, comment_id, parent_id: None, comment_count: article.comments };
                 (article.comment_version, Event::CommentDeleted(change))
@@ -199,7 +204,9 @@ mod tests {
             *kinds.entry(envelope.event.type_name()).or_default() += 1;
             let (group, count) = match &envelope.event {
                 Event::ArticleLikesChanged(likes) => ("likes", likes.like_count),
-                Event::CommentCreated(change) | Event::CommentDeleted(change) => ("comments", change.comment_count),
+                Event::CommentCreated(change) | Event::CommentEdited(change) | Event::CommentDeleted(change) => {
+                    ("comments", change.comment_count)
+                }
                 Event::ArticleViewed(views) => ("views", views.view_count),
                 _ => ("article", 0),
             };
@@ -213,7 +220,7 @@ mod tests {
                 [article.likes, article.comments, article.views]
             );
         }
-        assert_eq!(kinds.len(), 7, "every kind of event: {kinds:?}");
+        assert_eq!(kinds.len(), 8, "every kind of event: {kinds:?}");
         let top = mix.top(10);
         assert!(top.len() == 10 && top.is_sorted_by_key(|article| std::cmp::Reverse(article.score())));
     }

@@ -19,6 +19,7 @@ pub(super) async fn a_moderators_deletion_is_told_with_it_and_only_with_it<H: Co
     };
     let delete = |comment_id: CommentId, act: &Act| DeleteComment {
         comment_id,
+        expected_version: None,
         event_id: EventId::from_raw(site.next_id()),
         act: Some(act.clone()),
     };

@@ -4,6 +4,7 @@
 mod acts;
 mod by_writer;
 mod concurrency;
+mod editing;
 mod gone;
 mod idempotency;
 mod model;
@@ -21,6 +22,7 @@ use madang_messaging::Message;
 use acts::*;
 use by_writer::*;
 use concurrency::*;
+use editing::*;
 use gone::*;
 use idempotency::*;
 use model::*;
@@ -52,6 +54,14 @@ listed_suite! {
     a_leaf_goes_with_every_mark_left_childless,
     what_is_absent_is_not_deleted,
     a_moderators_deletion_is_told_with_it_and_only_with_it,
+    an_edited_comment_is_found_with_its_new_text_everywhere,
+    an_edit_keeps_the_counts_and_is_reported_at_their_next_version,
+    a_stale_version_changes_nothing,
+    a_mark_and_what_is_absent_are_not_edited,
+    a_repeated_request_answers_with_the_corrected_text,
+    of_racing_edits_of_one_version_one_wins,
+    an_edit_that_races_a_deletion_brings_no_text_back,
+    a_moderators_edit_is_told_with_it_and_only_with_it,
     two_levels_take_only_growing_ids,
     a_comment_that_takes_a_deleted_path_is_not_skipped,
     the_same_key_creates_one_comment_and_answers_as_then,

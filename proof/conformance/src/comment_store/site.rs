@@ -64,7 +64,12 @@ impl<H: CommentStoreHarness> Site<H> {
     }
 
     pub(super) async fn delete(&self, comment: CommentId) -> DeleteOutcome {
-        let delete = DeleteComment { comment_id: comment, event_id: EventId::from_raw(self.next_id()), act: None };
+        let delete = DeleteComment {
+            comment_id: comment,
+            expected_version: None,
+            event_id: EventId::from_raw(self.next_id()),
+            act: None,
+        };
         self.store.delete(delete).await.unwrap()
     }
 

@@ -51,10 +51,17 @@ impl CountedArticle {
     pub(super) fn count_out(&mut self, rows: u64) -> Result<CommentCount, StoreError> {
         let CommentCount { comment_count, row_count, .. } = self.counter.count;
         let (Some(comment_count), Some(row_count)) = (comment_count.checked_sub(1), row_count.checked_sub(rows)) else {
-            let article = self.counter.article_id;
-            let reason = format!("a comment of article {article} was never counted; run `madang check`");
-            return Err(StoreError::broken("article_comment_count", reason));
+            return Err(self.never_counted());
         };
+        Ok(self.change(comment_count, row_count))
+    }
+
+    /// Counts a change that leaves the counts as they are.
+    pub(super) fn count_edit(&mut self) -> Result<CommentCount, StoreError> {
+        let CommentCount { comment_count, row_count, .. } = self.counter.count;
+        if comment_count == 0 {
+            return Err(self.never_counted());
+        }
         Ok(self.change(comment_count, row_count))
     }
 
@@ -66,6 +73,12 @@ impl CountedArticle {
     /// Whether there is nothing to count: the article is gone, or nobody has ever commented on it.
     pub(super) fn is_uncounted(&self) -> bool {
         self.gone != Gone::No || self.counter.count == CommentCount::default()
+    }
+
+    fn never_counted(&self) -> StoreError {
+        let article = self.counter.article_id;
+        let reason = format!("a comment of article {article} was never counted; run `madang check`");
+        StoreError::broken("article_comment_count", reason)
     }
 
     fn change(&mut self, comment_count: u64, row_count: u64) -> CommentCount {

@@ -10,6 +10,7 @@ use async_trait::async_trait;
 use madang_board::{Act, ArticleId, CommentId, CommentMode, MemberId};
 use madang_comment::{
     Comment, CommentCount, CommentCursor, CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome,
+    EditComment, EditOutcome,
 };
 use madang_kernel::{EventId, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp, known_count};
 
@@ -72,6 +73,14 @@ impl CommentStore for MemoryComments {
             return Ok(CreateOutcome::Late);
         }
         self.rows().transact(new.article_id, NOW, |replay| replay.create(&new))
+    }
+
+    async fn edit(&self, edit: EditComment) -> Result<EditOutcome, StoreError> {
+        let mut rows = self.rows();
+        let Some(article) = rows.comments.get(&edit.comment_id).map(|comment| comment.article_id) else {
+            return Ok(EditOutcome::Absent);
+        };
+        rows.transact(article, NOW, |replay| replay.edit(&edit))
     }
 
     async fn delete(&self, delete: DeleteComment) -> Result<DeleteOutcome, StoreError> {

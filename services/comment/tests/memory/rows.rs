@@ -71,9 +71,10 @@ impl Rows {
         for id in replayed.comments.deletes {
             assert!(self.comments.remove(&id).is_some(), "only what is stored is deleted");
         }
-        for mark in replayed.comments.updates {
-            assert!(mark.deleted, "a comment changes by becoming a mark");
-            assert!(self.comments.insert(mark.comment_id, mark).is_some(), "only what is stored is updated");
+        for comment in replayed.comments.updates {
+            let version = comment.version;
+            let before = self.comments.insert(comment.comment_id, comment).expect("only what is stored is updated");
+            assert!(before.version < version && !before.deleted, "a change is a new version, and a mark is the last");
         }
         for comment in replayed.comments.inserts {
             assert!(self.comments.insert(comment.comment_id, comment).is_none(), "nothing is inserted twice");
