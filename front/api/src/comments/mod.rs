@@ -101,6 +101,7 @@ pub(crate) async fn comment(
     ),
     responses(
         (status = 204, description = "Gone"),
+        (status = 409, response = Conflict),
         (status = 412, response = Changed),
     ),
 )]
