@@ -65,6 +65,7 @@ pub(crate) struct BoardChange {
     #[schema(example = 10, minimum = 0, maximum = 1_000_000)]
     position: i64,
     /// Whether it can only be read.
+    #[schema(example = false)]
     archived: bool,
 }
 
@@ -87,6 +88,7 @@ pub(crate) struct BoardBody {
     #[schema(example = 10)]
     position: i32,
     /// It can be read, and nothing on it can be changed.
+    #[schema(example = false)]
     archived: bool,
     #[schema(value_type = CommentModeName)]
     comment_mode: CommentMode,

@@ -21,7 +21,7 @@ use madang_kernel::{
 use madang_like::LikeService;
 use madang_member::{
     ChangeMember, ChangeOutcome, CreateMember, Member, MemberOptions, MemberRecord, MemberService, MemberStore,
-    NewMember, Revocation, RevocationCursor, SessionRecord,
+    NewMember, PasswordReset, ResetDigest, Revocation, RevocationCursor, SessionRecord,
 };
 use madang_server::{PartState, Readiness, RequestPolicy};
 use madang_view::{GuestKey, ViewConfig, ViewService};
@@ -196,6 +196,9 @@ impl MemberStore for Store {
         self.fail()
     }
     async fn change(&self, _: ChangeMember) -> Result<ChangeOutcome, StoreError> {
+        self.fail()
+    }
+    async fn find_reset(&self, _: ResetDigest) -> Result<Option<PasswordReset>, StoreError> {
         self.fail()
     }
     async fn has_admin(&self) -> Result<bool, StoreError> {

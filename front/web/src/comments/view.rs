@@ -43,6 +43,8 @@ pub(crate) fn list(web: &Web, visit: &Visit, shown: &ArticlePage, form: Option<&
         p #live-notice.notice hidden { button.link {} }
         @if board.archived {
             p.notice { (t.archived_text) }
+            // What was typed meanwhile is not lost.
+            @if form.is_some() { (write(visit, id, form)) }
         } @else if visit.writes() {
             (write(visit, id, form))
         } @else if visit.session.is_some() {
