@@ -53,6 +53,9 @@ async function main(): Promise<void> {
     const boardId = board.boardId;
     const boards = await new madang.BoardsApi(guest).listBoards();
     assert(boards.items.some((listed) => listed.boardId === boardId), boards);
+    const boardChange = { title: "TypeScript", description: "By a client", position: 3, archived: false };
+    const edited = await new madang.BoardsApi(admin).editBoard({ boardId, boardChange });
+    assert(edited.description === "By a client" && edited.position === 3 && edited.lastActivityAt === null, edited);
 
     const articles = new madang.ArticlesApi(member);
     const comments = new madang.CommentsApi(member);

@@ -79,7 +79,9 @@ async fn articles(db: &Mysql, callers: u64, span: Duration) -> f64 {
     let store = Arc::new(MysqlArticles::new(db.clone()));
     let board_id = BoardId::from_raw(1);
     let created_at = Timestamp::from_millis(1);
-    let board = Board { board_id, slug: "b".into(), title: "B".into(), comment_mode: CommentMode::Tree, created_at };
+    let (description, position, comment_mode) = (String::new(), 0, CommentMode::Tree);
+    let board =
+        Board { board_id, slug: "b".into(), title: "B".into(), description, position, comment_mode, created_at };
     store.create_board(NewBoard { board, idempotency: None }).await.unwrap();
     rate(callers, span, move |number| {
         let store = Arc::clone(&store);

@@ -6,7 +6,7 @@ mod support;
 
 use std::time::Duration;
 
-use madang_article::{Article, ArticleStore, Board, CommentMode, CreateArticle, NewBoard};
+use madang_article::{Article, ArticleStore, Board, CommentMode, CreateArticle, CreateOutcome, NewBoard};
 use madang_board::check::TableSizes;
 use madang_board::{ArticleId, BoardId, MemberId};
 use madang_event::Writer;
@@ -58,8 +58,11 @@ async fn only_answers_older_than_asked_are_purged() {
     store.create(keyed(601)).await.unwrap();
     assert_eq!(store.purge_once(test.clock.now()).await.unwrap(), 600);
     assert_eq!(madang_sqlite::sizes(&test.db).await.unwrap().of(TableSizes::IDEMPOTENCY), 1);
-    assert_eq!(store.create(keyed(10_601)).await.unwrap(), Created::Before(article(601).article));
-    assert!(matches!(store.create(keyed(10_600)).await.unwrap(), Created::Now(_)));
+    assert_eq!(
+        store.create(keyed(10_601)).await.unwrap(),
+        CreateOutcome::Created(Created::Before(article(601).article))
+    );
+    assert!(matches!(store.create(keyed(10_600)).await.unwrap(), CreateOutcome::Created(Created::Now(_))));
 }
 
 #[tokio::test]
@@ -91,6 +94,8 @@ async fn site() -> (TestDb, SqliteArticles) {
         slug: "general".into(),
         title: "General".into(),
         comment_mode: CommentMode::TwoLevel,
+        description: String::new(),
+        position: 0,
         created_at: Timestamp::from_millis(0),
     };
     store.create_board(NewBoard { board: general, idempotency: None }).await.unwrap();

@@ -153,6 +153,8 @@ fn board(id: i64) -> Board {
         slug: format!("board-{id}"),
         title: "Board".into(),
         comment_mode: CommentMode::Tree,
+        description: String::new(),
+        position: 0,
         created_at: Timestamp::from_millis(0),
     }
 }

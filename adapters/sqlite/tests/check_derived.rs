@@ -302,6 +302,8 @@ fn board() -> Board {
         slug: "board".into(),
         title: "Board".into(),
         comment_mode: CommentMode::TwoLevel,
+        description: String::new(),
+        position: 0,
         created_at: Timestamp::from_millis(0),
     }
 }

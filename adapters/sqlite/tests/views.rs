@@ -23,7 +23,7 @@ struct AllExist;
 #[async_trait]
 impl ArticleLookup for AllExist {
     async fn facts(&self, _: ArticleId) -> Result<Option<ArticleFacts>, StoreError> {
-        Ok(Some(ArticleFacts { board_id: BoardId::from_raw(1), comment_mode: CommentMode::Tree }))
+        Ok(Some(ArticleFacts { board_id: BoardId::from_raw(1), comment_mode: CommentMode::Tree, archived: false }))
     }
 }
 

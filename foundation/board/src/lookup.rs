@@ -27,6 +27,9 @@ pub struct ArticleFacts {
     pub board_id: BoardId,
     /// How its comments are arranged.
     pub comment_mode: CommentMode,
+    /// Its board takes no changes. A process of an earlier version does not tell.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub archived: bool,
 }
 
 /// Asks the owner of articles. Answers may come from a cache, but an article deleted in this process is gone at once.

@@ -60,6 +60,8 @@ pub enum ActKind {
     SuspensionLifted,
     /// Gave a member a role.
     RoleGiven,
+    /// Gave a member a link by which they choose a new password.
+    PasswordResetIssued,
     /// Made a member moderator of a board.
     ModeratorAppointed,
     /// Took that from them.
@@ -76,6 +78,7 @@ names!(ActKind {
     MemberSuspended = "member_suspended",
     SuspensionLifted = "suspension_lifted",
     RoleGiven = "role_given",
+    PasswordResetIssued = "password_reset_issued",
     ModeratorAppointed = "moderator_appointed",
     ModeratorDismissed = "moderator_dismissed",
     ReportResolved = "report_resolved",

@@ -33,8 +33,14 @@ pub enum Action {
     Suspend(Role),
     /// Create a board.
     CreateBoard,
+    /// Change what a board is called and where it stands, or archive it.
+    EditBoard,
+    /// Delete a board without articles.
+    DeleteBoard,
     /// Give a member a role.
     GiveRole,
+    /// Let a member choose a new password by a link.
+    ResetPassword,
     /// Make a member moderator of one board, or no longer.
     AppointModerator,
 }
@@ -119,7 +125,10 @@ fn needs(action: Action) -> (Needs, &'static str) {
             "Moderators can suspend members, and administrators moderators too. Nobody can suspend an administrator.",
         ),
         Action::CreateBoard => (Needs::Admin, "Only an administrator can create a board."),
+        Action::EditBoard => (Needs::Admin, "Only an administrator can change a board."),
+        Action::DeleteBoard => (Needs::Admin, "Only an administrator can delete a board."),
         Action::GiveRole => (Needs::Admin, "Only an administrator can change roles."),
+        Action::ResetPassword => (Needs::Admin, "Only an administrator can reset a password."),
         Action::AppointModerator => (Needs::Admin, "Only an administrator can appoint or dismiss moderators."),
     }
 }
@@ -175,7 +184,10 @@ mod tests {
             (Action::Suspend(Role::Moderator), ADMINS, ADMINS),
             (Action::Suspend(Role::Admin), [false; 5], [false; 5]),
             (Action::CreateBoard, ADMINS, ADMINS),
+            (Action::EditBoard, ADMINS, ADMINS),
+            (Action::DeleteBoard, ADMINS, ADMINS),
             (Action::GiveRole, ADMINS, ADMINS),
+            (Action::ResetPassword, ADMINS, ADMINS),
             (Action::AppointModerator, ADMINS, ADMINS),
         ] {
             assert_eq!((who(action, false), who(action, true)), (others, own), "{action:?}");

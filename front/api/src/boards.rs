@@ -1,8 +1,9 @@
-//! Boards: list, create, look up, count.
+//! Boards: list, create, look up, change, delete, count.
 
 use axum::extract::State;
+use axum::http::StatusCode;
 use axum::response::Response;
-use madang_article::{BoardDraft, BoardWithCount, CommentMode};
+use madang_article::{BoardDraft, BoardEdit, BoardWithCount, CommentMode};
 use madang_board::BoardId;
 use madang_kernel::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,7 @@ use crate::reply::{self, Audience};
 use crate::state::{ArticleCalls, Shared};
 
 /// About how long a board is as JSON.
-const BOARD_BYTES_HINT: usize = 192;
+const BOARD_BYTES_HINT: usize = 320;
 
 /// How the comments of a board's articles are arranged.
 #[derive(ToSchema)]
@@ -46,6 +47,28 @@ pub(crate) struct NewBoard {
     comment_mode: CommentMode,
 }
 
+/// A board as it should be.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct BoardChange {
+    /// Its name for people.
+    #[schema(
+        example = "General talk",
+        min_length = 1,
+        max_length = 100,
+        pattern = r"^\s*[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*[^\s\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0][^\u0000-\u001f\u007f-\u009f\u2028\u2029]*\s*$"
+    )]
+    title: String,
+    /// What it is about, as plain text; may be empty.
+    #[schema(example = "Everything that has no board of its own", max_length = 500, pattern = r"^[^\u0000]*$")]
+    description: String,
+    /// Where it stands among the boards: by position, of equal ones the older first.
+    #[schema(example = 10, minimum = 0, maximum = 1_000_000)]
+    position: i64,
+    /// Whether it can only be read.
+    #[schema(example = false)]
+    archived: bool,
+}
+
 /// A board.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Board)]
@@ -58,6 +81,15 @@ pub(crate) struct BoardBody {
     /// Its name for people.
     #[schema(example = "General talk")]
     title: String,
+    /// What it is about, as plain text; may be empty.
+    #[schema(example = "Everything that has no board of its own")]
+    description: String,
+    /// Where it stands among the boards.
+    #[schema(example = 10)]
+    position: i32,
+    /// It can be read, and nothing on it can be changed.
+    #[schema(example = false)]
+    archived: bool,
     #[schema(value_type = CommentModeName)]
     comment_mode: CommentMode,
     /// Articles on it now.
@@ -65,11 +97,18 @@ pub(crate) struct BoardBody {
     article_count: u64,
     #[schema(value_type = TimeText)]
     created_at: Timestamp,
+    /// When the newest article came; null before the first.
+    #[schema(value_type = Option<TimeText>, required = true)]
+    last_activity_at: Option<Timestamp>,
 }
 
 impl From<BoardWithCount> for BoardBody {
-    fn from(BoardWithCount { board, article_count }: BoardWithCount) -> Self {
+    fn from(BoardWithCount { board, article_count, archived, last_activity_at }: BoardWithCount) -> Self {
         Self {
+            description: board.description,
+            position: board.position,
+            archived,
+            last_activity_at,
             board_id: board.board_id,
             slug: board.slug,
             title: board.title,
@@ -83,7 +122,7 @@ impl From<BoardWithCount> for BoardBody {
 /// Every board.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct BoardList {
-    /// Oldest first.
+    /// By position, of equal ones the oldest first.
     items: Vec<BoardBody>,
 }
 
@@ -95,7 +134,7 @@ pub(crate) struct ItemCount {
     pub(crate) count: u64,
 }
 
-/// Every board, oldest first.
+/// Every board by its position, of equal ones the oldest first.
 #[utoipa::path(
     get, path = "/api/v1/boards", operation_id = "list_boards", tag = "boards",
     responses(
@@ -154,6 +193,46 @@ pub(crate) async fn board(
 ) -> Result<Response, ApiError> {
     let board = api.articles.board(board).await?;
     reply::digested(&reader, Audience::Everybody, &BoardBody::from(board)).await
+}
+
+/// Change a board (administrators). One that is archived can be read, and nothing on it can be changed.
+#[utoipa::path(
+    put, path = "/api/v1/boards/{board_id}", operation_id = "edit_board", tag = "boards", request_body = BoardChange,
+    security(("bearer" = []), ("cookie" = [])),
+    params(("board_id" = IdText, Path, description = "The board")),
+    responses(
+        (status = 200, description = "The board", body = BoardBody),
+    ),
+)]
+pub(crate) async fn edit(
+    State(api): State<Shared<ArticleCalls>>,
+    PathId(board): PathId<BoardId>,
+    Signed(session): Signed,
+    body: Json<BoardChange>,
+) -> Result<Response, ApiError> {
+    let BoardChange { title, description, position, archived } = body.value;
+    let edit = BoardEdit { title, description, position, archived };
+    let board = api.articles.edit_board(&session.actor, board, edit).await?;
+    reply::json(StatusCode::OK, &BoardBody::from(board))
+}
+
+/// Delete a board that has no articles (administrators).
+#[utoipa::path(
+    delete, path = "/api/v1/boards/{board_id}", operation_id = "delete_board", tag = "boards",
+    security(("bearer" = []), ("cookie" = [])),
+    params(("board_id" = IdText, Path, description = "The board")),
+    responses(
+        (status = 204, description = "It is gone"),
+        (status = 409, response = Conflict),
+    ),
+)]
+pub(crate) async fn delete(
+    State(api): State<Shared<ArticleCalls>>,
+    PathId(board): PathId<BoardId>,
+    Signed(session): Signed,
+) -> Result<Response, ApiError> {
+    api.articles.delete_board(&session.actor, board).await?;
+    Ok(reply::no_content())
 }
 
 /// How many articles a board has.

@@ -31,6 +31,9 @@ pub enum ApiError {
     /// There is no such thing; says which kind.
     #[error("There is no such {0}.")]
     NotFound(&'static str),
+    /// There is such a call, and this site is not set up for it; says what to do instead.
+    #[error("{0}")]
+    NotConfigured(&'static str),
     /// The call belongs to a role that this process does not have; says which. Whoever routed it here is mistaken.
     #[error("This call is not served here: send it to a process with the role {0}.")]
     ServedElsewhere(&'static str),
@@ -40,6 +43,9 @@ pub enum ApiError {
     /// Something else is in the way; says what.
     #[error("{0}")]
     Conflict(&'static str),
+    /// The board is archived.
+    #[error("This board is archived: it can be read, and nothing on it can be changed.")]
+    Archived,
     /// The thing changed since the caller saw it.
     #[error("It has been changed since you read it. Read it again, and send your change with the new ETag.")]
     Changed,
@@ -73,9 +79,9 @@ impl ApiError {
             Self::Malformed(_) => StatusCode::BAD_REQUEST,
             Self::NotSignedIn(_) | Self::WrongPassword => StatusCode::UNAUTHORIZED,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
-            Self::NotFound(_) | Self::ServedElsewhere(_) => StatusCode::NOT_FOUND,
+            Self::NotFound(_) | Self::NotConfigured(_) | Self::ServedElsewhere(_) => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-            Self::Conflict(_) => StatusCode::CONFLICT,
+            Self::Conflict(_) | Self::Archived => StatusCode::CONFLICT,
             Self::Changed => StatusCode::PRECONDITION_FAILED,
             Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Self::NotJson | Self::Encoded => StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -92,9 +98,11 @@ impl ApiError {
             Self::WrongPassword => ("urn:madang:problem:wrong-password", "Wrong name or password"),
             Self::Forbidden(_) => ("urn:madang:problem:forbidden", "Not allowed"),
             Self::NotFound(_) => ("urn:madang:problem:not-found", "Not found"),
+            Self::NotConfigured(_) => ("urn:madang:problem:not-configured", "Not configured"),
             Self::ServedElsewhere(_) => ("urn:madang:problem:served-elsewhere", "Not served here"),
             Self::MethodNotAllowed => ("urn:madang:problem:method-not-allowed", "Method not allowed"),
             Self::Conflict(_) => ("urn:madang:problem:conflict", "Conflict"),
+            Self::Archived => ("urn:madang:problem:archived", "Archived"),
             Self::Changed => ("urn:madang:problem:changed", "Changed meanwhile"),
             Self::TooLarge { .. } => ("urn:madang:problem:too-large", "Body too large"),
             Self::NotJson | Self::Encoded => ("urn:madang:problem:not-json", "Not JSON"),
@@ -163,6 +171,10 @@ impl From<ArticleError> for ApiError {
             ArticleError::Invalid(invalid) => invalid.into(),
             ArticleError::Changed => Self::Changed,
             ArticleError::SlugTaken => Self::Conflict("Another board already has this slug. Choose another one."),
+            ArticleError::Archived => Self::Archived,
+            ArticleError::HasArticles => {
+                Self::Conflict("This board has articles. Only a board without articles can be deleted.")
+            }
             ArticleError::KeyReused => Self::KeyReused,
             ArticleError::Store(store) => store.into(),
         }
@@ -179,6 +191,7 @@ impl From<CommentError> for ApiError {
             CommentError::LevelFull(_) => {
                 Self::Conflict("This comment has as many replies as one comment can have. Reply to another one.")
             }
+            CommentError::Archived => Self::Archived,
             CommentError::Cursor(refusal) => Self::Malformed(refusal.to_string().into()),
             CommentError::Changed => Self::Changed,
             CommentError::KeyReused => Self::KeyReused,
@@ -193,6 +206,7 @@ impl From<LikeError> for ApiError {
             LikeError::NotFound => Self::NotFound("article"),
             LikeError::Forbidden(refused) => refused.into(),
             LikeError::Invalid(invalid) => invalid.into(),
+            LikeError::Archived => Self::Archived,
             LikeError::Store(store) => store.into(),
         }
     }
@@ -220,6 +234,7 @@ impl From<MemberError> for ApiError {
             MemberError::LastAdmin => {
                 Self::Conflict("This is the only administrator. Make somebody else administrator first.")
             }
+            MemberError::NoSuchReset => Self::NotFound("link, or it is used or too old: ask for another"),
             MemberError::Suspended => Self::Conflict("This member is suspended. Lift the suspension first."),
             MemberError::TooManyBoards => Self::Conflict(
                 "This member already moderates as many boards as one member can. Make them a moderator of the whole site.",

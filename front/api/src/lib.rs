@@ -23,6 +23,7 @@ mod next_step;
 mod openapi;
 mod operations;
 mod plain_schemas;
+mod recovery;
 mod reply;
 mod router;
 mod sessions;

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use crate::ApiError;
 use crate::extract::{PathId, Reader, ScrollQuery, Signed, Visitor};
 use crate::named_member::NamedMember;
-use crate::openapi::{IdText, TimeText};
+use crate::openapi::{Conflict, IdText, TimeText};
 use crate::reply::{self, Audience};
 use crate::state::{LikeCalls, Shared};
 
@@ -69,6 +69,7 @@ pub(crate) struct LikerList {
     params(("article_id" = IdText, Path, description = "The article")),
     responses(
         (status = 200, description = "How it stands now", body = LikeBody),
+        (status = 409, response = Conflict),
     ),
 )]
 pub(crate) async fn like(
@@ -87,6 +88,7 @@ pub(crate) async fn like(
     params(("article_id" = IdText, Path, description = "The article")),
     responses(
         (status = 200, description = "How it stands now", body = LikeBody),
+        (status = 409, response = Conflict),
     ),
 )]
 pub(crate) async fn unlike(

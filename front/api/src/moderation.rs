@@ -5,11 +5,12 @@ mod body;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use madang_board::{ArticleId, CommentId, ReportId, Reported};
+use madang_board::{ArticleId, BoardId, CommentId, ReportId, Reported};
 
-use self::body::{ActBody, LogBody, NewReport, ReportBody, ReportList, Settlement};
+use self::body::{ActBody, LogBody, ModeratorList, NewReport, ReportBody, ReportList, Settlement};
 use crate::ApiError;
 use crate::extract::{ActQuery, Json, ModeratorPath, OptionalJson, PathId, Reader, ReportQuery, Signed};
+use crate::members::MemberBody;
 use crate::openapi::{Conflict, Forbidden, IdText};
 use crate::reply::{self, Audience};
 use crate::state::{ModerationCalls, Shared};
@@ -130,6 +131,24 @@ pub(crate) async fn log(
     let items: Vec<_> = found.items.into_iter().map(ActBody::from).collect();
     let bytes_hint = items.len() * ITEM_BYTES_HINT;
     reply::read(&reader, Audience::Caller, &LogBody { items, next: found.next }, bytes_hint).await
+}
+
+/// Who moderates a board, beside the moderators of the whole site.
+#[utoipa::path(
+    get, path = "/api/v1/boards/{board_id}/moderators", operation_id = "list_moderators", tag = "moderation",
+    params(("board_id" = IdText, Path, description = "The board")),
+    responses(
+        (status = 200, description = "Its moderators", body = ModeratorList),
+    ),
+)]
+pub(crate) async fn moderators(
+    State(api): State<Shared<ModerationCalls>>,
+    PathId(board): PathId<BoardId>,
+    reader: Reader,
+) -> Result<Response, ApiError> {
+    let found = api.moderators(board).await?.ok_or(ApiError::NotFound("board"))?;
+    let items = found.into_iter().map(MemberBody::from).collect();
+    reply::read(&reader, Audience::Everybody, &ModeratorList { items }, 0).await
 }
 
 /// Make a member moderator of a board (administrators).

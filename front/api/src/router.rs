@@ -23,7 +23,7 @@ use crate::openapi::ApiDoc;
 use crate::state::{CommentCalls, LikeCalls, MemberCalls, ModerationCalls, Operators, Served, Shared};
 use crate::{
     ApiError, ApiState, ArticleCalls, HotCalls, ReadCalls, ViewCalls, articles, boards, comments, hot_articles, likes,
-    members, moderation, operations, sessions, supervision, views,
+    members, moderation, operations, recovery, sessions, supervision, views,
 };
 
 /// `/readyz` asks every part; a part that does not answer is not ready.
@@ -138,6 +138,10 @@ fn member_routes() -> OpenApiRouter<Shared<MemberCalls>> {
         .routes(routes!(members::member))
         .routes(routes!(members::set_role))
         .routes(routes!(supervision::change_password))
+        .routes(routes!(recovery::set_email))
+        .routes(routes!(recovery::issue))
+        .routes(routes!(recovery::request))
+        .routes(routes!(recovery::reset))
         .routes(routes!(supervision::suspend, supervision::lift))
         .routes(routes!(sessions::sign_in, sessions::sessions))
         .routes(routes!(sessions::sign_out))
@@ -152,13 +156,14 @@ fn moderation_routes() -> OpenApiRouter<Shared<ModerationCalls>> {
         .routes(routes!(moderation::reports))
         .routes(routes!(moderation::resolve))
         .routes(routes!(moderation::log))
+        .routes(routes!(moderation::moderators))
         .routes(routes!(moderation::appoint, moderation::dismiss))
 }
 
 fn article_routes() -> OpenApiRouter<Shared<ArticleCalls>> {
     OpenApiRouter::new()
         .routes(routes!(boards::boards, boards::create))
-        .routes(routes!(boards::board))
+        .routes(routes!(boards::board, boards::edit, boards::delete))
         .routes(routes!(boards::article_count))
         .routes(routes!(articles::create))
         .routes(routes!(articles::edit, articles::delete))

@@ -40,7 +40,7 @@ pub use rate_limits::{
 pub use refusal_pages::{Pages, RefusalPages, is_for_a_person, vary_by_accept};
 pub use rejection::Rejection;
 pub use request_metrics::RequestMetrics;
-pub use request_policy::RequestPolicy;
+pub use request_policy::{RequestPolicy, requested_host};
 pub use same_origin::is_same_origin;
 pub use security_headers::isolate;
 pub use single_flight::SingleFlight;

@@ -1,8 +1,14 @@
 //! What a site decides about requests once, for all its fronts.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use axum::http::{HeaderMap, header};
+
 use crate::{Limiter, TrustedProxies};
+
+/// Hosts are not longer.
+const HOST_BYTES_MAX: usize = 255;
 
 /// What a request may cost, how careful its cookie is, and whose word about its origin counts.
 #[derive(Debug, Clone)]
@@ -21,8 +27,29 @@ pub struct RequestPolicy {
     pub cookies_secure: bool,
     /// Whose `X-Forwarded-For` is believed.
     pub trusted_proxies: TrustedProxies,
+    /// Scheme and host under which the site is known, for links that leave it; otherwise those that were asked for.
+    pub site_url: Option<Arc<str>>,
     /// How often somebody may ask; without one, as often as they like.
     pub limiter: Option<Limiter>,
+}
+
+impl RequestPolicy {
+    /// Scheme and host for a link that leaves the site, for whoever asked with these headers.
+    pub fn base(&self, headers: &HeaderMap) -> String {
+        if let Some(url) = &self.site_url {
+            return url.to_string();
+        }
+        let scheme = if self.cookies_secure { "https" } else { "http" };
+        format!("{scheme}://{}", requested_host(headers))
+    }
+}
+
+/// The host that was asked for, if it can be one.
+pub fn requested_host(headers: &HeaderMap) -> &str {
+    let host = headers.get(header::HOST).and_then(|value| value.to_str().ok()).unwrap_or("localhost");
+    let fits = host.len() <= HOST_BYTES_MAX
+        && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b':' | b'[' | b']'));
+    if fits { host } else { "localhost" }
 }
 
 impl Default for RequestPolicy {
@@ -35,6 +62,7 @@ impl Default for RequestPolicy {
             hsts: false,
             cookies_secure: false,
             trusted_proxies: TrustedProxies::default(),
+            site_url: None,
             limiter: None,
         }
     }

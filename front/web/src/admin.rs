@@ -109,10 +109,12 @@ fn board_table(visit: &Visit, boards: &[BoardWithCount]) -> Markup {
     let t = visit.texts();
     html! {
         ul.boards {
-            @for BoardWithCount { board, article_count } in boards {
+            @for BoardWithCount { board, article_count, archived, .. } in boards {
                 li {
                     a href={ "/b/" (board.slug) } { bdi { (board.title) } }
+                    a.plain href={ "/b/" (board.slug) "/manage" } aria-label={ (t.manage_board) ": " (board.title) } { (t.manage_board) }
                     span.quiet {
+                        @if *archived { (t.archived) " · " }
                         "/b/" (board.slug) " · " (texts::articles(visit.preferences.lang, *article_count)) " · "
                         (match board.comment_mode { CommentMode::TwoLevel => t.two_levels, CommentMode::Tree => t.tree })
                     }

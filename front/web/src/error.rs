@@ -32,6 +32,8 @@ pub(crate) enum WebError {
     Forbidden,
     /// The reader may only read for now.
     Suspended,
+    /// The board takes no changes.
+    Archived,
     /// Nobody is signed in.
     NotSignedIn,
     /// The form was made for another session.
@@ -131,6 +133,7 @@ impl WebError {
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
             Self::Forbidden | Self::Suspended | Self::OtherSession | Self::CrossSite => StatusCode::FORBIDDEN,
+            Self::Archived => StatusCode::CONFLICT,
             Self::NotSignedIn => StatusCode::UNAUTHORIZED,
             Self::NotUnderstood => StatusCode::BAD_REQUEST,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
@@ -178,6 +181,7 @@ impl WebError {
             Self::WrongMethod => (t.wrong_method, t.wrong_method_text),
             Self::Forbidden => (t.forbidden, t.forbidden_text),
             Self::Suspended => return (t.suspended_title, suspended(web, visit).into()),
+            Self::Archived => (t.archived, t.archived_text),
             Self::NotSignedIn => (t.not_signed_in, t.not_signed_in_text),
             Self::OtherSession => (t.form_too_old, t.other_session),
             Self::CrossSite => (t.forbidden, t.cross_site_text),
@@ -246,9 +250,12 @@ impl From<ArticleError> for WebError {
             ArticleError::NotFound(_) => Self::NotFound,
             ArticleError::Forbidden(_) => Self::Forbidden,
             ArticleError::Store(error) => error.into(),
-            ArticleError::Invalid(_) | ArticleError::Changed | ArticleError::SlugTaken | ArticleError::KeyReused => {
-                Self::NotUnderstood
-            }
+            ArticleError::Archived => Self::Archived,
+            ArticleError::Invalid(_)
+            | ArticleError::Changed
+            | ArticleError::SlugTaken
+            | ArticleError::HasArticles
+            | ArticleError::KeyReused => Self::NotUnderstood,
         }
     }
 }
@@ -258,6 +265,7 @@ impl From<CommentError> for WebError {
         match error {
             CommentError::NotFound(_) | CommentError::Cursor(_) => Self::NotFound,
             CommentError::Forbidden(_) => Self::Forbidden,
+            CommentError::Archived => Self::Archived,
             CommentError::Store(error) => error.into(),
             CommentError::Invalid(_)
             | CommentError::TooDeep(_)
@@ -273,6 +281,7 @@ impl From<LikeError> for WebError {
         match error {
             LikeError::NotFound => Self::NotFound,
             LikeError::Forbidden(_) => Self::Forbidden,
+            LikeError::Archived => Self::Archived,
             LikeError::Invalid(_) => Self::NotUnderstood,
             LikeError::Store(error) => error.into(),
         }
@@ -282,7 +291,7 @@ impl From<LikeError> for WebError {
 impl From<MemberError> for WebError {
     fn from(error: MemberError) -> Self {
         match error {
-            MemberError::NotFound => Self::NotFound,
+            MemberError::NotFound | MemberError::NoSuchReset => Self::NotFound,
             MemberError::NotSignedIn(_) => Self::NotSignedIn,
             MemberError::Forbidden(_) => Self::Forbidden,
             MemberError::WrongPassword

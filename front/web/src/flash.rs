@@ -15,7 +15,10 @@ const KEPT_S: u32 = 60;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flash {
     ArticleDeleted,
+    BoardDeleted,
+    BoardSaved,
     CommentDeleted,
+    PasswordReset,
     ReportSettled,
     RoleChanged,
     SetUp,
@@ -23,9 +26,12 @@ pub(crate) enum Flash {
 }
 
 impl Flash {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 9] = [
         Self::ArticleDeleted,
+        Self::BoardDeleted,
+        Self::BoardSaved,
         Self::CommentDeleted,
+        Self::PasswordReset,
         Self::ReportSettled,
         Self::RoleChanged,
         Self::SetUp,
@@ -53,7 +59,10 @@ impl Flash {
     pub(crate) fn text(self, t: &Texts) -> &'static str {
         match self {
             Self::ArticleDeleted => t.article_deleted,
+            Self::BoardDeleted => t.board_deleted,
+            Self::BoardSaved => t.board_saved,
             Self::CommentDeleted => t.comment_deleted,
+            Self::PasswordReset => t.password_reset_done,
             Self::ReportSettled => t.report_settled,
             Self::RoleChanged => t.role_changed,
             Self::SetUp => t.set_up_done,
@@ -64,7 +73,10 @@ impl Flash {
     fn code(self) -> &'static str {
         match self {
             Self::ArticleDeleted => "article-deleted",
+            Self::BoardDeleted => "board-deleted",
+            Self::BoardSaved => "board-saved",
             Self::CommentDeleted => "comment-deleted",
+            Self::PasswordReset => "password-reset",
             Self::ReportSettled => "report-settled",
             Self::RoleChanged => "role-changed",
             Self::SetUp => "set-up",

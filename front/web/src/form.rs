@@ -122,17 +122,49 @@ impl Line<'_> {
 
 /// A field of several lines.
 pub(crate) fn area(name: &str, label: &str, value: &str, rows: u32, max_chars: usize, problems: &Problems) -> Markup {
-    let (id, wrong) = (field_id(name), problems.about(name));
-    let wrong_id = format!("{id}-wrong");
-    html! {
-        div.field {
-            label for=(id) { (label) }
-            // A browser drops the first line end inside, so one more is put before it.
-            textarea id=(id) name=(name) rows=(rows) maxlength=(max_chars) required
-                aria-describedby=[wrong.map(|_| wrong_id.as_str())] aria-invalid=[wrong.map(|_| "true")] {
-                "\n" (value)
+    Area { name, label, value, rows, max_chars, hint: None, is_required: true }.show(problems)
+}
+
+/// A field of several lines that may be left empty, or says what it is for.
+pub(crate) struct Area<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) label: &'a str,
+    pub(crate) value: &'a str,
+    pub(crate) rows: u32,
+    pub(crate) max_chars: usize,
+    pub(crate) hint: Option<&'a str>,
+    pub(crate) is_required: bool,
+}
+
+impl Area<'_> {
+    /// The field with its label.
+    pub(crate) fn show(&self, problems: &Problems) -> Markup {
+        let Self { name, label, value, rows, max_chars, hint, is_required } = *self;
+        let (id, wrong) = (field_id(name), problems.about(name));
+        let (hint_id, wrong_id) = (format!("{id}-hint"), format!("{id}-wrong"));
+        let described = described(hint.map(|_| hint_id.as_str()), wrong.map(|_| wrong_id.as_str()));
+        html! {
+            div.field {
+                label for=(id) { (label) }
+                // A browser drops the first line end inside, so one more is put before it.
+                textarea id=(id) name=(name) rows=(rows) maxlength=(max_chars) required[is_required]
+                    aria-describedby=[described] aria-invalid=[wrong.map(|_| "true")] {
+                    "\n" (value)
+                }
+                @if let Some(hint) = hint { p.hint id=(hint_id) { (hint) } }
+                @if let Some(wrong) = wrong { p.wrong id=(wrong_id) { (standing_alone(wrong)) } }
             }
-            @if let Some(wrong) = wrong { p.wrong id=(wrong_id) { (standing_alone(wrong)) } }
+        }
+    }
+}
+
+/// A box to tick.
+pub(crate) fn tick(name: &str, label: &str, is_ticked: bool) -> Markup {
+    let id = field_id(name);
+    html! {
+        div.field.tick {
+            input id=(id) name=(name) type="checkbox" value="yes" checked[is_ticked];
+            label for=(id) { (label) }
         }
     }
 }

@@ -50,10 +50,14 @@ fn view(visit: &Visit, boards: &[BoardWithCount], today: Option<&HotDay>) -> Mar
                 h2 #boards { (t.boards) }
                 @if boards.is_empty() { p.empty { (t.no_boards) } }
                 ul.boards {
-                    @for BoardWithCount { board, article_count } in boards {
+                    @for BoardWithCount { board, article_count, archived, .. } in boards {
                         li {
                             a href={ "/b/" (board.slug) } { bdi { (board.title) } }
-                            span.quiet { (texts::articles(visit.preferences.lang, *article_count)) }
+                            span.quiet {
+                                (texts::articles(visit.preferences.lang, *article_count))
+                                @if *archived { " · " (t.archived) }
+                            }
+                            @if !board.description.is_empty() { p.about { bdi { (board.description) } } }
                         }
                     }
                 }

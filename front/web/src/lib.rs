@@ -32,6 +32,7 @@ mod plain_text;
 mod posted;
 mod preferences;
 mod query;
+mod recovery;
 mod refusals;
 mod reply;
 mod report;

@@ -12,7 +12,7 @@ use crate::state::{Shared, Web};
 use crate::wrong_method::wrong_method;
 use crate::{
     WebState, admin, article, assets, board, comments, crawlers, dead_letters, edit, feeds, home, hot, like, live,
-    member, moderation, password, preferences, report, sessions, setup, sign_in, sign_up, write,
+    member, moderation, password, preferences, recovery, report, sessions, setup, sign_in, sign_up, write,
 };
 
 /// The longest article, every character of it percent-encoded, with its title.
@@ -88,11 +88,16 @@ fn running(addresses: Addresses, setup: setup::SetupTurn) -> Addresses {
         .route("/sessions", get(sessions::list))
         .route("/sessions/{session}", post(sessions::end))
         .route("/password", get(password::form).post(password::submit))
+        .route("/password-reset/{token}", get(recovery::form).post(recovery::submit))
+        .route("/members/{member}/password-reset", post(member::reset_password))
         .route("/members/{member}/role", post(member::set_role))
         .route("/members/{member}/suspension", post(member::suspend))
         .route("/moderation", get(moderation::reports))
         .route("/moderation/log", get(moderation::log))
         .route("/moderation/reports/{report}", post(moderation::settle))
+        .route("/b/{slug}/manage", get(board::manage).post(board::edit))
+        .route("/b/{slug}/moderators", post(board::moderators))
+        .route("/b/{slug}/delete", post(board::delete))
         .route("/admin", get(admin::admin))
         .route("/admin/boards", post(admin::create_board))
         .route("/admin/dead-letters", get(dead_letters::list).post(dead_letters::replay))

@@ -56,6 +56,8 @@ pub(crate) fn rule(lang: Lang, message: &str) -> String {
                 format!("{}자여야 합니다", range.replace(" to ", "~"))
             } else if let Some(levels) = number("is at level ", ", the deepest that replies can go on this site") {
                 format!("이 사이트에서는 답글이 {levels}단계까지입니다")
+            } else if let Some(range) = number("must be between ", "") {
+                format!("{} 사이의 숫자여야 합니다", range.replace(" and ", "~"))
             } else if message.starts_with("must be 2 to 32 characters of a-z") {
                 "2~32자의 a-z, 0-9, -만 쓸 수 있고 글자나 숫자로 시작해야 합니다".to_owned()
             } else {
@@ -75,6 +77,7 @@ mod tests {
     fn rules_are_told_in_the_readers_language() {
         assert_eq!(rule(Lang::Ko, "must have at most 100 characters"), "100자까지 쓸 수 있습니다");
         assert_eq!(rule(Lang::Ko, "must have 2 to 32 characters"), "2~32자여야 합니다");
+        assert_eq!(rule(Lang::Ko, "must be between 0 and 1000000"), "0~1000000 사이의 숫자여야 합니다");
         assert_eq!(rule(Lang::En, "must not be blank"), "must not be blank");
         for refusal in [
             Refusal::NoParent,

@@ -113,8 +113,8 @@ fn notice(web: &Web, visit: &Visit, status: StatusCode, title: &str, text: &str)
     secret(unlisted(web, visit, status, title, main))
 }
 
-/// What is about the set-up must not travel on, nor stay behind.
-fn secret(mut response: Response) -> Response {
+/// What is about the set-up, or a link to a new password, must not travel on, nor stay behind.
+pub(crate) fn secret(mut response: Response) -> Response {
     let headers = response.headers_mut();
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

@@ -104,6 +104,7 @@ fn page(web: &Web, visit: &Visit, name: &str, back: &str, problems: &Problems) -
             (password.show(problems))
             p.buttons { button.button.strong { (t.sign_in) } }
         }
+        p.quiet { (t.forgot_password) }
         p { (t.no_account) " " a href={ "/sign-up?return=" (encoded(back)) } { (t.sign_up) } }
     };
     whole(web, visit, &Page { title: t.sign_in, main, is_listed: false, ..Page::default() })

@@ -53,8 +53,6 @@ pub struct WebState {
     pub clock: Arc<dyn Clock>,
     /// The site's time zone: dates are shown in it.
     pub zone: TimeZone,
-    /// Scheme and host under which the site is known, for links that leave it; otherwise those that a reader asked for.
-    pub site_url: Option<Arc<str>>,
     /// Messages that were given up.
     pub dead_letters: Arc<dyn DeadLetters>,
     /// Where such a message goes when it is sent again.

@@ -181,6 +181,23 @@ texts! {
     last_seen_at: "Last used", "마지막 사용";
     end_session: "Sign out there", "로그아웃시키기";
     end_other_sessions: "Sign out everywhere else", "다른 기기에서 모두 로그아웃";
+    choose_password: "Choose a new password", "새 비밀번호 정하기";
+    choose_password_text: "choose a new password. You are then signed out everywhere, and sign in with it.",
+        "새 비밀번호를 정해 주세요. 모든 기기에서 로그아웃되며, 새 비밀번호로 다시 로그인합니다.";
+    password_reset_done: "Your password was changed. Sign in with the new one.",
+        "비밀번호를 바꾸었습니다. 새 비밀번호로 로그인해 주세요.";
+    reset_over: "This link does not work any more", "더 이상 쓸 수 없는 링크입니다";
+    reset_over_text: "A link to a new password works once, and for an hour. Ask an administrator of the site for another one.",
+        "비밀번호 재설정 링크는 한 시간 동안 한 번만 쓸 수 있습니다. 사이트 관리자에게 새 링크를 요청해 주세요.";
+    forgot_password: "Forgot your password? Ask an administrator of the site for a link to a new one.",
+        "비밀번호를 잊으셨나요? 사이트 관리자에게 비밀번호 재설정 링크를 요청해 주세요.";
+    reset_password: "Password reset", "비밀번호 재설정";
+    reset_password_text: "Makes a link by which this member chooses a new password. It works once, within an hour. Give it to them alone: whoever has it takes over the account.",
+        "이 회원이 새 비밀번호를 정할 수 있는 링크를 만듭니다. 한 시간 동안 한 번만 쓸 수 있습니다. 링크를 가진 사람은 계정을 차지할 수 있으니 본인에게만 전달하세요.";
+    make_reset_link: "Make a link", "링크 만들기";
+    reset_link_made: "Here is the link. It is shown only this once.", "링크를 만들었습니다. 지금 한 번만 보여 드립니다.";
+    valid_until: "Works until", "유효 기한:";
+    reset_link: "Link to a new password", "비밀번호 재설정 링크";
     own_password: "Your own password", "내 비밀번호";
     own_password_hint: "We ask again in case somebody else is using your device.",
         "다른 사람이 이 기기를 쓰고 있을 때를 대비해 한 번 더 확인합니다.";
@@ -234,6 +251,7 @@ texts! {
     act_member_suspended: "suspended a member", "회원의 활동을 정지함";
     act_suspension_lifted: "lifted a suspension", "활동 정지를 해제함";
     act_role_given: "changed a role", "등급을 변경함";
+    act_password_reset_issued: "gave a member a link to a new password", "비밀번호 재설정 링크를 발급함";
     act_moderator_appointed: "made someone moderator of a board", "게시판 운영진으로 임명함";
     act_moderator_dismissed: "removed a moderator of a board", "게시판 운영진에서 해임함";
     act_report_resolved: "closed a report", "신고를 처리함";
@@ -244,6 +262,34 @@ texts! {
     slug: "Short name", "주소 이름";
     slug_hint: "2 to 32 of a-z, 0-9 and -; part of its address", "2~32자의 a-z, 0-9, -; 게시판 주소에 쓰입니다";
     slug_taken: "Another board has this short name.", "다른 게시판이 쓰고 있는 주소 이름입니다.";
+    manage_board: "Manage", "관리";
+    manage_board_title: "Manage board", "게시판 관리";
+    no_articles: "There are no articles here.", "글이 없습니다.";
+    description: "Description", "소개";
+    description_hint: "What belongs here, in a sentence or two. Shown below the name of the board.",
+        "어떤 글을 쓰는 곳인지 한두 문장으로 적어 주세요. 게시판 이름 아래에 보입니다.";
+    position: "Position", "순서";
+    position_hint: "Boards are listed from the smallest number to the greatest; of equal ones the older comes first.",
+        "숫자가 작은 게시판부터 나옵니다. 같으면 먼저 만든 게시판이 앞에 옵니다.";
+    archived: "Archived", "보관됨";
+    archived_text: "This board is archived. It can be read, but nothing on it can be written, liked or changed any more.",
+        "보관된 게시판입니다. 읽을 수만 있고, 글과 댓글을 쓰거나 고치거나 좋아요를 누를 수 없습니다.";
+    archive: "Archive this board: it can be read, and nothing else", "게시판 보관: 읽기만 할 수 있게 합니다";
+    board_saved: "The board was saved.", "게시판을 저장했습니다.";
+    board_deleted: "The board was deleted.", "게시판을 삭제했습니다.";
+    delete_board: "Delete board", "게시판 삭제";
+    delete_board_text: "Deletes the board for good. Its address is free again afterwards.",
+        "게시판을 완전히 삭제합니다. 삭제하면 주소 이름을 다시 쓸 수 있습니다.";
+    board_has_articles: "A board can be deleted only when it has no articles. Archive it instead to keep it readable.",
+        "글이 없는 게시판만 삭제할 수 있습니다. 글을 남겨 두려면 게시판을 보관하세요.";
+    moderators: "Moderators of this board", "게시판 운영진";
+    no_moderators: "This board has no moderators of its own. Moderators of the site look after it.",
+        "이 게시판만의 운영진은 없습니다. 사이트 운영진이 관리합니다.";
+    appoint: "Make moderator", "운영진으로 임명";
+    dismiss: "Remove", "해임";
+    no_such_member: "There is no member of this name.", "이런 이름의 회원이 없습니다.";
+    too_many_boards: "This member already moderates as many boards as one member can. Make them a moderator of the whole site.",
+        "이미 맡을 수 있는 만큼 게시판을 맡고 있습니다. 사이트 운영진으로 지정해 주세요.";
     comment_mode: "Comments", "댓글 방식";
     two_levels: "Comments and replies", "댓글과 답글";
     tree: "Tree: replies to replies", "트리: 답글의 답글까지";
@@ -335,6 +381,8 @@ impl Texts {
             "current" => self.current_password,
             "new" => self.new_password,
             "slug" => self.slug,
+            "description" => self.description,
+            "position" => self.position,
             "reason" => self.reason,
             _ => return None,
         })

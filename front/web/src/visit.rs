@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method, header};
+use axum::http::{Method, header};
 use madang_board::rules::{self, About, Action};
 use madang_board::{Actor, MemberId, Role};
 use madang_member::{Client, DeviceId, MemberError, Session};
-use madang_server::{client_address, device_note, gzip, session_token};
+use madang_server::{client_address, device_note, gzip, requested_host, session_token};
 use madang_view::Viewer;
 
 use crate::error::{Refused, WebError};
@@ -22,8 +22,6 @@ use crate::texts::Texts;
 
 /// Sent by our script when it wants a part of a page.
 const FRAGMENT: &str = "x-madang-fragment";
-/// Hosts are not longer.
-const HOST_BYTES_MAX: usize = 255;
 
 /// One request for a page.
 pub(crate) struct Visit {
@@ -79,8 +77,8 @@ impl Visit {
             session,
             preferences: Preferences::of(headers),
             here: here(parts),
-            base: base(headers, web),
-            site_url: web.site.site_url.clone(),
+            base: web.site.policy.base(headers),
+            site_url: web.site.policy.site_url.clone(),
             flash: Flash::of(headers).filter(|_| parts.method == Method::GET),
             cookies_secure: web.site.policy.cookies_secure,
             wants_fragment: headers.contains_key(FRAGMENT),
@@ -191,22 +189,6 @@ fn here(parts: &Parts) -> String {
     }
     let from = parts.headers.get(header::REFERER).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let rest = from.strip_prefix("https://").or_else(|| from.strip_prefix("http://")).unwrap_or_default();
-    let path = rest.strip_prefix(host(&parts.headers)).unwrap_or_default();
+    let path = rest.strip_prefix(requested_host(&parts.headers)).unwrap_or_default();
     local_path(path).to_owned()
-}
-
-fn base(headers: &HeaderMap, web: &Web) -> String {
-    if let Some(url) = &web.site.site_url {
-        return url.to_string();
-    }
-    let scheme = if web.site.policy.cookies_secure { "https" } else { "http" };
-    format!("{scheme}://{}", host(headers))
-}
-
-/// The host that was asked for, if it can be one.
-fn host(headers: &HeaderMap) -> &str {
-    let host = headers.get(header::HOST).and_then(|value| value.to_str().ok()).unwrap_or("localhost");
-    let fits = host.len() <= HOST_BYTES_MAX
-        && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b':' | b'[' | b']'));
-    if fits { host } else { "localhost" }
 }

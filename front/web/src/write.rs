@@ -48,6 +48,9 @@ pub(crate) async fn form(
 ) -> Result<Response, Refused> {
     let board = board(&web, &slug).await.or_refuse(&web, &visit)?;
     visit.require_writer().or_refuse(&web, &visit)?;
+    if board.archived {
+        return Err(WebError::Archived.refuse(&web, &visit));
+    }
     let html = page(&web, &visit, &board, "", "", &Problems::default());
     Ok(reply::page(&visit, StatusCode::OK, html))
 }
@@ -107,6 +110,8 @@ async fn create(
     written.map(|article| format!("/articles/{}", article.article_id)).map_err(|error| match error {
         ArticleError::Invalid(invalid) => Ok(Problems::invalid(visit.preferences.lang, &invalid)),
         ArticleError::KeyReused => Ok(Problems::of(visit.texts().sent_before)),
+        // What was typed comes back: it may be for another board.
+        ArticleError::Archived => Ok(Problems::of(visit.texts().archived_text)),
         other => Err(other.into()),
     })
 }

@@ -1,5 +1,7 @@
 //! What every [`MemberStore`] must do: names are unique, and what tokens do not know can be polled without a gap.
 
+mod resets;
+
 use std::collections::HashSet;
 use std::future::Future;
 use std::sync::Arc;
@@ -11,6 +13,8 @@ use madang_member::{
     NewMember, Revocation, RevocationCursor, SessionRecord, Standing, Suspension, forgettable_at,
 };
 use tokio::task::JoinSet;
+
+use resets::*;
 
 /// An adapter under test.
 pub trait MemberStoreHarness: Send + Sync + Sized + 'static {
@@ -38,6 +42,10 @@ listed_suite! {
     of_administrators_who_demote_each_other_at_once_one_stays,
     of_two_who_demote_each_other_only_the_first_does,
     of_password_changes_at_once_that_knew_the_same_one_one_holds,
+    a_member_has_one_link_and_the_newest_counts,
+    a_link_is_good_once_and_until_its_moment,
+    of_uses_of_one_link_at_once_one_holds,
+    a_link_goes_with_a_new_password_and_with_its_time,
     sessions_are_listed_with_the_newest_first,
     a_session_is_noted_when_it_is_used_and_never_earlier,
     sessions_go_when_they_expire,

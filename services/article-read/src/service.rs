@@ -259,6 +259,10 @@ impl ReadService {
                 Some(Step::Outside) => return Ok(Listed::Outside),
                 Some(Step::Inside { ids, next, count }) => (ids, next, count),
             };
+            // Only an empty board can be deleted, and no event tells of it: the owner does.
+            if count == 0 && self.owners.articles.newest(board, 1).await?.is_none() {
+                return Ok(Listed::NoBoard);
+            }
             let read = self.articles(&ids).await?;
             rounds += 1;
             let gone: Vec<_> = ids.iter().zip(&read).filter(|(_, read)| read.is_none()).map(|(id, _)| *id).collect();

@@ -4,6 +4,7 @@ mod article_cache;
 pub mod blocks;
 mod board;
 mod board_cache;
+mod boards;
 pub mod events;
 mod lookup;
 pub mod markdown;
@@ -13,13 +14,17 @@ mod rules;
 mod service;
 mod store;
 
-pub use board::{Board, BoardWithCount};
+pub use board::{Board, BoardState, BoardWithCount};
+pub use boards::{BoardDraft, BoardEdit};
 pub use madang_board::CommentMode;
 pub use madang_event::{ArticleHead, NewestArticles};
 pub use model::Article;
-pub use rules::{CONTENT_MAX_CHARS, Content, SLUG_MAX_CHARS, SLUG_MIN_CHARS, Slug, TITLE_MAX_CHARS, Title};
-pub use service::{ArticleDraft, ArticleError, ArticleService, BoardDraft, SHARED_FACTS_TTL_MS};
+pub use rules::{
+    CONTENT_MAX_CHARS, Content, DESCRIPTION_MAX_CHARS, Description, POSITION_MAX, Position, SLUG_MAX_CHARS,
+    SLUG_MIN_CHARS, Slug, TITLE_MAX_CHARS, Title,
+};
+pub use service::{ArticleDraft, ArticleError, ArticleService, SHARED_FACTS_TTL_MS};
 pub use store::{
-    ArticleStore, CreateArticle, CreateBoard, DeleteArticle, DeleteOutcome, EditArticle, EditOutcome, FIND_MANY_MAX,
-    NEWEST_MAX, NewBoard,
+    ArticleStore, CreateArticle, CreateBoard, CreateOutcome, DeleteArticle, DeleteBoard, DeleteOutcome, EditArticle,
+    EditBoard, EditOutcome, FIND_MANY_MAX, NEWEST_MAX, NewBoard,
 };

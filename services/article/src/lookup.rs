@@ -1,5 +1,5 @@
-//! What the owner of articles tells other services at once: whether an article or a board exists, and how comments are
-//! arranged.
+//! What the owner of articles tells other services at once: whether an article or a board exists, how comments are
+//! arranged, and whether the board is archived.
 
 use async_trait::async_trait;
 use madang_board::{ArticleFacts, ArticleId, ArticleLookup, BoardId, BoardLookup};
@@ -7,6 +7,7 @@ use madang_kernel::StoreError;
 
 use crate::ArticleService;
 use crate::article_cache::CachedArticle;
+use crate::board_cache::BoardFacts;
 
 /// Articles read at once to see whether they are there: each comes with its text.
 const EXIST_SLICE: usize = 64;
@@ -31,8 +32,8 @@ impl ArticleLookup for ArticleService {
                 found.board_id
             }
         };
-        let comment_mode = self.comment_mode(board_id).await?;
-        Ok(comment_mode.map(|comment_mode| ArticleFacts { board_id, comment_mode }))
+        let facts = self.board_facts(board_id).await?;
+        Ok(facts.map(|BoardFacts { comment_mode, archived }| ArticleFacts { board_id, comment_mode, archived }))
     }
 
     async fn exist(&self, articles: &[ArticleId]) -> Result<Vec<bool>, StoreError> {
@@ -48,6 +49,6 @@ impl ArticleLookup for ArticleService {
 #[async_trait]
 impl BoardLookup for ArticleService {
     async fn has_board(&self, board: BoardId) -> Result<bool, StoreError> {
-        Ok(self.comment_mode(board).await?.is_some())
+        Ok(self.board_facts(board).await?.is_some())
     }
 }

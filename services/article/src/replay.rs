@@ -14,7 +14,8 @@ use madang_kernel::{
 
 use crate::events::{self, Removed};
 use crate::{
-    Article, Board, CreateArticle, CreateBoard, DeleteArticle, DeleteOutcome, EditArticle, EditOutcome, NewBoard,
+    Article, Board, BoardState, CreateArticle, CreateBoard, CreateOutcome, DeleteArticle, DeleteBoard, DeleteOutcome,
+    EditArticle, EditOutcome, NewBoard,
 };
 use counted_board::CountedBoard;
 pub use counted_board::{BoardCounter, CountedBlock};
@@ -50,8 +51,10 @@ pub struct Replayed {
     pub boards: Vec<Board>,
     /// The articles that come, change or go.
     pub articles: RowChanges<ArticleId, Article>,
-    /// The counters that changed.
+    /// The counters that changed, but for their states.
     pub counters: Vec<BoardCounter>,
+    /// The boards that take changes from now on, or no longer.
+    pub states: Vec<(BoardId, BoardState)>,
     /// The blocks that changed or were opened.
     pub blocks: Vec<CountedBlock>,
     /// The answers to keep.
@@ -115,30 +118,37 @@ impl Replay {
     }
 
     /// Creates an article.
-    pub fn create(&mut self, new: &CreateArticle) -> Result<Created<Article>, StoreError> {
+    pub fn create(&mut self, new: &CreateArticle) -> Result<CreateOutcome, StoreError> {
         let CreateArticle { article, event_id, idempotency } = new;
         match self.records.replay::<Article>(idempotency.as_ref())? {
             // The article as it is now, or what is left of it.
             Some(Created::Before(mark)) => {
                 let found = self.articles.find(mark.article_id).cloned();
-                return Ok(Created::Before(found.unwrap_or_else(|| mark.into_mark())));
+                let before = found.unwrap_or_else(|| mark.into_mark());
+                return Ok(CreateOutcome::Created(Created::Before(before)));
             }
-            Some(answered) => return Ok(answered),
+            Some(answered) => return Ok(CreateOutcome::Created(answered)),
             None => {}
         }
-        self.require_possible(article)?;
+        match self.boards.get(&article.board_id).map(CountedBoard::state) {
+            Some(BoardState::Open) => {}
+            Some(BoardState::Archived) => return Ok(CreateOutcome::Archived),
+            Some(BoardState::Deleted) | None => return Ok(CreateOutcome::NoBoard),
+        }
+        self.require_new(article)?;
         // The text is kept in the row alone: once that is edited or deleted, no answer of then may still tell it.
         let mark = article.clone().into_mark();
         self.records.remember(article.board_id.shard(), idempotency.as_ref(), &mark)?;
         self.add(article, *event_id, Announce::Each);
-        Ok(Created::Now(article.clone()))
+        Ok(CreateOutcome::Created(Created::Now(article.clone())))
     }
 
     /// Creates all of the articles or none; their keys are ignored. Returns how many there are.
     pub fn create_many(&mut self, new: &[CreateArticle], announce: Announce) -> Result<u64, StoreError> {
         let mut ids = BTreeSet::new();
         for CreateArticle { article, .. } in new {
-            self.require_possible(article)?;
+            self.require_new(article)?;
+            self.require_open(article.board_id)?;
             if !ids.insert(article.article_id) {
                 return Err(exists(article.article_id));
             }
@@ -154,6 +164,9 @@ impl Replay {
         let Some(before) = self.articles.find(edit.article_id) else {
             return Ok(EditOutcome::Absent);
         };
+        if self.is_archived(before.board_id) {
+            return Ok(EditOutcome::Archived);
+        }
         if edit.expected_version.is_some_and(|expected| expected != before.version) {
             return Ok(EditOutcome::Changed);
         }
@@ -181,6 +194,9 @@ impl Replay {
         let Some(before) = self.articles.find(article_id) else {
             return Ok(DeleteOutcome::Absent);
         };
+        if self.is_archived(before.board_id) {
+            return Ok(DeleteOutcome::Archived);
+        }
         if delete.expected_version.is_some_and(|expected| expected != before.version) {
             return Ok(DeleteOutcome::Changed);
         }
@@ -193,12 +209,36 @@ impl Replay {
         Ok(DeleteOutcome::Deleted)
     }
 
+    /// Has a board take changes, or no longer; false when there is no such board.
+    pub fn set_state(&mut self, board: BoardId, state: BoardState) -> bool {
+        match self.boards.get_mut(&board).filter(|board| board.state() != BoardState::Deleted) {
+            Some(board) => {
+                board.set_state(state);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Closes a board for good, if it has no articles. Doing it again changes nothing.
+    pub fn delete_board(&mut self, board: BoardId) -> DeleteBoard {
+        match self.boards.get_mut(&board) {
+            None => DeleteBoard::Absent,
+            Some(board) if board.count().article_count > 0 => DeleteBoard::HasArticles,
+            Some(board) => {
+                board.set_state(BoardState::Deleted);
+                DeleteBoard::Deleted
+            }
+        }
+    }
+
     /// What all calls come to.
     pub fn finish(self) -> Replayed {
         Replayed {
             boards: self.new_boards,
             articles: self.articles.into_changes(),
             counters: self.boards.values().filter_map(CountedBoard::changed_counter).collect(),
+            states: self.boards.values().filter_map(CountedBoard::changed_state).collect(),
             blocks: self.boards.values().flat_map(CountedBoard::changed_blocks).collect(),
             records: self.records.into_new(),
             acts: self.acts,
@@ -206,11 +246,20 @@ impl Replay {
         }
     }
 
-    fn require_possible(&self, article: &Article) -> Result<(), StoreError> {
-        if self.articles.has_seen(article.article_id) {
-            return Err(exists(article.article_id));
+    fn is_archived(&self, board: BoardId) -> bool {
+        self.boards.get(&board).is_some_and(|board| board.state() == BoardState::Archived)
+    }
+
+    fn require_new(&self, article: &Article) -> Result<(), StoreError> {
+        if self.articles.has_seen(article.article_id) { Err(exists(article.article_id)) } else { Ok(()) }
+    }
+
+    fn require_open(&self, board: BoardId) -> Result<(), StoreError> {
+        match self.boards.get(&board).map(CountedBoard::state) {
+            Some(BoardState::Open) => Ok(()),
+            Some(BoardState::Archived) => Err(StoreError::broken("board", format!("board {board} is archived"))),
+            Some(BoardState::Deleted) | None => Err(no_board(board)),
         }
-        self.boards.get(&article.board_id).map(|_| ()).ok_or_else(|| no_board(article.board_id))
     }
 
     fn add(&mut self, article: &Article, event_id: EventId, announce: Announce) {

@@ -4,12 +4,16 @@
 use madang_board::text::{is_blank, longer_than};
 use madang_kernel::{FieldError, Invalid};
 
-use crate::{ArticleDraft, BoardDraft};
+use crate::{ArticleDraft, BoardDraft, BoardEdit};
 
 /// The longest title of an article or a board, in Unicode scalar values.
 pub const TITLE_MAX_CHARS: usize = 100;
 /// The longest text of an article, in Unicode scalar values.
 pub const CONTENT_MAX_CHARS: usize = 20_000;
+/// The longest description of a board, in Unicode scalar values.
+pub const DESCRIPTION_MAX_CHARS: usize = 500;
+/// The last position that a board can have.
+pub const POSITION_MAX: i32 = 1_000_000;
 /// The shortest slug.
 pub const SLUG_MIN_CHARS: usize = 2;
 /// The longest slug.
@@ -102,6 +106,48 @@ impl Slug {
     }
 }
 
+/// What a board is about: at most 500 characters of plain text, without space around it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Description(String);
+
+impl Description {
+    /// Trims and checks a description, which may be empty.
+    pub fn new(text: &str) -> Result<Self, FieldError> {
+        let wrong = |message: String| FieldError { field: "description", message };
+        if longer_than(text, DESCRIPTION_MAX_CHARS) {
+            return Err(wrong(format!("must have at most {DESCRIPTION_MAX_CHARS} characters")));
+        }
+        if text.contains('\0') {
+            return Err(wrong("must not contain NUL characters".into()));
+        }
+        let text = text.trim();
+        Ok(Self(if is_blank(text) { String::new() } else { text.to_owned() }))
+    }
+
+    /// The description as text.
+    pub fn into_string(self) -> String {
+        self.0
+    }
+}
+
+/// Where a board stands among the others: 0 to 1,000,000.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position(i32);
+
+impl Position {
+    /// Checks a position.
+    pub fn new(position: i64) -> Result<Self, FieldError> {
+        let fits = i32::try_from(position).ok().filter(|position| (0..=POSITION_MAX).contains(position));
+        let message = || format!("must be between 0 and {POSITION_MAX}");
+        fits.map(Self).ok_or_else(|| FieldError { field: "position", message: message() })
+    }
+
+    /// The position as a number.
+    pub fn get(self) -> i32 {
+        self.0
+    }
+}
+
 impl ArticleDraft {
     /// The checked parts of the draft, or everything that is wrong with it.
     pub fn check(self) -> Result<(Title, Content), Invalid> {
@@ -113,6 +159,19 @@ impl BoardDraft {
     /// The checked parts of the draft, or everything that is wrong with it.
     pub fn check(&self) -> Result<(Slug, Title), Invalid> {
         both(Slug::new(&self.slug), Title::new(&self.title))
+    }
+}
+
+impl BoardEdit {
+    /// The checked parts of the edit, or everything that is wrong with it.
+    pub fn check(&self) -> Result<(Title, Description, Position), Invalid> {
+        let checked = (Title::new(&self.title), Description::new(&self.description), Position::new(self.position));
+        match checked {
+            (Ok(title), Ok(description), Ok(position)) => Ok((title, description, position)),
+            (title, description, position) => {
+                Err(Invalid([title.err(), description.err(), position.err()].into_iter().flatten().collect()))
+            }
+        }
     }
 }
 
@@ -171,11 +230,29 @@ mod tests {
     }
 
     #[test]
+    fn a_description_may_be_empty_and_has_several_lines() {
+        assert_eq!(Description::new(" \u{200b}\n").unwrap().into_string(), "");
+        assert_eq!(Description::new(" a\nb ").unwrap().into_string(), "a\nb");
+        assert!(Description::new(&"😀".repeat(500)).is_ok());
+        assert!(Description::new(&"😀".repeat(501)).is_err() && Description::new("a\0b").is_err());
+    }
+
+    #[test]
+    fn positions_are_bounded_on_both_sides() {
+        assert_eq!(Position::new(i64::from(POSITION_MAX)).unwrap().get(), POSITION_MAX);
+        for position in [-1, i64::from(POSITION_MAX) + 1, i64::MAX] {
+            assert!(Position::new(position).is_err(), "{position}");
+        }
+    }
+
+    #[test]
     fn all_wrong_fields_are_reported_at_once() {
         let fields = |invalid: Invalid| invalid.0.into_iter().map(|error| error.field).collect::<Vec<_>>();
         let article = ArticleDraft { title: String::new(), content: String::new() };
         assert_eq!(fields(article.check().unwrap_err()), ["title", "content"]);
         let board = BoardDraft { slug: "?".into(), title: " ".into(), comment_mode: CommentMode::Tree };
         assert_eq!(fields(board.check().unwrap_err()), ["slug", "title"]);
+        let edit = BoardEdit { title: " ".into(), description: "\0".into(), position: -1, archived: false };
+        assert_eq!(fields(edit.check().unwrap_err()), ["title", "description", "position"]);
     }
 }

@@ -1,4 +1,4 @@
-//! Use cases of boards and articles: check the rules, make the ids, ask the store.
+//! Use cases of articles: check the rules, make the ids, ask the store.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,24 +14,13 @@ use crate::article_cache::ArticleCache;
 use crate::board_cache::BoardCache;
 use crate::markdown::Markdown;
 use crate::{
-    Article, ArticleHead, ArticleStore, Board, BoardWithCount, CommentMode, CreateArticle, CreateBoard, DeleteArticle,
-    DeleteOutcome, EditArticle, EditOutcome, FIND_MANY_MAX, NEWEST_MAX, NewBoard, NewestArticles,
+    Article, ArticleHead, ArticleStore, CreateArticle, CreateOutcome, DeleteArticle, DeleteOutcome, EditArticle,
+    EditOutcome, FIND_MANY_MAX, NEWEST_MAX, NewestArticles,
 };
 
 /// How long what is cached about an article is fresh in a process that shares its store. Half of the second within which
 /// a deleted article is gone everywhere: the rest is for processes that ask this one and remember its answer.
 pub const SHARED_FACTS_TTL_MS: u64 = 500;
-
-/// A board as its creator asks for it.
-#[derive(Debug, Clone)]
-pub struct BoardDraft {
-    /// 2 to 32 of a-z, 0-9 and `-`, starting with a letter or digit.
-    pub slug: String,
-    /// 1 to 100 characters.
-    pub title: String,
-    /// How comments are arranged.
-    pub comment_mode: CommentMode,
-}
 
 /// An article as its writer hands it in.
 #[derive(Debug, Clone)]
@@ -60,6 +49,12 @@ pub enum ArticleError {
     /// Another board has this slug.
     #[error("another board has this slug")]
     SlugTaken,
+    /// The board is archived: it can be read, and nothing else.
+    #[error("the board is archived")]
+    Archived,
+    /// Only a board without articles can be deleted.
+    #[error("the board has articles")]
+    HasArticles,
     /// The idempotency key was used with another body.
     #[error("this Idempotency-Key was used with another body")]
     KeyReused,
@@ -73,7 +68,7 @@ pub struct ArticleService {
     pub(crate) store: Arc<dyn ArticleStore>,
     ids: Arc<IdGenerator>,
     pub(crate) clock: Arc<dyn Clock>,
-    board_cache: BoardCache,
+    pub(crate) board_cache: BoardCache,
     pub(crate) article_cache: ArticleCache,
 }
 
@@ -83,94 +78,13 @@ impl ArticleService {
         Self { store, ids, clock, board_cache: BoardCache::default(), article_cache: ArticleCache::default() }
     }
 
-    /// The same service where other processes write to its store too: what it has cached about an article is fresh for
-    /// [`SHARED_FACTS_TTL_MS`], no longer for ever.
+    /// The same service where other processes write to its store too: what it has cached about an article or a board is
+    /// fresh for [`SHARED_FACTS_TTL_MS`], no longer for ever.
     #[must_use]
     pub fn sharing_its_store(mut self) -> Self {
         self.article_cache.set_ttl(Duration::from_millis(SHARED_FACTS_TTL_MS));
+        self.board_cache.set_ttl(Duration::from_millis(SHARED_FACTS_TTL_MS));
         self
-    }
-
-    /// Creates the board `general` if the site has no board at all; true when it did.
-    pub async fn ensure_first_board(&self) -> Result<bool, ArticleError> {
-        if !self.boards().await?.is_empty() {
-            return Ok(false);
-        }
-        let draft = BoardDraft { slug: "general".into(), title: "General".into(), comment_mode: CommentMode::TwoLevel };
-        match self.new_board(&draft, None).await {
-            Ok(_) => Ok(true),
-            // Another process was faster.
-            Err(ArticleError::SlugTaken) => Ok(false),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Creates a board (administrators).
-    pub async fn create_board(
-        &self,
-        actor: &Actor,
-        draft: BoardDraft,
-        idempotency: Option<Idempotency>,
-    ) -> Result<BoardWithCount, ArticleError> {
-        may(actor, Action::CreateBoard, About::NOTHING)?;
-        self.new_board(&draft, idempotency).await
-    }
-
-    async fn new_board(
-        &self,
-        draft: &BoardDraft,
-        idempotency: Option<Idempotency>,
-    ) -> Result<BoardWithCount, ArticleError> {
-        let (slug, title) = draft.check()?;
-        let board = Board {
-            board_id: self.next_id(ShardId::for_name(slug.as_str()))?,
-            slug: slug.into_string(),
-            title: title.into_string(),
-            comment_mode: draft.comment_mode,
-            created_at: self.clock.now(),
-        };
-        let board = match self.store.create_board(NewBoard { board, idempotency }).await? {
-            CreateBoard::Created(Created::Now(board) | Created::Before(board)) => board,
-            CreateBoard::Created(Created::KeyReused) => return Err(ArticleError::KeyReused),
-            CreateBoard::SlugTaken => return Err(ArticleError::SlugTaken),
-        };
-        self.board_cache.note_existing(board.board_id, board.comment_mode);
-        // A repeated request gets the answer of the first, so the board is as empty as it was then.
-        Ok(BoardWithCount { board, article_count: 0 })
-    }
-
-    /// Every board, oldest first.
-    pub async fn boards(&self) -> Result<Vec<BoardWithCount>, ArticleError> {
-        Ok(self.store.boards().await?)
-    }
-
-    /// One board.
-    pub async fn board(&self, board: BoardId) -> Result<BoardWithCount, ArticleError> {
-        let now = self.clock.now();
-        if self.board_cache.exists(board, now) == Some(false) {
-            return Err(NO_BOARD);
-        }
-        match self.store.find_board(board).await? {
-            Some(found) => {
-                if self.board_cache.exists(board, now).is_none() {
-                    self.board_cache.note_existing(board, found.board.comment_mode);
-                }
-                Ok(found)
-            }
-            None => {
-                self.board_cache.note_absent(board, now);
-                Err(NO_BOARD)
-            }
-        }
-    }
-
-    /// Asks the store about a board only until it has been seen once.
-    async fn require_board(&self, board: BoardId) -> Result<(), ArticleError> {
-        match self.board_cache.exists(board, self.clock.now()) {
-            Some(true) => Ok(()),
-            Some(false) => Err(NO_BOARD),
-            None => self.board(board).await.map(drop),
-        }
     }
 
     /// Writes an article.
@@ -199,9 +113,15 @@ impl ArticleService {
         };
         let new = CreateArticle { article, event_id: self.next_id(board.shard())?, idempotency };
         match self.store.create(new).await? {
-            Created::Before(article) if article.is_mark() => Err(NO_ARTICLE),
-            Created::Now(article) | Created::Before(article) => Ok(article),
-            Created::KeyReused => Err(ArticleError::KeyReused),
+            CreateOutcome::Created(Created::Before(article)) if article.is_mark() => Err(NO_ARTICLE),
+            CreateOutcome::Created(Created::Now(article) | Created::Before(article)) => Ok(article),
+            CreateOutcome::Created(Created::KeyReused) => Err(ArticleError::KeyReused),
+            CreateOutcome::Archived => Err(ArticleError::Archived),
+            CreateOutcome::NoBoard => {
+                // Another process deleted it.
+                self.board_cache.note_absent(board, now);
+                Err(NO_BOARD)
+            }
         }
     }
 
@@ -231,6 +151,7 @@ impl ArticleService {
         match self.store.edit(edit).await? {
             EditOutcome::Edited(article) => Ok(article),
             EditOutcome::Changed => Err(ArticleError::Changed),
+            EditOutcome::Archived => Err(ArticleError::Archived),
             EditOutcome::Absent => Err(NO_ARTICLE),
         }
     }
@@ -255,6 +176,7 @@ impl ArticleService {
                 Ok(())
             }
             DeleteOutcome::Changed => Err(ArticleError::Changed),
+            DeleteOutcome::Archived => Err(ArticleError::Archived),
             DeleteOutcome::Absent => Err(NO_ARTICLE),
         }
     }
@@ -309,18 +231,6 @@ impl ArticleService {
         Ok(self.store.scroll(board, before, size).await?)
     }
 
-    /// How the comments of a board are arranged; `None` when there is no such board.
-    pub(crate) async fn comment_mode(&self, board: BoardId) -> Result<Option<CommentMode>, StoreError> {
-        if let Some(mode) = self.board_cache.comment_mode(board) {
-            return Ok(Some(mode));
-        }
-        match self.board(board).await {
-            Ok(found) => Ok(Some(found.board.comment_mode)),
-            Err(ArticleError::Store(error)) => Err(error),
-            Err(_) => Ok(None),
-        }
-    }
-
     /// What the log of moderation says, if this is done to what somebody else wrote.
     fn act(&self, actor: &Actor, kind: ActKind, article: &Article, reason: Reason) -> Result<Option<Act>, StoreError> {
         if article.writer.member_id == actor.member_id {
@@ -331,12 +241,12 @@ impl ArticleService {
         Ok(Some(Act { board_id: Some(article.board_id), reason: reason.into_string(), ..act }))
     }
 
-    fn next_id<T: Id>(&self, shard: ShardId) -> Result<T, StoreError> {
+    pub(crate) fn next_id<T: Id>(&self, shard: ShardId) -> Result<T, StoreError> {
         Ok(self.ids.next(shard)?)
     }
 }
 
-const NO_BOARD: ArticleError = ArticleError::NotFound("board");
+pub(crate) const NO_BOARD: ArticleError = ArticleError::NotFound("board");
 const NO_ARTICLE: ArticleError = ArticleError::NotFound("article");
 
 fn at_most(field: &'static str, asked: usize, max: usize) -> Result<(), Invalid> {

@@ -6,7 +6,7 @@ use madang_board::{Act, ArticleId, BoardId, MemberId};
 use madang_event::{ArticleHead, NewestArticles};
 use madang_kernel::{Created, EventId, Idempotency, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp};
 
-use crate::{Article, Board, BoardWithCount};
+use crate::{Article, Board, BoardState, BoardWithCount};
 
 /// Articles that one call may ask for by their ids.
 pub const FIND_MANY_MAX: usize = 1_000;
@@ -29,6 +29,43 @@ pub enum CreateBoard {
     Created(Created<Board>),
     /// Another board has the slug; nothing was done.
     SlugTaken,
+}
+
+/// What an administrator changes of a board.
+#[derive(Debug, Clone)]
+pub struct EditBoard {
+    /// The board.
+    pub board_id: BoardId,
+    /// Its name for people.
+    pub title: String,
+    /// What it is about.
+    pub description: String,
+    /// Where it stands among the boards.
+    pub position: i32,
+    /// Whether it takes changes: [`BoardState::Open`] or [`BoardState::Archived`].
+    pub state: BoardState,
+}
+
+/// What became of the deletion of a board.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeleteBoard {
+    /// It is gone.
+    Deleted,
+    /// It has articles; nothing was done.
+    HasArticles,
+    /// There is no such board.
+    Absent,
+}
+
+/// What became of a new article.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CreateOutcome {
+    /// As for any creation.
+    Created(Created<Article>),
+    /// The board takes no changes; nothing was done.
+    Archived,
+    /// There is no such board, or no longer; nothing was done.
+    NoBoard,
 }
 
 /// An article to create, complete but for what the transaction decides (the board's count, `occurred_at`).
@@ -70,6 +107,8 @@ pub enum EditOutcome {
     Edited(Article),
     /// Somebody else was faster; nothing was done.
     Changed,
+    /// The board takes no changes; nothing was done.
+    Archived,
     /// There is no such article.
     Absent,
 }
@@ -94,6 +133,8 @@ pub enum DeleteOutcome {
     Deleted,
     /// Somebody changed it meanwhile; nothing was done.
     Changed,
+    /// The board takes no changes; nothing was done.
+    Archived,
     /// There is no such article.
     Absent,
 }
@@ -105,11 +146,17 @@ pub trait ArticleStore: Send + Sync {
     async fn create_board(&self, new: NewBoard) -> Result<CreateBoard, StoreError>;
     /// Every board, oldest first.
     async fn boards(&self) -> Result<Vec<BoardWithCount>, StoreError>;
+    /// Changes a board; `None` when there is no such. What is archived takes no change of an article from the moment on
+    /// that this commits. A store of several databases archives first and changes the rest second, so that a failure in
+    /// between leaves a board that is told as it is, and asking again does the rest.
+    async fn edit_board(&self, edit: EditBoard) -> Result<Option<BoardWithCount>, StoreError>;
+    /// Deletes a board without articles. One that is created at the same moment either keeps the board or finds none.
+    async fn delete_board(&self, board: BoardId) -> Result<DeleteBoard, StoreError>;
     /// One board.
     async fn find_board(&self, board: BoardId) -> Result<Option<BoardWithCount>, StoreError>;
 
     /// Creates an article, with its board's count and blocks and an `ArticleCreated`.
-    async fn create(&self, new: CreateArticle) -> Result<Created<Article>, StoreError>;
+    async fn create(&self, new: CreateArticle) -> Result<CreateOutcome, StoreError>;
     /// Changes an article's text, with an `ArticleEdited`.
     async fn edit(&self, edit: EditArticle) -> Result<EditOutcome, StoreError>;
     /// Removes an article that is at the version expected, with its board's count and blocks and an `ArticleDeleted`.

@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use madang_article::blocks::{BLOCK, BLOCK_ARTICLES, OLDEST_FIRST_ID, SUPER_BLOCK, SUPER_BLOCK_ARTICLES};
 use madang_article::replay::{Announce, BoardCounter};
 use madang_article::{
-    Article, Board, CommentMode, CreateArticle, CreateBoard, DeleteArticle, DeleteOutcome, EditArticle, EditOutcome,
-    NewBoard,
+    Article, Board, BoardState, CommentMode, CreateArticle, CreateBoard, CreateOutcome, DeleteArticle, DeleteOutcome,
+    EditArticle, EditOutcome, NewBoard,
 };
 use madang_board::{ArticleId, BoardId, MemberId};
 use madang_event::{BoardCount, Writer};
@@ -74,7 +74,7 @@ fn delete(id: i64, expected_version: Option<u64>) -> DeleteArticle {
 fn rows_of_a_large_board() -> Rows {
     let mut rows = Rows::default();
     let count = BoardCount { article_count: COUNTED_BEFORE, version: COUNTED_BEFORE };
-    rows.counters.insert(board(), BoardCounter { board_id: board(), count, greatest_id: 1 });
+    rows.counters.insert(board(), BoardCounter { board_id: board(), count, greatest_id: 1, state: BoardState::Open });
     rows.blocks.insert((board(), BLOCK, OLDEST_FIRST_ID), IN_BLOCK_BEFORE);
     rows.blocks.insert((board(), SUPER_BLOCK, OLDEST_FIRST_ID), COUNTED_BEFORE);
     rows
@@ -168,7 +168,8 @@ impl Model {
     }
 }
 
-fn id_of(created: Created<Article>) -> Created<i64> {
+fn id_of(created: CreateOutcome) -> Created<i64> {
+    let CreateOutcome::Created(created) = created else { panic!("the board is open: {created:?}") };
     match created {
         Created::Now(article) => Created::Now(article.article_id.raw()),
         Created::Before(article) => Created::Before(article.article_id.raw()),
@@ -272,6 +273,8 @@ fn a_full_block_is_followed_by_the_next() {
         slug: "general".into(),
         title: "General".into(),
         comment_mode: CommentMode::Tree,
+        description: String::new(),
+        position: 0,
         created_at: NOW,
     };
     let new = NewBoard { board: board.clone(), idempotency: None };
@@ -304,7 +307,7 @@ fn all_of_many_or_none_are_created() {
 fn what_was_never_counted_is_not_counted_out() {
     let mut rows = Rows::default();
     let count = BoardCount { article_count: 0, version: 0 };
-    rows.counters.insert(board(), BoardCounter { board_id: board(), count, greatest_id: 5 });
+    rows.counters.insert(board(), BoardCounter { board_id: board(), count, greatest_id: 5, state: BoardState::Open });
     rows.articles.insert(ArticleId::from_raw(5), article(5));
     rows.transact([(board(), ArticleId::from_raw(5))], NOW, |replay| assert!(replay.delete(&delete(5, None)).is_err()));
     assert_eq!((rows.articles.len(), rows.counters[&board()].count.version), (1, 0));

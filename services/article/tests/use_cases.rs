@@ -122,6 +122,8 @@ async fn an_absent_board_is_found_once_another_process_creates_it() {
         slug: "yard".into(),
         title: "Yard".into(),
         comment_mode: CommentMode::Tree,
+        description: String::new(),
+        position: 0,
         created_at: site.clock.now(),
     };
     store.create_board(NewBoard { board: elsewhere, idempotency: None }).await.unwrap();
@@ -257,7 +259,7 @@ async fn an_article_is_looked_up_once() {
     let site = site();
     let board = board(&site).await;
     let article = site.service.create(&actor(2, Role::Member), board, draft("text"), None).await.unwrap().article_id;
-    let facts = ArticleFacts { board_id: board, comment_mode: CommentMode::Tree };
+    let facts = ArticleFacts { board_id: board, comment_mode: CommentMode::Tree, archived: false };
     assert_eq!(site.service.facts(article).await.unwrap(), Some(facts));
     assert_eq!(site.service.facts(ArticleId::from_raw(12_345)).await.unwrap(), None);
     let behind_its_back =

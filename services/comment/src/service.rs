@@ -47,6 +47,9 @@ pub enum CommentError {
     /// No further reply fits below this parent.
     #[error(transparent)]
     LevelFull(#[from] LevelFull),
+    /// The board is archived: it can be read, and nothing else.
+    #[error("the board is archived")]
+    Archived,
     /// The cursor is none of this list.
     #[error(transparent)]
     Cursor(#[from] CursorParseError),
@@ -109,6 +112,7 @@ impl CommentService {
     ) -> Result<Comment, CommentError> {
         may(actor, Action::WriteComment, About::NOTHING)?;
         let facts = self.require_article(article).await?;
+        require_open(&facts)?;
         let content = Content::new(draft.content)?.into_string();
         let content_html = self.renderer.html(&content).await;
         let shard = ShardId::of_parts(article);
@@ -197,6 +201,7 @@ impl CommentService {
         let writer = found.writer.ok_or(NO_COMMENT)?;
         let about = About::on(facts.board_id, writer.member_id == actor.member_id);
         may(actor, action, about)?;
+        require_open(&facts)?;
         Ok(about)
     }
 
@@ -303,6 +308,12 @@ impl CommentService {
     fn next_id<T: Id>(&self, shard: ShardId) -> Result<T, StoreError> {
         Ok(self.ids.next(shard)?)
     }
+}
+
+/// What the owner of the board said a moment ago: a comment that was under way while the board was archived may still
+/// come, and harms nothing.
+fn require_open(facts: &ArticleFacts) -> Result<(), CommentError> {
+    if facts.archived { Err(CommentError::Archived) } else { Ok(()) }
 }
 
 const NO_ARTICLE: CommentError = CommentError::NotFound("article");

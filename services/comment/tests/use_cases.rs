@@ -35,7 +35,7 @@ struct Articles(Mutex<HashMap<ArticleId, CommentMode>>);
 impl ArticleLookup for Articles {
     async fn facts(&self, article: ArticleId) -> Result<Option<ArticleFacts>, StoreError> {
         let mode = self.0.lock().unwrap().get(&article).copied();
-        Ok(mode.map(|comment_mode| ArticleFacts { board_id: BoardId::from_raw(5), comment_mode }))
+        Ok(mode.map(|comment_mode| ArticleFacts { board_id: BoardId::from_raw(5), comment_mode, archived: false }))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use madang_board::rules::{About, Action, Refused, may};
-use madang_board::{Actor, ArticleId, ArticleLookup, MemberId};
+use madang_board::{Actor, ArticleFacts, ArticleId, ArticleLookup, MemberId};
 use madang_event::Writer;
 use madang_kernel::{Clock, EventId, IdGenerator, Invalid, PageSize, Scroll, ShardId, StoreError};
 
@@ -24,6 +24,9 @@ pub enum LikeError {
     /// The input is not acceptable.
     #[error(transparent)]
     Invalid(#[from] Invalid),
+    /// The board is archived: it can be read, and nothing else.
+    #[error("the board is archived")]
+    Archived,
     /// The store could not answer.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -51,7 +54,7 @@ impl LikeService {
     /// The actor likes an article; liking it again changes nothing.
     pub async fn like(&self, actor: &Actor, article: ArticleId) -> Result<LikeAnswer, LikeError> {
         may(actor, Action::Like, About::NOTHING)?;
-        self.must_exist(article).await?;
+        self.must_be_open(article).await?;
         let like = Like {
             article_id: article,
             member: Writer { member_id: actor.member_id, name: actor.name.clone() },
@@ -64,7 +67,7 @@ impl LikeService {
     /// The actor no longer likes an article; taking it back again changes nothing.
     pub async fn unlike(&self, actor: &Actor, article: ArticleId) -> Result<LikeAnswer, LikeError> {
         may(actor, Action::Like, About::NOTHING)?;
-        self.must_exist(article).await?;
+        self.must_be_open(article).await?;
         let event_id = self.event_id(article)?;
         let unlike = Unlike { article_id: article, member_id: actor.member_id, event_id };
         done(self.store.unlike(unlike).await?)
@@ -96,8 +99,12 @@ impl LikeService {
         Ok(self.store.counts(articles).await?)
     }
 
-    async fn must_exist(&self, article: ArticleId) -> Result<(), LikeError> {
-        self.articles.facts(article).await?.map(|_| ()).ok_or(LikeError::NotFound)
+    async fn must_exist(&self, article: ArticleId) -> Result<ArticleFacts, LikeError> {
+        self.articles.facts(article).await?.ok_or(LikeError::NotFound)
+    }
+
+    async fn must_be_open(&self, article: ArticleId) -> Result<(), LikeError> {
+        if self.must_exist(article).await?.archived { Err(LikeError::Archived) } else { Ok(()) }
     }
 
     fn event_id(&self, article: ArticleId) -> Result<EventId, LikeError> {

@@ -8,6 +8,7 @@ mod moderation;
 mod name;
 mod own_sessions;
 mod password;
+mod recovery;
 mod reserved_names;
 mod revocations;
 mod service;
@@ -29,6 +30,7 @@ pub use moderation::{ActSource, Moderated, Moderation, ModerationStore, NewRepor
 pub use name::{MemberName, NAME_MAX_CHARS, NAME_MIN_CHARS, name_key};
 pub use own_sessions::OwnSession;
 pub use password::{PASSWORD_MAX_CHARS, PASSWORD_MIN_CHARS};
+pub use recovery::{PasswordReset, RESET_TTL, ResetDigest, ResetLink};
 pub use reserved_names::{RESERVED_NAMES, ReservedNames};
 pub use revocations::forgettable_at;
 pub use service::{Client, MemberError, MemberOptions, MemberService, SignedIn};
@@ -37,4 +39,5 @@ pub use standing::{Change, ChangeRefused, MODERATES_MAX, MemberRecord, Standing,
 pub use store::{
     ChangeMember, ChangeOutcome, CreateMember, MemberStore, NewMember, Revocation, RevocationCursor, SessionRecord,
 };
+pub use supervision::MODERATORS_MAX;
 pub use token::{SIGNING_KEYS_MAX, SigningKeys};

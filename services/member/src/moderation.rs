@@ -182,6 +182,14 @@ impl Moderation {
         Ok(Some(self.members.appoint(actor, board, member).await?))
     }
 
+    /// Who moderates a board; `None` when there is no such board.
+    pub async fn moderators(&self, board: BoardId) -> Result<Option<Vec<Member>>, MemberError> {
+        if !self.moderated.boards.has_board(board).await? {
+            return Ok(None);
+        }
+        Ok(Some(self.members.moderators(board).await?))
+    }
+
     /// Takes a board from its moderator (administrators); `None` when there is no such board.
     pub async fn dismiss(
         &self,

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 
-use madang_board::{Actor, MemberId, Role, SessionId};
+use madang_board::{Actor, BoardId, MemberId, Role, SessionId};
 use madang_kernel::Timestamp;
 
 use crate::token::Claims;
@@ -67,6 +67,16 @@ impl Revocations {
         self.0.read().unwrap_or_else(PoisonError::into_inner).has_ended(member, session, passwords)
     }
 
+    /// Who moderates this board, by id.
+    pub(crate) fn moderators(&self, board: BoardId) -> Vec<MemberId> {
+        let revoked = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let moderates = |standing: &Standing| standing.moderates.binary_search(&board).is_ok();
+        let found = revoked.members.iter().filter(|(_, (_, standing))| moderates(standing));
+        let mut found: Vec<MemberId> = found.map(|(member, _)| *member).collect();
+        found.sort_unstable();
+        found
+    }
+
     /// The role of a member who was changed.
     pub(crate) fn role(&self, member: MemberId) -> Option<Role> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).members.get(&member).map(|(role, _)| *role)
@@ -100,7 +110,6 @@ impl Revocations {
 
 #[cfg(test)]
 mod tests {
-    use madang_board::BoardId;
     use madang_kernel::Id;
 
     use super::*;
@@ -142,6 +151,8 @@ mod tests {
         assert_eq!(actor(2), None);
         let found = actor(3).unwrap();
         assert_eq!((found.role, found.suspended_until, found.moderates), (Role::Moderator, suspended_until, boards));
+        assert_eq!(revocations.moderators(BoardId::from_raw(9)), [MemberId::from_raw(1)]);
+        assert!(revocations.moderators(BoardId::from_raw(8)).is_empty());
         let later = revocations.actor(claims(3, 0), Timestamp::from_millis(51)).unwrap();
         assert_eq!(later.suspended_until, None, "it has ended");
         revocations.forget_expired(Timestamp::from_millis(99 + REMEMBERED_MS));

@@ -120,6 +120,9 @@ pub enum MemberError {
     /// They moderate as many boards as one member may.
     #[error("this member already moderates as many boards as one member can: make them a moderator of the whole site")]
     TooManyBoards,
+    /// The link was never given out, is used, or is too old; says nothing of which.
+    #[error("this link is not good, or no longer")]
+    NoSuchReset,
     /// The input is not acceptable.
     #[error(transparent)]
     Invalid(#[from] Invalid),
@@ -138,6 +141,7 @@ impl From<ChangeRefused> for MemberError {
             }
             ChangeRefused::TooManyBoards => Self::TooManyBoards,
             ChangeRefused::NotAllowed(refused) => Self::Forbidden(refused),
+            ChangeRefused::NoSuchReset => Self::NoSuchReset,
             ChangeRefused::PasswordChanged => Invalid::field("current", "is not your current password").into(),
         }
     }
@@ -149,7 +153,7 @@ pub struct MemberService {
     pub(crate) ids: Arc<IdGenerator>,
     pub(crate) clock: Arc<dyn Clock>,
     options: MemberOptions,
-    passwords: Passwords,
+    pub(crate) passwords: Passwords,
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) staff: Staff,
 }
@@ -220,7 +224,7 @@ impl MemberService {
     }
 
     /// What everybody knows of a member of this name and of the site.
-    fn known_words<'a>(&'a self, name: &'a str) -> Vec<&'a str> {
+    pub(crate) fn known_words<'a>(&'a self, name: &'a str) -> Vec<&'a str> {
         std::iter::once(name).chain(self.options.site_words.iter().map(String::as_str)).collect()
     }
 
@@ -370,6 +374,12 @@ impl MemberService {
     /// One member.
     pub async fn get(&self, member: MemberId) -> Result<Member, MemberError> {
         self.store.find(member).await?.ok_or(MemberError::NotFound)
+    }
+
+    /// The member of this name, however it is spelt; `None` when there is none.
+    pub async fn find_by_name(&self, name: &str) -> Result<Option<Member>, MemberError> {
+        let Ok(name) = MemberName::of_account(name.trim()) else { return Ok(None) };
+        Ok(self.store.find_credentials(&name.key()).await?.map(|found| found.member))
     }
 
     /// Gives the member of a session another password, if they know the present one: their other sessions end, at once

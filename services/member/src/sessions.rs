@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use madang_board::{Actor, MemberId, Role, SessionId};
+use madang_board::{Actor, BoardId, MemberId, Role, SessionId};
 use madang_kernel::{Clock, SteadyClock, StoreError, Timestamp};
 use tokio::sync::Mutex;
 
@@ -164,6 +164,11 @@ impl Sessions {
     pub fn refreshed_at(&self) -> Option<Timestamp> {
         let refreshed_ms = self.refreshed_ms.load(Ordering::Relaxed);
         (refreshed_ms != NEVER).then(|| Timestamp::from_millis(refreshed_ms))
+    }
+
+    /// Who moderates a board, as far as this process knows.
+    pub(crate) fn moderators(&self, board: BoardId) -> Vec<MemberId> {
+        self.revocations.moderators(board)
     }
 
     /// The role of a member that changed since they registered, as far as this process knows.

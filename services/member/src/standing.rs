@@ -8,7 +8,7 @@ use madang_board::{Actor, BoardId, Role, SessionId};
 use madang_kernel::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{ChangeMember, Member};
+use crate::{ChangeMember, Member, PasswordReset, ResetDigest};
 
 /// Boards that one member may moderate; who has more to look after is a moderator of the site.
 pub const MODERATES_MAX: usize = 64;
@@ -102,6 +102,15 @@ pub enum Change {
         /// How often it had changed when the present one was checked: of two changes at once only one knew it.
         after: u32,
     },
+    /// They are given a link by which they choose a new password.
+    IssueReset(PasswordReset),
+    /// Another password, chosen by such a link; all sessions end.
+    UseReset {
+        /// Of the token that was shown.
+        digest: ResetDigest,
+        /// The new one, hashed.
+        hash: String,
+    },
     /// Their other sessions end.
     EndOtherSessions {
         /// The session that goes on.
@@ -120,7 +129,8 @@ impl Change {
             Self::Role(_) => Some(Action::GiveRole),
             Self::Appoint(_) | Self::Dismiss(_) => Some(Action::AppointModerator),
             Self::Suspend { .. } | Self::LiftSuspension { .. } => Some(Action::Suspend(to)),
-            Self::Password { .. } | Self::EndOtherSessions { .. } => None,
+            Self::IssueReset(_) => Some(Action::ResetPassword),
+            Self::Password { .. } | Self::UseReset { .. } | Self::EndOtherSessions { .. } => None,
         }
     }
 }
@@ -133,6 +143,8 @@ impl fmt::Debug for Change {
             Self::Suspend { until, .. } => write!(f, "Suspend(until {until})"),
             Self::LiftSuspension { .. } => f.write_str("LiftSuspension"),
             Self::Password { .. } => f.write_str("Password"),
+            Self::IssueReset(_) => f.write_str("IssueReset"),
+            Self::UseReset { .. } => f.write_str("UseReset"),
             Self::EndOtherSessions { .. } => f.write_str("EndOtherSessions"),
             Self::Appoint(board) => write!(f, "Appoint({board})"),
             Self::Dismiss(board) => write!(f, "Dismiss({board})"),
@@ -155,17 +167,25 @@ pub enum ChangeRefused {
     NotAllowed(Refused),
     /// The password that was checked is not the present one any more.
     PasswordChanged,
+    /// The link to a new password is not good, or no longer.
+    NoSuchReset,
 }
 
 impl ChangeMember {
     /// The member after this change, by what the transaction that makes it finds: the member, whether the site has an
-    /// administrator besides them, and whoever wants the change as they are now.
+    /// administrator besides them, whoever wants the change as they are now, and the member's link to a new password.
     pub fn decide(
         &self,
         found: MemberRecord,
         has_other_admin: bool,
         actor: Option<&MemberRecord>,
+        reset: Option<&PasswordReset>,
     ) -> Result<MemberRecord, ChangeRefused> {
+        if let Change::UseReset { digest, .. } = &self.change
+            && !reset.is_some_and(|reset| reset.digest == *digest && reset.expires_at > self.changed_at)
+        {
+            return Err(ChangeRefused::NoSuchReset);
+        }
         if let (Some(act), Some(action)) = (&self.act, self.change.action(found.member.role)) {
             let role = actor.map_or(Role::Member, |actor| actor.member.role);
             let suspension = actor.and_then(|actor| actor.standing.suspension(self.changed_at));
@@ -209,6 +229,12 @@ impl MemberRecord {
                 self.password_hash.clone_from(hash);
                 standing.passwords = standing.passwords.saturating_add(1);
                 standing.kept_session = Some(*keep);
+            }
+            Change::IssueReset(_) => {}
+            Change::UseReset { hash, .. } => {
+                self.password_hash.clone_from(hash);
+                standing.passwords = standing.passwords.saturating_add(1);
+                standing.kept_session = None;
             }
             Change::EndOtherSessions { keep } => {
                 standing.passwords = standing.passwords.saturating_add(1);
@@ -299,7 +325,7 @@ mod tests {
         let mut by = record(Role::Moderator);
         by.member.member_id = moderator.member_id;
         let change = ChangeMember { member_id, change: suspend, changed_at: NOW, act: Some(act) };
-        let suspended = change.decide(found, true, Some(&by)).unwrap();
+        let suspended = change.decide(found, true, Some(&by), None).unwrap();
         assert_eq!(suspended.standing.suspension(NOW).unwrap().until, until);
         assert!(suspended.standing.suspension(NOW).unwrap().reason.starts_with(" 😀"));
         assert_eq!(suspended.standing.suspension(until), None);
@@ -332,6 +358,28 @@ mod tests {
         assert_eq!(first.changed(&change("second"), NOW, true).unwrap_err(), ChangeRefused::PasswordChanged);
     }
 
+    fn reset(expires_at: Timestamp) -> PasswordReset {
+        PasswordReset { member_id: MemberId::from_raw(1), digest: [7; 32], expires_at }
+    }
+
+    #[test]
+    fn a_link_is_good_until_its_moment_and_ends_every_session() {
+        let mut anna = record(Role::Member);
+        anna.standing.kept_session = Some(SessionId::from_raw(9));
+        let used = |digest: u8, reset: Option<&PasswordReset>| {
+            let change = Change::UseReset { digest: [digest; 32], hash: "new".into() };
+            let change = ChangeMember { member_id: MemberId::from_raw(1), change, changed_at: NOW, act: None };
+            change.decide(anna.clone(), true, None, reset)
+        };
+        let (good, old) = (reset(Timestamp::from_millis(1_001)), reset(NOW));
+        for (digest, reset) in [(7, None), (7, Some(&old)), (8, Some(&good))] {
+            assert_eq!(used(digest, reset).unwrap_err(), ChangeRefused::NoSuchReset);
+        }
+        let changed = used(7, Some(&good)).unwrap();
+        assert_eq!((changed.password_hash.as_str(), changed.standing.passwords), ("new", 1));
+        assert_eq!(changed.standing.kept_session, None);
+    }
+
     #[test]
     fn whoever_lost_the_role_meanwhile_changes_nothing() {
         let moderator = Actor::new(MemberId::from_raw(2), "ben", Role::Admin);
@@ -339,7 +387,7 @@ mod tests {
         let (member_id, until) = (MemberId::from_raw(1), Timestamp::from_millis(2_000));
         let decide = |change: Change, actor: &MemberRecord| {
             let change = ChangeMember { member_id, change, changed_at: NOW, act: Some(act.clone()) };
-            change.decide(record(Role::Member), true, Some(actor)).err()
+            change.decide(record(Role::Member), true, Some(actor), None).err()
         };
         let suspended = changed(Role::Admin, &Change::Role(Role::Admin), true).map(|mut admin| {
             admin.standing.suspended_until = Some(until);
@@ -348,6 +396,7 @@ mod tests {
         for (change, needs) in [
             (Change::Role(Role::Moderator), Role::Admin),
             (Change::Appoint(BoardId::from_raw(1)), Role::Admin),
+            (Change::IssueReset(reset(NOW)), Role::Admin),
             (Change::Suspend { until, by: Role::Moderator }, Role::Moderator),
         ] {
             for role in [Role::Member, Role::Moderator, Role::Admin] {

@@ -7,7 +7,7 @@ use madang_board::{Act, MemberId, Role, SessionId};
 use madang_kernel::{StoreError, Timestamp, millis};
 use serde::{Deserialize, Serialize};
 
-use crate::{Change, ChangeRefused, Member, MemberRecord, Standing};
+use crate::{Change, ChangeRefused, Member, MemberRecord, PasswordReset, ResetDigest, Standing};
 
 /// A member to register.
 #[derive(Clone)]
@@ -126,8 +126,11 @@ pub trait MemberStore: Send + Sync {
     /// What a sign-in under this name is checked against.
     async fn find_credentials(&self, name_key: &str) -> Result<Option<MemberRecord>, StoreError>;
     /// Changes a member as [`ChangeMember::decide`] says, with its revocation and its act, in one transaction that no other
-    /// change runs beside: of two administrators who demote each other only the first does.
+    /// change runs beside: of two administrators who demote each other only the first does. A link to a new password is
+    /// kept with [`Change::IssueReset`], and is gone with every new password.
     async fn change(&self, change: ChangeMember) -> Result<ChangeOutcome, StoreError>;
+    /// The link to a new password with this digest, good or not.
+    async fn find_reset(&self, digest: ResetDigest) -> Result<Option<PasswordReset>, StoreError>;
     /// Whether the site has an administrator.
     async fn has_admin(&self) -> Result<bool, StoreError>;
     /// Keeps a session that was started, for its owner's list.
@@ -147,6 +150,6 @@ pub trait MemberStore: Send + Sync {
         limit: usize,
     ) -> Result<(Vec<Revocation>, RevocationCursor), StoreError>;
     /// Forgets ended sessions whose tokens have expired by `now`; returns how many. Whatever else is kept of sessions that
-    /// have expired goes too.
+    /// have expired goes too, and so do links to new passwords that are no longer good.
     async fn forget_expired(&self, now: Timestamp) -> Result<u64, StoreError>;
 }

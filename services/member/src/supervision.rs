@@ -7,6 +7,9 @@ use madang_kernel::{Id, Invalid, ShardId, Timestamp};
 
 use crate::{Change, ChangeMember, Member, MemberError, MemberService};
 
+/// Moderators of a board that are listed.
+pub const MODERATORS_MAX: usize = 100;
+
 impl MemberService {
     /// Gives a member a role (administrators). An administrator keeps the role until another takes it, so that the site
     /// is never left without one by mistake.
@@ -63,7 +66,17 @@ impl MemberService {
         self.supervise(member, Change::Dismiss(board), act).await
     }
 
-    fn act(&self, actor: &Actor, kind: ActKind, member: MemberId) -> Result<Act, MemberError> {
+    /// Who moderates a board, by the time of their registration, at most [`MODERATORS_MAX`]: at once right for changes made
+    /// here, within the polling interval for those made elsewhere.
+    pub async fn moderators(&self, board: BoardId) -> Result<Vec<Member>, MemberError> {
+        let mut members = Vec::new();
+        for member in self.sessions.moderators(board).into_iter().take(MODERATORS_MAX) {
+            members.extend(self.store.find(member).await?);
+        }
+        Ok(members)
+    }
+
+    pub(crate) fn act(&self, actor: &Actor, kind: ActKind, member: MemberId) -> Result<Act, MemberError> {
         let act_id = self.ids.next(ShardId::HOME).map_err(madang_kernel::StoreError::from)?;
         Ok(Act::of(actor, act_id, kind, member.raw(), self.clock.now()))
     }

@@ -128,7 +128,7 @@ pub(crate) struct MemorySite(pub(crate) Mutex<HashSet<ArticleId>>);
 #[async_trait]
 impl ArticleLookup for MemorySite {
     async fn facts(&self, article: ArticleId) -> Result<Option<ArticleFacts>, StoreError> {
-        let facts = ArticleFacts { board_id: BoardId::from_raw(1), comment_mode: CommentMode::Tree };
+        let facts = ArticleFacts { board_id: BoardId::from_raw(1), comment_mode: CommentMode::Tree, archived: false };
         Ok((!self.0.lock().unwrap().contains(&article)).then_some(facts))
     }
 }

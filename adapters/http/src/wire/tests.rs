@@ -118,7 +118,7 @@ proptest! {
         let newest = NewestArticles { ids, is_all, count: BoardCount { article_count: known_count, version } };
         comes_back(&NewestAnswer { newest: Some(newest) });
         let comment_mode = if is_tree { CommentMode::Tree } else { CommentMode::TwoLevel };
-        let facts = ArticleFacts { board_id, comment_mode };
+        let facts = ArticleFacts { board_id, comment_mode, archived: is_all };
         comes_back(&FactsAnswer { facts: Some(facts) });
         comes_back(&PageAnswer { page: Some(Page { items: heads.clone(), known_count }) });
         comes_back(&ScrollAnswer { step: Some(Scroll { items: heads, next }) });
@@ -154,7 +154,7 @@ proptest! {
 fn what_a_newer_version_adds_is_passed_over() {
     let json = r#"{"facts":{"board_id":"7","comment_mode":"tree","locked":true},"age":3}"#;
     let answer: FactsAnswer = serde_json::from_str(json).unwrap();
-    let facts = ArticleFacts { board_id: BoardId::from_raw(7), comment_mode: CommentMode::Tree };
+    let facts = ArticleFacts { board_id: BoardId::from_raw(7), comment_mode: CommentMode::Tree, archived: false };
     assert_eq!(answer.facts, Some(facts));
 }
 
@@ -187,8 +187,10 @@ fn answers_of_articles_are_the_bytes_that_earlier_versions_send() {
     let newest = NewestArticles { ids: vec![ArticleId::from_raw(7)], is_all: true, count };
     let json = r#"{"newest":{"ids":["7"],"is_all":true,"article_count":4,"version":5}}"#;
     is_sent_as(&NewestAnswer { newest: Some(newest) }, json);
-    let facts = ArticleFacts { board_id: BoardId::from_raw(8), comment_mode: CommentMode::TwoLevel };
+    let facts = ArticleFacts { board_id: BoardId::from_raw(8), comment_mode: CommentMode::TwoLevel, archived: false };
     is_sent_as(&FactsAnswer { facts: Some(facts) }, r#"{"facts":{"board_id":"8","comment_mode":"two_level"}}"#);
+    let facts = FactsAnswer { facts: Some(ArticleFacts { archived: true, ..facts }) };
+    is_sent_as(&facts, r#"{"facts":{"board_id":"8","comment_mode":"two_level","archived":true}}"#);
 }
 
 #[test]

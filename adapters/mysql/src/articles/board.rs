@@ -4,7 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use madang_article::{Board, BoardWithCount};
+use madang_article::replay::BoardCounter;
+use madang_article::{Board, BoardState, BoardWithCount, EditBoard};
 use madang_board::BoardId;
 use madang_engine_mysql::{Cells, SqlError, Tx, Values, bytes, transact};
 use madang_event::BoardCount;
@@ -16,6 +17,10 @@ use crate::Mysql;
 const INSERT: &str = include_str!("../../sql/article/insert_board.sql");
 const INSERT_COUNT: &str = include_str!("../../sql/article/insert_count.sql");
 const DROP_COUNT: &str = include_str!("../../sql/article/drop_count.sql");
+const DROP_BLOCKS: &str = include_str!("../../sql/article/drop_blocks.sql");
+const SET_STATE: &str = include_str!("../../sql/article/set_state.sql");
+const UPDATE: &str = include_str!("../../sql/article/update_board.sql");
+const DELETE: &str = include_str!("../../sql/article/delete_board.sql");
 const ALL: &str = include_str!("../../sql/article/boards.sql");
 const FIND: &str = include_str!("../../sql/article/find_board.sql");
 const COUNTS: &str = include_str!("../../sql/article/board_counts.sql");
@@ -37,14 +42,45 @@ pub(super) async fn open_count(db: &Mysql, board: BoardId) -> Result<(), StoreEr
     Ok(())
 }
 
-/// Removes the counter of a board that was not created after all.
+/// Removes the counter of a board that was not created after all, or is deleted, and its blocks.
 pub(super) async fn drop_count(db: &Mysql, board: BoardId) -> Result<(), StoreError> {
-    let dropped: Result<u64, SqlError> =
-        transact!(db.server_of(board.shard()), |tx| tx.write(DROP_COUNT, count_key(board)));
-    dropped.map(drop).map_err(StoreError::from)
+    let dropped: Result<(), SqlError> = transact!(db.server_of(board.shard()), |tx| dropping(&mut tx, board));
+    dropped.map_err(StoreError::from)
 }
 
-/// Removes counters without a board that nothing was ever counted in.
+async fn dropping(tx: &mut Tx<'_>, board: BoardId) -> Result<(), SqlError> {
+    if tx.write(DROP_COUNT, count_key(board)).await? > 0 {
+        tx.write(DROP_BLOCKS, count_key(board)).await?;
+    }
+    Ok(())
+}
+
+/// Has a board take changes, or no longer, under the lock of its counter.
+pub(super) async fn set_state(tx: &mut Tx<'_>, board: BoardId, state: BoardState) -> Result<(), SqlError> {
+    let mut values = vec![state.number().into()];
+    values.extend(count_key(board));
+    tx.write(SET_STATE, values).await?;
+    Ok(())
+}
+
+/// Changes what people see of a board.
+pub(super) async fn update(db: &Mysql, edit: &EditBoard) -> Result<(), StoreError> {
+    let values = || {
+        let (title, description) = (bytes(edit.title.as_str()), bytes(edit.description.as_str()));
+        vec![title, description, edit.position.into(), edit.board_id.raw().into()]
+    };
+    let updated: Result<u64, SqlError> = transact!(db.server_of(ShardId::HOME), |tx| tx.write(UPDATE, values()));
+    updated.map(drop).map_err(StoreError::from)
+}
+
+/// Takes a board out of the directory.
+pub(super) async fn leave(db: &Mysql, board: BoardId) -> Result<(), StoreError> {
+    let left: Result<u64, SqlError> =
+        transact!(db.server_of(ShardId::HOME), |tx| tx.write(DELETE, vec![board.raw().into()]));
+    left.map(drop).map_err(StoreError::from)
+}
+
+/// Removes counters without a board that nothing was ever counted in, or whose board is deleted.
 pub(super) async fn drop_stray_counts(db: &Mysql) -> Result<u64, StoreError> {
     let mut counted = BTreeSet::new();
     for server in db.servers() {
@@ -83,6 +119,8 @@ pub(super) async fn insert(tx: &mut Tx<'_>, boards: &[Board]) -> Result<(), SqlE
             bytes(board.title.as_str()),
             bytes(board.comment_mode.name()),
             board.created_at.as_millis().into(),
+            bytes(board.description.as_str()),
+            board.position.into(),
         ];
         tx.write(INSERT, values).await?;
     }
@@ -92,7 +130,7 @@ pub(super) async fn insert(tx: &mut Tx<'_>, boards: &[Board]) -> Result<(), SqlE
 /// The counts of boards as they were last read. A list of boards tells them of a server that is away: an old count is a
 /// count, and the boards of other servers do not vanish with it.
 #[derive(Default)]
-pub(super) struct LastCounts(Mutex<HashMap<i64, u64>>);
+pub(super) struct LastCounts(Mutex<HashMap<BoardId, BoardCounter>>);
 
 /// Every board, oldest first, with the counters that each server has.
 pub(super) async fn all(db: &Mysql, last: &LastCounts) -> Result<Vec<BoardWithCount>, StoreError> {
@@ -108,21 +146,30 @@ pub(super) async fn all(db: &Mysql, last: &LastCounts) -> Result<Vec<BoardWithCo
     }
     let counts = last.0.lock().unwrap_or_else(PoisonError::into_inner);
     // A count that was never read is not zero.
-    if let Some(error) = away.filter(|_| boards.iter().any(|board| !counts.contains_key(&board.board_id.raw()))) {
+    if let Some(error) = away.filter(|_| boards.iter().any(|board| !counts.contains_key(&board.board_id))) {
         return Err(error.into());
     }
-    let with_count = |board: Board| {
-        let article_count = counts.get(&board.board_id.raw()).copied().unwrap_or(0);
-        BoardWithCount { board, article_count }
+    Ok(boards.into_iter().filter_map(|board| counted(counts.get(&board.board_id).copied(), board)).collect())
+}
+
+/// A board of the directory with its counter; `None` when it is being deleted.
+fn counted(counter: Option<BoardCounter>, board: Board) -> Option<BoardWithCount> {
+    let counter = counter.unwrap_or_else(|| BoardCounter::new(board.board_id));
+    let (article_count, last_activity_at) = (counter.count.article_count, counter.last_activity_at());
+    let archived = match counter.state {
+        BoardState::Open => false,
+        BoardState::Archived => true,
+        BoardState::Deleted => return None,
     };
-    Ok(boards.into_iter().map(with_count).collect())
+    Some(BoardWithCount { board, article_count, archived, last_activity_at })
 }
 
 impl LastCounts {
     fn note(&self, counted: Vec<Cells>) -> Result<(), SqlError> {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        for mut cells in counted {
-            counts.insert(cells.next()?, cells.next()?);
+        for cells in counted {
+            let counter = row::counter(cells)?;
+            counts.insert(counter.board_id, counter);
         }
         Ok(())
     }
@@ -134,12 +181,12 @@ pub(super) async fn find(db: &Mysql, board: BoardId) -> Result<Option<BoardWithC
     };
     let found = row::board(cells).map_err(StoreError::from)?;
     let count = db.read(db.server_of(board.shard()), COUNT, count_key(board)).await?.pop();
-    let article_count = count.map(|mut cells| cells.next()).transpose()?.unwrap_or(0);
-    Ok(Some(BoardWithCount { board: found, article_count }))
+    Ok(counted(count.map(row::counter).transpose()?, found))
 }
 
 /// The count of a board as a transaction sees it; `None` when there is no such board.
 pub(super) async fn count(tx: &mut Tx<'_>, board: BoardId) -> Result<Option<BoardCount>, SqlError> {
-    let Some(mut cells) = tx.first(COUNT, count_key(board)).await? else { return Ok(None) };
-    Ok(Some(BoardCount { article_count: cells.next()?, version: cells.next()? }))
+    let Some(cells) = tx.first(COUNT, count_key(board)).await? else { return Ok(None) };
+    let counter = row::counter(cells)?;
+    Ok((counter.state != BoardState::Deleted).then_some(counter.count))
 }

@@ -2,10 +2,11 @@
 
 use madang_article::replay::Announce;
 use madang_article::{
-    Article, CreateArticle, CreateBoard, DeleteArticle, DeleteOutcome, EditArticle, EditOutcome, NewBoard,
+    BoardState, CreateArticle, CreateBoard, CreateOutcome, DeleteArticle, DeleteBoard, DeleteOutcome, EditArticle,
+    EditOutcome, NewBoard,
 };
-use madang_board::ArticleId;
-use madang_kernel::{Created, Id, Idempotency, ShardId};
+use madang_board::{ArticleId, BoardId};
+use madang_kernel::{Id, Idempotency, ShardId};
 
 /// One call.
 pub(super) enum Call {
@@ -16,15 +17,22 @@ pub(super) enum Call {
     Delete(DeleteArticle),
     /// The directory's part of a new board.
     CreateBoard(Box<NewBoard>),
+    /// The part of a change of a board that its shard has.
+    SetState(BoardId, BoardState),
+    /// The same of its deletion.
+    DeleteBoard(BoardId),
 }
 
 /// The answer, each for its kind of call.
 pub(super) enum Answer {
-    Created(Created<Article>),
+    Created(CreateOutcome),
     CreatedMany(u64),
     Edited(EditOutcome),
     Deleted(DeleteOutcome),
     Board(CreateBoard),
+    /// Whether there is such a board.
+    StateSet(bool),
+    BoardDeleted(DeleteBoard),
 }
 
 impl Call {
@@ -36,6 +44,7 @@ impl Call {
             Self::Edit(edit) => edit.article_id.shard(),
             Self::Delete(delete) => delete.article_id.shard(),
             Self::CreateBoard(_) => ShardId::HOME,
+            Self::SetState(board, _) | Self::DeleteBoard(board) => board.shard(),
         }
     }
 
@@ -44,7 +53,7 @@ impl Call {
         match self {
             Self::Edit(edit) => Some(edit.article_id),
             Self::Delete(delete) => Some(delete.article_id),
-            Self::Create(_) | Self::CreateMany(..) | Self::CreateBoard(_) => None,
+            _ => None,
         }
     }
 
@@ -52,7 +61,15 @@ impl Call {
     pub(super) fn deletes(&self) -> Option<ArticleId> {
         match self {
             Self::Delete(delete) => Some(delete.article_id),
-            Self::Create(_) | Self::CreateMany(..) | Self::Edit(_) | Self::CreateBoard(_) => None,
+            _ => None,
+        }
+    }
+
+    /// The board that itself is to change.
+    pub(super) fn changes_board(&self) -> Option<BoardId> {
+        match self {
+            Self::SetState(board, _) | Self::DeleteBoard(board) => Some(*board),
+            _ => None,
         }
     }
 
@@ -61,7 +78,7 @@ impl Call {
         match self {
             Self::Create(new) => std::slice::from_ref(new),
             Self::CreateMany(new, _) => new,
-            Self::Edit(_) | Self::Delete(_) | Self::CreateBoard(_) => &[],
+            _ => &[],
         }
     }
 
@@ -70,7 +87,7 @@ impl Call {
         match self {
             Self::Create(new) => Some((self.shard(), new.idempotency.as_ref()?)),
             Self::CreateBoard(new) => Some((self.shard(), new.idempotency.as_ref()?)),
-            Self::CreateMany(..) | Self::Edit(_) | Self::Delete(_) => None,
+            _ => None,
         }
     }
 }

@@ -49,12 +49,14 @@ fn apply(replay: &mut Replay, call: &Call) -> Decision<Answer> {
         Call::Edit(edit) => replay.edit(edit).map(Answer::Edited),
         Call::Delete(delete) => replay.delete(delete).map(Answer::Deleted),
         Call::CreateBoard(new) => replay.create_board(new).map(Answer::Board),
+        Call::SetState(board, state) => Ok(Answer::StateSet(replay.set_state(*board, *state))),
+        Call::DeleteBoard(board) => Ok(Answer::BoardDeleted(replay.delete_board(*board))),
     }
 }
 
 /// Boards and articles first, then what counts them, then records. Returns the events, which go with the transaction.
 async fn write(tx: &mut Tx<'_>, replayed: Replayed) -> Result<Vec<Envelope>, SqlError> {
-    let Replayed { boards, articles, counters, blocks, records, acts, events } = replayed;
+    let Replayed { boards, articles, counters, states, blocks, records, acts, events } = replayed;
     board::insert(tx, &boards).await?;
     tx.set_many(&DELETE, articles.deletes.into_iter().map(row::key).collect()).await?;
     tx.insert_many(&INSERT, articles.inserts.iter().map(row::values).collect()).await?;
@@ -62,13 +64,16 @@ async fn write(tx: &mut Tx<'_>, replayed: Replayed) -> Result<Vec<Envelope>, Sql
         tx.write(UPDATE, update(article)).await?;
     }
     tx.set_many(&SET_COUNTS, counters.iter().map(counter).collect()).await?;
+    for (board, state) in states {
+        board::set_state(tx, board, state).await?;
+    }
     tx.set_many(&SET_BLOCKS, blocks.iter().map(block).collect()).await?;
     idempotency::store(tx, records).await?;
     moderation::record(tx, &acts).await?;
     Ok(events)
 }
 
-fn counter(BoardCounter { board_id, count, greatest_id }: &BoardCounter) -> Values {
+fn counter(BoardCounter { board_id, count, greatest_id, .. }: &BoardCounter) -> Values {
     let mut values = board::count_key(*board_id);
     values.extend([count.article_count.into(), count.version.into(), (*greatest_id).into()]);
     values

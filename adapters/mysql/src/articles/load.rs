@@ -9,7 +9,6 @@ use madang_article::blocks::{BLOCK, SUPER_BLOCK};
 use madang_article::replay::{BoardCounter, CountedBlock, Loaded};
 use madang_board::{ArticleId, BoardId};
 use madang_engine_mysql::{Many, SqlError, Tx, Values, bytes, idempotency};
-use madang_event::BoardCount;
 use madang_kernel::{Created, Id, Timestamp};
 
 use super::call::Call;
@@ -31,8 +30,9 @@ pub(super) async fn load(tx: &mut Tx<'_>, calls: &[Call], now: Timestamp) -> Res
         board_of.insert(ArticleId::from_raw(cells.next()?), BoardId::from_raw(cells.next()?));
     }
     let created = calls.iter().flat_map(Call::creates).map(|new| new.article.board_id);
+    let changed = calls.iter().filter_map(Call::changes_board);
     let wanted: BTreeSet<(u8, BoardId)> =
-        board_of.values().copied().chain(created).map(|board| (board.shard().number(), board)).collect();
+        board_of.values().copied().chain(created).chain(changed).map(|board| (board.shard().number(), board)).collect();
     let counters = lock(tx, wanted).await?;
     let records = idempotency::load(tx, calls.iter().filter_map(Call::idempotency), now).await?;
     // Of a repeated request the article is told as it is now.
@@ -53,13 +53,7 @@ pub(super) async fn load(tx: &mut Tx<'_>, calls: &[Call], now: Timestamp) -> Res
 
 async fn lock(tx: &mut Tx<'_>, wanted: BTreeSet<(u8, BoardId)>) -> Result<Vec<BoardCounter>, SqlError> {
     let keys = wanted.into_iter().map(|(shard, board)| vec![shard.into(), board.raw().into()]).collect();
-    let mut counters = Vec::new();
-    for mut cells in tx.read_many(&LOCK_COUNTS, keys).await? {
-        let board_id = BoardId::from_raw(cells.next()?);
-        let count = BoardCount { article_count: cells.next()?, version: cells.next()? };
-        counters.push(BoardCounter { board_id, count, greatest_id: cells.next()? });
-    }
-    Ok(counters)
+    tx.read_many(&LOCK_COUNTS, keys).await?.into_iter().map(row::counter).collect()
 }
 
 /// Reads, of both levels, the blocks that count the ids that come or go.

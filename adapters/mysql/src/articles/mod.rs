@@ -3,7 +3,8 @@
 //! An article carries its board's shard, so everything of a board is on one server. The directory of boards is on the home
 //! shard: a new board gets its counter first and its place in the directory second, so that nobody knows of a board
 //! without a counter. What is left of a creation that ended between the two is a counter that nobody reads, and is dropped
-//! with what is old.
+//! with what is old. A board is deleted the other way round: its counter is marked under its lock, which ends every write to
+//! it, then it leaves the directory, then the counter goes. Whoever deletes it again finishes what ended in between.
 
 mod board;
 mod call;
@@ -17,8 +18,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use madang_article::{
-    Article, ArticleHead, ArticleStore, BoardWithCount, CreateArticle, CreateBoard, DeleteArticle, DeleteOutcome,
-    EditArticle, EditOutcome, NewBoard, NewestArticles,
+    Article, ArticleHead, ArticleStore, BoardWithCount, CreateArticle, CreateBoard, CreateOutcome, DeleteArticle,
+    DeleteBoard, DeleteOutcome, EditArticle, EditBoard, EditOutcome, NewBoard, NewestArticles,
 };
 use madang_board::{ArticleId, BoardId, MemberId};
 use madang_engine_mysql::{Lanes, PART, idempotency};
@@ -115,6 +116,23 @@ impl ArticleStore for MysqlArticles {
         Ok(created)
     }
 
+    async fn edit_board(&self, edit: EditBoard) -> Result<Option<BoardWithCount>, StoreError> {
+        if !lane_call!(self.lanes, Call::SetState(edit.board_id, edit.state) => Answer::StateSet)? {
+            return Ok(None);
+        }
+        board::update(&self.db, &edit).await?;
+        board::find(&self.db, edit.board_id).await
+    }
+
+    async fn delete_board(&self, board: BoardId) -> Result<DeleteBoard, StoreError> {
+        let deleted = lane_call!(self.lanes, Call::DeleteBoard(board) => Answer::BoardDeleted)?;
+        if deleted == DeleteBoard::Deleted {
+            board::leave(&self.db, board).await?;
+            board::drop_count(&self.db, board).await?;
+        }
+        Ok(deleted)
+    }
+
     async fn boards(&self) -> Result<Vec<BoardWithCount>, StoreError> {
         board::all(&self.db, &self.last_counts).await
     }
@@ -123,7 +141,7 @@ impl ArticleStore for MysqlArticles {
         board::find(&self.db, board).await
     }
 
-    async fn create(&self, new: CreateArticle) -> Result<Created<Article>, StoreError> {
+    async fn create(&self, new: CreateArticle) -> Result<CreateOutcome, StoreError> {
         self.carries_its_board(&new)?;
         lane_call!(self.lanes, Call::Create(Box::new(new)) => Answer::Created)
     }

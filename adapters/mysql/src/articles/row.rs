@@ -1,9 +1,10 @@
 //! Rows of boards and articles, as values and back.
 
-use madang_article::{Article, ArticleHead, Board, CommentMode};
+use madang_article::replay::BoardCounter;
+use madang_article::{Article, ArticleHead, Board, BoardState, CommentMode};
 use madang_board::{ArticleId, BoardId, MemberId};
 use madang_engine_mysql::{Cells, SqlError, Values, bytes};
-use madang_event::Writer;
+use madang_event::{BoardCount, Writer};
 use madang_kernel::{Id, Timestamp};
 
 use crate::named;
@@ -54,7 +55,7 @@ pub(super) fn key(article: ArticleId) -> Values {
     vec![article.shard().number().into(), article.raw().into()]
 }
 
-/// Columns: id, slug, title, comment mode, created.
+/// Columns: id, slug, title, comment mode, created, description, position.
 pub(super) fn board(mut cells: Cells) -> Result<Board, SqlError> {
     Ok(Board {
         board_id: BoardId::from_raw(cells.next()?),
@@ -62,5 +63,18 @@ pub(super) fn board(mut cells: Cells) -> Result<Board, SqlError> {
         title: cells.next()?,
         comment_mode: named("comment mode", &cells.next::<String>()?, CommentMode::named)?,
         created_at: Timestamp::from_millis(cells.next()?),
+        description: cells.next()?,
+        position: cells.next()?,
     })
+}
+
+/// Columns: board, count, version, greatest id, state.
+pub(super) fn counter(mut cells: Cells) -> Result<BoardCounter, SqlError> {
+    let board_id = BoardId::from_raw(cells.next()?);
+    let count = BoardCount { article_count: cells.next()?, version: cells.next()? };
+    let greatest_id = cells.next()?;
+    let number: i64 = cells.next()?;
+    let state = BoardState::numbered(number)
+        .ok_or_else(|| SqlError::defect(format!("unknown state {number} of board {board_id}")))?;
+    Ok(BoardCounter { board_id, count, greatest_id, state })
 }

@@ -11,7 +11,7 @@ use madang_kernel::{Id, ShardId, Timestamp};
 use madang_member::{ChangeMember, ChangeOutcome, MemberRecord, NewMember};
 use mysql_async::Value;
 
-use super::{row, skeleton};
+use super::{reset, row, skeleton};
 use crate::moderation;
 
 static TAKEN_NAMES: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/member/taken_names.sql")));
@@ -203,12 +203,14 @@ async fn change(tx: &mut Tx<'_>, revoking: &mut Revoking, change: &ChangeMember)
         Some(act) => tx.first(FIND_RECORD, vec![act.moderator_id.raw().into()]).await?.map(row::record).transpose()?,
         None => None,
     };
-    let changed = match change.decide(row::record(found)?, has_other_admin, actor.as_ref()) {
+    let reset = reset::needed(tx, change.member_id, &change.change).await?;
+    let changed = match change.decide(row::record(found)?, has_other_admin, actor.as_ref(), reset.as_ref()) {
         Ok(changed) => changed,
         Err(refused) => return Ok(ChangeOutcome::Refused(refused)),
     };
     let (role, standing) = (bytes(changed.member.role.name()), bytes(row::standing_json(&changed.standing)));
     tx.write(STORE_RECORD, vec![role, bytes(changed.password_hash.as_str()), standing, member.into()]).await?;
+    reset::follow(tx, change.member_id, &change.change).await?;
     revoking.change_member(changed.clone());
     moderation::record(tx, &change.act).await?;
     Ok(ChangeOutcome::Changed(changed))

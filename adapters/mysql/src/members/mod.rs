@@ -1,6 +1,7 @@
 //! Members and revocations on MySQL, all of them on the home shard.
 
 mod decide;
+mod reset;
 mod row;
 mod session;
 mod skeleton;
@@ -10,8 +11,8 @@ use madang_board::{MemberId, SessionId};
 use madang_engine_mysql::{Lanes, SqlError, bytes, transact};
 use madang_kernel::{Id, ShardId, StoreError, Timestamp};
 use madang_member::{
-    ChangeMember, ChangeOutcome, CreateMember, Member, MemberRecord, MemberStore, NewMember, Revocation,
-    RevocationCursor, SessionRecord,
+    ChangeMember, ChangeOutcome, CreateMember, Member, MemberRecord, MemberStore, NewMember, PasswordReset,
+    ResetDigest, Revocation, RevocationCursor, SessionRecord,
 };
 
 use crate::Mysql;
@@ -90,6 +91,12 @@ impl MemberStore for MysqlMembers {
         lane_call!(self.lanes, Call::Change(Box::new(change)) => Answer::Changed)
     }
 
+    async fn find_reset(&self, digest: ResetDigest) -> Result<Option<PasswordReset>, StoreError> {
+        let home = self.db.server_of(ShardId::HOME);
+        let found = self.db.read(home, reset::FIND, vec![bytes(digest)]).await?.pop();
+        Ok(found.map(reset::record).transpose()?)
+    }
+
     async fn has_admin(&self) -> Result<bool, StoreError> {
         Ok(!self.db.read(self.db.server_of(ShardId::HOME), HAS_ADMIN, Vec::new()).await?.is_empty())
     }
@@ -141,6 +148,10 @@ impl MemberStore for MysqlMembers {
         let values = || vec![now.as_millis().into(), FORGET_SLICE_ROWS.into()];
         while {
             let slice: Result<u64, SqlError> = transact!(home, |tx| tx.write(session::FORGET, values()));
+            slice? == FORGET_SLICE_ROWS
+        } {}
+        while {
+            let slice: Result<u64, SqlError> = transact!(home, |tx| tx.write(reset::FORGET, values()));
             slice? == FORGET_SLICE_ROWS
         } {}
         let mut forgotten = 0;

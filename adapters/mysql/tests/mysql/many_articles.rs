@@ -24,6 +24,8 @@ async fn open_board(articles: &MysqlArticles, board: i64) {
         slug: format!("b{board}"),
         title: "Board".into(),
         comment_mode: CommentMode::Tree,
+        description: String::new(),
+        position: 0,
         created_at: Timestamp::from_millis(1),
     };
     articles.create_board(NewBoard { board, idempotency: None }).await.unwrap();

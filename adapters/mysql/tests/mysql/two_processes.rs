@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use madang_article::{
-    Article, ArticleStore, Board, CommentMode, CreateArticle, DeleteArticle, DeleteOutcome, NewBoard,
+    Article, ArticleStore, Board, CommentMode, CreateArticle, CreateOutcome, DeleteArticle, DeleteOutcome, NewBoard,
 };
 use madang_board::{ArticleId, BoardId, MemberId};
 use madang_event::{Envelope, Event, Writer};
@@ -38,6 +38,8 @@ async fn two_stores(test: &TestDb) -> [Arc<MysqlArticles>; 2] {
         slug: "board".into(),
         title: "Board".into(),
         comment_mode: CommentMode::Tree,
+        description: String::new(),
+        position: 0,
         created_at: Timestamp::from_millis(1),
     };
     stores[0].create_board(NewBoard { board, idempotency: None }).await.unwrap();
@@ -55,7 +57,7 @@ async fn articles_that_come_and_go_from_both_are_counted_once() {
             for turn in 0..20 {
                 let number = 1_000 + task * 100 + turn;
                 let made = stores[task as usize % 2].create(draft(number, None)).await.unwrap();
-                assert!(matches!(made, Created::Now(_)));
+                assert!(matches!(made, CreateOutcome::Created(Created::Now(_))));
                 if turn % 3 == 0 {
                     // Deleted by the other process.
                     let (article_id, event_id) =
@@ -94,7 +96,12 @@ async fn one_key_sent_to_both_creates_one_article() {
         let idempotency = Idempotency { caller: 7, scope: "POST /a".into(), key: "same".into(), fingerprint: [1; 32] };
         tasks.spawn(async move { store.create(draft(number, Some(idempotency))).await.unwrap() });
     }
-    let made = tasks.join_all().await.into_iter().filter(|answer| matches!(answer, Created::Now(_))).count();
+    let made = tasks
+        .join_all()
+        .await
+        .into_iter()
+        .filter(|answer| matches!(answer, CreateOutcome::Created(Created::Now(_))))
+        .count();
     assert_eq!(made, 1);
     assert_eq!(test.outbox().await.len(), 1);
     assert_eq!(test.article_differences().await, Vec::<String>::new());

@@ -2,7 +2,8 @@
 -- that holds it. Uses: primary keys of article, board_article_count and article_block.
 SELECT a.article_id, a.board_id, a.writer_id, a.version, a.created_at, a.modified_at, a.writer_name, a.title, a.content,
     a.content_html,
-    c.board_id, c.article_count, c.version, c.greatest_id, b.first_id, b.article_count, s.first_id, s.article_count
+    c.board_id, c.article_count, c.version, c.greatest_id, c.state, b.first_id, b.article_count, s.first_id,
+    s.article_count
 FROM article a
 LEFT JOIN board_article_count c ON c.board_id = a.board_id
 LEFT JOIN article_block b ON b.board_id = a.board_id AND b.level = 1 AND b.first_id = (

@@ -60,6 +60,13 @@ pub(super) fn for_many(tx: &Connection, new: &[CreateArticle], now: Timestamp) -
     Ok(loaded)
 }
 
+/// What decides about a change of a board itself: its counter alone.
+pub(super) fn for_state(tx: &Connection, board: BoardId, now: Timestamp) -> Result<Loaded, StoreError> {
+    let mut loaded = Loaded::nothing(IdempotencyRecords::new(now));
+    add_counter(tx, &mut loaded, board, ArticleId::from_raw(0))?;
+    Ok(loaded)
+}
+
 /// What decides about an edit or a deletion.
 pub(super) fn for_change(tx: &Connection, article: ArticleId, now: Timestamp) -> Result<Loaded, StoreError> {
     let mut loaded = Loaded::nothing(IdempotencyRecords::new(now));
@@ -79,14 +86,15 @@ fn add_counter(tx: &Connection, loaded: &mut Loaded, board: BoardId, article: Ar
     Ok(())
 }
 
-/// Columns from `first` on: board, count, version and greatest id, then first id and count of the block of each level.
+/// Columns from `first` on: board, count, version, greatest id and state, then first id and count of the block of each level.
 fn add_counter_row(loaded: &mut Loaded, found: &Row<'_>, first: usize) -> rusqlite::Result<()> {
     let Some(board_id) = found.get::<_, Option<i64>>(first)?.map(BoardId::from_raw) else { return Ok(()) };
     let count = BoardCount { article_count: found.get(first + 1)?, version: found.get(first + 2)? };
     if loaded.counters.iter().all(|counter| counter.board_id != board_id) {
-        loaded.counters.push(BoardCounter { board_id, count, greatest_id: found.get(first + 3)? });
+        let (greatest_id, state) = (found.get(first + 3)?, row::state(found, first + 4)?);
+        loaded.counters.push(BoardCounter { board_id, count, greatest_id, state });
     }
-    for (level, column) in [(BLOCK, first + 4), (SUPER_BLOCK, first + 6)] {
+    for (level, column) in [(BLOCK, first + 5), (SUPER_BLOCK, first + 7)] {
         if let Some(first_id) = found.get(column)? {
             loaded.blocks.push(CountedBlock { board_id, level, first_id, article_count: found.get(column + 1)? });
         }

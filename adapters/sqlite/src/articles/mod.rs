@@ -9,12 +9,12 @@ mod write;
 use async_trait::async_trait;
 use madang_article::replay::{Announce, Loaded, Replay};
 use madang_article::{
-    Article, ArticleHead, ArticleStore, BoardWithCount, CreateArticle, CreateBoard, DeleteArticle, DeleteOutcome,
-    EditArticle, EditOutcome, NewBoard, NewestArticles,
+    Article, ArticleHead, ArticleStore, BoardWithCount, CreateArticle, CreateBoard, CreateOutcome, DeleteArticle,
+    DeleteBoard, DeleteOutcome, EditArticle, EditBoard, EditOutcome, NewBoard, NewestArticles,
 };
 use madang_board::{ArticleId, BoardId, MemberId};
 use madang_engine_sqlite::idempotency;
-use madang_kernel::{Created, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp};
+use madang_kernel::{Page, PageNumber, PageSize, Scroll, StoreError, Timestamp};
 
 pub use page::PageQuery;
 
@@ -98,6 +98,23 @@ impl ArticleStore for SqliteArticles {
         self.change(new, load::for_board, Replay::create_board).await
     }
 
+    async fn edit_board(&self, edit: EditBoard) -> Result<Option<BoardWithCount>, StoreError> {
+        let clock = self.db.clock().clone();
+        let change = move |tx: &Tx| {
+            let now = clock.now();
+            let mut replay = Replay::new(load::for_state(tx, edit.board_id, now)?, now);
+            replay.set_state(edit.board_id, edit.state);
+            write::all(tx, replay.finish())?;
+            board::update(tx, &edit)
+        };
+        self.db.write(self.priority, change).await
+    }
+
+    async fn delete_board(&self, board: BoardId) -> Result<DeleteBoard, StoreError> {
+        let load = |tx: &Tx, board: &BoardId, now| load::for_state(tx, *board, now);
+        self.change(board, load, |replay, board| Ok(replay.delete_board(*board))).await
+    }
+
     async fn boards(&self) -> Result<Vec<BoardWithCount>, StoreError> {
         self.db.read(board::all).await
     }
@@ -106,7 +123,7 @@ impl ArticleStore for SqliteArticles {
         self.db.read(move |tx| board::find(tx, board)).await
     }
 
-    async fn create(&self, new: CreateArticle) -> Result<Created<Article>, StoreError> {
+    async fn create(&self, new: CreateArticle) -> Result<CreateOutcome, StoreError> {
         self.change(new, load::for_create, Replay::create).await
     }
 

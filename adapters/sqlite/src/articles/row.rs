@@ -1,9 +1,10 @@
 //! Rows of boards and articles, read back into values. What cannot be read is a defect, never a guess.
 
-use madang_article::{Article, ArticleHead, Board, BoardWithCount, CommentMode};
+use madang_article::replay::BoardCounter;
+use madang_article::{Article, ArticleHead, Board, BoardState, BoardWithCount, CommentMode};
 use madang_board::{ArticleId, BoardId, MemberId};
 use madang_engine_sqlite::Statements as _;
-use madang_event::Writer;
+use madang_event::{BoardCount, Writer};
 use madang_kernel::{Id, StoreError, Timestamp};
 use rusqlite::{Connection, Row};
 
@@ -45,7 +46,7 @@ pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<ArticleHead> {
     })
 }
 
-/// Columns: id, slug, title, comment mode, created, count.
+/// Columns: id, slug, title, comment mode, created, count, description, position, state, greatest id.
 pub(super) fn board(row: &Row<'_>) -> rusqlite::Result<BoardWithCount> {
     let board = Board {
         board_id: BoardId::from_raw(row.get(0)?),
@@ -53,8 +54,20 @@ pub(super) fn board(row: &Row<'_>) -> rusqlite::Result<BoardWithCount> {
         title: row.get(2)?,
         comment_mode: named(row, 3, "comment mode", CommentMode::named)?,
         created_at: Timestamp::from_millis(row.get(4)?),
+        description: row.get(6)?,
+        position: row.get(7)?,
     };
-    Ok(BoardWithCount { board, article_count: count(row, 5)? })
+    let article_count = count(row, 5)?;
+    let count = BoardCount { article_count, version: 0 };
+    let counter = BoardCounter { board_id: board.board_id, count, state: state(row, 8)?, greatest_id: row.get(9)? };
+    let (archived, last_activity_at) = (counter.state == BoardState::Archived, counter.last_activity_at());
+    Ok(BoardWithCount { board, article_count, archived, last_activity_at })
+}
+
+/// Whether a board takes changes.
+pub(super) fn state(row: &Row<'_>, column: usize) -> rusqlite::Result<BoardState> {
+    let number: i64 = row.get(column)?;
+    BoardState::numbered(number).ok_or(rusqlite::Error::IntegralValueOutOfRange(column, number))
 }
 
 /// A number that never lies below zero.

@@ -1,7 +1,8 @@
 //! What the replay of a call comes to, written in the transaction of the call.
 
 use madang_article::replay::{BoardCounter, CountedBlock, Replayed};
-use madang_article::{Article, Board};
+use madang_article::{Article, Board, BoardState};
+use madang_board::BoardId;
 use madang_engine_sqlite::{Statements as _, idempotency};
 use madang_kernel::{Id, StoreError};
 use rusqlite::{Connection, params};
@@ -9,6 +10,10 @@ use rusqlite::{Connection, params};
 use crate::{Tx, moderation};
 
 const INSERT_BOARD: &str = include_str!("../../sql/article/insert_board.sql");
+const DELETE_BOARD: &str = include_str!("../../sql/article/delete_board.sql");
+const DELETE_COUNT: &str = include_str!("../../sql/article/delete_count.sql");
+const DELETE_BLOCKS: &str = include_str!("../../sql/article/delete_blocks.sql");
+const SET_STATE: &str = include_str!("../../sql/article/set_state.sql");
 const INSERT_COUNT: &str = include_str!("../../sql/article/insert_count.sql");
 const INSERT: &str = include_str!("../../sql/article/insert.sql");
 const UPDATE: &str = include_str!("../../sql/article/update.sql");
@@ -18,12 +23,15 @@ const SET_BLOCK: &str = include_str!("../../sql/article/set_block.sql");
 
 /// Writes boards, articles, what counts them, records and acts, and reports the events.
 pub(super) fn all(tx: &Tx, replayed: Replayed) -> Result<(), StoreError> {
-    let Replayed { boards, articles, counters, blocks, records, acts, events } = replayed;
+    let Replayed { boards, articles, counters, states, blocks, records, acts, events } = replayed;
     rows(tx, &boards, &articles.inserts, &articles.updates)?;
     for article in articles.deletes {
         tx.run(DELETE, [article.raw()])?;
     }
     counts(tx, &counters, &blocks)?;
+    for (board, state) in states {
+        self::state(tx, board, state)?;
+    }
     idempotency::store(tx, &records)?;
     moderation::record(tx, &acts)?;
     for event in events {
@@ -35,7 +43,8 @@ pub(super) fn all(tx: &Tx, replayed: Replayed) -> Result<(), StoreError> {
 fn rows(tx: &Connection, boards: &[Board], inserts: &[Article], updates: &[Article]) -> Result<(), StoreError> {
     for board in boards {
         let (id, mode) = (board.board_id.raw(), board.comment_mode.name());
-        let board = params![id, board.slug, board.title, mode, board.created_at.as_millis()];
+        let created_at = board.created_at.as_millis();
+        let board = params![id, board.slug, board.title, mode, created_at, board.description, board.position];
         tx.run(INSERT_BOARD, board)?;
         tx.run(INSERT_COUNT, [id])?;
     }
@@ -72,8 +81,19 @@ fn rows(tx: &Connection, boards: &[Board], inserts: &[Article], updates: &[Artic
     Ok(())
 }
 
+/// Whether a board takes changes; one that is deleted goes with its counter and its blocks, here in one transaction.
+fn state(tx: &Connection, board: BoardId, state: BoardState) -> Result<(), StoreError> {
+    if state != BoardState::Deleted {
+        return tx.run(SET_STATE, params![board.raw(), state.number()]).map(drop);
+    }
+    for statement in [DELETE_BLOCKS, DELETE_COUNT, DELETE_BOARD] {
+        tx.run(statement, [board.raw()])?;
+    }
+    Ok(())
+}
+
 fn counts(tx: &Connection, counters: &[BoardCounter], blocks: &[CountedBlock]) -> Result<(), StoreError> {
-    for BoardCounter { board_id, count, greatest_id } in counters {
+    for BoardCounter { board_id, count, greatest_id, .. } in counters {
         let counter = params![board_id.raw(), count.article_count, count.version, greatest_id];
         tx.run(SET_COUNT, counter)?;
     }

@@ -61,6 +61,7 @@ pub const TABLES: &[TableFate] = &[
     moved!("hot_score", "sql/export/hot_scores.sql", Integer, Integer),
     moved!("hot_final", "sql/export/hot_lists.sql", Integer, Integer),
     stays("session", "a cluster signs with other keys: everybody signs in again"),
+    stays("password_reset", "links of an hour: whoever still needs one is given another"),
     stays("event_log", "every group has consumed it before a site moves, and the query model is made anew"),
     stays("log_group", "groups begin at the head of a new log"),
     stays("dead_letter", "belongs to the old log: replay what should be replayed before a site moves"),

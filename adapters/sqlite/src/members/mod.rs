@@ -1,5 +1,6 @@
 //! Members and revocations on SQLite.
 
+mod reset;
 mod revocation;
 mod row;
 mod session;
@@ -10,8 +11,8 @@ use madang_board::{MemberId, SessionId};
 use madang_engine_sqlite::Statements as _;
 use madang_kernel::{Id, StoreError, Timestamp};
 use madang_member::{
-    ChangeMember, ChangeOutcome, CreateMember, Member, MemberRecord, MemberStore, NewMember, Revocation,
-    RevocationCursor, SessionRecord,
+    ChangeMember, ChangeOutcome, CreateMember, Member, MemberRecord, MemberStore, NewMember, PasswordReset,
+    ResetDigest, Revocation, RevocationCursor, SessionRecord,
 };
 use rusqlite::{Connection, params};
 
@@ -82,6 +83,10 @@ impl MemberStore for SqliteMembers {
         self.db.write(Priority::Foreground, move |tx| self::change(tx, &change)).await
     }
 
+    async fn find_reset(&self, digest: ResetDigest) -> Result<Option<PasswordReset>, StoreError> {
+        self.db.read(move |tx| reset::find(tx, digest)).await
+    }
+
     async fn has_admin(&self) -> Result<bool, StoreError> {
         self.db.read(|tx| tx.one(HAS_ADMIN, [], |row| row.get(0))).await
     }
@@ -116,6 +121,8 @@ impl MemberStore for SqliteMembers {
 
     async fn forget_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
         let forget = move |tx: &Tx| session::forget(tx, now, SLICE_ROWS);
+        while self.db.write(Priority::Background, forget).await? == SLICE_ROWS {}
+        let forget = move |tx: &Tx| reset::forget(tx, now, SLICE_ROWS);
         while self.db.write(Priority::Background, forget).await? == SLICE_ROWS {}
         let mut forgotten = 0;
         loop {
@@ -166,12 +173,14 @@ fn change(tx: &Connection, change: &ChangeMember) -> Result<ChangeOutcome, Store
         Some(act) => tx.find(FIND_RECORD, [act.moderator_id.raw()], row::record)?,
         None => None,
     };
-    let changed = match change.decide(found, has_other_admin, actor.as_ref()) {
+    let reset = reset::needed(tx, change.member_id, &change.change)?;
+    let changed = match change.decide(found, has_other_admin, actor.as_ref(), reset.as_ref()) {
         Ok(changed) => changed,
         Err(refused) => return Ok(ChangeOutcome::Refused(refused)),
     };
     let (role, standing) = (changed.member.role.name(), row::standing_json(&changed.standing));
     tx.run(STORE_RECORD, params![member, role, changed.password_hash, standing])?;
+    reset::follow(tx, change.member_id, &change.change)?;
     revocation::change_member(tx, &changed)?;
     moderation::record(tx, &change.act)?;
     Ok(ChangeOutcome::Changed(changed))

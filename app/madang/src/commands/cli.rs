@@ -160,6 +160,16 @@ pub(crate) enum MemberCommand {
         #[arg(long, required = true)]
         password_stdin: bool,
     },
+    /// Print a link by which a member who forgot their password chooses a new one
+    #[command(
+        long_about = "Prints a link by which a member chooses a new password. It works once, within an hour, and \
+        takes the place of a link that was printed before. Choosing a password by it ends every session of the member. \
+        Give it to nobody else: whoever has it takes over the account."
+    )]
+    Reset {
+        /// Whose password
+        name: String,
+    },
 }
 
 /// A role on the site.
@@ -317,6 +327,7 @@ impl Command {
             Self::Member(MemberCommand::Create { role, name, .. }) => {
                 ControlRequest::MemberCreate { name: name.clone(), password, role: (*role).into() }
             }
+            Self::Member(MemberCommand::Reset { name }) => ControlRequest::MemberReset { name: name.clone() },
             Self::Seed(args) => ControlRequest::Seed {
                 boards: args.boards,
                 articles: args.articles,

@@ -29,6 +29,7 @@ impl Operations {
             ControlRequest::MemberCreate { name, password, role } => {
                 member::create(&self.site, &name, &password, role, &output).await
             }
+            ControlRequest::MemberReset { name } => member::reset(&self.site, &name, &output).await,
             ControlRequest::Seed { boards, articles, members, board } => {
                 let amounts = seed::Amounts { boards, articles, members, board };
                 seed::seed(&self.site, self.in_background, amounts, &output).await

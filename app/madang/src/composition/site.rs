@@ -45,6 +45,8 @@ pub(crate) struct Site {
     pub groups: RunningGroups,
     /// Under which guests are counted.
     pub guests: GuestKey,
+    /// Scheme and host under which the site is known, if the settings say.
+    pub site_url: Option<Arc<str>>,
     /// Opens the set-up page while the site has no administrator.
     pub setup_token: Arc<str>,
     /// The event log.

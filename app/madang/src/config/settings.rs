@@ -245,6 +245,13 @@ pub(super) fn in_words<N: fmt::Display>(range: &RangeInclusive<N>) -> String {
 }
 
 /// Scheme, host and port, and nothing behind them.
+impl Settings {
+    /// Scheme and host under which the site is known, without a slash behind them.
+    pub(crate) fn base(&self) -> Option<&str> {
+        Some(self.site_url.trim_end_matches('/')).filter(|url| !url.is_empty())
+    }
+}
+
 fn is_site_url(url: &str) -> bool {
     let host = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
     let host = host.map(|host| host.strip_suffix('/').unwrap_or(host));

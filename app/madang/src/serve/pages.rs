@@ -32,7 +32,6 @@ pub(crate) fn state(site: &Site, settings: &Settings, policy: RequestPolicy) -> 
         policy,
         clock: site.clock.clone(),
         zone: TimeZone::get(&settings.time_zone).context("setting `time_zone`")?,
-        site_url: Some(settings.site_url.trim_end_matches('/')).filter(|url| !url.is_empty()).map(Arc::from),
         dead_letters: site.dead_letters.clone(),
         log: site.log.clone(),
         ladders: Ladders::of(&consumers::all()),

@@ -74,6 +74,7 @@ fn calls(site: &Site, settings: &Settings, metrics: PrometheusHandle) -> anyhow:
             hsts: settings.speaks_tls(),
             cookies_secure: settings.cookies_secure || settings.speaks_tls(),
             trusted_proxies: settings.trusted_proxies.parse().context("setting `trusted_proxies`")?,
+            site_url: settings.base().map(Arc::from),
             limiter: (settings.rate_limit == Switch::On).then(|| limiter(site)),
         },
     })

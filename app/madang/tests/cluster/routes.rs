@@ -8,7 +8,7 @@ pub(crate) fn role_of(method: &str, path: &str) -> &'static str {
     match (method, parts.as_slice()) {
         (_, ["members", _, "articles"]) => "article",
         (_, ["members", _, "comments"]) => "comment",
-        (_, ["members" | "sessions" | "reports" | "moderation", ..]) => "member",
+        (_, ["members" | "sessions" | "password-resets" | "reports" | "moderation", ..]) => "member",
         (_, ["articles" | "comments", _, "reports"] | ["boards", _, "moderators", ..]) => "member",
         (_, ["comments", ..] | ["articles", _, "comments", ..]) => "comment",
         (_, ["articles", _, "like" | "likes", ..]) => "like",
@@ -27,6 +27,9 @@ fn each_call_has_its_role() {
         ("GET", "/api/v1/members/1/articles?limit=2", "article"),
         ("GET", "/api/v1/members/1/comments", "comment"),
         ("PUT", "/api/v1/members/1/suspension", "member"),
+        ("PUT", "/api/v1/password-resets/token", "member"),
+        ("GET", "/api/v1/boards/1/moderators", "member"),
+        ("PUT", "/api/v1/boards/1", "article"),
         ("GET", "/api/v1/moderation/log", "member"),
         ("PUT", "/api/v1/reports/1/resolution", "member"),
         ("POST", "/api/v1/articles/1/reports", "member"),

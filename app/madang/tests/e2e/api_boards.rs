@@ -92,3 +92,121 @@ fn a_board_that_was_seen_already_is_not_sent_again() {
     let changed = server.call("GET", &path).header("if-none-match", &tag).send();
     assert_eq!(changed.json(200)["article_count"], 1);
 }
+
+#[test]
+fn an_administrator_edits_archives_and_deletes_a_board() {
+    let server = TestServer::shared();
+    let admin = server.sign_in(ADMIN);
+    let (_, member) = server.member("carl");
+    let draft = json!({"slug": server.own("yard"), "title": "Yard", "comment_mode": "tree"});
+    let created = server.call("POST", "/api/v1/boards").token(&admin).json(&draft).send().json(201);
+    assert_eq!((&created["description"], &created["archived"]), (&json!(""), &json!(false)));
+    assert_eq!(created["last_activity_at"], json!(null));
+    let id = created["board_id"].as_str().unwrap().to_owned();
+    let path = format!("/api/v1/boards/{id}");
+    let change = |archived: bool| json!({"title": "마당", "description": "모두의 마당 🌳", "position": 7, "archived": archived});
+    let put = |body: &serde_json::Value| server.call("PUT", &path).token(&admin).json(body).send();
+    for (case, field, value) in [
+        ("long", "description", json!("🙂".repeat(501))),
+        ("no text", "description", json!(1)),
+        ("negative", "position", json!(-1)),
+        ("huge", "position", json!(1_000_001)),
+        ("blank", "title", json!(" ")),
+        ("no bool", "archived", json!("yes")),
+    ] {
+        let mut body = change(false);
+        body[field] = value;
+        put(&body).invalid_field(field, case);
+    }
+    let edited = put(&change(false)).json(200);
+    assert_eq!((&edited["title"], &edited["description"]), (&json!("마당"), &json!("모두의 마당 🌳")));
+    assert_eq!((&edited["position"], &edited["slug"]), (&json!(7), &created["slug"]));
+    assert_eq!(server.get(&path).json(200), edited);
+
+    let articles = format!("{path}/articles");
+    let article = server.article_id(&id, &member);
+    let (like, comments) = (format!("/api/v1/articles/{article}/like"), format!("/api/v1/articles/{article}/comments"));
+    let comment = server.call("POST", &comments).token(&member).json(&json!({"content": "c"})).send().json(201);
+    let comment = format!("/api/v1/comments/{}", comment["comment_id"].as_str().unwrap());
+    let archived = put(&change(true)).json(200);
+    assert_eq!((&archived["archived"], &archived["article_count"]), (&json!(true), &json!(1)));
+    assert!(archived["last_activity_at"].is_string());
+    let text = json!({"title": "t", "content": "c"});
+    let one = format!("/api/v1/articles/{article}");
+    for (method, path, body) in [
+        ("POST", &articles, Some(&text)),
+        ("PUT", &one, Some(&text)),
+        ("DELETE", &one, None),
+        ("POST", &comments, Some(&text)),
+        ("DELETE", &comment, None),
+        ("PUT", &like, None),
+        ("DELETE", &like, None),
+    ] {
+        // Services that own no boards learn of it within a second.
+        crate::server::eventually(&format!("{method} {path}"), || {
+            let call = server.call(method, path).token(&member);
+            let call = body.map_or_else(|| server.call(method, path).token(&member), |body| call.json(body));
+            let answer = call.send();
+            (answer.status == 409).then(|| assert_eq!(answer.json(409)["type"], json!("urn:madang:problem:archived")))
+        });
+    }
+    assert_eq!(server.get(&one).json(200)["article_id"], json!(article), "it is still read");
+
+    let delete = || server.call("DELETE", &path).token(&admin).send();
+    put(&change(false)).json(200);
+    delete().problem(409, "it has articles");
+    assert_eq!(server.call("DELETE", &one).token(&member).send().status, 204);
+    assert_eq!(delete().status, 204);
+    delete().problem(404, "it is gone");
+    put(&change(false)).problem(404, "it is gone");
+    server.call("POST", &articles).token(&member).json(&text).send().problem(404, "it is gone");
+    crate::server::eventually("the board is gone everywhere", || {
+        (server.get(&path).status == 404 && server.get(&articles).status == 404).then_some(())
+    });
+    let listed = server.get("/api/v1/boards").json(200);
+    assert!(listed["items"].as_array().unwrap().iter().all(|board| board["board_id"] != json!(id)));
+}
+
+#[test]
+fn boards_stand_in_the_order_of_their_positions() {
+    let server = TestServer::fresh();
+    let admin = server.sign_in(ADMIN);
+    let create = |slug: &str| {
+        let draft = json!({"slug": slug, "title": slug, "comment_mode": "tree"});
+        let made = server.call("POST", "/api/v1/boards").token(&admin).json(&draft).send().json(201);
+        made["board_id"].as_str().unwrap().to_owned()
+    };
+    let (first, second) = (create("first"), create("second"));
+    let slugs = || {
+        let boards = server.get("/api/v1/boards").json(200);
+        let items = boards["items"].as_array().unwrap().clone();
+        items.iter().map(|board| board["slug"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(slugs(), ["general", "first", "second"], "a new board is the last");
+    for (board, position) in [(&first, 9), (&second, 5)] {
+        let body = json!({"title": "t", "description": "", "position": position, "archived": false});
+        server.call("PUT", &format!("/api/v1/boards/{board}")).token(&admin).json(&body).send().json(200);
+    }
+    assert_eq!(slugs(), ["general", "second", "first"]);
+    create("third");
+    assert_eq!(slugs(), ["general", "second", "first", "third"], "behind the last position");
+}
+
+#[test]
+fn the_moderators_of_a_board_are_told_to_everybody() {
+    let server = TestServer::shared();
+    let admin = server.sign_in(ADMIN);
+    let (id, _) = server.member("warden");
+    let board = server.general();
+    let path = format!("/api/v1/boards/{board}/moderators");
+    let has = || {
+        let found = server.get(&path).json(200);
+        found["items"].as_array().unwrap().iter().any(|member| member["member_id"] == json!(id))
+    };
+    assert!(!has());
+    assert_eq!(server.call("PUT", &format!("{path}/{id}")).token(&admin).send().status, 204);
+    crate::server::eventually("the new moderator is listed", || has().then_some(()));
+    assert_eq!(server.call("DELETE", &format!("{path}/{id}")).token(&admin).send().status, 204);
+    crate::server::eventually("nobody is listed", || (!has()).then_some(()));
+    server.get("/api/v1/boards/123456789/moderators").problem(404, "no such board");
+}

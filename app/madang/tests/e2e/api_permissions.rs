@@ -27,7 +27,7 @@ const DRAFT: &str = r#"{"title":"t","content":"c"}"#;
 const REASON: &str = r#"{"reason":"spam"}"#;
 
 /// The contract, in an order in which nothing is missing before it is needed.
-const CALLS: [Call; 51] = [
+const CALLS: [Call; 58] = [
     ("POST /members", r#"{"name":"new_{n}","password":"correct horse battery"}"#, 201, Who::Anybody),
     ("POST /sessions", r#"{"name":"root_admin","password":"correct horse battery"}"#, 201, Who::Anybody),
     ("GET /members/me", "", 200, Who::SignedIn),
@@ -49,6 +49,9 @@ const CALLS: [Call; 51] = [
     ("GET /hot-articles", "", 200, Who::Anybody),
     ("GET /hot-articles/{today}", "", 200, Who::Anybody),
     ("POST /boards", r#"{"slug":"b-{n}","title":"t","comment_mode":"tree"}"#, 201, Who::Admin),
+    ("GET /boards/{board}/moderators", "", 200, Who::Anybody),
+    ("PUT /boards/{board}", r#"{"title":"General","description":"","position":0,"archived":false}"#, 200, Who::Admin),
+    ("DELETE /boards/{board}", "", 409, Who::Admin),
     ("POST /boards/{board}/articles", DRAFT, 201, Who::Member),
     ("POST /articles/{article}/comments", r#"{"content":"c"}"#, 201, Who::Member),
     ("PUT /articles/{article}/like", "", 200, Who::Member),
@@ -76,6 +79,10 @@ const CALLS: [Call; 51] = [
     ("DELETE /members/{target}/suspension", "", 204, Who::SiteModerator),
     ("PUT /members/{target}/role", r#"{"role":"moderator"}"#, 200, Who::Admin),
     ("PUT /members/{target}/role", r#"{"role":"member"}"#, 200, Who::Admin),
+    ("POST /members/{target}/password-reset", "", 201, Who::Admin),
+    ("PUT /password-resets/{report}", r#"{"password":"correct horse battery"}"#, 404, Who::Anybody),
+    ("POST /password-resets", r#"{"email":"a@b.example"}"#, 404, Who::Anybody),
+    ("PUT /members/me/email", r#"{"email":"a@b.example","password":"correct horse battery"}"#, 404, Who::SignedIn),
     ("PUT /boards/{board}/moderators/{target}", "", 204, Who::Admin),
     ("DELETE /boards/{board}/moderators/{target}", "", 204, Who::Admin),
     (

@@ -21,6 +21,7 @@ mod api_members;
 mod api_moderation;
 mod api_permissions;
 mod api_protocol;
+mod api_recovery;
 mod api_tokens;
 mod api_views;
 mod check_derived;

@@ -30,6 +30,8 @@ mod api_moderation;
 mod api_permissions;
 #[path = "../e2e/api_protocol.rs"]
 mod api_protocol;
+#[path = "../e2e/api_recovery.rs"]
+mod api_recovery;
 #[path = "../e2e/api_tokens.rs"]
 mod api_tokens;
 #[path = "../e2e/api_views.rs"]

@@ -14,7 +14,7 @@ pub(crate) use self::by_writer::{__path_by_writer, by_writer};
 pub(crate) use self::list::{__path_articles, articles};
 use crate::article_cache::ArticleCacheKey;
 use crate::extract::{IdempotencyKey, IfMatch, Json, OptionalJson, PathId, Reader, Signed};
-use crate::openapi::{Changed, IdText};
+use crate::openapi::{Changed, Conflict, IdText};
 use crate::state::{ArticleCalls, ReadCalls, Shared};
 use crate::{ApiError, reply};
 
@@ -32,6 +32,7 @@ use crate::{ApiError, reply};
             ("Location" = String, description = "Where the article is"),
             ("ETag" = String, description = "Goes into If-Match of an edit"),
         )),
+        (status = 409, response = Conflict),
     ),
 )]
 pub(crate) async fn create(
@@ -86,6 +87,7 @@ pub(crate) async fn article(
     ),
     responses(
         (status = 200, description = "The article as it is now", body = ArticleBody, headers(("ETag" = String, description = "Goes into If-Match of the next edit"))),
+        (status = 409, response = Conflict),
         (status = 412, response = Changed),
     ),
 )]
@@ -118,6 +120,7 @@ pub(crate) async fn edit(
     ),
     responses(
         (status = 204, description = "Gone"),
+        (status = 409, response = Conflict),
         (status = 412, response = Changed),
     ),
 )]

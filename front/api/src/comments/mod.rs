@@ -131,6 +131,7 @@ pub(crate) async fn edit(
     ),
     responses(
         (status = 204, description = "Gone"),
+        (status = 409, response = Conflict),
         (status = 412, response = Changed),
     ),
 )]

@@ -21,7 +21,7 @@ pub(crate) use guesser::SignInFrom;
 pub(crate) use idempotency::IdempotencyKey;
 pub(crate) use json::{Json, OptionalJson};
 pub(crate) use list_query::{ActQuery, CommentCursorText, ListQuery, ReportQuery, ScrollQuery};
-pub(crate) use path_id::{ModeratorPath, PathId};
+pub(crate) use path_id::{AnyPath, ModeratorPath, PathId};
 pub(crate) use reader::{Form, Reader};
 pub(crate) use session::{AccountOwner, Signed, Visitor};
 pub(crate) use viewer::ViewedBy;

@@ -40,6 +40,18 @@ impl Names for SessionId {
     const WHAT: &'static str = "session";
 }
 
+/// A text in the path that is no id. One that cannot be text names nothing.
+pub(crate) struct AnyPath(pub(crate) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for AnyPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let Path(text) = Path::from_request_parts(parts, state).await.map_err(|_| ApiError::NotFound("address"))?;
+        Ok(Self(text))
+    }
+}
+
 /// A board and a member in one path.
 pub(crate) struct ModeratorPath(pub(crate) BoardId, pub(crate) MemberId);
 

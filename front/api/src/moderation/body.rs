@@ -10,6 +10,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use crate::members::MemberBody;
 use crate::openapi::{IdText, TimeText};
 
 /// Why something is reported.
@@ -184,4 +185,11 @@ pub(crate) struct LogBody {
     /// Goes into `before` of the next step; null at the end.
     #[schema(value_type = Option<IdText>, required = true)]
     pub(crate) next: Option<ActId>,
+}
+
+/// Who moderates a board.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ModeratorList {
+    /// By the time of their registration.
+    pub(super) items: Vec<MemberBody>,
 }

@@ -9,19 +9,19 @@ use axum::Router;
 use madang_api::{ApiState, ArticleCalls, HotCalls, ReadCalls, ViewCalls};
 use madang_article::markdown::Markdown;
 use madang_article::{
-    Article, ArticleHead, ArticleService, ArticleStore, BoardWithCount, CreateArticle, CreateBoard, DeleteArticle,
-    DeleteOutcome, EditArticle, EditOutcome, NewBoard, NewestArticles,
+    Article, ArticleHead, ArticleService, ArticleStore, BoardWithCount, CreateArticle, CreateBoard, CreateOutcome,
+    DeleteArticle, DeleteBoard, DeleteOutcome, EditArticle, EditBoard, EditOutcome, NewBoard, NewestArticles,
 };
 use madang_board::{ArticleId, BoardId, MemberId, SessionId};
 use madang_comment::{CommentService, DepthMax};
 use madang_hot_article::{HotService, SiteDays};
 use madang_kernel::{
-    Created, IdGenerator, NodeId, NodeLease, Page, PageNumber, PageSize, Scroll, StoreError, SystemClock, Timestamp,
+    IdGenerator, NodeId, NodeLease, Page, PageNumber, PageSize, Scroll, StoreError, SystemClock, Timestamp,
 };
 use madang_like::LikeService;
 use madang_member::{
     ChangeMember, ChangeOutcome, CreateMember, Member, MemberOptions, MemberRecord, MemberService, MemberStore,
-    NewMember, Revocation, RevocationCursor, SessionRecord,
+    NewMember, PasswordReset, ResetDigest, Revocation, RevocationCursor, SessionRecord,
 };
 use madang_server::{PartState, Readiness, RequestPolicy};
 use madang_view::{GuestKey, ViewConfig, ViewService};
@@ -127,10 +127,16 @@ impl ArticleStore for Store {
     async fn boards(&self) -> Result<Vec<BoardWithCount>, StoreError> {
         self.fail()
     }
+    async fn edit_board(&self, _: EditBoard) -> Result<Option<BoardWithCount>, StoreError> {
+        self.fail()
+    }
+    async fn delete_board(&self, _: BoardId) -> Result<DeleteBoard, StoreError> {
+        self.fail()
+    }
     async fn find_board(&self, _: BoardId) -> Result<Option<BoardWithCount>, StoreError> {
         self.fail()
     }
-    async fn create(&self, _: CreateArticle) -> Result<Created<Article>, StoreError> {
+    async fn create(&self, _: CreateArticle) -> Result<CreateOutcome, StoreError> {
         self.fail()
     }
     async fn edit(&self, _: EditArticle) -> Result<EditOutcome, StoreError> {
@@ -190,6 +196,9 @@ impl MemberStore for Store {
         self.fail()
     }
     async fn change(&self, _: ChangeMember) -> Result<ChangeOutcome, StoreError> {
+        self.fail()
+    }
+    async fn find_reset(&self, _: ResetDigest) -> Result<Option<PasswordReset>, StoreError> {
         self.fail()
     }
     async fn has_admin(&self) -> Result<bool, StoreError> {

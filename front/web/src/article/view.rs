@@ -28,7 +28,7 @@ pub(super) fn article(web: &Web, visit: &Visit, shown: &ArticlePage, form: Optio
             div.text itemprop="text" { (PreEscaped(&read.text.content_html)) }
             div.actions {
                 (like(visit, shown))
-                @if may_change(visit, head) {
+                @if !shown.board.archived && may_change(visit, head) {
                     a href={ "/articles/" (head.article_id) "/edit" } { (t.edit) }
                     a href={ "/articles/" (head.article_id) "/delete" } { (t.delete) }
                 }
@@ -99,7 +99,9 @@ fn like(visit: &Visit, shown: &ArticlePage) -> Markup {
         " " span.word { (t.like) } " " span.like-count { (read.like_count) }
     };
     html! {
-        @if visit.may(Action::Like, About::NOTHING) {
+        @if shown.board.archived {
+            span.like { span.button.off { (inside) } }
+        } @else if visit.may(Action::Like, About::NOTHING) {
             form.like #like method="post" action={ "/articles/" (id) "/like" } {
                 (token_field(visit))
                 input type="hidden" name="like" value=(if shown.liked { "no" } else { "yes" });

@@ -1,5 +1,6 @@
 //! A board: its articles as numbered pages, or as one list that goes on, as the reader chose.
 
+mod manage;
 mod pager;
 mod view;
 
@@ -21,6 +22,7 @@ use crate::state::{Shared, Web};
 use crate::visit::Visit;
 use crate::{reply, texts};
 
+pub(crate) use manage::{delete, edit, manage, moderators};
 pub(crate) use pager::Pager;
 
 /// Titles that a description names.

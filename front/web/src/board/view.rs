@@ -3,6 +3,7 @@
 use madang_article::BoardWithCount;
 use madang_article_read::ReadSummary;
 use madang_board::ArticleId;
+use madang_board::rules::{About, Action};
 use madang_kernel::Scroll;
 use maud::{Markup, html};
 
@@ -22,7 +23,7 @@ pub(super) fn paged(web: &Web, visit: &Visit, board: &BoardWithCount, items: &[R
         @if !items.is_empty() {
             (table(web, visit, items))
         } @else if board.article_count == 0 {
-            p.empty { (t.first_article) }
+            p.empty { (if board.archived { t.no_articles } else { t.first_article }) }
         } @else {
             @let (number, last) = pager.last_page(&path);
             p.empty { (t.past_the_end) " " a href=(last) { (texts::last_page(visit.preferences.lang, number)) } }
@@ -45,7 +46,7 @@ pub(super) fn scrolled(
         (heading(visit, board))
         @if !is_top { p.more { a href=(path) { "« " (t.newest) } } }
         @if step.items.is_empty() {
-            p.empty { (if is_top { t.first_article } else { t.past_the_end }) }
+            p.empty { (if !is_top { t.past_the_end } else if board.archived { t.no_articles } else { t.first_article }) }
         } @else {
             (table(web, visit, &step.items))
         }
@@ -63,9 +64,12 @@ fn heading(visit: &Visit, board: &BoardWithCount) -> Markup {
             h1 { a href=(path) { bdi { (board.board.title) } } }
             span.quiet { (texts::articles(visit.preferences.lang, board.article_count)) }
             (feed_link(visit, &format!("{path}/feed.atom")))
-            @if visit.writes() { a.button.strong href={ (path) "/write" } { (t.write) } }
+            @if visit.may(Action::EditBoard, About::NOTHING) { a href={ (path) "/manage" } rel="nofollow" { (t.manage_board) } }
+            @if board.archived {} @else if visit.writes() { a.button.strong href={ (path) "/write" } { (t.write) } }
             @else if visit.session.is_none() { a.button href=(sign_in_path(visit)) rel="nofollow" { (t.sign_in_to_write) } }
         }
+        @if !board.board.description.is_empty() { p.about { bdi { (board.board.description) } } }
+        @if board.archived { p.notice { (t.archived_text) } }
         form.choices.style method="post" action="/preferences" {
             input type="hidden" name="return" value=(path);
             fieldset {

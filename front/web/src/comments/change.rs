@@ -132,6 +132,7 @@ async fn create(
         CommentError::TooDeep(refusal) => Ok(Problems::of(rule_texts::rule(lang, &refusal.to_string()))),
         CommentError::LevelFull(full) => Ok(Problems::of(rule_texts::rule(lang, &full.to_string()))),
         CommentError::KeyReused => Ok(Problems::of(t.sent_before)),
+        CommentError::Archived => Ok(Problems::of(t.archived_text)),
         other => Err(other.into()),
     })
 }
@@ -154,7 +155,7 @@ pub(super) async fn page_of(web: &Web, comment: &Comment) -> Result<String, WebE
 }
 
 async fn fragment(web: &Web, visit: &Visit, comment: Comment) -> Result<String, WebError> {
-    let board = board_of(web, comment.article_id).await?.board;
+    let board = board_of(web, comment.article_id).await?;
     let mut listed = CommentList::new(vec![comment], None, false, None);
     Ok(listed.items.pop().map(|shown: ShownComment| item(web, visit, &shown, &board).into_string()).unwrap_or_default())
 }
@@ -172,7 +173,7 @@ async fn find(web: &Web, id: &str) -> Result<Comment, WebError> {
 async fn reply_page(web: &Web, visit: &Visit, id: &str, form: Option<&CommentForm>) -> Result<String, WebError> {
     let found = find(web, id).await?;
     let article = found.article_id;
-    let board = board_of(web, article).await?.board;
+    let board = board_of(web, article).await?;
     let mut listed = CommentList::new(vec![Comment { depth: 1, ..found }], None, false, None);
     let t = visit.texts();
     let main = html! {

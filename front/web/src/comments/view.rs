@@ -1,6 +1,6 @@
 //! The list of comments: flat in the page, indented by a thin line, so that a tree of any shape is one list to read.
 
-use madang_article::Board;
+use madang_article::BoardWithCount;
 use madang_board::ArticleId;
 use madang_board::rules::{About, Action};
 use madang_comment::{CONTENT_MAX_CHARS, Comment};
@@ -22,7 +22,7 @@ use crate::visit::Visit;
 pub(crate) fn list(web: &Web, visit: &Visit, shown: &ArticlePage, form: Option<&CommentForm>) -> Markup {
     let (t, listed) = (visit.texts(), &shown.comments);
     let id = shown.article.text.head.article_id;
-    let board = &shown.board.board;
+    let board = &shown.board;
     html! {
         @if listed.is_thread {
             p.notice { (t.one_thread) " " a href={ "/articles/" (id) "#comments" } { (t.all_comments) } }
@@ -31,7 +31,7 @@ pub(crate) fn list(web: &Web, visit: &Visit, shown: &ArticlePage, form: Option<&
         }
         @if listed.items.is_empty() {
             // Who is suspended is not asked to be the first.
-            @let invites = visit.writes() || visit.session.is_none();
+            @let invites = !board.archived && (visit.writes() || visit.session.is_none());
             p.empty #no-comments { (if invites { t.no_comments } else { t.no_comments_of_theirs }) }
         }
         ol.comments #comment-list {
@@ -41,7 +41,11 @@ pub(crate) fn list(web: &Web, visit: &Visit, shown: &ArticlePage, form: Option<&
             p.more { a.button #more-comments href={ "/articles/" (id) "?after=" (next) "#comments" } { (t.more_comments) } }
         }
         p #live-notice.notice hidden { button.link {} }
-        @if visit.writes() {
+        @if board.archived {
+            p.notice { (t.archived_text) }
+            // What was typed meanwhile is not lost.
+            @if form.is_some() { (write(visit, id, form)) }
+        } @else if visit.writes() {
             (write(visit, id, form))
         } @else if visit.session.is_some() {
             p.notice { (suspended(web, visit)) }
@@ -52,7 +56,7 @@ pub(crate) fn list(web: &Web, visit: &Visit, shown: &ArticlePage, form: Option<&
 }
 
 /// One comment.
-pub(super) fn item(web: &Web, visit: &Visit, shown: &ShownComment, board: &Board) -> Markup {
+pub(super) fn item(web: &Web, visit: &Visit, shown: &ShownComment, board: &BoardWithCount) -> Markup {
     let (t, comment) = (visit.texts(), &shown.comment);
     let id = comment.comment_id;
     html! {
@@ -90,13 +94,16 @@ pub(super) fn item(web: &Web, visit: &Visit, shown: &ShownComment, board: &Board
     }
 }
 
-fn actions(web: &Web, visit: &Visit, comment: &Comment, board: &Board) -> Markup {
+fn actions(web: &Web, visit: &Visit, comment: &Comment, board: &BoardWithCount) -> Markup {
     let t = visit.texts();
     let id = comment.comment_id;
-    let may_reply = visit.writes() && web.site.comments.takes_replies(board.comment_mode, comment.depth);
+    let BoardWithCount { board, archived, .. } = board;
+    let takes_replies = web.site.comments.takes_replies(board.comment_mode, comment.depth);
+    let may_reply = visit.writes() && takes_replies && !archived;
     let is_own = comment.writer.as_ref().is_some_and(|writer| visit.is(writer.member_id));
-    let may_edit = visit.may(Action::EditComment, About::on(board.board_id, is_own));
-    let may_delete = visit.may(Action::DeleteComment, About::on(board.board_id, is_own));
+    let about = About::on(board.board_id, is_own);
+    let may_edit = visit.may(Action::EditComment, about) && !archived;
+    let may_delete = visit.may(Action::DeleteComment, about) && !archived;
     let may_report = visit.may(Action::Report, About::NOTHING) && !is_own;
     html! {
         @if may_reply || may_edit || may_delete || may_report {

@@ -12,7 +12,7 @@ use madang_member::{Member, Suspension};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-pub(crate) use supervise::{set_role, suspend};
+pub(crate) use supervise::{reset_password, set_role, suspend};
 
 use crate::error::{OrRefuse as _, Refused, WebError};
 use crate::form::Problems;

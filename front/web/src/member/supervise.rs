@@ -13,9 +13,10 @@ use super::page;
 use crate::error::{OrRefuse as _, Refused, WebError};
 use crate::flash::Flash;
 use crate::form::{Line, Problems};
-use crate::layout::token_field;
+use crate::layout::{token_field, unlisted};
 use crate::posted::Posted;
 use crate::reply;
+use crate::setup::secret;
 use crate::state::{Shared, Web};
 use crate::texts::Texts;
 use crate::visit::Visit;
@@ -87,6 +88,40 @@ pub(crate) async fn suspend(
     page(&web, visit, id, status, &problems, done).await.or_refuse(&web, visit)
 }
 
+/// Makes a link by which the member chooses a new password, and shows it once.
+pub(crate) async fn reset_password(
+    State(web): State<Shared>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> Result<Response, Refused> {
+    let visit = &posted.visit;
+    let session = posted.session().or_refuse(&web, visit)?;
+    let id: MemberId = id.parse().map_err(|_| WebError::NotFound).or_refuse(&web, visit)?;
+    if !visit.may(Action::ResetPassword, About::NOTHING) {
+        return Err(WebError::Forbidden.refuse(&web, visit));
+    }
+    posted.admit_own_password(&web, session).await?;
+    let is_own = web.site.members.is_own_password(session, posted.fields.text("reset_own_password")).await;
+    if !is_own.or_refuse(&web, visit)? {
+        let problems = Problems::field("reset_own_password", visit.texts().own_password_wrong);
+        return page(&web, visit, id, StatusCode::UNPROCESSABLE_ENTITY, &problems, None).await.or_refuse(&web, visit);
+    }
+    let link = web.site.members.issue_reset(&session.actor, id).await.or_refuse(&web, visit)?;
+    let (t, url) = (visit.texts(), format!("{}{}", visit.base, link.path()));
+    let main = html! {
+        p.crumb { a href={ "/members/" (id) } { bdi { (link.member.name) } } }
+        h1 { (t.reset_password) }
+        p.notice role="status" { (t.reset_link_made) }
+        div.field {
+            label for="reset-link" { (t.reset_link) }
+            input #reset-link readonly value=(url);
+            p.hint { (t.valid_until) " " (web.time.whole(link.expires_at)) }
+        }
+        p.quiet { (t.reset_password_text) }
+    };
+    Ok(secret(unlisted(&web, visit, StatusCode::OK, t.reset_password, main)))
+}
+
 fn role_asked(posted: &Posted, id: &str) -> Result<(MemberId, Role), WebError> {
     let id: MemberId = id.parse().map_err(|_| WebError::NotFound)?;
     let role = Role::named(posted.fields.text("role")).ok_or(WebError::NotUnderstood)?;
@@ -100,7 +135,7 @@ pub(super) fn supervision(web: &Web, visit: &Visit, member: &Member, problems: &
         @if !visit.is(member.member_id) && visit.may(Action::Suspend(member.role), About::NOTHING) {
             (suspension_form(visit, member, is_suspended, problems))
         }
-        @if visit.has(Role::Admin) { (role_form(visit, member, problems)) }
+        @if visit.has(Role::Admin) { (role_form(visit, member, problems)) (reset_form(visit, member, problems)) }
     }
 }
 
@@ -171,6 +206,30 @@ fn role_form(visit: &Visit, member: &Member, problems: &Problems) -> Markup {
                     (password.show(problems))
                     p.buttons { button.button { (t.change_role) } }
                 }
+            }
+        }
+    }
+}
+
+fn reset_form(visit: &Visit, member: &Member, problems: &Problems) -> Markup {
+    let t = visit.texts();
+    let password = Line {
+        name: "reset_own_password",
+        label: t.own_password,
+        hint: Some(t.own_password_hint),
+        kind: "password",
+        autocomplete: "current-password",
+        max_chars: PASSWORD_MAX_CHARS,
+        ..Line::default()
+    };
+    html! {
+        section aria-labelledby="reset-title" {
+            h2 #reset-title { (t.reset_password) }
+            p.quiet { (t.reset_password_text) }
+            form.write.narrow method="post" action={ "/members/" (member.member_id) "/password-reset" } {
+                (token_field(visit))
+                (password.show(problems))
+                p.buttons { button.button { (t.make_reset_link) } }
             }
         }
     }

@@ -125,6 +125,7 @@ fn line(web: &Web, visit: &Visit, listing: &Listing, act: &Act) -> Markup {
         ActKind::MemberSuspended
         | ActKind::SuspensionLifted
         | ActKind::RoleGiven
+        | ActKind::PasswordResetIssued
         | ActKind::ModeratorAppointed
         | ActKind::ModeratorDismissed => Some((format!("/members/{}", act.subject), t.role_member)),
         // What is deleted has no page any more.
@@ -176,6 +177,7 @@ fn kind(t: &Texts, kind: ActKind) -> &'static str {
         ActKind::MemberSuspended => t.act_member_suspended,
         ActKind::SuspensionLifted => t.act_suspension_lifted,
         ActKind::RoleGiven => t.act_role_given,
+        ActKind::PasswordResetIssued => t.act_password_reset_issued,
         ActKind::ModeratorAppointed => t.act_moderator_appointed,
         ActKind::ModeratorDismissed => t.act_moderator_dismissed,
         ActKind::ReportResolved => t.act_report_resolved,

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
+mod boards;
 mod hostile;
 mod large;
 mod live;
@@ -10,5 +11,6 @@ mod operators;
 mod people;
 mod protocol;
 mod reading;
+mod recovery;
 mod support;
 mod writing;

@@ -63,7 +63,7 @@ async fn links_that_leave_the_site_carry_its_own_address() {
     let site = TestSite::open().await;
     let article = site.member("ann").await.write("general", "t", "c").await;
     let mut state = site.state.clone();
-    state.site_url = Some("https://board.example".into());
+    state.policy.site_url = Some("https://board.example".into());
     let known = crate::support::Person::new(crate::support::served(state));
     let elsewhere = [("host", "evil.example")];
     for (path, part) in [

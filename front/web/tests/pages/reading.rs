@@ -185,7 +185,7 @@ async fn lost_readers_get_a_page() {
 
 #[tokio::test]
 async fn a_site_that_knows_its_address_says_so() {
-    let site = TestSite::open().await.with(|state| state.site_url = Some("https://madang.example".into()));
+    let site = TestSite::open().await.with(|state| state.policy.site_url = Some("https://madang.example".into()));
     let ann = site.member("ann").await;
     let article = ann.write("general", "A title", "Some **bold**\ntext & <b>more</b>").await;
     let page = site.guest().get(&article).await;

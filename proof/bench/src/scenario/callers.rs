@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use anyhow::{Result, bail, ensure};
-use madang_article::{Article, ArticleStore, Board, CreateArticle, CreateBoard, NewBoard};
+use madang_article::{
+    Article, ArticleStore, Board, CreateArticle, CreateBoard, CreateOutcome as ArticleOutcome, NewBoard,
+};
 use madang_board::{ArticleId, BoardId, CommentMode, MemberId};
 use madang_comment::{CommentStore, CreateComment, CreateOutcome, DepthMax};
 use madang_event::Writer;
@@ -144,7 +146,8 @@ pub(super) async fn create_board(
 ) -> Result<BoardId> {
     let board_id: BoardId = issuer.ids.next(shard)?;
     let (title, created_at) = (slug.clone(), issuer.clock.now());
-    let board = Board { board_id, slug, title, comment_mode: CommentMode::TwoLevel, created_at };
+    let (description, position) = (String::new(), 0);
+    let board = Board { board_id, slug, title, description, position, comment_mode: CommentMode::TwoLevel, created_at };
     match store.create_board(NewBoard { board, idempotency: None }).await? {
         CreateBoard::Created(_) => Ok(board_id),
         CreateBoard::SlugTaken => bail!("the database is not fresh"),
@@ -158,7 +161,7 @@ async fn create_article(
     copy: Arc<Article>,
 ) -> Result<()> {
     match store.create(new_article(&issuer, board, &copy)?).await? {
-        Created::Now(_) => Ok(()),
+        ArticleOutcome::Created(Created::Now(_)) => Ok(()),
         _ => bail!("not created"),
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use madang_article::{DeleteOutcome, EditOutcome};
+use madang_article::{CreateOutcome, DeleteOutcome, EditOutcome};
 use madang_event::{BoardCount, Event};
 use madang_kernel::Created;
 use tokio::task::JoinSet;
@@ -54,14 +54,14 @@ pub(super) async fn concurrent_requests_with_one_key_create_one_article<H: Artic
     let mut made = 0;
     for answer in answers {
         match answer {
-            Created::Now(article) => {
+            CreateOutcome::Created(Created::Now(article)) => {
                 made += 1;
                 articles.insert(article.article_id);
             }
-            Created::Before(article) => {
+            CreateOutcome::Created(Created::Before(article)) => {
                 articles.insert(article.article_id);
             }
-            Created::KeyReused => panic!("the bodies are equal"),
+            other => panic!("the bodies are equal, and the board is open: {other:?}"),
         }
     }
     assert_eq!((made, articles.len()), (1, 1));

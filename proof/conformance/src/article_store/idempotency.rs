@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use madang_article::{CreateBoard, DeleteOutcome, NewBoard};
+use madang_article::{CreateBoard, CreateOutcome, DeleteOutcome, NewBoard};
 use madang_kernel::{Created, IDEMPOTENCY_KEPT_MS, Id};
 
 use super::ArticleStoreHarness;
@@ -18,15 +18,18 @@ pub(super) async fn the_same_key_creates_one_article_and_tells_no_text_that_is_g
     // A repeated request carries a new id, as its sender's did not arrive.
     let mut again = site.draft();
     again.idempotency = idempotency(7, "POST /a", "k1", 1);
-    assert_eq!(site.store.create(again.clone()).await.unwrap(), Created::Before(first.clone()));
+    assert_eq!(site.store.create(again.clone()).await.unwrap(), CreateOutcome::Created(Created::Before(first.clone())));
     site.edit(first.article_id, "edited since").await;
     let edited = site.store.find(first.article_id).await.unwrap().unwrap();
-    assert_eq!(site.store.create(again.clone()).await.unwrap(), Created::Before(edited.clone()));
+    assert_eq!(
+        site.store.create(again.clone()).await.unwrap(),
+        CreateOutcome::Created(Created::Before(edited.clone()))
+    );
     assert_eq!((site.count().await, site.events().await.len()), (1, 2));
     assert_eq!(site.delete(first.article_id).await, DeleteOutcome::Deleted);
     let mark = first.into_mark();
     assert!(mark.is_mark() && !edited.is_mark());
-    assert_eq!(site.store.create(again).await.unwrap(), Created::Before(mark));
+    assert_eq!(site.store.create(again).await.unwrap(), CreateOutcome::Created(Created::Before(mark)));
     assert_eq!(site.count().await, 0);
     site.assert_sound().await;
 }
@@ -38,7 +41,7 @@ pub(super) async fn a_key_with_another_body_is_refused<H: ArticleStoreHarness>(h
     site.create_from(new).await;
     let mut other = site.draft();
     other.idempotency = idempotency(7, "POST /a", "k1", 2);
-    assert_eq!(site.store.create(other).await.unwrap(), Created::KeyReused);
+    assert_eq!(site.store.create(other).await.unwrap(), CreateOutcome::Created(Created::KeyReused));
     assert_eq!((site.count().await, site.events().await.len()), (1, 1));
 }
 
@@ -61,10 +64,10 @@ pub(super) async fn a_key_is_forgotten_after_a_day<H: ArticleStoreHarness>(harne
     };
     let first = site.create_from(keyed(1)).await;
     site.harness.clock().advance(Duration::from_millis(IDEMPOTENCY_KEPT_MS as u64 - 1));
-    assert_eq!(site.store.create(keyed(1)).await.unwrap(), Created::Before(first));
+    assert_eq!(site.store.create(keyed(1)).await.unwrap(), CreateOutcome::Created(Created::Before(first)));
     site.harness.clock().advance(Duration::from_millis(1));
     let second = site.create_from(keyed(2)).await;
-    assert_eq!(site.store.create(keyed(2)).await.unwrap(), Created::Before(second));
+    assert_eq!(site.store.create(keyed(2)).await.unwrap(), CreateOutcome::Created(Created::Before(second)));
     assert_eq!(site.count().await, 2);
 }
 

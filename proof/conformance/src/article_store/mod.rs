@@ -1,6 +1,7 @@
 //! What every [`ArticleStore`] must do: one transaction a call, counts that equal rows, one event a change.
 
 mod acts;
+mod boards;
 mod concurrency;
 mod editing;
 mod idempotency;
@@ -19,6 +20,7 @@ use madang_member::ActSource;
 use madang_messaging::Message;
 
 use acts::*;
+use boards::*;
 use concurrency::*;
 use editing::*;
 use idempotency::*;
@@ -49,6 +51,11 @@ listed_suite! {
     boards_are_listed_oldest_first,
     a_slug_belongs_to_one_board,
     losers_of_a_race_for_a_slug_leave_nothing,
+    an_edited_board_is_told_as_it_is_now,
+    an_archived_board_takes_no_changes_until_it_is_opened_again,
+    once_a_board_is_archived_nothing_slips_through,
+    a_board_goes_only_without_articles,
+    of_a_deletion_and_an_article_at_once_one_wins,
     a_created_article_is_found_as_it_was,
     the_longest_texts_of_four_byte_characters_are_kept,
     an_id_is_used_once_and_the_failure_leaves_nothing,

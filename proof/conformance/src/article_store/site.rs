@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use madang_article::{
-    Article, ArticleHead, ArticleStore, Board, CommentMode, CreateArticle, CreateBoard, DeleteArticle, DeleteOutcome,
-    EditArticle, EditOutcome, NewBoard,
+    Article, ArticleHead, ArticleStore, Board, CommentMode, CreateArticle, CreateBoard, CreateOutcome, DeleteArticle,
+    DeleteOutcome, EditArticle, EditOutcome, NewBoard,
 };
 use madang_board::{ArticleId, BoardId, MemberId};
 use madang_event::{Envelope, Writer};
@@ -68,7 +68,7 @@ impl<H: ArticleStoreHarness> Site<H> {
 
     pub(super) async fn create_from(&self, new: CreateArticle) -> Article {
         let expected = new.article.clone();
-        assert_eq!(self.store.create(new).await.unwrap(), Created::Now(expected.clone()));
+        assert_eq!(self.store.create(new).await.unwrap(), CreateOutcome::Created(Created::Now(expected.clone())));
         expected
     }
 
@@ -138,6 +138,8 @@ pub(super) fn board(id: i64, slug: &str) -> Board {
         slug: slug.to_owned(),
         title: format!("Board {slug} 🌳"),
         comment_mode: if id % 2 == 0 { CommentMode::Tree } else { CommentMode::TwoLevel },
+        description: String::new(),
+        position: 0,
         created_at: Timestamp::from_millis(1_740_000_000_000 + id),
     }
 }

@@ -1,6 +1,6 @@
 //! Boards and new articles: kept as they were handed in, counted and reported.
 
-use madang_article::{ArticleHead, CreateBoard, NewBoard};
+use madang_article::{ArticleHead, CreateBoard, CreateOutcome, NewBoard};
 use madang_board::{ArticleId, BoardId};
 use madang_event::{BoardCount, Event, Topic};
 use madang_kernel::Id;
@@ -99,7 +99,7 @@ pub(super) async fn an_id_is_used_once_and_the_failure_leaves_nothing<H: Article
 pub(super) async fn an_article_without_a_board_is_refused_and_leaves_nothing<H: ArticleStoreHarness>(harness: H) {
     let site = Site::open(harness).await;
     let lost = site.draft_at(500, BoardId::from_raw(99));
-    assert!(site.store.create(lost).await.is_err());
+    assert_eq!(site.store.create(lost).await.unwrap(), CreateOutcome::NoBoard);
     assert_eq!(site.store.find(ArticleId::from_raw(500)).await.unwrap(), None);
     assert!(site.events().await.is_empty());
     site.assert_sound().await;

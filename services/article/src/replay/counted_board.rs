@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use madang_board::{ArticleId, BoardId};
 use madang_event::BoardCount;
-use madang_kernel::{Id, StoreError};
+use madang_kernel::{Id, StoreError, Timestamp};
 
+use crate::BoardState;
 use crate::blocks::{self, BLOCK, OLDEST_FIRST_ID, SUPER_BLOCK};
 
 /// The counter of a board, as it is stored.
@@ -17,9 +18,22 @@ pub struct BoardCounter {
     pub count: BoardCount,
     /// The greatest article id that the board has seen; 0 before the first.
     pub greatest_id: i64,
+    /// Whether it takes changes. Written only where a call is about that, see [`super::Replayed::states`].
+    pub state: BoardState,
 }
 
 impl BoardCounter {
+    /// The counter of a board that was never written to.
+    pub fn new(board_id: BoardId) -> Self {
+        let count = BoardCount { article_count: 0, version: 0 };
+        Self { board_id, count, greatest_id: 0, state: BoardState::Open }
+    }
+
+    /// When the newest article was written that the board has ever had.
+    pub fn last_activity_at(&self) -> Option<Timestamp> {
+        (self.greatest_id > 0).then(|| ArticleId::from_raw(self.greatest_id).issued_at())
+    }
+
     /// An id to look a block up by that holds `article`: every id above the greatest falls into the newest block, whatever
     /// others come before it.
     pub fn id_in_block_of(&self, article: ArticleId) -> i64 {
@@ -45,6 +59,7 @@ pub struct CountedBlock {
 pub(super) struct CountedBoard {
     counter: BoardCounter,
     changed: bool,
+    state_changed: bool,
     blocks: Level,
     super_blocks: Level,
 }
@@ -61,7 +76,8 @@ struct Block {
 
 impl CountedBoard {
     pub(super) fn new(counter: BoardCounter) -> Self {
-        Self { counter, changed: false, blocks: Level::default(), super_blocks: Level::default() }
+        let (blocks, super_blocks) = (Level::default(), Level::default());
+        Self { counter, changed: false, state_changed: false, blocks, super_blocks }
     }
 
     /// Adds a stored block.
@@ -72,6 +88,20 @@ impl CountedBoard {
 
     pub(super) fn count(&self) -> BoardCount {
         self.counter.count
+    }
+
+    pub(super) fn state(&self) -> BoardState {
+        self.counter.state
+    }
+
+    pub(super) fn set_state(&mut self, state: BoardState) {
+        self.state_changed |= self.counter.state != state;
+        self.counter.state = state;
+    }
+
+    /// The state, if the calls changed it.
+    pub(super) fn changed_state(&self) -> Option<(BoardId, BoardState)> {
+        self.state_changed.then_some((self.counter.board_id, self.counter.state))
     }
 
     /// Counts an article in; returns the board's count with it.

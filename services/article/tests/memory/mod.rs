@@ -7,11 +7,11 @@ use std::sync::{Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use madang_article::{
-    Article, ArticleHead, ArticleStore, Board, BoardWithCount, CreateArticle, CreateBoard, DeleteArticle,
-    DeleteOutcome, EditArticle, EditOutcome, NewBoard, NewestArticles,
+    Article, ArticleHead, ArticleStore, Board, BoardState, BoardWithCount, CreateArticle, CreateBoard, CreateOutcome,
+    DeleteArticle, DeleteBoard, DeleteOutcome, EditArticle, EditBoard, EditOutcome, NewBoard, NewestArticles,
 };
 use madang_board::{Act, ArticleId, BoardId, MemberId};
-use madang_kernel::{Created, EventId, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp, known_count};
+use madang_kernel::{EventId, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp, known_count};
 
 pub(crate) use rows::Rows;
 
@@ -43,7 +43,9 @@ impl MemoryArticles {
 
 impl Rows {
     fn with_count(&self, board: &Board) -> BoardWithCount {
-        BoardWithCount { board: board.clone(), article_count: self.counters[&board.board_id].count.article_count }
+        let counter = self.counters[&board.board_id];
+        let (article_count, archived) = (counter.count.article_count, counter.state == BoardState::Archived);
+        BoardWithCount { board: board.clone(), article_count, archived, last_activity_at: counter.last_activity_at() }
     }
 
     /// The article, if it is there, with its board.
@@ -75,13 +77,26 @@ impl ArticleStore for MemoryArticles {
         Ok(rows.boards.values().map(|board| rows.with_count(board)).collect())
     }
 
+    async fn edit_board(&self, edit: EditBoard) -> Result<Option<BoardWithCount>, StoreError> {
+        let mut rows = self.rows();
+        rows.transact([], NOW, |replay| replay.set_state(edit.board_id, edit.state));
+        let Some(board) = rows.boards.get_mut(&edit.board_id) else { return Ok(None) };
+        (board.title, board.description, board.position) = (edit.title, edit.description, edit.position);
+        let board = board.clone();
+        Ok(Some(rows.with_count(&board)))
+    }
+
+    async fn delete_board(&self, board: BoardId) -> Result<DeleteBoard, StoreError> {
+        Ok(self.rows().transact([], NOW, |replay| replay.delete_board(board)))
+    }
+
     async fn find_board(&self, board: BoardId) -> Result<Option<BoardWithCount>, StoreError> {
         self.board_lookups.fetch_add(1, Ordering::Relaxed);
         let rows = self.rows();
         Ok(rows.boards.get(&board).map(|board| rows.with_count(board)))
     }
 
-    async fn create(&self, new: CreateArticle) -> Result<Created<Article>, StoreError> {
+    async fn create(&self, new: CreateArticle) -> Result<CreateOutcome, StoreError> {
         let article = (new.article.board_id, new.article.article_id);
         self.rows().transact([article], NOW, |replay| replay.create(&new))
     }

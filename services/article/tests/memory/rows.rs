@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use madang_article::blocks::{BLOCK, SUPER_BLOCK};
 use madang_article::replay::{BoardCounter, CountedBlock, Loaded, Replay, Replayed};
-use madang_article::{Article, Board};
+use madang_article::{Article, Board, BoardState};
 use madang_board::{Act, ArticleId, BoardId};
-use madang_event::{BoardCount, Envelope};
+use madang_event::Envelope;
 use madang_kernel::{IdempotencyKey, IdempotencyRecord, IdempotencyRecords, Timestamp};
 
 #[derive(Default)]
@@ -65,8 +65,7 @@ impl Rows {
 
     fn write(&mut self, replayed: Replayed) {
         for board in replayed.boards {
-            let count = BoardCount { article_count: 0, version: 0 };
-            self.counters.insert(board.board_id, BoardCounter { board_id: board.board_id, count, greatest_id: 0 });
+            self.counters.insert(board.board_id, BoardCounter::new(board.board_id));
             self.boards.insert(board.board_id, board);
         }
         for id in replayed.articles.deletes {
@@ -79,6 +78,13 @@ impl Rows {
             assert!(self.articles.insert(article.article_id, article).is_some(), "only what is stored is updated");
         }
         self.counters.extend(replayed.counters.into_iter().map(|counter| (counter.board_id, counter)));
+        for (board, state) in replayed.states {
+            if state == BoardState::Deleted {
+                (self.boards.remove(&board), self.counters.remove(&board));
+            } else if let Some(counter) = self.counters.get_mut(&board) {
+                counter.state = state;
+            }
+        }
         let key = |block: &CountedBlock| (block.board_id, block.level, block.first_id);
         self.blocks.extend(replayed.blocks.iter().map(|block| (key(block), block.article_count)));
         self.records.extend(replayed.records.into_iter().map(|new| (new.key, new.record)));

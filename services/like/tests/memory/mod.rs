@@ -145,7 +145,7 @@ pub(crate) struct KnownArticles(pub(crate) Mutex<BTreeSet<ArticleId>>);
 #[async_trait]
 impl ArticleLookup for KnownArticles {
     async fn facts(&self, article: ArticleId) -> Result<Option<ArticleFacts>, StoreError> {
-        let facts = ArticleFacts { board_id: BoardId::from_raw(1), comment_mode: CommentMode::Tree };
+        let facts = ArticleFacts { board_id: BoardId::from_raw(1), comment_mode: CommentMode::Tree, archived: false };
         Ok(self.0.lock().unwrap().contains(&article).then_some(facts))
     }
 }

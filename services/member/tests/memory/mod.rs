@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use madang_board::{MemberId, Role, SessionId};
 use madang_kernel::{StoreError, Timestamp};
 use madang_member::{
-    ChangeMember, ChangeOutcome, CreateMember, Member, MemberRecord, MemberStore, NewMember, Revocation,
-    RevocationCursor, SessionRecord, Standing,
+    Change, ChangeMember, ChangeOutcome, ChangeRefused, CreateMember, Member, MemberRecord, MemberStore, NewMember,
+    PasswordReset, ResetDigest, Revocation, RevocationCursor, SessionRecord, Standing,
 };
 
 #[derive(Default)]
@@ -24,6 +24,7 @@ struct Kept {
     skeletons: Vec<String>,
     sessions: Vec<SessionRecord>,
     revocations: Vec<Revocation>,
+    resets: Vec<PasswordReset>,
 }
 
 impl MemoryMembers {
@@ -85,18 +86,34 @@ impl MemberStore for MemoryMembers {
         let member_id = change.member_id;
         let is_other_admin = |known: &Member| known.role == Role::Admin && known.member_id != member_id;
         let has_other_admin = kept.members.iter().any(|(_, known)| is_other_admin(&known.member));
+        let reset = kept.resets.iter().find(|reset| reset.member_id == member_id).copied();
         let Some((_, found)) = kept.members.iter_mut().find(|(_, known)| known.member.member_id == member_id) else {
             return Ok(ChangeOutcome::Absent);
         };
+        let is_refused = matches!(&change.change, Change::UseReset { digest, .. }
+            if !reset.is_some_and(|reset| reset.digest == *digest && reset.expires_at > change.changed_at));
+        if is_refused {
+            return Ok(ChangeOutcome::Refused(ChangeRefused::NoSuchReset));
+        }
         match found.clone().changed(&change.change, change.changed_at, has_other_admin) {
             Err(refused) => Ok(ChangeOutcome::Refused(refused)),
             Ok(changed) => {
                 *found = changed.clone();
+                if let Change::IssueReset(_) | Change::UseReset { .. } | Change::Password { .. } = &change.change {
+                    kept.resets.retain(|reset| reset.member_id != member_id);
+                }
+                if let Change::IssueReset(reset) = change.change {
+                    kept.resets.push(reset);
+                }
                 let (role, standing) = (changed.member.role, changed.standing.clone());
                 kept.revocations.push(Revocation::MemberChanged { member_id, role, standing });
                 Ok(ChangeOutcome::Changed(changed))
             }
         }
+    }
+
+    async fn find_reset(&self, digest: ResetDigest) -> Result<Option<PasswordReset>, StoreError> {
+        Ok(self.kept()?.resets.iter().find(|reset| reset.digest == digest).copied())
     }
 
     async fn has_admin(&self) -> Result<bool, StoreError> {

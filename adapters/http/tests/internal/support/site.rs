@@ -127,7 +127,7 @@ impl Site {
 impl ArticleLookup for Site {
     async fn facts(&self, article: ArticleId) -> Result<Option<ArticleFacts>, StoreError> {
         self.question().await?;
-        let facts = ArticleFacts { board_id: board(), comment_mode: CommentMode::Tree };
+        let facts = ArticleFacts { board_id: board(), comment_mode: CommentMode::Tree, archived: false };
         Ok((article.raw() <= self.articles).then_some(facts))
     }
 }

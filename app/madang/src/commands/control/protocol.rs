@@ -23,6 +23,11 @@ pub(crate) enum ControlRequest {
         /// What they may do.
         role: Role,
     },
+    /// Makes a link by which a member chooses a new password.
+    MemberReset {
+        /// Their name.
+        name: String,
+    },
     /// Fills the site.
     Seed {
         /// Boards `seed-1` to `seed-N`.
@@ -105,6 +110,7 @@ impl ControlRequest {
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::MemberCreate { .. } => "member create",
+            Self::MemberReset { .. } => "member reset",
             Self::Seed { .. } => "seed",
             Self::Check { .. } => "check",
             Self::DlqList { .. } => "dlq list",

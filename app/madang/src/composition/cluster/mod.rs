@@ -191,6 +191,7 @@ impl<'a> Opening<'a> {
             days: base.days,
             groups: RunningGroups::default(),
             guests: base.guests,
+            site_url: base.settings.base().map(Arc::from),
             setup_token: hex::encode(keys.setup()).into(),
             log: Arc::new(servers.log.clone()),
             dead_letters: Arc::new(AllDeadLetters::of(&servers)),

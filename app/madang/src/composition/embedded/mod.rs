@@ -147,6 +147,7 @@ impl<'a> Opening<'a> {
             days: base.days,
             groups: RunningGroups::default(),
             guests: base.guests,
+            site_url: base.settings.base().map(Arc::from),
             setup_token: hex::encode(rand::random::<[u8; 32]>()).into(),
             log: Arc::new(log.clone()),
             dead_letters: Arc::new(SqliteDeadLetters::new(database.clone())),

@@ -99,7 +99,6 @@ impl TestSite {
             policy: RequestPolicy::default(),
             clock,
             zone: TimeZone::get("Asia/Seoul").unwrap(),
-            site_url: None,
             dead_letters: Arc::new(SqliteDeadLetters::new(db.clone())),
             log: Arc::new(SqliteLog::new(db.clone())),
             ladders: Ladders::of(&[ConsumerConfig::new(GroupId::new("hot-article"), vec!["madang.like.v1".into()])]),

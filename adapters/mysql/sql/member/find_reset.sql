@@ -1,0 +1,4 @@
+-- Uses: password_reset_digest.
+SELECT member_id, digest, expires_at
+FROM password_reset
+WHERE shard = 0 AND digest = ?

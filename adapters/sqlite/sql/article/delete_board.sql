@@ -1,0 +1,3 @@
+-- Uses: primary key of board.
+DELETE FROM board
+WHERE board_id = ?1
