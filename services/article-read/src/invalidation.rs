@@ -50,7 +50,7 @@ impl Invalidation {
                 let board = on_board(article_id, gone.board_id, Presence::Gone, gone.board_count);
                 (Floor { deleted: Some(version), ..Floor::default() }, Some(board))
             }
-            Event::CommentCreated(change) | Event::CommentDeleted(change) => {
+            Event::CommentCreated(change) | Event::CommentEdited(change) | Event::CommentDeleted(change) => {
                 (Floor { comments: count(change.comment_count), ..Floor::default() }, None)
             }
             Event::ArticleLikesChanged(change) => (Floor { likes: count(change.like_count), ..Floor::default() }, None),

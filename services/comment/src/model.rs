@@ -40,7 +40,7 @@ pub struct Comment {
     pub version: u64,
 }
 
-/// What the answers say to which versions before this field have stored; see [`Comment::from_answer`].
+/// What the answers say to which versions before this field have stored; see [`Comment::into_answered`].
 fn of_no_change() -> Timestamp {
     Timestamp::from_millis(0)
 }
@@ -62,7 +62,7 @@ impl Comment {
     }
 
     /// The comment as a stored answer tells it, which may be older than the moment of the last change.
-    pub(crate) fn from_answer(self) -> Self {
+    pub(crate) fn into_answered(self) -> Self {
         Self { modified_at: self.modified_at.max(self.created_at), ..self }
     }
 }
