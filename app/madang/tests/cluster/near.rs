@@ -37,7 +37,7 @@ fn figure(process: &Process, name: &str) -> f64 {
 
 /// Likes and takes it back in turn at one process; reads the effect there at once, and tells how late the other showed it.
 fn toggle(one: &Process, other: &Process, article: &str, token: &str, number: usize) -> Duration {
-    let (method, likes) = if number % 2 == 0 { ("PUT", 1) } else { ("DELETE", 0) };
+    let (method, likes) = if number.is_multiple_of(2) { ("PUT", 1) } else { ("DELETE", 0) };
     one.call(method, &format!("/api/v1/articles/{article}/like")).token(token).send().json(200);
     let answered = Instant::now();
     assert_eq!(likes_at(one, article), likes, "who writes reads it at once");
