@@ -62,8 +62,8 @@ impl Comment {
     }
 
     /// The comment as a stored answer tells it, which may be older than the moment of the last change.
-    pub(crate) fn from_answer(self) -> Self {
-        Self { modified_at: self.modified_at.max(self.created_at), ..self }
+    pub(crate) fn from_answer(answer: Self) -> Self {
+        Self { modified_at: answer.modified_at.max(answer.created_at), ..answer }
     }
 }
 
