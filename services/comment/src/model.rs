@@ -40,7 +40,7 @@ pub struct Comment {
     pub version: u64,
 }
 
-/// What the answers say to which versions before this field have stored; see [`Comment::into_answered`].
+/// What the answers say to which versions before this field have stored; see [`Comment::from_answer`].
 fn of_no_change() -> Timestamp {
     Timestamp::from_millis(0)
 }
@@ -62,8 +62,8 @@ impl Comment {
     }
 
     /// The comment as a stored answer tells it, which may be older than the moment of the last change.
-    pub(crate) fn into_answered(self) -> Self {
-        Self { modified_at: self.modified_at.max(self.created_at), ..self }
+    pub(crate) fn from_answer(answer: Self) -> Self {
+        Self { modified_at: answer.modified_at.max(answer.created_at), ..answer }
     }
 }
 

@@ -102,7 +102,9 @@ impl Replay {
             // The comment as it is now, or what is left of it.
             Some(Created::Before(mark)) => {
                 let found = self.comments.find(mark.comment_id).cloned();
-                return Ok(CreateOutcome::Created(Created::Before(found.unwrap_or_else(|| mark.into_answered()))));
+                return Ok(CreateOutcome::Created(Created::Before(
+                    found.unwrap_or_else(|| Comment::from_answer(mark)),
+                )));
             }
             Some(answered) => return Ok(CreateOutcome::Created(answered)),
             None => {}

@@ -136,6 +136,15 @@ enum Outcome {
     Gone,
 }
 
+/// What an edit comes to, with the version and the text after it.
+#[derive(Debug, PartialEq)]
+enum Edited {
+    Now(u64, String),
+    Changed,
+    Absent,
+    Gone,
+}
+
 impl Model {
     fn new(mode: CommentMode) -> Self {
         let (nodes, answered, seen) = (Vec::new(), BTreeMap::new(), Vec::new());
@@ -198,21 +207,21 @@ impl Model {
         Outcome::Now(id, depth)
     }
 
-    /// The version and the text after it, or why there is none.
-    fn edit(&mut self, edit: &EditComment) -> Result<(u64, String), EditOutcome> {
+    fn edit(&mut self, edit: &EditComment) -> Edited {
         let id = edit.comment_id.raw();
-        let node = self.nodes.iter_mut().find(|node| node.id == id).ok_or(EditOutcome::Absent)?;
-        match () {
-            () if self.gone => return Err(EditOutcome::Gone),
-            () if node.deleted => return Err(EditOutcome::Absent),
-            () if edit.expected_version.is_some_and(|version| version != node.version) => {
-                return Err(EditOutcome::Changed);
-            }
-            () => {}
+        let Some(node) = self.nodes.iter_mut().find(|node| node.id == id) else { return Edited::Absent };
+        if self.gone {
+            return Edited::Gone;
+        }
+        if node.deleted {
+            return Edited::Absent;
+        }
+        if edit.expected_version.is_some_and(|version| version != node.version) {
+            return Edited::Changed;
         }
         (node.version, node.text) = (node.version + 1, edit.content.clone());
         self.changes += 1;
-        Ok((node.version, node.text.clone()))
+        Edited::Now(node.version, node.text.clone())
     }
 
     fn delete(&mut self, id: i64, expected_version: Option<u64>) -> DeleteOutcome {
@@ -288,8 +297,10 @@ proptest! {
                         }
                         Call::Edit(edit) => {
                             let outcome = match replay.edit(edit).unwrap() {
-                                EditOutcome::Edited(comment) => Ok((comment.version, comment.content.unwrap())),
-                                refused => Err(refused),
+                                EditOutcome::Edited(comment) => Edited::Now(comment.version, comment.content.unwrap()),
+                                EditOutcome::Changed => Edited::Changed,
+                                EditOutcome::Absent => Edited::Absent,
+                                EditOutcome::Gone => Edited::Gone,
                             };
                             assert_eq!(outcome, model.edit(edit));
                         }
