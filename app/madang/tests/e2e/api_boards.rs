@@ -104,7 +104,8 @@ fn an_administrator_edits_archives_and_deletes_a_board() {
     assert_eq!(created["last_activity_at"], json!(null));
     let id = created["board_id"].as_str().unwrap().to_owned();
     let path = format!("/api/v1/boards/{id}");
-    let change = |archived: bool| json!({"title": "마당", "description": "모두의 마당 🌳", "position": 7, "archived": archived});
+    let change =
+        |archived: bool| json!({"title": "마당", "description": "모두의 마당 🌳", "position": 7, "archived": archived});
     let put = |body: &serde_json::Value| server.call("PUT", &path).token(&admin).json(body).send();
     for (case, field, value) in [
         ("long", "description", json!("🙂".repeat(501))),

@@ -29,7 +29,9 @@ fn a_link_lets_a_member_choose_a_new_password_once_and_ends_their_sessions() {
         let path = format!("/api/v1/password-resets/{token}");
         server.call("PUT", &path).json(&json!({"password": password})).send()
     };
-    for (case, token) in [("replaced", first.as_str()), ("made up", &"A".repeat(43)), ("no token", "x"), ("empty", "%20")] {
+    for (case, token) in
+        [("replaced", first.as_str()), ("made up", "A".repeat(43).as_str()), ("no token", "x"), ("empty", "%20")]
+    {
         reset(token, NEW).problem(404, case);
     }
     reset(&second, "short").invalid_field("password", "too short");

@@ -80,7 +80,8 @@ impl Rows {
         self.counters.extend(replayed.counters.into_iter().map(|counter| (counter.board_id, counter)));
         for (board, state) in replayed.states {
             if state == BoardState::Deleted {
-                (self.boards.remove(&board), self.counters.remove(&board));
+                self.boards.remove(&board);
+                self.counters.remove(&board);
             } else if let Some(counter) = self.counters.get_mut(&board) {
                 counter.state = state;
             }
