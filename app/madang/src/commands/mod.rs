@@ -3,6 +3,7 @@
 //! `run` parses and decides who does the work; `operations` does it, in this process or, through `control`, in the server that
 //! holds the data directory; `output` carries what a command prints back to `console`. The other files are the commands.
 
+pub(crate) mod backup;
 mod check;
 pub(crate) mod cli;
 pub(crate) mod console;

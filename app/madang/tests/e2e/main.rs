@@ -23,6 +23,7 @@ mod api_permissions;
 mod api_protocol;
 mod api_tokens;
 mod api_views;
+mod backup;
 mod check_derived;
 mod cold_article;
 mod cold_reads;
