@@ -7,6 +7,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::backup::{BackupArgs, RestoreArgs};
 use super::control::ControlRequest;
+use super::doctor::DoctorArgs;
+use super::upgrade::UpgradeArgs;
 
 /// Longest password read from standard input; the rules of members are stricter.
 pub(crate) const PASSWORD_MAX_BYTES: u64 = 4_096;
@@ -159,6 +161,22 @@ pub(crate) enum Command {
     /// Manage the keys in the data directory
     #[command(subcommand)]
     Keys(KeysCommand),
+    /// Look at everything the site needs, and say what to do about what is wrong
+    #[command(
+        long_about = "Looks at the configuration, permissions, disk, clock, limits of the system and schema of the site, \
+        and on a cluster at the settings of every server: durability, isolation, collation, memory, copies of events. \
+        Changes nothing, and works beside a server and without one.\n\n\
+        The exit code is 0 if all is well, 1 if something does not work or acknowledged data can be lost, and 2 if there \
+        are only warnings."
+    )]
+    Doctor(DoctorArgs),
+    /// Say which migrations the next start would run, and about how long they take
+    #[command(
+        long_about = "Says which migrations the next start of this version would run, on which tables, and about how \
+        long they take. Nothing is changed: migrations run at the start of a server. The exit code is 0 if there are none, \
+        2 if there are some, and 1 if the data was written by a newer version, which this one refuses to open."
+    )]
+    Upgrade(UpgradeArgs),
     /// Print the settings in force and where each one comes from, with secrets hidden
     Config,
 }
@@ -340,9 +358,14 @@ impl Command {
     /// What to ask for, unless the command is one that needs no site; `password` is what came from standard input.
     pub(crate) fn request(&self, password: String) -> Option<ControlRequest> {
         Some(match self {
-            Self::Serve(_) | Self::Config | Self::Keys(_) | Self::Copy(_) | Self::Backup(_) | Self::Restore(_) => {
-                return None;
-            }
+            Self::Serve(_)
+            | Self::Config
+            | Self::Keys(_)
+            | Self::Copy(_)
+            | Self::Backup(_)
+            | Self::Restore(_)
+            | Self::Doctor(_)
+            | Self::Upgrade(_) => return None,
             Self::Member(MemberCommand::Create { role, name, .. }) => {
                 ControlRequest::MemberCreate { name: name.clone(), password, role: (*role).into() }
             }

@@ -10,13 +10,16 @@ pub(crate) mod console;
 pub(crate) mod control;
 pub(crate) mod copy;
 mod dlq;
+pub(crate) mod doctor;
 mod groups;
 mod member;
+mod migration_cost;
 pub(crate) mod operations;
 pub(crate) mod output;
 mod rebuild;
 mod run;
 mod seed;
 mod seed_text;
+pub(crate) mod upgrade;
 
 pub use self::run::run;

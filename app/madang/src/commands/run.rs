@@ -9,13 +9,13 @@ use clap::Parser as _;
 use madang_messaging::Supervisor;
 use tokio::runtime::Runtime;
 
-use super::backup;
 use super::cli::{Cli, Command, CopyArgs, CopyFrom, KeysCommand, PASSWORD_MAX_BYTES};
 use super::console::Console;
 use super::control::{self, ControlError, ControlRequest, Ending};
 use super::copy::Copy;
 use super::operations::Operations;
 use super::output::Output;
+use super::{backup, doctor, upgrade};
 use crate::config::data_directory::{DataDirectory, DataDirectoryError};
 use crate::config::keys;
 use crate::config::roles::Roles;
@@ -68,6 +68,11 @@ fn try_run(cli: &Cli) -> anyhow::Result<u8> {
             backup::yield_to_others();
             return runtime()?.block_on(backup::backup(args, &config.settings));
         }
+        Some(Command::Doctor(args)) => {
+            let file = cli.common.config.as_deref();
+            return runtime()?.block_on(doctor::doctor(*args, &config.settings, file));
+        }
+        Some(Command::Upgrade(_)) => return runtime()?.block_on(upgrade::upgrade(&config.settings)),
         Some(Command::Restore(args)) => return backup::restore(args, &config.settings),
         _ => {}
     }

@@ -258,6 +258,20 @@ fn a_server_that_stops_takes_the_backup_beside_it_along() {
 }
 
 #[test]
+fn a_server_need_not_wait_for_a_backup_of_a_site_that_nobody_serves() {
+    let place = Place::seeded("3000");
+    let child = place.slow_backup();
+    let server = place.serve();
+    server.article(&server.general(), &server.sign_in(ADMIN), "meanwhile");
+    let ended = child.wait_with_output().unwrap();
+    assert!(ended.status.success(), "{ended:?}");
+    place.restore(&place.the_backup()).expect(0);
+    let titles = "SELECT count(*) FROM article WHERE title = 'meanwhile'";
+    assert_eq!(database::number(&database::open(&place.restored()), titles), 1, "it was made again, beside the server");
+    server.stop();
+}
+
+#[test]
 fn a_backup_that_was_cut_or_changed_is_refused_and_leaves_nothing() {
     let place = Place::seeded("500");
     place.backup(&["--with-keys"]).expect(0);

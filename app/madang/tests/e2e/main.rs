@@ -36,6 +36,7 @@ mod crash_read_side;
 mod database;
 mod deleted_article;
 mod deleted_text;
+mod doctor;
 mod embedded;
 mod first_admin;
 mod fleet;

@@ -15,6 +15,7 @@ mod restore;
 mod source;
 mod wal;
 
+use std::io::Seek as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -151,7 +152,7 @@ impl Backup<'_> {
             name,
             keys: self.args.with_keys,
         };
-        let copied = source::with_files_kept(data, self.copy(&partial, manifest, &output)).await;
+        let copied = source::with_files_kept(data, async || self.copy(&partial, manifest.clone(), &output).await).await;
         let copied = copied.map_err(|error| in_words(error, self.destination.directory()))?;
         if self.args.verify {
             self.verify(&partial, &output).await?;
@@ -165,7 +166,8 @@ impl Backup<'_> {
     /// Copies on a thread of its own, which ends when this is dropped.
     async fn copy(&self, partial: &Partial, manifest: Manifest, output: &Output) -> anyhow::Result<Copied> {
         let (data, rate, stop) = (self.settings.data.clone(), self.args.rate, self.stop.child_token());
-        let (file, output, _ends) = (partial.file().try_clone()?, output.clone(), stop.clone().drop_guard());
+        let (mut file, output, _ends) = (partial.file().try_clone()?, output.clone(), stop.clone().drop_guard());
+        file.set_len(0).and_then(|()| file.rewind())?;
         let copying = tokio::task::spawn_blocking(move || {
             yield_to_others();
             archive::write(&data, &file, &manifest, Pace::new(rate, 0, &output, &stop))

@@ -10,18 +10,28 @@ use tokio::sync::oneshot;
 use crate::commands::control::{self, ControlError, ControlRequest};
 use crate::commands::output::OutputLine;
 use crate::commands::run::{SERVER_LOOK, SERVER_WAIT};
-use crate::config::data_directory::{DataDirectory, DataDirectoryError};
+use crate::config::data_directory::{DataDirectory, DataDirectoryError, last_taken};
 
-/// Runs `copy` while the files of a data directory are fit for copying, and makes sure that they were until it ended.
+/// Runs `copy` while the files of a data directory are fit for copying, and makes sure that they were until it ended. Where
+/// nobody serves the site it is not locked either: a server must not wait for a backup. One that was started meanwhile is
+/// noticed, and the copy made again.
 pub(super) async fn with_files_kept<T>(
     data: &Path,
-    copy: impl Future<Output = anyhow::Result<T>>,
+    mut copy: impl AsyncFnMut() -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
-    let deadline = Instant::now() + SERVER_WAIT;
+    let mut deadline = Instant::now() + SERVER_WAIT;
     loop {
         let in_use = match DataDirectory::take_existing(data, "backup") {
-            // Nobody else has the directory until the copy is made.
-            Ok(_directory) => return copy.await,
+            Ok(directory) => {
+                let taken = directory.into_last_taken()?;
+                let copied = copy().await?;
+                if last_taken(data)? == taken {
+                    return Ok(copied);
+                }
+                // Somebody has come meanwhile: once more, beside them.
+                deadline = Instant::now() + SERVER_WAIT;
+                continue;
+            }
             Err(error @ DataDirectoryError::InUse { .. }) => error,
             Err(error) => return Err(error.into()),
         };
@@ -37,7 +47,7 @@ pub(super) async fn with_files_kept<T>(
             biased;
             Ok(number) = &mut hold => {
                 let copied = tokio::select! {
-                    copied = copy => copied?,
+                    copied = copy() => copied?,
                     ended = &mut asking => return Err(gave_up(ended)),
                 };
                 // The connection stays open until the server has said that the files were kept all the time.
