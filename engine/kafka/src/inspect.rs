@@ -68,6 +68,10 @@ impl KafkaLog {
 
     async fn read_settings(&self, found: &mut LogInspection) -> Result<(), Outage> {
         let names: Vec<String> = found.topics.keys().cloned().collect();
+        if names.is_empty() {
+            // A question about nothing is an error to librdkafka.
+            return Ok(());
+        }
         let wanted: Vec<ResourceSpecifier<'_>> = names.iter().map(|name| ResourceSpecifier::Topic(name)).collect();
         let options = AdminOptions::new().request_timeout(Some(Duration::from_millis(ANSWER_TIMEOUT_MS)));
         let admin = self.inner.topics.admin();

@@ -48,7 +48,7 @@ impl Place {
     /// A site with something in it and no server.
     fn seeded(articles: &str) -> Self {
         let place = Self::new();
-        run(&place.data(), &["seed", "--board", "talk", "--articles", articles, "--members", "3"], "").expect(0);
+        run(&place.data(), &["seed", "--board", "general", "--articles", articles, "--members", "3"], "").expect(0);
         place
     }
 

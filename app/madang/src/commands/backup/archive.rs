@@ -28,13 +28,13 @@ pub(super) struct Copied {
 
 /// Copies a data directory into an archive. Nobody may start its write-ahead log anew meanwhile: the database file is
 /// copied first, and the log, which has what changed in it since, after it.
-pub(super) fn write(data: &Path, into: &File, manifest: &Manifest, mut pace: Pace<'_>) -> anyhow::Result<Copied> {
+pub(super) fn write(data: &Path, into: &File, manifest: &Manifest, pace: &mut Pace<'_>) -> anyhow::Result<Copied> {
     let mut archive = Archive::new(into, manifest)?;
     let path = data.join(DATABASE);
     let mut database = File::open(&path).with_context(|| format!("cannot read {}", path.display()))?;
     let database_bytes = database.metadata()?.len();
     pace.expect_more(database_bytes);
-    archive.add_file(DATABASE, &mut database, database_bytes, &mut pace)?;
+    archive.add_file(DATABASE, &mut database, database_bytes, pace)?;
 
     let mut wal_bytes = 0;
     match File::open(data.join(WAL)) {
@@ -42,7 +42,7 @@ pub(super) fn write(data: &Path, into: &File, manifest: &Manifest, mut pace: Pac
             wal_bytes = wal::used_bytes(&log).context("cannot read the write-ahead log")?;
             if wal_bytes > 0 {
                 pace.expect_more(wal_bytes);
-                archive.add_file(WAL, &mut log, wal_bytes, &mut pace)?;
+                archive.add_file(WAL, &mut log, wal_bytes, pace)?;
             }
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}

@@ -170,7 +170,7 @@ impl Backup<'_> {
         file.set_len(0).and_then(|()| file.rewind())?;
         let copying = tokio::task::spawn_blocking(move || {
             yield_to_others();
-            archive::write(&data, &file, &manifest, Pace::new(rate, 0, &output, &stop))
+            archive::write(&data, &file, &manifest, &mut Pace::new(rate, 0, &output, &stop))
         });
         copying.await.context("the copy failed")?
     }

@@ -19,6 +19,7 @@ pub(super) struct Pace<'a> {
     began: Instant,
     done: u64,
     total: u64,
+    shown: (u64, u64),
     output: &'a Output,
     stop: &'a CancellationToken,
 }
@@ -27,7 +28,7 @@ impl<'a> Pace<'a> {
     /// At most so many megabytes a second.
     pub(super) fn new(rate_mb: u64, total: u64, output: &'a Output, stop: &'a CancellationToken) -> Self {
         let bytes_per_second = rate_mb.max(1).saturating_mul(MB);
-        Self { bytes_per_second, began: Instant::now(), done: 0, total, output, stop }
+        Self { bytes_per_second, began: Instant::now(), done: 0, total, shown: (0, 0), output, stop }
     }
 
     /// More is to be read than was known.
@@ -35,9 +36,14 @@ impl<'a> Pace<'a> {
         self.total += bytes;
     }
 
+    #[expect(clippy::disallowed_methods, reason = "on a thread of its own, for which waiting is the point")]
     fn took(&mut self, bytes: u64) -> io::Result<()> {
         self.done += bytes;
-        self.output.progress("copying (MB)", self.done.div_ceil(MB), self.total.div_ceil(MB));
+        let shown = (self.done.div_ceil(MB), self.total.div_ceil(MB));
+        if self.shown != shown {
+            self.shown = shown;
+            self.output.progress("copying (MB)", shown.0, shown.1);
+        }
         let due = Duration::from_secs_f64(self.done as f64 / self.bytes_per_second as f64);
         if let Some(early) = due.checked_sub(self.began.elapsed()) {
             std::thread::sleep(early);

@@ -55,7 +55,7 @@ mod tests {
         let database = Connection::open(directory.path().join("a.db")).unwrap();
         database.pragma_update(None, "journal_mode", "wal").unwrap();
         let log = || File::open(directory.path().join("a.db-wal")).unwrap();
-        assert_eq!(used_bytes(&log()).unwrap(), 0);
+        assert_eq!(used_bytes(&tempfile::tempfile().unwrap()).unwrap(), 0);
         database.execute_batch("CREATE TABLE t (a BLOB); INSERT INTO t VALUES (zeroblob(100000))").unwrap();
         let first = log().metadata().unwrap().len();
         assert_eq!(used_bytes(&log()).unwrap(), first);

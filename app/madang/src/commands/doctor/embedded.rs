@@ -77,9 +77,6 @@ fn permissions(data: &Path, report: &mut Report) {
     let mut look_at = |path: &Path, most: u32| {
         let Ok(found) = path.symlink_metadata() else { return };
         let mode = found.permissions().mode() & 0o777;
-        if found.file_type().is_socket_or_link() {
-            return;
-        }
         if mode & !most != 0 {
             report.problem(
                 PART,
@@ -108,17 +105,6 @@ fn permissions(data: &Path, report: &mut Report) {
     }
     if report.findings.len() == before {
         report.ok(PART, format!("{} and what is in it are their owner's alone", data.display()));
-    }
-}
-
-/// Files and directories have modes that mean something.
-trait SocketOrLink {
-    fn is_socket_or_link(&self) -> bool;
-}
-
-impl SocketOrLink for std::fs::FileType {
-    fn is_socket_or_link(&self) -> bool {
-        !self.is_file() && !self.is_dir()
     }
 }
 

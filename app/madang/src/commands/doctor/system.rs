@@ -71,9 +71,7 @@ pub(super) fn disk(directory: &Path, needed: u64, report: &mut Report) {
             );
         }
     };
-    #[expect(clippy::useless_conversion, clippy::unnecessary_fallible_conversions, reason = "another type elsewhere")]
-    let kind = i64::try_from(kind.f_type).unwrap_or_default();
-    if let Some((_, name, why)) = FILE_SYSTEMS.iter().find(|(magic, ..)| *magic == kind) {
+    if let Some((_, name, why)) = FILE_SYSTEMS.iter().find(|(magic, ..)| *magic == kind.f_type) {
         report.problem(PART, format!("{} is on {name}", directory.display()), *why);
     }
     let left = disk.f_bavail.saturating_mul(disk.f_frsize);
