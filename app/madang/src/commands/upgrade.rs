@@ -53,7 +53,7 @@ pub(crate) async fn upgrade(settings: &Settings) -> anyhow::Result<u8> {
     match code {
         NEWER => println!("run the newer version, or restore a backup from before it; this one refuses to start"),
         PENDING => {
-            println!("the next start runs these, in about {} in all; make a backup first", Cost::in_words(seconds))
+            println!("the next start runs these, in about {} in all; make a backup first", Cost::in_words(seconds));
         }
         _ => println!("the next start changes nothing"),
     }
@@ -155,7 +155,7 @@ pub(super) fn judge_file(file: &Connection, report: &mut Report) {
     match (madang_sqlite::newer_schema(file), madang_sqlite::pending_steps(file)) {
         (Ok(Some(found)), _) => report.problem(PART, newer_in_words(found, known), "run that version"),
         (Ok(None), Ok(pending)) if pending.is_empty() => {
-            report.ok(PART, format!("{known}, the newest that this version knows"))
+            report.ok(PART, format!("{known}, the newest that this version knows"));
         }
         (Ok(None), Ok(pending)) => report.warning(
             PART,

@@ -2,141 +2,17 @@
 //! a site that checks clean.
 
 use std::collections::HashSet;
-use std::fs::Permissions;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::command::{Ended, clean, madang, run};
+use crate::backup_place::{Place, enough, mode, under_load};
+use crate::command::{clean, madang, run};
 use crate::database;
-use crate::http::{Call, Http};
-use crate::server::{ADMIN, Start, TestServer, eventually};
-
-const WRITERS: usize = 16;
-
-/// A place for a site and its backups.
-struct Place {
-    root: tempfile::TempDir,
-}
-
-impl Place {
-    fn new() -> Self {
-        Self { root: tempfile::tempdir().unwrap() }
-    }
-
-    fn data(&self) -> PathBuf {
-        self.root.path().join("data")
-    }
-
-    fn backups(&self) -> PathBuf {
-        self.root.path().join("backups")
-    }
-
-    fn restored(&self) -> PathBuf {
-        self.root.path().join("restored")
-    }
-
-    fn serve(&self) -> TestServer {
-        Start::in_directory(&self.data()).with_admin().start()
-    }
-
-    /// A site with something in it and no server.
-    fn seeded(articles: &str) -> Self {
-        let place = Self::new();
-        run(&place.data(), &["seed", "--board", "general", "--articles", articles, "--members", "3"], "").expect(0);
-        place
-    }
-
-    fn backup(&self, more: &[&str]) -> Ended {
-        let to = format!("{}/", self.backups().display());
-        run(&self.data(), &[&["backup", "--to", &to], more].concat(), "")
-    }
-
-    /// Begins one that takes its time.
-    fn slow_backup(&self) -> Child {
-        let mut command = Command::new(madang());
-        clean(&mut command).args(["backup", "--rate", "1", "--to"]).arg(format!("{}/", self.backups().display()));
-        command.arg("--data").arg(self.data()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let child = command.spawn().unwrap();
-        eventually("something is written", || {
-            let begun = self.files().iter().any(|path| path.metadata().is_ok_and(|found| found.len() > 0));
-            begun.then_some(())
-        });
-        child
-    }
-
-    fn files(&self) -> Vec<PathBuf> {
-        let Ok(entries) = self.backups().read_dir() else { return Vec::new() };
-        entries.map(|entry| entry.unwrap().path()).collect()
-    }
-
-    /// The backups that have their names, oldest first.
-    fn whole(&self) -> Vec<PathBuf> {
-        let mut named: Vec<_> = self.files();
-        named.retain(|path| {
-            let name = path.file_name().unwrap().to_str().unwrap();
-            name.starts_with("madang-") && name.ends_with(".tar.gz")
-        });
-        named.sort();
-        named
-    }
-
-    fn the_backup(&self) -> PathBuf {
-        let mut whole = self.whole();
-        assert_eq!(whole.len(), 1, "{:?}", self.files());
-        whole.remove(0)
-    }
-
-    fn restore(&self, from: &Path) -> Ended {
-        run(&self.restored(), &["restore", "--from", from.to_str().unwrap()], "")
-    }
-}
-
-fn mode(path: &Path) -> u32 {
-    path.metadata().unwrap().permissions().mode() & 0o777
-}
-
-/// Has many write at once while `work` runs; gives what it gives, and the time that each write took.
-fn under_load<T>(
-    server: &TestServer,
-    acknowledged: &Mutex<HashSet<i64>>,
-    work: impl FnOnce() -> T,
-) -> (T, Vec<Duration>) {
-    let (token, path) = (server.sign_in(ADMIN), format!("/api/v1/boards/{}/articles", server.general()));
-    let (stop, took) = (AtomicBool::new(false), Mutex::new(Vec::new()));
-    let body = json!({"title": "kept", "content": "Written while a backup is made. ".repeat(40)});
-    let outcome = std::thread::scope(|scope| {
-        for _ in 0..WRITERS {
-            scope.spawn(|| {
-                let mut http = Http::connect(&server.address).unwrap();
-                let mut mine = Vec::new();
-                while !stop.load(Ordering::Relaxed) {
-                    let began = Instant::now();
-                    let call = Call::new(&server.address, "POST", &path).token(&token).json(&body);
-                    let id =
-                        call.send_on(&mut http).unwrap().json(201)["article_id"].as_str().unwrap().parse().unwrap();
-                    mine.push(began.elapsed());
-                    acknowledged.lock().unwrap().insert(id);
-                }
-                took.lock().unwrap().extend(mine);
-            });
-        }
-        let outcome = work();
-        stop.store(true, Ordering::Relaxed);
-        outcome
-    });
-    (outcome, took.into_inner().unwrap())
-}
-
-fn enough(acknowledged: &Mutex<HashSet<i64>>, more: usize) {
-    let before = acknowledged.lock().unwrap().len();
-    eventually("enough was written", || (acknowledged.lock().unwrap().len() >= before + more).then_some(()));
-}
+use crate::server::{ADMIN, Start, eventually};
 
 #[test]
 fn what_was_acknowledged_before_a_backup_began_is_in_it() {
@@ -272,108 +148,6 @@ fn a_server_need_not_wait_for_a_backup_of_a_site_that_nobody_serves() {
 }
 
 #[test]
-fn a_backup_that_was_cut_or_changed_is_refused_and_leaves_nothing() {
-    let place = Place::seeded("500");
-    place.backup(&["--with-keys"]).expect(0);
-    let bytes = std::fs::read(place.the_backup()).unwrap();
-    let other = place.root.path().join("other.tar.gz");
-    for cut in [0, 1, 10, 100, 1_000, bytes.len() / 2, bytes.len() - 1_000, bytes.len() - 8, bytes.len() - 1] {
-        std::fs::write(&other, &bytes[..cut]).unwrap();
-        let refused = place.restore(&other).expect(1).stderr;
-        assert!(refused.contains("not whole") || refused.contains("not a backup"), "{cut}: {refused}");
-        assert!(!place.restored().join("madang.db").exists() && !place.restored().join("keys").exists(), "{cut}");
-    }
-    for place_of_change in [bytes.len() / 3, bytes.len() / 2, bytes.len() - 300, bytes.len() - 6] {
-        let mut changed = bytes.clone();
-        changed[place_of_change] ^= 0x10;
-        std::fs::write(&other, changed).unwrap();
-        let refused = place.restore(&other).expect(1).stderr;
-        assert!(
-            refused.contains("damaged") || refused.contains("not whole") || refused.contains("not a backup"),
-            "{refused}"
-        );
-        assert!(!place.restored().join("madang.db").exists());
-    }
-    std::fs::write(&other, "a letter to somebody").unwrap();
-    assert!(place.restore(&other).expect(1).stderr.contains("not a backup made by madang"));
-    place.restore(&place.the_backup()).expect(0);
-}
-
-#[test]
-fn a_changed_archive_that_is_packed_again_is_refused_by_its_sums() {
-    let place = Place::seeded("50");
-    place.backup(&[]).expect(0);
-    let unpacked = place.root.path().join("unpacked");
-    std::fs::create_dir(&unpacked).unwrap();
-    let tar = |arguments: &[&str]| {
-        let ran = Command::new("tar").arg("-C").arg(&unpacked).args(arguments).status().unwrap();
-        assert!(ran.success(), "{arguments:?}");
-    };
-    tar(&["-xzf", place.the_backup().to_str().unwrap()]);
-    let sums = Command::new("sha256sum").args(["-c", "SHA256SUMS"]).current_dir(&unpacked).output().unwrap();
-    assert!(sums.status.success(), "whoever unpacks it by hand can compare: {sums:?}");
-    let mut database = std::fs::read(unpacked.join("madang.db")).unwrap();
-    let middle = database.len() / 2;
-    database[middle] ^= 1;
-    std::fs::write(unpacked.join("madang.db"), database).unwrap();
-    let again = place.root.path().join("again.tar.gz");
-    tar(&["-czf", again.to_str().unwrap(), "manifest.json", "madang.db", "SHA256SUMS"]);
-    let refused = place.restore(&again).expect(1);
-    assert!(refused.stderr.contains("check sum"), "{refused:?}");
-    tar(&["-czf", again.to_str().unwrap(), "manifest.json", "madang.db"]);
-    assert!(place.restore(&again).expect(1).stderr.contains("not whole"));
-}
-
-#[test]
-fn a_restore_refuses_a_directory_that_is_in_use_or_holds_anything() {
-    let place = Place::seeded("50");
-    place.backup(&[]).expect(0);
-    let backup = place.the_backup();
-    let from = ["restore", "--from", backup.to_str().unwrap()];
-    let refused = run(&place.data(), &from, "").expect(1);
-    assert!(refused.stderr.contains("is not empty"), "{refused:?}");
-    let server = place.serve();
-    let refused = run(&place.data(), &from, "").expect(1);
-    assert!(refused.stderr.contains("is in use by process"), "{refused:?}");
-    server.stop();
-    let full = place.root.path().join("papers");
-    std::fs::create_dir(&full).unwrap();
-    std::fs::write(full.join("letter"), "mine").unwrap();
-    std::fs::set_permissions(full.join("letter"), Permissions::from_mode(0o644)).unwrap();
-    let refused = run(&full, &from, "").expect(1);
-    assert!(refused.stderr.contains("is not empty (it holds letter)"), "{refused:?}");
-    assert_eq!((mode(&full.join("letter")), full.read_dir().unwrap().count()), (0o644, 1), "nothing was touched");
-}
-
-#[test]
-fn retention_removes_the_oldest_of_its_own_and_nothing_else() {
-    let place = Place::seeded("50");
-    place.backup(&[]).expect(0);
-    let first = place.the_backup();
-    let others = ["madang-notes.txt", "madang-00000000-20200101T000000Z.tar.gz", "a copy of mine.tar.gz"];
-    for name in others {
-        std::fs::copy(&first, place.backups().join(name)).unwrap();
-    }
-    let name = first.file_name().unwrap().to_str().unwrap();
-    // Of this site by its name, and somebody's own file by its contents.
-    let copy = place.backups().join(format!("{}20200101T000000Z.tar.gz", &name[..name.len() - 23]));
-    std::fs::copy(&first, &copy).unwrap();
-    for _ in 0..3 {
-        let began = this_second();
-        eventually("the next second", || (this_second() != began).then_some(()));
-        place.backup(&["--keep", "2"]).expect(0);
-    }
-    assert!(!first.exists() && copy.exists());
-    assert!(others.iter().all(|name| place.backups().join(name).exists()));
-    assert_eq!(place.files().len(), others.len() + 1 + 2, "{:?}", place.files());
-}
-
-/// Names carry the second.
-fn this_second() -> u64 {
-    std::time::UNIX_EPOCH.elapsed().unwrap().as_secs()
-}
-
-#[test]
 fn backups_go_on_by_the_clock_until_they_are_stopped() {
     let place = Place::seeded("50");
     let mut command = Command::new(madang());
@@ -389,36 +163,6 @@ fn backups_go_on_by_the_clock_until_they_are_stopped() {
     assert!(told.success() && child.wait().unwrap().success());
     assert!((2..=3).contains(&place.whole().len()), "{:?}", place.whole());
     place.restore(place.whole().last().unwrap()).expect(0);
-}
-
-#[test]
-fn a_full_disk_is_told_and_nothing_is_kept() {
-    let place = Place::seeded("2000");
-    std::fs::create_dir(place.backups()).unwrap();
-    let mut command = Command::new("unshare");
-    clean(&mut command).args(["--user", "--map-root-user", "--mount", "sh", "-ec"]).arg(format!(
-        "mount -t tmpfs -o size=64k none {to}; {madang} backup --to {to}/ --data {data} && exit 9; ls -A {to} | wc -l",
-        to = place.backups().display(),
-        data = place.data().display(),
-        madang = madang(),
-    ));
-    let ended = command.output().expect("unshare runs");
-    let said = String::from_utf8_lossy(&ended.stderr);
-    assert!(said.contains("is full: nothing was kept of the backup"), "{said}");
-    assert_eq!(String::from_utf8_lossy(&ended.stdout).trim(), "0", "{said}");
-}
-
-#[test]
-fn a_backup_never_replaces_a_file() {
-    let place = Place::seeded("10");
-    let file = place.root.path().join("mine.tar.gz");
-    std::fs::write(&file, "mine").unwrap();
-    let refused = run(&place.data(), &["backup", "--to", file.to_str().unwrap()], "").expect(1);
-    assert!(refused.stderr.contains("exists already"), "{refused:?}");
-    assert_eq!(std::fs::read(&file).unwrap(), b"mine");
-    let new = place.root.path().join("new.tar.gz");
-    run(&place.data(), &["backup", "--to", new.to_str().unwrap()], "").expect(0);
-    place.restore(&new).expect(0);
 }
 
 /// The promise is 3 ×; a machine that runs other tests at the same time gets some room on top.

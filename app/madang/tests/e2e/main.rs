@@ -24,6 +24,8 @@ mod api_protocol;
 mod api_tokens;
 mod api_views;
 mod backup;
+mod backup_place;
+mod backup_refused;
 mod check_derived;
 mod cold_article;
 mod cold_reads;
