@@ -15,7 +15,8 @@ mod several_servers;
 mod views;
 
 pub use madang_engine_mysql::{
-    AgesBy, ClockSkew, MysqlDeadLetters, MysqlLeases, MysqlOptions, MysqlOutbox, OpenError, ServerOptions, TlsOptions,
+    AgesBy, ClockSkew, Database, DatabaseState, Inspection, MysqlDeadLetters, MysqlLeases, MysqlOptions, MysqlOutbox,
+    OpenError, PendingMigration, SchemaState, ServerOptions, SqlError, TlsOptions, inspect,
 };
 
 pub use articles::{Announce, MysqlArticles};

@@ -42,6 +42,9 @@ pub enum Service {
 }
 
 impl Service {
+    /// All of them.
+    pub const ALL: [Self; 6] = [Self::Member, Self::Article, Self::Comment, Self::Like, Self::View, Self::HotArticle];
+
     /// Its name, as roles are called.
     pub fn name(self) -> &'static str {
         match self {

@@ -10,6 +10,7 @@ mod joined_article;
 mod likes;
 mod members;
 mod moderation;
+mod schema;
 mod views;
 
 use std::sync::Arc;
@@ -26,9 +27,11 @@ pub use joined_article::SqliteJoinedArticles;
 pub use likes::SqliteLikes;
 pub use madang_engine_sqlite::{
     Backlog, DATABASE_FILE, GroupLag, GroupState, OpenError, Priority, RetentionOptions, SqliteOptions, Trimmed,
+    WalKept,
 };
 pub use members::SqliteMembers;
 pub use moderation::SqliteModeration;
+pub use schema::{PendingStep, known_schema, newer_schema, pending_steps};
 pub use views::SqliteViews;
 
 /// The database of a board.

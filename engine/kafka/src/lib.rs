@@ -10,6 +10,7 @@ mod codec;
 mod connection;
 mod dead_letters;
 mod errors;
+mod inspect;
 mod log;
 mod names;
 mod options;
@@ -19,5 +20,6 @@ mod topics;
 
 pub use dead_letters::KafkaDeadLetters;
 pub use errors::ConnectError;
+pub use inspect::{LogInspection, TopicInspection};
 pub use log::KafkaLog;
 pub use options::{KafkaOptions, MESSAGE_MAX_BYTES};

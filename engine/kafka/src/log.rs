@@ -23,7 +23,7 @@ const OFFSETS_TIMEOUT_MS: u64 = 5_000;
 /// The log. Clones share one producer and one connection for topics; each subscription has a connection of its own.
 #[derive(Clone)]
 pub struct KafkaLog {
-    inner: Arc<Inner>,
+    pub(crate) inner: Arc<Inner>,
 }
 
 pub(crate) struct Inner {

@@ -97,6 +97,11 @@ impl Topics {
         blocking(move || admin.inner().fetch_metadata(None, timeout).map(|_| ()).map_err(away)).await
     }
 
+    /// Asks brokers about topics.
+    pub(crate) fn admin(&self) -> Arc<AdminClient<Connection>> {
+        self.admin.clone()
+    }
+
     /// Our names of the topics that hold dead letters, in order.
     pub(crate) async fn of_dead_letters(&self) -> Result<Vec<String>, madang_messaging::Outage> {
         let present = self.present().await?;

@@ -16,6 +16,7 @@ mod followers;
 mod health;
 pub mod idempotency;
 mod inbox;
+mod inspect;
 mod lane;
 mod leases;
 mod macros;
@@ -41,6 +42,7 @@ pub use errors::{PART, SqlError};
 #[doc(hidden)]
 pub use health::Health;
 pub use inbox::{EffectError, EffectTx, MysqlEffect, MysqlInbox};
+pub use inspect::{DatabaseState, Inspection, PendingMigration, SchemaState, inspect};
 pub use lane::{Decided, Decision, Fold, Lanes};
 pub use leases::MysqlLeases;
 pub use open::OpenError;

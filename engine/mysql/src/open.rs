@@ -11,12 +11,14 @@ use mysql_async::prelude::Queryable;
 use refinery::Runner;
 
 use crate::errors::{SqlError, is_caused_by_absence};
+use crate::inspect::newest;
 use crate::server::{Server, connect_without_database};
 use crate::{Database, MysqlOptions};
 
 const TAKE_LOCK: &str = include_str!("../sql/backbone/take_lock.sql");
 const GIVE_LOCK: &str = include_str!("../sql/backbone/give_lock.sql");
 const STORE_TOPOLOGY: &str = include_str!("../sql/backbone/store_topology.sql");
+const HISTORY: &str = include_str!("../sql/inspect/history.sql");
 const TOPOLOGY: &str = include_str!("../sql/backbone/topology.sql");
 
 /// How long a start waits while another process migrates the same database.
@@ -65,6 +67,21 @@ pub enum OpenError {
         found: String,
         /// The map of the configuration.
         configured: String,
+    },
+    /// The database was written by a newer version of this program: run that one.
+    #[error(
+        "{database} on server {server} was written by a newer version of this program (schema {found}, this version knows \
+         {known}): run that version"
+    )]
+    Newer {
+        /// Position of the server in the configuration.
+        server: usize,
+        /// The database.
+        database: String,
+        /// The schema in the database.
+        found: i64,
+        /// The newest schema of this program.
+        known: i64,
     },
     /// A server responds, and refuses what is needed.
     #[error("server {server}: {reason}")]
@@ -180,14 +197,27 @@ impl SetUp {
         if taken.flatten() != Some(1) {
             return Err(SetUpError::Unreachable("another process has been migrating for too long".to_owned()));
         }
-        let done = match migrate(&self.server, &self.database).await {
+        let done = match self.migrate(&mut conn).await {
             Ok(()) => self.compare().await,
-            Err(error) if is_caused_by_absence(&error) => Err(SetUpError::Unreachable(error.to_string())),
-            Err(error) => Err(self.refused(&error)),
+            Err(error) => Err(error),
         };
         let _ = conn.exec_drop(GIVE_LOCK, (&lock,)).await;
         let _ = tokio::time::timeout(Duration::from_secs(1), conn.disconnect()).await;
         done.map(|()| self.server.open())
+    }
+
+    /// Brings the database up to date, unless a newer version of the program has been there.
+    async fn migrate(&self, conn: &mut Conn) -> Result<(), SetUpError> {
+        let newer = newer(conn, &self.name, &self.database).await.map_err(|error| self.failed(&error))?;
+        if let Some((found, known)) = newer {
+            let (server, database) = (self.index, self.name.clone());
+            return Err(SetUpError::Refused(OpenError::Newer { server, database, found, known }));
+        }
+        match migrate(&self.server, &self.database).await {
+            Ok(()) => Ok(()),
+            Err(error) if is_caused_by_absence(&error) => Err(SetUpError::Unreachable(error.to_string())),
+            Err(error) => Err(self.refused(&error)),
+        }
     }
 
     /// The first start writes the topology down; every later one must have the same.
@@ -231,8 +261,31 @@ fn name_on_servers(options: &MysqlOptions, database: &Database) -> Result<String
     if plain && name.len() <= DATABASE_NAME_MAX { Ok(name) } else { Err(OpenError::DatabaseName(name)) }
 }
 
+/// The migrations of the engine's own tables, with the table that remembers which of them have run.
+pub(crate) fn backbone_runner() -> (&'static str, Runner) {
+    ("schema_backbone", backbone::migrations::runner())
+}
+
+/// A set of migrations that has gone further than this program knows: its history, what was found, what is known.
+async fn newer(conn: &mut Conn, name: &str, database: &Database) -> Result<Option<(i64, i64)>, SqlError> {
+    let own = database.migrations().iter().map(|migrations| (migrations.history, (migrations.runner)()));
+    for (history, runner) in std::iter::once(backbone_runner()).chain(own) {
+        let known = runner.get_migrations().iter().map(|step| i64::from(step.version())).max().unwrap_or(0);
+        let there: Option<String> = conn.exec_first(HISTORY, (name, history)).await?;
+        if there.is_none() {
+            continue;
+        }
+        let found = newest(conn, name, history).await?;
+        if found > known {
+            return Ok(Some((found, known)));
+        }
+    }
+    Ok(None)
+}
+
 async fn migrate(server: &Server, database: &Database) -> Result<(), refinery::Error> {
-    run(backbone::migrations::runner(), "schema_backbone", server).await?;
+    let (history, runner) = backbone_runner();
+    run(runner, history, server).await?;
     for migrations in database.migrations() {
         run((migrations.runner)(), migrations.history, server).await?;
     }

@@ -11,7 +11,8 @@ use std::time::Duration;
 use rusqlite::Connection;
 use tracing::warn;
 
-use crate::metric;
+use crate::wal_keeper::{Keepers, Pin};
+use crate::{SqliteOptions, metric};
 
 /// How often the size is checked.
 const CHECK_MS: u64 = 50;
@@ -25,6 +26,7 @@ const PAGE_BYTES: u64 = 4_096;
 /// What the writer and the checkpointer tell one another.
 #[derive(Default)]
 pub(crate) struct WalGauge {
+    pub(crate) keepers: Keepers,
     commits: AtomicU64,
     restart: AtomicBool,
     stopped: Mutex<bool>,
@@ -39,7 +41,7 @@ impl WalGauge {
 
     /// Whether the checkpointer asks the writer to start the log anew.
     pub(crate) fn is_past_hard_limit(&self) -> bool {
-        self.restart.load(Ordering::Relaxed)
+        self.restart.load(Ordering::Relaxed) && !self.keepers.any()
     }
 
     /// Starts the log anew, by the writer between two batches. A reader that holds on to the log is waited for briefly;
@@ -72,10 +74,19 @@ impl WalGauge {
 }
 
 /// The checkpointer thread.
-pub(crate) fn run(connection: &Connection, gauge: &WalGauge, soft_bytes: u64, hard_bytes: u64) {
+pub(crate) fn run(connection: &Connection, gauge: &WalGauge, options: &SqliteOptions) {
+    let mut pin = Pin::new(options, &gauge.keepers);
     let mut seen = 0;
     let mut idle_checks: u32 = 0;
     while gauge.wait() {
+        pin.follow(connection);
+        if gauge.keepers.any() {
+            // Before the pin is held nothing may be copied back, and as long as it is the log cannot be cut.
+            if pin.is_held() {
+                log_failure(keep_copied(connection, &mut pin, options.wal_soft_bytes));
+            }
+            continue;
+        }
         let commits = gauge.commits.load(Ordering::Relaxed);
         let idle = commits == seen;
         idle_checks = if idle { idle_checks.saturating_add(1) } else { 0 };
@@ -86,21 +97,35 @@ pub(crate) fn run(connection: &Connection, gauge: &WalGauge, soft_bytes: u64, ha
                 idle_checks = if cut { idle_checks } else { 0 };
             }),
             (true, _) => Ok(()),
-            (false, _) => keep_small(connection, gauge, soft_bytes, hard_bytes),
+            (false, _) => keep_small(connection, gauge, options),
         };
-        if let Err(error) = outcome {
-            warn!("a checkpoint failed, the write-ahead log grows until the next one: {error}");
-        }
+        log_failure(outcome);
     }
 }
 
-fn keep_small(connection: &Connection, gauge: &WalGauge, soft_bytes: u64, hard_bytes: u64) -> rusqlite::Result<()> {
+fn log_failure(outcome: rusqlite::Result<()>) {
+    if let Err(error) = outcome {
+        warn!("a checkpoint failed, the write-ahead log grows until the next one: {error}");
+    }
+}
+
+/// Copies back what is committed while the log is kept: it grows, but what is left to copy when it is let go of is little.
+fn keep_copied(connection: &Connection, pin: &mut Pin<'_>, soft_bytes: u64) -> rusqlite::Result<()> {
+    let wal = checkpoint(connection, "NOOP")?;
+    metrics::gauge!(metric::WAL_BYTES).set(wal.used_bytes as f64);
+    if wal.used_bytes.saturating_sub(wal.copied_bytes) >= soft_bytes && pin.advance(connection) {
+        checkpoint(connection, "PASSIVE")?;
+    }
+    Ok(())
+}
+
+fn keep_small(connection: &Connection, gauge: &WalGauge, options: &SqliteOptions) -> rusqlite::Result<()> {
     let mut wal = checkpoint(connection, "NOOP")?;
-    if wal.used_bytes.saturating_sub(wal.copied_bytes) >= soft_bytes {
+    if wal.used_bytes.saturating_sub(wal.copied_bytes) >= options.wal_soft_bytes {
         wal = checkpoint(connection, "PASSIVE")?;
     }
     metrics::gauge!(metric::WAL_BYTES).set(wal.used_bytes as f64);
-    if wal.used_bytes >= hard_bytes {
+    if wal.used_bytes >= options.wal_hard_bytes {
         gauge.restart.store(true, Ordering::Relaxed);
     }
     Ok(())
@@ -113,12 +138,13 @@ pub(crate) fn truncate(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(wal.used_bytes == 0)
 }
 
-struct Wal {
-    used_bytes: u64,
-    copied_bytes: u64,
+/// How large the log is, and how much of it is copied back.
+pub(crate) struct Wal {
+    pub(crate) used_bytes: u64,
+    pub(crate) copied_bytes: u64,
 }
 
-fn checkpoint(connection: &Connection, mode: &str) -> rusqlite::Result<Wal> {
+pub(crate) fn checkpoint(connection: &Connection, mode: &str) -> rusqlite::Result<Wal> {
     connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| {
         // -1 where there is no log yet.
         let bytes = |column| row.get::<_, i64>(column).map(|frames| u64::try_from(frames).unwrap_or(0) * PAGE_BYTES);

@@ -82,7 +82,6 @@ struct Inner<E> {
 impl<E: ToMessage> Sqlite<E> {
     /// Opens the database, creating it or bringing it up to date by the program's migrations and the engine's own tables,
     /// and starts its threads.
-    #[expect(clippy::needless_pass_by_value, reason = "callers build their options for this call alone")]
     pub fn open(
         options: SqliteOptions,
         migrations: &refinery::Runner,
@@ -118,8 +117,7 @@ impl<E: ToMessage> Sqlite<E> {
             inner.start("db-reader", move || readers::run(reader, queue))?;
         }
         let gauge = Arc::clone(&inner.wal);
-        let (soft, hard) = (options.wal_soft_bytes, options.wal_hard_bytes);
-        inner.start("db-checkpoint", move || checkpointer::run(&checkpoints, &gauge, soft, hard))?;
+        inner.start("db-checkpoint", move || checkpointer::run(&checkpoints, &gauge, &options))?;
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -182,6 +180,11 @@ impl<E: ToMessage> Sqlite<E> {
     /// The newest entries of the log.
     pub(crate) fn tail(&self) -> &Arc<Tail> {
         &self.inner.tail
+    }
+
+    /// What the writer and the checkpointer tell one another.
+    pub(crate) fn wal(&self) -> &Arc<WalGauge> {
+        &self.inner.wal
     }
 
     /// Takes no more calls, finishes those that wait, checkpoints, and ends the threads.
@@ -255,7 +258,8 @@ fn migrate(
         .map_err(|source| OpenError::Migration { path: options.path.clone(), source: Box::new(source) })
 }
 
-fn stored_schema(connection: &Connection) -> rusqlite::Result<Option<i64>> {
+/// The newest step of the schema that was carried out in a file; none in one that no program has set up.
+pub fn stored_schema(connection: &Connection) -> rusqlite::Result<Option<i64>> {
     let tracked = connection.table_exists(None, "refinery_schema_history")?;
     if !tracked {
         return Ok(None);

@@ -23,10 +23,11 @@ mod readers;
 mod rows;
 mod statements;
 mod tx;
+mod wal_keeper;
 mod write_queue;
 mod writer;
 
-pub use database::{OpenError, Sqlite};
+pub use database::{OpenError, Sqlite, stored_schema};
 pub use dead_letters::SqliteDeadLetters;
 pub use errors::{PART, sql_error};
 pub use fold::Fold;
@@ -36,4 +37,5 @@ pub use options::{DATABASE_FILE, SqliteOptions};
 pub use rows::limit;
 pub use statements::Statements;
 pub use tx::Tx;
+pub use wal_keeper::WalKept;
 pub use write_queue::Priority;

@@ -82,7 +82,12 @@ impl Part {
     pub(crate) fn needs(self) -> &'static [Need] {
         match self {
             Self::Mysql | Self::MysqlReplica => {
-                &[("mariadbd", "mariadb-server"), ("mariadb-install-db", "mariadb-server")]
+                &[
+                    ("mariadbd", "mariadb-server"),
+                    ("mariadb-install-db", "mariadb-server"),
+                    // Tests copy servers by it.
+                    ("mariadb-backup", "mariadb-backup"),
+                ]
             }
             Self::Redis | Self::RedisCluster => &[("redis-server", "redis-server"), ("redis-cli", "redis-tools")],
             Self::Kafka => &[("java", "default-jre-headless"), ("mvn", "maven")],

@@ -5,7 +5,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::backup::{BackupArgs, RestoreArgs};
 use super::control::ControlRequest;
+use super::doctor::DoctorArgs;
+use super::upgrade::UpgradeArgs;
 
 /// Longest password read from standard input; the rules of members are stricter.
 pub(crate) const PASSWORD_MAX_BYTES: u64 = 4_096;
@@ -120,6 +123,32 @@ pub(crate) enum Command {
         #[arg(long)]
         full: bool,
     },
+    /// Copy the site into one file, while it is served
+    #[command(
+        long_about = "Copies the site into one compressed file, while a server runs on it or without one. Everything \
+        that was acknowledged before the backup began is in it, and so is what was written until the copy was made. \
+        The copy is made by this process, which reads at most --rate megabytes a second and gives way to everybody \
+        else; the server only keeps its write-ahead log meanwhile, which grows by what is written to it.\n\n\
+        The file gets its name when it is whole: what an interrupted backup leaves is hidden, and removed by the next \
+        one. It is readable by its owner alone.\n\n\
+        The keys (keys/token.key, which signs sessions, and keys/guest.key) are NOT in it unless --with-keys is given. \
+        Without them everybody has to sign in again after a restore; with them, whoever can read the backup can sign \
+        in as anybody. Names, texts and hashes of passwords are in it either way.\n\n\
+        The data of a cluster is on its servers: docs/backup.md has the commands.",
+        after_long_help = "Examples:\n  \
+        madang backup --to /backup/                         one file, named by its time\n  \
+        madang backup --to site.tar.gz --with-keys --verify\n  \
+        madang backup --to /backup/ --every 1h --keep 24    until it is stopped"
+    )]
+    Backup(BackupArgs),
+    /// Make a data directory from a backup
+    #[command(
+        long_about = "Makes a data directory from a backup. The directory (--data) must be new or empty. A backup that \
+        is not whole, or not as it was written, is refused, and nothing is left of it; so is one of a newer version.",
+        after_long_help = "Example:\n  madang restore --from /backup/madang-1f2e3d4c-20261118T010203Z.tar.gz --data \
+        /var/lib/madang"
+    )]
+    Restore(RestoreArgs),
     /// List messages that could not be processed, and send them again
     #[command(subcommand)]
     Dlq(DlqCommand),
@@ -132,6 +161,22 @@ pub(crate) enum Command {
     /// Manage the keys in the data directory
     #[command(subcommand)]
     Keys(KeysCommand),
+    /// Look at everything the site needs, and say what to do about what is wrong
+    #[command(
+        long_about = "Looks at the configuration, permissions, disk, clock, limits of the system and schema of the site, \
+        and on a cluster at the settings of every server: durability, isolation, collation, memory, copies of events. \
+        Changes nothing, and works beside a server and without one.\n\n\
+        The exit code is 0 if all is well, 1 if something does not work or acknowledged data can be lost, and 2 if there \
+        are only warnings."
+    )]
+    Doctor(DoctorArgs),
+    /// Say which migrations the next start would run, and about how long they take
+    #[command(
+        long_about = "Says which migrations the next start of this version would run, on which tables, and about how \
+        long they take. Nothing is changed: migrations run at the start of a server. The exit code is 0 if there are none, \
+        2 if there are some, and 1 if the data was written by a newer version, which this one refuses to open."
+    )]
+    Upgrade(UpgradeArgs),
     /// Print the settings in force and where each one comes from, with secrets hidden
     Config,
 }
@@ -323,7 +368,14 @@ impl Command {
     /// What to ask for, unless the command is one that needs no site; `password` is what came from standard input.
     pub(crate) fn request(&self, password: String) -> Option<ControlRequest> {
         Some(match self {
-            Self::Serve(_) | Self::Config | Self::Keys(_) | Self::Copy(_) => return None,
+            Self::Serve(_)
+            | Self::Config
+            | Self::Keys(_)
+            | Self::Copy(_)
+            | Self::Backup(_)
+            | Self::Restore(_)
+            | Self::Doctor(_)
+            | Self::Upgrade(_) => return None,
             Self::Member(MemberCommand::Create { role, name, .. }) => {
                 ControlRequest::MemberCreate { name: name.clone(), password, role: (*role).into() }
             }

@@ -46,6 +46,7 @@ impl Console {
             OutputLine::Text(text) | OutputLine::Finding(text) => self.print(&text),
             OutputLine::Progress { step, done, total } => self.progress(&step, done, total),
             OutputLine::Token(token) => self.token(&token),
+            OutputLine::Held(_) => {}
         }
     }
 

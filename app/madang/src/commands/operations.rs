@@ -1,5 +1,6 @@
 //! What commands do, written once: run by the server for a command beside it, or by the command itself.
 
+use super::backup::hold::Holds;
 use super::control::{ControlRequest, Ending};
 use super::output::Output;
 use super::{check, dlq, groups, member, rebuild, seed};
@@ -10,17 +11,18 @@ use crate::composition::site::Site;
 pub(crate) struct Operations {
     site: Site,
     in_background: bool,
+    holds: Holds,
 }
 
 impl Operations {
     /// For a server, whose requests come first.
     pub(crate) fn in_background(site: Site) -> Self {
-        Self { site, in_background: true }
+        Self { site, in_background: true, holds: Holds::default() }
     }
 
     /// For a command that has the site to itself.
     pub(crate) fn alone(site: Site) -> Self {
-        Self { site, in_background: false }
+        Self { site, in_background: false, holds: Holds::default() }
     }
 
     /// Carries out one request.
@@ -35,6 +37,8 @@ impl Operations {
                 seed::seed(&self.site, self.in_background, amounts, &output).await
             }
             ControlRequest::Check { full } => check::check(&self.site, full, &output).await,
+            ControlRequest::BackupHold => self.holds.hold(&self.site, &output).await,
+            ControlRequest::BackupRelease { hold } => self.holds.release(hold),
             ControlRequest::DlqList { limit } => dlq::list(&self.site, limit, &output).await,
             ControlRequest::DlqShow { id } => dlq::show(&self.site, &id, &output).await,
             ControlRequest::GroupsList => groups::list(&self.site, &output).await,

@@ -25,6 +25,8 @@ pub(crate) enum OutputLine {
     Finding(String),
     /// A line for the file of tokens.
     Token(String),
+    /// For the command itself: the files of the site are kept for it, under this number.
+    Held(u64),
 }
 
 /// So many of something: `1 board`, `2 boards`.
@@ -61,6 +63,11 @@ impl Output {
     /// Hands a token over.
     pub(crate) async fn token(&self, line: String) -> Result<(), Disconnected> {
         self.send(OutputLine::Token(line)).await
+    }
+
+    /// Tells that files are kept.
+    pub(crate) async fn held(&self, number: u64) -> Result<(), Disconnected> {
+        self.send(OutputLine::Held(number)).await
     }
 
     /// Shows how far the step is; left out when the reader is slow, because the next one says more.

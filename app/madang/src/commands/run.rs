@@ -15,6 +15,7 @@ use super::control::{self, ControlError, ControlRequest, Ending};
 use super::copy::Copy;
 use super::operations::Operations;
 use super::output::Output;
+use super::{backup, doctor, upgrade};
 use crate::config::data_directory::{DataDirectory, DataDirectoryError};
 use crate::config::keys;
 use crate::config::roles::Roles;
@@ -22,9 +23,9 @@ use crate::config::{self, Config, Settings, Sources};
 use crate::{composition, serve, telemetry};
 
 /// How long a command waits for a server that is just starting or stopping.
-const SERVER_WAIT: Duration = Duration::from_secs(10);
+pub(super) const SERVER_WAIT: Duration = Duration::from_secs(10);
 /// How often it looks.
-const SERVER_LOOK: Duration = Duration::from_millis(50);
+pub(super) const SERVER_LOOK: Duration = Duration::from_millis(50);
 /// How long tasks of a command may take to end.
 const TASKS_STOP: Duration = Duration::from_secs(2);
 /// Sockets that are taken up at a time: half of what the runtime does between two looks at them, so that what is begun ends
@@ -61,6 +62,19 @@ fn try_run(cli: &Cli) -> anyhow::Result<u8> {
     }
     if matches!(cli.command, Some(Command::Keys(KeysCommand::Rotate))) {
         return rotate_key(&config.settings);
+    }
+    match &cli.command {
+        Some(Command::Backup(args)) => {
+            backup::yield_to_others();
+            return runtime()?.block_on(backup::backup(args, &config.settings));
+        }
+        Some(Command::Doctor(args)) => {
+            let file = cli.common.config.as_deref();
+            return runtime()?.block_on(doctor::doctor(*args, &config.settings, file));
+        }
+        Some(Command::Upgrade(_)) => return runtime()?.block_on(upgrade::upgrade(&config.settings)),
+        Some(Command::Restore(args)) => return backup::restore(args, &config.settings),
+        _ => {}
     }
     let runtime = runtime()?;
     match cli.command.as_ref().filter(|_| !serving) {
@@ -172,7 +186,8 @@ async fn here_or_there(request: &ControlRequest, settings: &Settings, console: &
     }
 }
 
-async fn here(
+/// Opens the site in this process and has it carry a request out.
+pub(super) async fn here(
     request: &ControlRequest,
     settings: &Settings,
     data: Option<&DataDirectory>,

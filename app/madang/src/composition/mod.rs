@@ -30,6 +30,16 @@ pub(crate) fn mysql_options(cluster: &ClusterSettings) -> madang_mysql::MysqlOpt
     cluster::mysql_options(cluster)
 }
 
+/// How its Redis is reached.
+pub(crate) fn redis_options(cluster: &ClusterSettings) -> madang_engine_redis::RedisOptions {
+    cluster::redis_options(cluster)
+}
+
+/// How its brokers are reached.
+pub(crate) fn kafka_options(cluster: &ClusterSettings) -> madang_engine_kafka::KafkaOptions {
+    cluster::kafka_options(cluster)
+}
+
 /// The names in the address of the site: of `https://board.example:8443`, board and example.
 fn site_words(site_url: &str) -> Vec<String> {
     let host = site_url.split_once("://").map_or(site_url, |(_, host)| host);

@@ -138,6 +138,12 @@ pub(crate) trait SliceStore: Send + Sync {
     async fn create_slice(&self, new: Vec<CreateArticle>) -> Result<(), StoreError>;
 }
 
+/// The files of a site, fit for copying until this is dropped.
+pub(crate) trait KeptFiles: Send + Sync {
+    /// Why they are not, or must not be kept any longer; asked while they are copied, and after.
+    fn problem(&self) -> Option<String>;
+}
+
 /// What stands behind the ports of a site, asked for what only it can know.
 #[async_trait]
 pub(crate) trait Backing: Send + Sync {
@@ -165,6 +171,11 @@ pub(crate) trait Backing: Send + Sync {
     /// Has a group pass over a record, in every process that works on the site; only where it is shared.
     async fn skip(&self, group: &str, _record: &Position) -> anyhow::Result<()> {
         anyhow::bail!("{group} runs in this process alone")
+    }
+
+    /// Keeps the files of the site fit for copying; only where it has files.
+    async fn keep_files(&self) -> anyhow::Result<Box<dyn KeptFiles>> {
+        anyhow::bail!("the data of this site is on servers")
     }
 
     /// Forgets what is at `now` older than anybody needs.

@@ -5,9 +5,11 @@ use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use rustix::fs::Mode;
 
+const LOCK_FILE: &str = "madang.lock";
 const DIRECTORY_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
 /// What others than the owner may.
@@ -101,7 +103,7 @@ impl DataDirectory {
         rustix::process::umask(Mode::RWXG | Mode::RWXO);
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(FILE_MODE);
-        let mut lock = options.open(path.join("madang.lock")).map_err(unusable)?;
+        let mut lock = options.open(path.join(LOCK_FILE)).map_err(unusable)?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -116,10 +118,31 @@ impl DataDirectory {
         Ok(Self { path: path.to_owned(), _lock: lock })
     }
 
+    /// Gives the directory back and tells how it was last taken: whoever wants it need not wait for somebody who only reads
+    /// and can tell afterwards whether anybody came.
+    pub(crate) fn into_last_taken(self) -> Result<LastTaken, DataDirectoryError> {
+        last_taken(&self.path)
+    }
+
     /// Where it is.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
+}
+
+/// How a directory was last taken: different after every time.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct LastTaken {
+    line: String,
+    modified: SystemTime,
+}
+
+/// How a directory was last taken. Whoever takes it writes this down before they touch anything else.
+pub(crate) fn last_taken(directory: &Path) -> Result<LastTaken, DataDirectoryError> {
+    let lock = directory.join(LOCK_FILE);
+    let read =
+        std::fs::read_to_string(&lock).and_then(|line| Ok(LastTaken { line, modified: lock.metadata()?.modified()? }));
+    read.map_err(|source| DataDirectoryError::Unusable { path: directory.to_owned(), source })
 }
 
 /// Takes from others what a version before this one, or a copy, has left to them.

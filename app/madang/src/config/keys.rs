@@ -5,13 +5,17 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use hmac::{Hmac, KeyInit as _, Mac as _};
 use madang_member::{SIGNING_KEYS_MAX, SigningKeys};
+use sha2::Sha256;
 
 const KEY_BYTES: usize = 32;
 const KEY_MODE: u32 = 0o600;
 const KEYS_MODE: u32 = 0o700;
 const OTHERS: u32 = 0o077;
 const TOKEN_KEYS: &str = "token.key";
+const GUEST_KEY: &str = "guest.key";
+const SITE_MARK_BYTES: usize = 16;
 /// Keys that a rotation leaves, the new one included.
 const KEPT_KEYS: usize = 4;
 
@@ -73,7 +77,16 @@ pub(crate) fn rotate_token_key(data: &Path) -> Result<usize, KeyError> {
 
 /// The key under which guests are hashed, made at the first start.
 pub(crate) fn guest_key(data: &Path) -> Result<[u8; KEY_BYTES], KeyError> {
-    key(data, "guest.key")
+    key(data, GUEST_KEY)
+}
+
+/// Tells a site from every other, and nothing about its keys. Not by the key that signs, which is exchanged now and then.
+pub(crate) fn site_mark(data: &Path) -> Result<String, KeyError> {
+    let key = guest_key(data)?;
+    let path = data.join("keys").join(GUEST_KEY);
+    let mut mac = Hmac::<Sha256>::new_from_slice(&key).map_err(|_| KeyError::Damaged { path })?;
+    mac.update(b"madang site");
+    Ok(hex::encode(&mac.finalize().into_bytes()[..SITE_MARK_BYTES]))
 }
 
 fn key(data: &Path, name: &str) -> Result<[u8; KEY_BYTES], KeyError> {

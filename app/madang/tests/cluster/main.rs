@@ -12,6 +12,7 @@ mod clocks;
 mod cluster;
 mod commands;
 mod deleted_topic;
+mod doctor;
 mod first_article;
 mod home;
 #[path = "../e2e/http.rs"]
@@ -35,6 +36,9 @@ mod quiet;
 mod rebuilt;
 mod records;
 mod rehearsal;
+#[path = "../faults/relational.rs"]
+#[allow(dead_code, reason = "shared with the suite of outages")]
+mod relational;
 mod resting;
 mod revoked;
 mod routes;

@@ -33,6 +33,7 @@ mod process;
 #[path = "../cluster/quiet.rs"]
 mod quiet;
 mod relational;
+mod restored_elsewhere;
 mod rolling;
 #[path = "../cluster/routes.rs"]
 mod routes;

@@ -10,7 +10,7 @@ use crate::waiting::within;
 
 /// How long a server may take to listen, with a recovery before.
 const START: Duration = Duration::from_secs(120);
-const PASSWORD: &str = "of-this-test";
+pub(crate) const PASSWORD: &str = "of-this-test";
 
 /// One server, gone with the test.
 pub(crate) struct Relational {
@@ -28,26 +28,53 @@ impl Relational {
 
     /// The same with variables.
     pub(crate) fn start_with(environment: &[(&'static str, String)]) -> Self {
+        let mut server = Self::described(environment);
+        server.give_to_its_user();
+        let arguments =
+            ["--auth-root-authentication-method=normal", "--skip-test-db", "--skip-log-bin", "--rpm", "--force"];
+        let install = program("mariadb-install-db", server.directory.path()).args(arguments).status();
+        assert!(install.expect("mariadb-install-db runs").success(), "a data directory is made");
+        server.start_again();
+        server
+    }
+
+    /// Starts one on a data directory that `fill` fills.
+    pub(crate) fn start_on(fill: impl FnOnce(&Path)) -> Self {
+        let mut server = Self::described(&[]);
+        fill(&server.data());
+        server.give_to_its_user();
+        server.start_again();
+        server
+    }
+
+    /// Its directory and its settings, and nothing in it yet.
+    fn described(environment: &[(&'static str, String)]) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
-        let path = directory.path();
-        let port = ports::free();
-        let is_root = std::fs::metadata("/proc/self").expect("a process").uid() == 0;
+        let (path, port) = (directory.path(), ports::free());
         std::fs::create_dir(path.join("data")).expect("a directory");
-        std::fs::write(path.join("my.cnf"), settings(port, &path.join("data"), is_root)).expect("a configuration");
+        std::fs::write(path.join("my.cnf"), settings(port, &path.join("data"), is_root())).expect("a configuration");
         std::fs::write(path.join("users.sql"), accounts()).expect("accounts");
-        if is_root {
-            // The server does not run as root, and must reach its files.
+        Self { directory, port, environment: environment.to_vec(), process: None }
+    }
+
+    /// The server does not run as root, and must reach its files.
+    fn give_to_its_user(&self) {
+        if is_root() {
+            let path = self.directory.path();
             std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).expect("permissions");
             let given = Command::new("chown").args(["-R", "mysql:mysql"]).arg(path).status().expect("chown runs");
             assert!(given.success(), "the directory is given to the server");
         }
-        let arguments =
-            ["--auth-root-authentication-method=normal", "--skip-test-db", "--skip-log-bin", "--rpm", "--force"];
-        let made = program("mariadb-install-db", path).args(arguments).status().expect("mariadb-install-db runs");
-        assert!(made.success(), "a data directory is made");
-        let mut server = Self { directory, port, environment: environment.to_vec(), process: None };
-        server.start_again();
-        server
+    }
+
+    /// Where its data is.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.directory.path().join("data")
+    }
+
+    /// Where it listens.
+    pub(crate) fn port(&self) -> u16 {
+        self.port
     }
 
     /// Starts it on what it has, and waits until it listens.
@@ -97,6 +124,10 @@ impl Drop for Relational {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+fn is_root() -> bool {
+    std::fs::metadata("/proc/self").expect("a process").uid() == 0
 }
 
 fn program(name: &str, directory: &Path) -> Command {

@@ -44,6 +44,13 @@ pub(crate) enum ControlRequest {
         /// Also reads every page of the database file.
         full: bool,
     },
+    /// Keeps the files of the site fit for copying while the connection is open.
+    BackupHold,
+    /// Ends that, if they were so all the time.
+    BackupRelease {
+        /// The number that was told.
+        hold: u64,
+    },
     /// Lists dead letters.
     DlqList {
         /// At most so many.
@@ -113,6 +120,7 @@ impl ControlRequest {
             Self::MemberReset { .. } => "member reset",
             Self::Seed { .. } => "seed",
             Self::Check { .. } => "check",
+            Self::BackupHold | Self::BackupRelease { .. } => "backup",
             Self::DlqList { .. } => "dlq list",
             Self::DlqShow { .. } => "dlq show",
             Self::DlqReplay { .. } => "dlq replay",

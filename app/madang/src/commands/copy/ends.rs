@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use hmac::{Hmac, KeyInit as _, Mac as _};
 use madang_kernel::{Clock, SystemClock};
 use madang_mysql::{ImportCell, Mysql, MysqlImport, Service};
 use madang_sqlite::{ExportRow, ExportState, Sqlite, SqliteOptions};
@@ -26,11 +25,7 @@ pub(super) struct Source {
 
 impl Source {
     pub(super) fn open(data: &DataDirectory) -> anyhow::Result<Self> {
-        // Not the key that signs, which may be exchanged in the middle of a copy.
-        let key = keys::guest_key(data.path())?;
-        let mut mac = Hmac::<Sha256>::new_from_slice(&key).context("the key of guests cannot be used")?;
-        mac.update(b"madang site");
-        let site = hex::encode(&mac.finalize().into_bytes()[..16]);
+        let site = keys::site_mark(data.path())?;
         let database = madang_sqlite::open(SqliteOptions::in_directory(data.path()), Arc::new(SystemClock))?;
         Ok(Self { database, site })
     }

@@ -50,7 +50,7 @@ use self::near::Invalidations;
 use self::peers::Acts;
 use self::progress::KafkaProgress;
 use self::servers::Servers;
-pub(super) use self::servers::mysql_options;
+pub(super) use self::servers::{kafka_options, mysql_options, redis_options};
 use self::stores::ClusterStores;
 use super::base::{Base, NodeNumber};
 use super::site::{Services, Site, Stores};

@@ -95,7 +95,7 @@ fn tls_options(settings: MysqlTlsSettings) -> TlsOptions {
     TlsOptions { ca_file, client_cert_file, client_key_file, server_name }
 }
 
-fn redis_options(settings: &ClusterSettings) -> RedisOptions {
+pub(in crate::composition) fn redis_options(settings: &ClusterSettings) -> RedisOptions {
     let urls: Vec<String> = settings.redis.urls.iter().map(|url: &ServerUrl| url.reveal().to_owned()).collect();
     let mode = match settings.redis.mode {
         RedisMode::Single => Mode::Single,
@@ -105,7 +105,7 @@ fn redis_options(settings: &ClusterSettings) -> RedisOptions {
     RedisOptions { mode, response_timeout_ms, ..RedisOptions::cluster(settings.name.clone(), urls) }
 }
 
-fn kafka_options(settings: &ClusterSettings) -> KafkaOptions {
+pub(in crate::composition) fn kafka_options(settings: &ClusterSettings) -> KafkaOptions {
     let kafka = &settings.kafka;
     let prefix = if settings.name == PROGRAM { String::new() } else { format!("{}.", settings.name) };
     let security = kafka.security.iter().map(|(key, value)| (key.clone(), value.reveal().to_owned())).collect();

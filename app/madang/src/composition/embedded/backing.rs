@@ -18,9 +18,10 @@ use tracing::info;
 
 use super::check;
 use super::disk::Disk;
+use super::kept::KeptDatabase;
 use super::stores::EmbeddedStores;
 use crate::commands::output::Output;
-use crate::composition::site::{Backing, GroupLagText, SeedStore, Site, Stages};
+use crate::composition::site::{Backing, GroupLagText, KeptFiles, SeedStore, Site, Stages};
 use crate::config::Settings;
 use crate::tasks::consumers::READ_GROUP;
 use crate::tasks::failure_log::FailureLog;
@@ -110,6 +111,10 @@ impl Backing for Embedded {
         let lags = self.log.lag().await?;
         let progress = |lag: &GroupLag| GroupLagText { name: lag.group.to_string(), lag: lag::describe(lag) };
         Ok(lags.iter().map(progress).collect())
+    }
+
+    async fn keep_files(&self) -> anyhow::Result<Box<dyn KeptFiles>> {
+        Ok(Box::new(KeptDatabase::new(self.database.keep_wal().await?, self.disk.directory())))
     }
 
     async fn forget_old(&self, _site: &Site, settings: &Settings, now: Timestamp) {

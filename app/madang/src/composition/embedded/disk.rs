@@ -28,6 +28,11 @@ impl Disk {
         Self { directory: directory.to_owned(), leases, found: Mutex::new(None) }
     }
 
+    /// The directory.
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// Whether writes are taken, found out by one.
     pub(super) async fn takes_writes(&self) -> Result<String, String> {
         let found = self.found.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -66,7 +71,12 @@ pub(super) fn explained(directory: &Path, error: impl Into<anyhow::Error>) -> an
 
 /// What is left of a disk that is full, in KiB.
 fn left_of_full(directory: &Path) -> Option<u64> {
-    let disk = rustix::fs::statvfs(directory).ok()?;
-    let left = disk.f_bavail.saturating_mul(disk.f_frsize);
+    let left = left_bytes(directory)?;
     (left < LEFT_MIN_BYTES).then_some(left / 1_024)
+}
+
+/// What is left of a disk, if the system tells.
+pub(super) fn left_bytes(directory: &Path) -> Option<u64> {
+    let disk = rustix::fs::statvfs(directory).ok()?;
+    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
 }

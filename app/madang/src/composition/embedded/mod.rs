@@ -3,6 +3,7 @@
 mod backing;
 mod check;
 mod disk;
+mod kept;
 mod stores;
 
 use std::sync::Arc;

@@ -1,0 +1,2 @@
+-- How the server is set; no table.
+SHOW GLOBAL VARIABLES
