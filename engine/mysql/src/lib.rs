@@ -24,6 +24,7 @@ mod open;
 mod options;
 mod outbox;
 mod ping;
+mod pool_use;
 mod retry;
 mod rows;
 mod server;
@@ -46,6 +47,7 @@ pub use leases::MysqlLeases;
 pub use open::OpenError;
 pub use options::{AgesBy, MysqlOptions, ServerOptions, TlsOptions};
 pub use outbox::MysqlOutbox;
+pub use pool_use::PoolUse;
 #[doc(hidden)]
 pub use retry::Retry;
 pub use server::Server;

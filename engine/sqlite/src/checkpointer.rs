@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use tracing::warn;
@@ -21,6 +21,8 @@ const IDLE_CHECKS: u32 = 20;
 const RESTART_WAIT_MS: u64 = 20;
 /// Size of a page; SQLite's default, which every frame of the log carries.
 const PAGE_BYTES: u64 = 4_096;
+/// The mode of a checkpoint that copies nothing.
+const SIZE_ONLY: &str = "NOOP";
 
 /// What the writer and the checkpointer tell one another.
 #[derive(Default)]
@@ -95,7 +97,7 @@ pub(crate) fn run(connection: &Connection, gauge: &WalGauge, soft_bytes: u64, ha
 }
 
 fn keep_small(connection: &Connection, gauge: &WalGauge, soft_bytes: u64, hard_bytes: u64) -> rusqlite::Result<()> {
-    let mut wal = checkpoint(connection, "NOOP")?;
+    let mut wal = checkpoint(connection, SIZE_ONLY)?;
     if wal.used_bytes.saturating_sub(wal.copied_bytes) >= soft_bytes {
         wal = checkpoint(connection, "PASSIVE")?;
     }
@@ -119,6 +121,16 @@ struct Wal {
 }
 
 fn checkpoint(connection: &Connection, mode: &str) -> rusqlite::Result<Wal> {
+    let began = Instant::now();
+    let found = read_after(connection, mode);
+    // The one that copies nothing only asks for the size.
+    if mode != SIZE_ONLY {
+        metrics::histogram!(metric::CHECKPOINT_SECONDS).record(began.elapsed());
+    }
+    found
+}
+
+fn read_after(connection: &Connection, mode: &str) -> rusqlite::Result<Wal> {
     connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| {
         // -1 where there is no log yet.
         let bytes = |column| row.get::<_, i64>(column).map(|frames| u64::try_from(frames).unwrap_or(0) * PAGE_BYTES);

@@ -35,6 +35,7 @@ mod crash_read_side;
 mod database;
 mod deleted_article;
 mod deleted_text;
+mod documented_metrics;
 mod embedded;
 mod first_admin;
 mod fleet;
@@ -60,6 +61,7 @@ mod shutdown;
 mod site_day;
 mod slow_clients;
 mod tls;
+mod told_metrics;
 mod truth;
 mod views_written_back;
 

@@ -13,6 +13,7 @@ mod limits;
 mod live;
 mod paused_groups;
 mod peers;
+mod pools;
 mod progress;
 mod relays;
 mod servers;
