@@ -74,9 +74,9 @@ impl Scenario {
             let firing = site.prometheus.firing()?;
             for seen in noted.borrow_mut().iter_mut() {
                 let slot = if fires { &mut seen.fired } else { &mut seen.ended };
-                if slot.is_none() && firing.contains(seen.alert) == fires {
-                    *slot = Some(since.elapsed());
-                }
+                // One that stopped again while others were waited for was not this cause's.
+                let is_so = firing.contains(seen.alert) == fires;
+                *slot = slot.filter(|_| is_so).or_else(|| is_so.then(|| since.elapsed()));
             }
             Ok(noted.borrow().iter().all(|seen| if fires { seen.fired.is_some() } else { seen.ended.is_some() }))
         })

@@ -31,7 +31,7 @@ fn element(bytes: &[u8], kind: u8) -> Option<(&[u8], &[u8])> {
     }
     // The length, or how many bytes it has.
     let (length, rest) = match first {
-        0..0x80 => (usize::from(first), rest),
+        0..=0x7f => (usize::from(first), rest),
         0x81..=0x83 => {
             let (digits, rest) = rest.split_at_checked(usize::from(first - 0x80))?;
             (digits.iter().fold(0, |length, digit| length << 8 | usize::from(*digit)), rest)
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn the_end_is_read_in_both_forms() {
         assert_eq!(ends_at_s(&ending(2030)), Some(1_896_307_200));
-        assert_eq!(ends_at_s(&ending(2060)), Some(2_843_078_400));
+        assert_eq!(ends_at_s(&ending(2060)), Some(2_842_992_000));
     }
 
     #[test]

@@ -31,7 +31,11 @@ pub(crate) fn start(supervisor: &Supervisor, site: &Site) {
     let readiness = site.clone();
     supervisor.spawn("readiness", OnError::Restart, move |stop| {
         let readiness = SiteReadiness(readiness.clone());
-        every(PARTS_EVERY, stop, async move || show_parts(&readiness).await)
+        async move {
+            // At once: until then a process that has just started would be taken for one that cannot serve.
+            show_parts(&readiness).await;
+            every(PARTS_EVERY, stop, async move || show_parts(&readiness).await).await
+        }
     });
 
     let dead_letters = site.dead_letters.clone();
