@@ -53,7 +53,7 @@ impl Dashboards {
             match asked.and_then(|_| site.prometheus.query(&expression)) {
                 Ok(series) => println!("{:<10} {:<44} {:>4} series", query.dashboard, query.panel, series.len()),
                 Err(error) => {
-                    failures.push(format!("{} / {}: {error:#}\n    {expression}", query.dashboard, query.panel))
+                    failures.push(format!("{} / {}: {error:#}\n    {expression}", query.dashboard, query.panel));
                 }
             }
         }
