@@ -1,12 +1,17 @@
 //! `cargo xtask`: the project's own tasks, so that a person, a hook and the CI run exactly the same checks.
 
+mod alerts;
 mod bench;
 mod contract;
+mod dashboards;
+mod http;
 mod interrupt;
 mod lab;
 mod lint;
 mod metadata;
+mod observed;
 mod program;
+mod promtool;
 mod python;
 mod schemathesis;
 mod sim;
@@ -33,6 +38,8 @@ enum Task {
     Stack(stack::Command),
     Bench(bench::Bench),
     Sim(sim::Sim),
+    Alerts(alerts::Alerts),
+    Dashboards(dashboards::Dashboards),
     #[command(subcommand)]
     Lab(lab::Lab),
     Tidy(tidy::Tidy),
@@ -47,6 +54,8 @@ fn main() -> ExitCode {
         Task::Stack(command) => command.run(),
         Task::Bench(task) => task.run(),
         Task::Sim(task) => task.run(),
+        Task::Alerts(task) => task.run(),
+        Task::Dashboards(task) => task.run(),
         Task::Lab(task) => task.run(),
         Task::Tidy(_) => tidy::run(),
     };

@@ -11,7 +11,7 @@ use anyhow::{Result, bail};
 use crate::interrupt::Interrupt;
 use crate::stack::TestStack;
 use crate::steps::Steps;
-use crate::{contract, lab, schemathesis, tidy, workspace};
+use crate::{contract, lab, promtool, schemathesis, tidy, workspace};
 use runner::{Ended, Job};
 use suites::Suite;
 use summary::Summary;
@@ -25,6 +25,7 @@ use summary::Summary;
 ///   schemathesis  the HTTP contract against a live server (cargo xtask help schemathesis)
 ///   stack up      real servers of its own: MariaDB, Redis, Redis Cluster, Kafka (cargo xtask help stack); servers of yours
 ///                 are used where the variables name some
+///   rules         the alerts of deploy/prometheus, checked and unit-tested by promtool
 ///   tests         unit, conformance, simulation, crash, fault and end-to-end tests, two programs at a time
 ///   lab           the quick run of the Reliability Lab, which kills these servers as it goes (cargo xtask help lab)
 ///   stack down    ends the servers, also when tests fail or are interrupted
@@ -38,7 +39,7 @@ pub(crate) struct Test {
     /// Shortens the proofs that run for a set time (10 s of writers before the kill become 3 s).
     #[arg(long)]
     pub(crate) short: bool,
-    /// The quick run on a machine with Rust alone: starts no servers, and leaves out contract, schemathesis, the lab and the
+    /// The quick run on a machine with Rust alone: starts no servers, and leaves out contract, schemathesis, rules, the lab and the
     /// suites that a Cargo.toml lists under `needs-servers`.
     #[arg(long)]
     pub(crate) no_stack: bool,
@@ -84,7 +85,7 @@ impl Test {
         let suites = steps.run("compile", suites::build)?;
         if self.no_stack {
             let (left_out, suites): (Vec<_>, Vec<_>) = suites.into_iter().partition(|suite| suite.needs_servers);
-            let steps_left_out = ["contract", "schemathesis", "lab"].map(str::to_owned);
+            let steps_left_out = ["contract", "schemathesis", "rules", "lab"].map(str::to_owned);
             summary.left_out = left_out.into_iter().map(|suite| suite.name).chain(steps_left_out).collect();
             return steps.run("tests", || self.run_tests(&suites, &[], &interrupt, summary));
         }
@@ -94,7 +95,9 @@ impl Test {
             steps.run("schemathesis", schemathesis::step)?;
         }
         let stack = steps.run("stack up", || TestStack::up(&interrupt))?;
-        let tested = steps.run("tests", || self.run_tests(&suites, &stack.environment(), &interrupt, summary));
+        let rules = if self.for_tests.is_empty() { steps.run("rules", promtool::step) } else { Ok(()) };
+        let tested = rules
+            .and_then(|()| steps.run("tests", || self.run_tests(&suites, &stack.environment(), &interrupt, summary)));
         // Last, because it leaves the servers with what it did to them.
         let tested = match tested {
             Ok(()) if self.for_tests.is_empty() => steps.run("lab", || lab::step(&stack, &interrupt)),

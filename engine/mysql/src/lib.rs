@@ -25,6 +25,7 @@ mod open;
 mod options;
 mod outbox;
 mod ping;
+mod pool_use;
 mod retry;
 mod rows;
 mod server;
@@ -48,6 +49,7 @@ pub use leases::MysqlLeases;
 pub use open::OpenError;
 pub use options::{AgesBy, MysqlOptions, ServerOptions, TlsOptions};
 pub use outbox::MysqlOutbox;
+pub use pool_use::PoolUse;
 #[doc(hidden)]
 pub use retry::Retry;
 pub use server::Server;

@@ -2,6 +2,10 @@
 
 /// Calls in a batch.
 pub(crate) const BATCH_CALLS: &str = "madang_mysql_batch_calls";
+/// Time from the beginning of a batch until its outcome is known.
+pub(crate) const BATCH_SECONDS: &str = "madang_mysql_batch_seconds";
+/// Time until the reply to COMMIT.
+pub(crate) const COMMIT_SECONDS: &str = "madang_mysql_commit_seconds";
 /// Calls refused because a lane was full.
 pub(crate) const REFUSED: &str = "madang_mysql_refused_total";
 /// Transactions that ran again because another was in the way or a connection was lost.

@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use tracing::warn;
@@ -22,6 +22,8 @@ const IDLE_CHECKS: u32 = 20;
 const RESTART_WAIT_MS: u64 = 20;
 /// Size of a page; SQLite's default, which every frame of the log carries.
 const PAGE_BYTES: u64 = 4_096;
+/// The mode of a checkpoint that copies nothing.
+const SIZE_ONLY: &str = "NOOP";
 
 /// What the writer and the checkpointer tell one another.
 #[derive(Default)]
@@ -111,7 +113,7 @@ fn log_failure(outcome: rusqlite::Result<()>) {
 
 /// Copies back what is committed while the log is kept: it grows, but what is left to copy when it is let go of is little.
 fn keep_copied(connection: &Connection, pin: &mut Pin<'_>, soft_bytes: u64) -> rusqlite::Result<()> {
-    let wal = checkpoint(connection, "NOOP")?;
+    let wal = checkpoint(connection, SIZE_ONLY)?;
     metrics::gauge!(metric::WAL_BYTES).set(wal.used_bytes as f64);
     if wal.used_bytes.saturating_sub(wal.copied_bytes) >= soft_bytes && pin.advance(connection) {
         checkpoint(connection, "PASSIVE")?;
@@ -120,7 +122,7 @@ fn keep_copied(connection: &Connection, pin: &mut Pin<'_>, soft_bytes: u64) -> r
 }
 
 fn keep_small(connection: &Connection, gauge: &WalGauge, options: &SqliteOptions) -> rusqlite::Result<()> {
-    let mut wal = checkpoint(connection, "NOOP")?;
+    let mut wal = checkpoint(connection, SIZE_ONLY)?;
     if wal.used_bytes.saturating_sub(wal.copied_bytes) >= options.wal_soft_bytes {
         wal = checkpoint(connection, "PASSIVE")?;
     }
@@ -145,6 +147,16 @@ pub(crate) struct Wal {
 }
 
 pub(crate) fn checkpoint(connection: &Connection, mode: &str) -> rusqlite::Result<Wal> {
+    let began = Instant::now();
+    let found = read_after(connection, mode);
+    // The one that copies nothing only asks for the size.
+    if mode != SIZE_ONLY {
+        metrics::histogram!(metric::CHECKPOINT_SECONDS).record(began.elapsed());
+    }
+    found
+}
+
+fn read_after(connection: &Connection, mode: &str) -> rusqlite::Result<Wal> {
     connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| {
         // -1 where there is no log yet.
         let bytes = |column| row.get::<_, i64>(column).map(|frames| u64::try_from(frames).unwrap_or(0) * PAGE_BYTES);

@@ -2,6 +2,10 @@
 
 /// Calls in a committed batch.
 pub(crate) const BATCH_CALLS: &str = "madang_sqlite_batch_calls";
+/// Time from the beginning of a batch to its end, COMMIT included.
+pub(crate) const BATCH_SECONDS: &str = "madang_sqlite_batch_seconds";
+/// Time that a checkpoint took.
+pub(crate) const CHECKPOINT_SECONDS: &str = "madang_sqlite_checkpoint_seconds";
 /// Time that COMMIT took.
 pub(crate) const COMMIT_SECONDS: &str = "madang_sqlite_commit_seconds";
 /// Calls waiting for the writer, by priority.

@@ -20,7 +20,7 @@ impl Priority {
     /// As figures name it.
     pub(crate) fn label(self) -> &'static str {
         match self {
-            Self::Foreground => "people",
+            Self::Foreground => "foreground",
             Self::Background => "background",
         }
     }

@@ -70,6 +70,7 @@ impl<E> Writer<E> {
     }
 
     fn batch(&mut self, done: &mut Vec<BoxedCall<Tx<E>>>) {
+        let began = Instant::now();
         let lost = match self.tx.begin() {
             Ok(()) => {
                 let whole = self.fill(done);
@@ -86,7 +87,7 @@ impl<E> Writer<E> {
                 error!("cannot roll back a batch that could not be committed: {error}");
             }
         }
-        self.report(done.len());
+        self.report(done.len(), began.elapsed());
         for call in done.drain(..) {
             call.answer(lost.as_ref().err().map(String::as_str));
         }
@@ -160,10 +161,11 @@ impl<E> Writer<E> {
         }
     }
 
-    fn report(&mut self, calls: usize) {
+    fn report(&mut self, calls: usize, took: Duration) {
         let (foreground, background) = self.queue.depths();
         self.pacing.saw(calls, foreground);
         metrics::histogram!(metric::BATCH_CALLS).record(calls as f64);
+        metrics::histogram!(metric::BATCH_SECONDS).record(took);
         metrics::gauge!(metric::WRITE_QUEUE, "lane" => Priority::Foreground.label()).set(foreground as f64);
         metrics::gauge!(metric::WRITE_QUEUE, "lane" => Priority::Background.label()).set(background as f64);
     }

@@ -23,6 +23,8 @@ const RESTART_BACKOFF: Backoff = Backoff { base_ms: 100, cap_ms: 10_000 };
 const RESTART_FORGIVEN_MS: u64 = 60_000;
 /// How long an aborted task may take to let go of what it holds.
 const ABORT_JOIN_MS: u64 = 1_000;
+/// Failures of tasks, by name.
+const FAILURES: &str = "messaging_task_failures_total";
 
 /// What the failure of a task means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,6 +82,8 @@ impl Supervisor {
         E: Display,
     {
         let (stop, failed, supervisor) = (self.stop.clone(), self.failed.clone(), self.name);
+        // From 0 on, so that the first failure is seen as growth.
+        metrics::counter!(FAILURES, "task" => name).increment(0);
         let handle = tokio::spawn(async move {
             let mut chance = Chance::seeded(rand::random());
             let mut failures = 0;
@@ -92,7 +96,7 @@ impl Supervisor {
                     failures = 0;
                 }
                 failures += 1;
-                metrics::counter!("messaging_task_failures_total", "task" => name).increment(1);
+                metrics::counter!(FAILURES, "task" => name).increment(1);
                 if on_error == OnError::Stop {
                     tracing::error!(supervisor, task = name, "task {name} failed, {supervisor} stops: {reason}");
                     failed.send_if_modified(|first| first_failure(first, name, reason));

@@ -16,6 +16,7 @@ mod operations;
 mod problem;
 mod rate_limits;
 mod refusal_pages;
+mod refusals;
 mod rejection;
 mod request_metrics;
 mod request_policy;
@@ -38,6 +39,7 @@ pub use rate_limits::{
     Bucket, Buckets, Guesser, Limiter, MemoryBuckets, Portion, RateLimits, SharedBuckets, Taken, network,
 };
 pub use refusal_pages::{Pages, RefusalPages, is_for_a_person, vary_by_accept};
+pub use refusals::RefusedBy;
 pub use rejection::Rejection;
 pub use request_metrics::RequestMetrics;
 pub use request_policy::{RequestPolicy, requested_host};

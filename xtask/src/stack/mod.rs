@@ -2,9 +2,12 @@
 
 mod config;
 mod directory;
+mod faster;
 mod install;
 mod kafka;
 mod mariadb;
+pub(crate) mod observe;
+mod observed;
 mod part;
 mod probe;
 mod process;
@@ -19,11 +22,12 @@ use anyhow::{Result, bail};
 
 use crate::interrupt::Interrupt;
 use directory::Directory;
+pub(crate) use observed::ObservedStack;
 use part::Part;
 #[cfg(test)]
 pub(crate) use process::Process;
-use state::{Server, State};
-use up::Missing;
+use state::{Server, Shape, State};
+use up::{Missing, Wanted};
 
 /// Real servers for development and tests: MariaDB, Redis, Redis Cluster, Kafka, on free ports of 127.0.0.1.
 ///
@@ -48,6 +52,10 @@ pub(crate) enum Command {
         /// A replica of each MariaDB server beside it, semi-synchronous, by GTID.
         #[arg(long)]
         replicas: bool,
+        /// Prometheus with the rules of deploy/prometheus, exporters of MariaDB, Redis and this host, and the JMX exporter in
+        /// each broker.
+        #[arg(long)]
+        observe: bool,
     },
     /// Ends what `up` started, waits for it, and removes its directory.
     Down(Scratch),
@@ -90,7 +98,10 @@ impl Command {
     /// Runs it.
     pub(crate) fn run(&self) -> Result<()> {
         match self {
-            Self::Up { scratch, brokers, replicas } => run_up(&scratch.dir()?, *brokers, *replicas),
+            Self::Up { scratch, brokers, replicas, observe } => {
+                let shape = Shape { brokers: *brokers, replicas: *replicas, observe: observe.then_some(1) };
+                run_up(&scratch.dir()?, shape)
+            }
             Self::Down(scratch) => run_down(&scratch.dir()?),
             Self::Status(scratch) => run_status(&scratch.stack()?.state),
             Self::Config(scratch) => {
@@ -107,9 +118,10 @@ impl Command {
     }
 }
 
-fn run_up(dir: &Path, brokers: u8, replicas: bool) -> Result<()> {
+fn run_up(dir: &Path, shape: Shape) -> Result<()> {
     let began = Instant::now();
-    let (state, missing) = up::up(dir, brokers, replicas, false, &Interrupt::listen()?)?;
+    let wanted = Wanted { shape, parts: &Part::ALL, is_for_tests: false };
+    let (state, missing) = up::up(dir, wanted, &Interrupt::listen()?)?;
     print!("{}", table(&state));
     if !missing.is_empty() {
         bail!("not started:\n{}What runs goes on; `up` tries the rest again, `down` ends it", reasons(&missing));
@@ -216,7 +228,9 @@ impl TestStack {
     /// Brings all of it up, or fails with everything that cannot be had.
     pub(crate) fn up(interrupt: &Interrupt) -> Result<Self> {
         let dir = directory::of_a_test_run();
-        let (state, missing) = up::up(&dir, 1, false, true, interrupt)?;
+        let shape = Shape { brokers: 1, replicas: false, observe: None };
+        let wanted = Wanted { shape, parts: &Part::ALL, is_for_tests: true };
+        let (state, missing) = up::up(&dir, wanted, interrupt)?;
         let stack = Self(Stack { dir, state });
         if !missing.is_empty() {
             stack.down()?;

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::observe;
+use super::state::Shape;
+
 /// Something that the cluster composition needs and that can be had or not on its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -14,6 +17,10 @@ pub(crate) enum Part {
     Kafka,
     Nginx,
     Browser,
+    /// Tests the rules of Prometheus.
+    Promtool,
+    /// Prometheus and exporters, where asked for.
+    Observe,
 }
 
 /// Behind the name of a server, that of its replica.
@@ -24,8 +31,17 @@ pub(crate) type Need = (&'static str, &'static str);
 
 impl Part {
     /// Every part, in the order in which people list them.
-    pub(crate) const ALL: [Self; 7] =
-        [Self::Mysql, Self::MysqlReplica, Self::Redis, Self::RedisCluster, Self::Kafka, Self::Nginx, Self::Browser];
+    pub(crate) const ALL: [Self; 9] = [
+        Self::Mysql,
+        Self::MysqlReplica,
+        Self::Redis,
+        Self::RedisCluster,
+        Self::Kafka,
+        Self::Nginx,
+        Self::Browser,
+        Self::Promtool,
+        Self::Observe,
+    ];
 
     /// The name in progress lines.
     pub(crate) fn name(self) -> &'static str {
@@ -37,23 +53,30 @@ impl Part {
             Self::Kafka => "kafka",
             Self::Nginx => "nginx",
             Self::Browser => "browser",
+            Self::Promtool => "promtool",
+            Self::Observe => "observe",
         }
     }
 
-    /// The names of its servers. nginx and the browser have none: tests start them themselves.
-    pub(crate) fn servers(self, brokers: u8, replicas: bool) -> Vec<String> {
+    /// The names of its servers. nginx, the browser and promtool have none: tests start them themselves.
+    pub(crate) fn servers(self, shape: Shape) -> Vec<String> {
         let numbered = |count: u8| (1..=count).map(|number| format!("{}-{number}", self.name())).collect();
         match self {
             Self::Mysql => numbered(2),
-            Self::MysqlReplica if replicas => {
-                Self::Mysql.servers(brokers, false).iter().map(|name| format!("{name}{REPLICA_SUFFIX}")).collect()
+            Self::MysqlReplica if shape.replicas => {
+                Self::Mysql.servers(shape).iter().map(|name| format!("{name}{REPLICA_SUFFIX}")).collect()
             }
             Self::MysqlReplica => Vec::new(),
             Self::Redis => vec![self.name().to_owned()],
             // The smallest cluster that Redis calls one.
             Self::RedisCluster => numbered(3),
-            Self::Kafka => numbered(brokers),
-            Self::Nginx | Self::Browser => Vec::new(),
+            Self::Kafka => numbered(shape.brokers),
+            Self::Observe if shape.observe.is_some() => {
+                let relational = [Self::Mysql, Self::MysqlReplica].into_iter().filter(|_| Self::Mysql.own().is_none());
+                observe::names(relational.flat_map(|part| part.servers(shape)))
+            }
+            Self::Observe => Vec::new(),
+            Self::Nginx | Self::Browser | Self::Promtool => Vec::new(),
         }
     }
 
@@ -69,7 +92,7 @@ impl Part {
             Self::Redis => Some("MADANG_TEST_REDIS"),
             Self::RedisCluster => Some("MADANG_TEST_REDIS_CLUSTER"),
             Self::Kafka => Some("MADANG_TEST_KAFKA"),
-            Self::MysqlReplica | Self::Nginx | Self::Browser => None,
+            Self::MysqlReplica | Self::Nginx | Self::Browser | Self::Promtool | Self::Observe => None,
         }
     }
 
@@ -92,6 +115,13 @@ impl Part {
             Self::Redis | Self::RedisCluster => &[("redis-server", "redis-server"), ("redis-cli", "redis-tools")],
             Self::Kafka => &[("java", "default-jre-headless"), ("mvn", "maven")],
             Self::Nginx => &[("nginx", "nginx-light")],
+            Self::Promtool => &[("promtool", "prometheus")],
+            Self::Observe => &[
+                ("prometheus", "prometheus"),
+                ("prometheus-mysqld-exporter", "prometheus-mysqld-exporter"),
+                ("prometheus-redis-exporter", "prometheus-redis-exporter"),
+                ("prometheus-node-exporter", "prometheus-node-exporter"),
+            ],
             Self::Browser => &[
                 ("chromium", "chromium"),
                 ("chromedriver", "chromium-driver"),

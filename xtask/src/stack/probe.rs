@@ -9,6 +9,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use super::kafka;
 use super::part::Part;
 use super::state::Server;
+use crate::http;
 
 /// How long a server on this machine may take to accept a connection, and each time to send something.
 const WAIT_MAX: Duration = Duration::from_secs(3);
@@ -21,7 +22,8 @@ pub(crate) fn version(server: &Server) -> Result<String> {
         Part::Mysql | Part::MysqlReplica => mariadb(server.port),
         Part::Redis | Part::RedisCluster => redis(server.port).and_then(|info| field(&info, "redis_version")),
         Part::Kafka => kafka_brokers(server.port).map(|_| kafka::VERSION.to_owned()),
-        Part::Nginx | Part::Browser => bail!("{} is started by the tests", server.part.name()),
+        Part::Observe => told_version(server),
+        Part::Nginx | Part::Browser | Part::Promtool => bail!("{} is started by the tests", server.part.name()),
     };
     version.map_err(|error| match error.downcast_ref::<std::io::Error>().map(std::io::Error::kind) {
         // The system calls a time-out a resource that is temporarily unavailable.
@@ -42,9 +44,23 @@ pub(crate) fn version_with_peers(server: &Server, brokers: usize) -> Result<Stri
             let known = kafka_brokers(server.port)?;
             ensure!(known >= brokers, "it knows {known} of {brokers} brokers");
         }
-        Part::Mysql | Part::MysqlReplica | Part::Redis | Part::Nginx | Part::Browser => {}
+        Part::Mysql
+        | Part::MysqlReplica
+        | Part::Redis
+        | Part::Nginx
+        | Part::Browser
+        | Part::Promtool
+        | Part::Observe => {}
     }
     Ok(version)
+}
+
+/// The version that Prometheus and exporters tell in a figure of their own.
+fn told_version(server: &Server) -> Result<String> {
+    let figures = http::get(&format!("127.0.0.1:{}", server.port), "/metrics")?.ok()?;
+    let told = figures.lines().find(|line| line.contains("_build_info{") && !line.starts_with("go_"));
+    let version = told.and_then(|line| line.split(['{', ',']).find_map(|label| label.strip_prefix("version=\"")));
+    Ok(version.and_then(|version| version.split('"').next()).unwrap_or("unknown").to_owned())
 }
 
 fn connect(port: u16) -> Result<TcpStream> {

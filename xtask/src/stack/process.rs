@@ -31,7 +31,7 @@ impl Process {
         started(self.pid).is_some_and(|started| started == self.started)
     }
 
-    fn send(&self, signal: Signal) {
+    pub(crate) fn send(&self, signal: Signal) {
         let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw);
         if let Some(pid) = pid.filter(|_| self.runs()) {
             // It may end by itself just before the signal; then there is nothing left to do.

@@ -26,9 +26,24 @@ pub(crate) struct State {
     /// Whether each MariaDB server has a replica; what a primary has purged from its binary log no new replica could get.
     #[serde(default)]
     pub(crate) replicas: bool,
+    /// Whether Prometheus and exporters run, and how many times as fast as deployed: brokers tell their figures only when
+    /// they were started to.
+    #[serde(default)]
+    pub(crate) observe: Option<u32>,
     /// The password of `root` on both MariaDB servers: hexadecimal, so that it needs no escaping anywhere.
     pub(crate) mysql_password: String,
     pub(crate) servers: Vec<Server>,
+}
+
+/// What a stack consists of; fixed when it is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Shape {
+    /// How many Kafka brokers.
+    pub(crate) brokers: u8,
+    /// Whether each MariaDB server has a replica.
+    pub(crate) replicas: bool,
+    /// Whether it is observed, and how many times as fast as deployed.
+    pub(crate) observe: Option<u32>,
 }
 
 /// One server process.
@@ -41,6 +56,9 @@ pub(crate) struct Server {
     pub(crate) port: u16,
     /// Where its peers connect: Redis Cluster's bus, Kafka's controller.
     pub(crate) peer_port: Option<u16>,
+    /// Where its figures are told by itself: the JMX exporter in a broker.
+    #[serde(default)]
+    pub(crate) exporter_port: Option<u16>,
     /// What it said of itself.
     pub(crate) version: String,
     /// The process, once it was started; it may have ended since.
@@ -59,7 +77,17 @@ impl State {
     /// A stack of which nothing runs yet.
     pub(crate) fn new(brokers: u8, replicas: bool) -> Self {
         let mysql_password = format!("{:032x}", rand::random::<u128>());
-        Self { format: FORMAT, brokers, replicas, mysql_password, servers: Vec::new() }
+        Self { format: FORMAT, brokers, replicas, observe: None, mysql_password, servers: Vec::new() }
+    }
+
+    /// A stack of this shape of which nothing runs yet.
+    pub(crate) fn of_shape(shape: Shape) -> Self {
+        Self { observe: shape.observe, ..Self::new(shape.brokers, shape.replicas) }
+    }
+
+    /// What it consists of.
+    pub(crate) fn shape(&self) -> Shape {
+        Shape { brokers: self.brokers, replicas: self.replicas, observe: self.observe }
     }
 
     /// Reads the state of the stack in `dir`; nothing where there is none.
@@ -94,19 +122,21 @@ impl State {
         if let Some(known) = self.servers.iter().find(|server| server.name == name) {
             return Ok(known.clone());
         }
-        let port = self.free_port(None)?;
-        let peer_port = part.has_peers().then(|| self.free_port(Some(port))).transpose()?;
+        let port = self.free_port(&[])?;
+        let peer_port = part.has_peers().then(|| self.free_port(&[port])).transpose()?;
+        let tells = part == Part::Kafka && self.observe.is_some();
+        let exporter_port = tells.then(|| self.free_port(&[port, peer_port.unwrap_or(port)])).transpose()?;
         let (name, version) = (name.to_owned(), String::new());
-        let server = Server { name, part, port, peer_port, version, process: None, log };
+        let server = Server { name, part, port, peer_port, exporter_port, version, process: None, log };
         self.servers.push(server.clone());
         Ok(server)
     }
 
     /// A port that no server of ours has and that nobody listens on, from a random one on. Nothing holds it until the server
     /// binds: a server that finds its port taken says so in its log.
-    fn free_port(&self, besides: Option<u16>) -> Result<u16> {
-        let ours = self.servers.iter().flat_map(|server| [Some(server.port), server.peer_port]).chain([besides]);
-        let ours: Vec<u16> = ours.flatten().collect();
+    pub(crate) fn free_port(&self, besides: &[u16]) -> Result<u16> {
+        let ours = self.servers.iter().flat_map(|server| [Some(server.port), server.peer_port, server.exporter_port]);
+        let ours: Vec<u16> = ours.flatten().chain(besides.iter().copied()).collect();
         let start = rand::random_range(PORTS);
         let mut ports = (start..PORTS.end).chain(PORTS.start..start);
         let found = ports.find(|port| !ours.contains(port) && is_free(*port));
@@ -121,7 +151,7 @@ impl State {
         let scheme = match part {
             Part::Mysql | Part::MysqlReplica => format!("mysql://root:{}@", self.mysql_password),
             Part::Redis | Part::RedisCluster => "redis://".to_owned(),
-            Part::Kafka | Part::Nginx | Part::Browser => String::new(),
+            Part::Kafka | Part::Nginx | Part::Browser | Part::Promtool | Part::Observe => String::new(),
         };
         let servers = self.of(part);
         if !servers.iter().all(|server| server.runs()) {
@@ -154,7 +184,7 @@ pub(crate) mod tests {
     /// A server that was never started.
     pub(crate) fn server(name: &str, part: Part, port: u16) -> Server {
         let (name, version) = (name.into(), "1".into());
-        Server { name, part, port, peer_port: None, version, process: None, log: "log".into() }
+        Server { name, part, port, peer_port: None, exporter_port: None, version, process: None, log: "log".into() }
     }
 
     fn running(name: &str, part: Part, port: u16) -> Server {

@@ -12,8 +12,8 @@ use super::directory::Directory;
 use super::install::Installer;
 use super::part::Part;
 use super::process::{self, Process};
-use super::state::{self, Server, State};
-use super::{kafka, mariadb, probe, redis};
+use super::state::{self, Server, Shape, State};
+use super::{kafka, mariadb, observe, probe, redis};
 use crate::interrupt::{Interrupt, Interrupted};
 use crate::program;
 
@@ -37,33 +37,46 @@ pub(crate) struct Up<'a> {
     began: Instant,
     /// Whether the servers live for a run of the tests only, and had better start cheaply than run fast.
     pub(crate) is_for_tests: bool,
+    parts: &'a [Part],
+}
+
+/// What is to be brought up.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted<'a> {
+    /// What the stack consists of.
+    pub(crate) shape: Shape,
+    /// Which parts are to run after this; others stay as they are.
+    pub(crate) parts: &'a [Part],
+    /// Whether the servers live for a run of the tests only.
+    pub(crate) is_for_tests: bool,
 }
 
 /// Brings the stack in `dir` up; returns what could not be had. Only an interrupt, or a directory that is not to be
 /// used, is an error; then whatever this call started has ended again.
-pub(crate) fn up(
-    dir: &Path,
-    brokers: u8,
-    replicas: bool,
-    is_for_tests: bool,
-    interrupt: &Interrupt,
-) -> Result<(State, Vec<Missing>)> {
+pub(crate) fn up(dir: &Path, wanted: Wanted<'_>, interrupt: &Interrupt) -> Result<(State, Vec<Missing>)> {
+    let Wanted { shape, parts, is_for_tests } = wanted;
     let directory = Directory::take(dir)?;
     let dir = directory.path();
     let found = State::load(dir)?;
     let is_new = found.is_none();
-    let state = found.unwrap_or_else(|| State::new(brokers, replicas));
+    let state = found.unwrap_or_else(|| State::of_shape(shape));
     ensure!(
-        state.brokers == brokers,
+        state.brokers == shape.brokers,
         "the stack in {} has {} broker(s), and their number is fixed: take it down first",
         dir.display(),
         state.brokers
     );
     ensure!(
-        state.replicas == replicas,
+        state.replicas == shape.replicas,
         "the stack in {} was made {} replicas: take it down first, or say the same again",
         dir.display(),
         if state.replicas { "with" } else { "without" }
+    );
+    ensure!(
+        state.observe == shape.observe,
+        "the stack in {} was made {} --observe: take it down first, or say the same again",
+        dir.display(),
+        if state.observe.is_some() { "with" } else { "without" }
     );
     state.save(dir)?;
     let up = Up {
@@ -74,6 +87,7 @@ pub(crate) fn up(
         interrupt,
         began: Instant::now(),
         is_for_tests,
+        parts,
     };
     let missing = up.start_parts();
     if interrupt.check().is_err() {
@@ -97,6 +111,11 @@ impl Up<'_> {
         let _ = writeln!(std::io::stderr(), "[{:>6.1} s] {name:<18} {what}", self.began.elapsed().as_secs_f64());
     }
 
+    /// Whether a part belongs to what is to run, or has servers already.
+    pub(crate) fn wants(&self, part: Part) -> bool {
+        self.parts.contains(&part) || !self.state().of(part).is_empty()
+    }
+
     /// The state as it is now.
     pub(crate) fn state(&self) -> State {
         lock(&self.state).clone()
@@ -110,9 +129,13 @@ impl Up<'_> {
     /// Every part in a thread of its own; the failure of one does not concern the others.
     fn start_parts(&self) -> Vec<Missing> {
         std::thread::scope(|scope| {
-            let starts = Part::ALL.map(|part| (part, scope.spawn(move || self.start_part(part))));
-            let results = starts.map(|(part, start)| (part, start.join().unwrap_or_else(|_| Err(anyhow!("panicked")))));
-            results.into_iter().filter_map(|(part, result)| result.err().map(|why| Missing { part, why })).collect()
+            let starts = self.parts.iter().map(|part| (*part, scope.spawn(move || self.start_part(*part))));
+            // All of them begin before the first is waited for.
+            let starts: Vec<_> = starts.collect();
+            let results = starts
+                .into_iter()
+                .map(|(part, start)| (part, start.join().unwrap_or_else(|_| Err(anyhow!("panicked")))));
+            results.filter_map(|(part, result)| result.err().map(|why| Missing { part, why })).collect()
         })
     }
 
@@ -142,7 +165,7 @@ impl Up<'_> {
             self.reserve(Part::Mysql)?;
         }
         let servers = self.reserve(part)?;
-        if servers.is_empty() && part == Part::MysqlReplica {
+        if servers.is_empty() && matches!(part, Part::MysqlReplica | Part::Observe) {
             return Ok(());
         }
         let stopped = self.stopped(&servers)?;
@@ -155,7 +178,8 @@ impl Up<'_> {
             Part::Redis => all(&stopped, |server| redis::start(self, server)),
             Part::RedisCluster => redis::start_cluster(self, &servers, &stopped),
             Part::Kafka => kafka::start(self, &servers, &stopped),
-            Part::Nginx | Part::Browser => {
+            Part::Observe => observe::start(self, &stopped),
+            Part::Nginx | Part::Browser | Part::Promtool => {
                 self.say(part.name(), "is installed, for tests to start");
                 Ok(())
             }
@@ -163,10 +187,10 @@ impl Up<'_> {
     }
 
     /// The servers of a part with the folders they live in; new ones get ports that they keep.
-    fn reserve(&self, part: Part) -> Result<Vec<Server>> {
+    pub(crate) fn reserve(&self, part: Part) -> Result<Vec<Server>> {
         let mut state = lock(&self.state);
         let mut servers = Vec::new();
-        for name in part.servers(state.brokers, state.replicas) {
+        for name in part.servers(state.shape()) {
             std::fs::create_dir_all(self.folder(&name))?;
             servers.push(state.reserve(&name, part, self.folder(&name).join("server.log"))?);
         }

@@ -12,6 +12,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::{info, warn};
 
+use super::certificate_end;
 use crate::config::Settings;
 
 /// Files that are open beside connections and those to databases: sockets to other servers, operators, the log.
@@ -70,6 +71,7 @@ impl PublicConnections {
     /// Reads the certificate again whenever the process is sent SIGHUP.
     pub(crate) fn renew_on_hangup(&self, background: &Supervisor) -> anyhow::Result<()> {
         let Some(tls) = self.tls.clone() else { return Ok(()) };
+        show_end(&tls);
         // Taken over here, not in the task: a signal that comes first would end the process.
         drop(signal(SignalKind::hangup()).context("cannot listen for SIGHUP")?);
         background.spawn("certificate", OnError::Restart, move |stop: Stop| {
@@ -80,7 +82,10 @@ impl PublicConnections {
                     tokio::select! {
                         () = stop.cancelled() => return Ok::<(), std::io::Error>(()),
                         _ = hangups.recv() => match tls.reload() {
-                            Ok(()) => info!("read the certificate again; new connections get it"),
+                            Ok(()) => {
+                                show_end(&tls);
+                                info!("read the certificate again; new connections get it");
+                            }
                             Err(error) => {
                                 warn!("cannot read the certificate again, the one from before stays in use: {:#}", anyhow::Error::from(error));
                             }
@@ -90,6 +95,13 @@ impl PublicConnections {
             }
         });
         Ok(())
+    }
+}
+
+/// Shows when the certificate ends: one that ends unnoticed closes the site.
+fn show_end(tls: &Tls) {
+    if let Some(at_s) = certificate_end::ends_at_s(&tls.certificate()) {
+        metrics::gauge!("madang_tls_certificate_end_timestamp_seconds").set(at_s as f64);
     }
 }
 

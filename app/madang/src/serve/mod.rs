@@ -1,6 +1,7 @@
 //! `madang serve`: starts everything in order, runs until a signal, and stops in the reverse order.
 
 mod bootstrap;
+mod certificate_end;
 mod connections;
 mod operations;
 mod pages;
@@ -17,7 +18,6 @@ use anyhow::{Context as _, bail};
 use axum::Router;
 use madang_messaging::{OnError, Stop, Supervisor};
 use madang_server::Server;
-use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::net::{TcpListener, UnixListener};
 use tracing::info;
 
@@ -26,12 +26,13 @@ use self::connections::PublicConnections;
 use self::signals::{Signal, Signals};
 use crate::commands::control::{self, ControlServer, Ending};
 use crate::commands::operations::Operations;
+use crate::composition;
 use crate::composition::site::{Site, Stages};
 use crate::config::data_directory::DataDirectory;
 use crate::config::roles::{Role, Roles};
 use crate::config::{Config, Settings};
 use crate::tasks::{consumers, hot_days, upkeep, write_back};
-use crate::{composition, telemetry};
+use crate::telemetry::{Metrics, gauges};
 
 /// How long background tasks and commands may take to notice that they should end.
 const BACKGROUND_STOP: Duration = Duration::from_secs(2);
@@ -54,7 +55,7 @@ pub(crate) async fn serve(config: &Config) -> anyhow::Result<()> {
     let operations = operations::listener(settings).await?;
     let internal = internal_listener(settings).await?;
     let connections = PublicConnections::prepare(settings)?;
-    let metrics = telemetry::start_metrics()?;
+    let metrics = Metrics::start(settings.cluster.is_some())?;
     let site = composition::open(settings, roles, data.as_ref()).await?;
     let listeners = Listeners { public: listener, operations, internal, connections };
     let running = Running::start(site, listeners, settings, data.as_ref(), metrics).await?;
@@ -116,12 +117,13 @@ impl Running {
         listeners: Listeners,
         settings: &Settings,
         data: Option<&DataDirectory>,
-        metrics: PrometheusHandle,
+        metrics: Metrics,
     ) -> anyhow::Result<Self> {
         let background = Supervisor::new("background");
         site.keep(&background);
         let administrator = bootstrap::run(&site, settings, &background).await?;
         upkeep::start(&background, &site, settings, metrics.clone());
+        gauges::start(&background, &site);
         start_services(&background, &site);
         let (coordinators, relays) = (Supervisor::new("coordinators"), Supervisor::new("relays"));
         let stages = Stages { coordinators: &coordinators, relays: &relays, background: &background };

@@ -7,13 +7,13 @@ use anyhow::Context as _;
 use axum::Router;
 use madang_api::{ApiState, ArticleCalls, HotCalls, ReadCalls, ViewCalls};
 use madang_server::{Limiter, MemoryBuckets, RateLimits, RequestPolicy};
-use metrics_exporter_prometheus::PrometheusHandle;
 
 use super::pages;
 use super::readiness::SiteReadiness;
 use crate::composition::site::Site;
 use crate::config::roles::Role;
 use crate::config::{Settings, Switch};
+use crate::telemetry::Metrics;
 
 /// The routers of a process.
 pub(crate) struct Routers {
@@ -24,7 +24,7 @@ pub(crate) struct Routers {
 }
 
 /// The routers of a process.
-pub(crate) fn routers(site: &Site, settings: &Settings, metrics: PrometheusHandle) -> anyhow::Result<Routers> {
+pub(crate) fn routers(site: &Site, settings: &Settings, metrics: Metrics) -> anyhow::Result<Routers> {
     let api = calls(site, settings, metrics)?;
     let operations = madang_api::operations_router(&api);
     if !site.roles.has(Role::Web) {
@@ -34,7 +34,7 @@ pub(crate) fn routers(site: &Site, settings: &Settings, metrics: PrometheusHandl
     Ok(Routers { public: madang_api::router_with_pages(api, madang_web::pages(pages)), operations })
 }
 
-fn calls(site: &Site, settings: &Settings, metrics: PrometheusHandle) -> anyhow::Result<ApiState> {
+fn calls(site: &Site, settings: &Settings, metrics: Metrics) -> anyhow::Result<ApiState> {
     let services = &site.services;
     let read = || services.read.clone();
     // Pages run the use cases of every role; their calls are still for the processes of those roles.

@@ -8,12 +8,12 @@ use std::time::Duration;
 use madang_kernel::{Clock as _, SteadyClock};
 use madang_member::Sessions;
 use madang_messaging::{OnError, Stop, Supervisor};
-use metrics_exporter_prometheus::PrometheusHandle;
 use tracing::warn;
 
 use super::failure_log::FailureLog;
 use crate::composition::site::Site;
 use crate::config::Settings;
+use crate::telemetry::Metrics;
 
 /// Between two attempts to read revocations while their source is away.
 const REVOCATIONS_RETRY: Duration = Duration::from_secs(1);
@@ -21,7 +21,7 @@ const REVOCATIONS_RETRY: Duration = Duration::from_secs(1);
 const METRICS_UPKEEP: Duration = Duration::from_secs(5);
 
 /// Starts the background work of a server.
-pub(crate) fn start(supervisor: &Supervisor, site: &Site, settings: &Settings, metrics: PrometheusHandle) {
+pub(crate) fn start(supervisor: &Supervisor, site: &Site, settings: &Settings, metrics: Metrics) {
     let (sessions, poll) = (site.services.sessions.clone(), Duration::from_millis(settings.revocation_poll_ms));
     supervisor.spawn("revocations", OnError::Restart, move |stop| read_revocations(sessions.clone(), poll, stop));
 
@@ -59,7 +59,7 @@ pub(crate) fn start(supervisor: &Supervisor, site: &Site, settings: &Settings, m
 
     supervisor.spawn("metrics-upkeep", OnError::Restart, move |stop| {
         let metrics = metrics.clone();
-        every(METRICS_UPKEEP, stop, async move || metrics.run_upkeep())
+        every(METRICS_UPKEEP, stop, async move || metrics.fold())
     });
 }
 

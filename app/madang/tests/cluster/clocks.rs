@@ -25,9 +25,9 @@ fn becomes(cluster: &Cluster, ready: bool) -> String {
 }
 
 /// The gauge of the skew, by server.
-fn skews_ms(cluster: &Cluster) -> Vec<f64> {
+fn skews_s(cluster: &Cluster) -> Vec<f64> {
     let metrics = cluster.processes[0].get("/metrics").text();
-    let lines = metrics.lines().filter(|line| line.starts_with("madang_clock_skew_ms{server="));
+    let lines = metrics.lines().filter(|line| line.starts_with("madang_clock_skew_seconds{server="));
     lines.map(|line| line.rsplit(' ').next().unwrap().parse().unwrap()).collect()
 }
 
@@ -51,15 +51,15 @@ fn a_clock_that_is_wrong_is_said_with_what_to_do_and_makes_its_process_not_ready
     };
     assert_eq!(comment().status, 201);
     assert!(becomes(&cluster, true).starts_with("within "));
-    assert!(skews_ms(&cluster).iter().all(|skew| skew.abs() < 1_000.0), "{:?}", skews_ms(&cluster));
+    assert!(skews_s(&cluster).iter().all(|skew| skew.abs() < 1.0), "{:?}", skews_s(&cluster));
 
     for (shift_s, words) in [(HOUR_S, "s ahead of"), (-HOUR_S, "s behind")] {
         clock.set(shift_s);
         let detail = becomes(&cluster, false);
-        println!("{shift_s} s: {detail}; {:?} ms; a comment is answered with {}", skews_ms(&cluster), comment().status);
+        println!("{shift_s} s: {detail}; {:?} s; a comment is answered with {}", skews_s(&cluster), comment().status);
         assert!(detail.contains(words) && detail.contains("synchronise the clocks"), "{detail}");
-        let expected_ms = shift_s as f64 * 1_000.0;
-        assert!(skews_ms(&cluster).iter().all(|skew| (skew - expected_ms).abs() < 5_000.0), "{:?}", skews_ms(&cluster));
+        let expected_s = shift_s as f64;
+        assert!(skews_s(&cluster).iter().all(|skew| (skew - expected_s).abs() < 5.0), "{:?}", skews_s(&cluster));
         let lines = said(&cluster, &format!("{words} that of database"));
         assert_eq!(lines, cluster_servers(), "one line a server, and not one a measurement");
         clock.set(0);

@@ -13,6 +13,7 @@ mod cluster;
 mod commands;
 mod deleted_topic;
 mod doctor;
+mod documented_metrics;
 mod first_article;
 mod home;
 #[path = "../e2e/http.rs"]
@@ -50,6 +51,8 @@ mod split;
 mod starting;
 mod strangers;
 mod stream;
+#[path = "../e2e/told_metrics.rs"]
+mod told_metrics;
 mod two_processes;
 mod unsaid;
 mod waiting;

@@ -60,10 +60,10 @@ fn a_group_rests_in_every_process_until_it_is_told_to_go_on() {
     });
     assert_eq!(hot_likes(&cluster, &article), 1, "nobody has told the list");
     eventually("the gauges move while nothing is applied", || {
-        let (behind, for_ms) =
-            (gauge(&cluster, "madang_group_lag_messages"), gauge(&cluster, "messaging_consumer_lag_ms"));
+        let (behind, for_s) =
+            (gauge(&cluster, "madang_group_lag_messages"), gauge(&cluster, "messaging_consumer_lag_seconds"));
         // More than the one like, if partitions moved just before the pause and what was done had not been noted yet.
-        (behind >= 1.0 && for_ms > 3_000.0).then_some(())
+        (behind >= 1.0 && for_s > 3.0).then_some(())
     });
     assert_eq!(cluster.read(&article)["like_count"], 2, "other groups do not rest");
 
@@ -71,9 +71,9 @@ fn a_group_rests_in_every_process_until_it_is_told_to_go_on() {
     all_rest(&cluster, false);
     eventually("the list tells of both", || (hot_likes(&cluster, &article) == 2).then_some(()));
     eventually("and the gauges fall", || {
-        let (behind, for_ms) =
-            (gauge(&cluster, "madang_group_lag_messages"), gauge(&cluster, "messaging_consumer_lag_ms"));
-        (behind == 0.0 && for_ms < 3_000.0).then_some(())
+        let (behind, for_s) =
+            (gauge(&cluster, "madang_group_lag_messages"), gauge(&cluster, "messaging_consumer_lag_seconds"));
+        (behind == 0.0 && for_s < 3.0).then_some(())
     });
     let refused = cluster.command(&["groups", "pause", "kitchen"], "").expect(1).stderr;
     assert!(refused.contains("\"kitchen\"") && refused.contains("article-read, comment, hot-article"), "{refused}");

@@ -7,7 +7,7 @@ use std::time::Duration;
 use madang_kernel::StoreError;
 use madang_messaging::{Message, ToMessage};
 use tokio::sync::mpsc;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::commit::{self, CommitOutcome, LaneConn};
 use super::queue::{Queue, QueuedCall};
@@ -77,7 +77,9 @@ impl<F: Fold> Batches<F> {
     ) {
         metrics::histogram!(metric::BATCH_CALLS).record(queued.len() as f64);
         let (calls, callers): (Vec<_>, Vec<_>) = queued.into_iter().map(|queued| (queued.call, queued.caller)).unzip();
+        let began = Instant::now();
         let Decided { decisions, events } = self.decide(connection, &calls).await;
+        metrics::histogram!(metric::BATCH_SECONDS).record(began.elapsed());
         let replies = BatchReplies { decisions, callers };
         let Some(follower) = self.db.followers.follower(&events) else { return replies.send() };
         // Whoever takes them ends after this, so there is somebody.
@@ -170,7 +172,9 @@ impl<F: Fold> Batches<F> {
             return (Ok(decided), ended.await.is_ok());
         }
         let commit = self.server.health().guard(tx.commit());
+        let began = Instant::now();
         let ended = timeout(COMMIT_MAX, commit).await;
+        metrics::histogram!(metric::COMMIT_SECONDS).record(began.elapsed());
         let (committed, usable) = match ended {
             Ok(Ok(())) => (Ok(()), true),
             // The server refused: it says so only of what it rolled back.

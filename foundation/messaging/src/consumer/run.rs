@@ -19,6 +19,15 @@ use crate::{Chance, Delivery, EventLog, Message, Outage, Polled, Stop, Subscript
 /// How often a level that only waits shows its lag.
 const LAG_EVERY: Duration = Duration::from_secs(5);
 
+const APPLIED: &str = "messaging_consumer_applied_total";
+const RETRIED_IN_PLACE: &str = "messaging_consumer_retried_in_place_total";
+const RETRIED: &str = "messaging_consumer_retried_total";
+const DEAD_LETTERED: &str = "messaging_consumer_dead_lettered_total";
+const SKIPPED: &str = "messaging_consumer_skipped_total";
+const COUNTERS: [&str; 5] = [APPLIED, RETRIED_IN_PLACE, RETRIED, DEAD_LETTERED, SKIPPED];
+const APPLIED_AGE: &str = "messaging_consumer_applied_age_seconds";
+const LAG: &str = "messaging_consumer_lag_seconds";
+
 /// Consumes for one group.
 #[derive(Clone)]
 pub struct Consumer {
@@ -54,8 +63,19 @@ impl Consumer {
     /// Consumes at every level until `stop` fires, then finishes and stores what is in flight.
     pub async fn run(self, stop: Stop) -> Result<(), Infallible> {
         let levels = self.config.levels();
+        self.show_at_start();
         join_all(levels.iter().map(|level| LevelLoop::new(&self, level, &stop).run())).await;
         Ok(())
+    }
+
+    /// Counters begin at 0, not with their first count: who watches their growth would miss that one.
+    fn show_at_start(&self) {
+        let group = self.config.group.as_str();
+        for name in COUNTERS {
+            metrics::counter!(name, "group" => group.to_owned()).increment(0);
+        }
+        metrics::gauge!(APPLIED_AGE, "group" => group.to_owned()).set(0.0);
+        self.stuck.show(group);
     }
 
     async fn handle(&self, deliveries: &[Delivery]) -> Input {
@@ -76,12 +96,12 @@ impl Consumer {
             |name: &'static str, by: usize| metrics::counter!(name, "group" => group.clone()).increment(by as u64);
         match note {
             Note::Applied { count: n, age_ms } => {
-                count("messaging_consumer_applied_total", *n);
-                metrics::gauge!("messaging_consumer_applied_age_ms", "group" => group.clone()).set(*age_ms as f64);
+                count(APPLIED, *n);
+                metrics::gauge!(APPLIED_AGE, "group" => group.clone()).set(seconds(*age_ms));
             }
-            Note::RetriedInPlace(n) => count("messaging_consumer_retried_in_place_total", *n),
+            Note::RetriedInPlace(n) => count(RETRIED_IN_PLACE, *n),
             Note::Retried { topic, key, reason } => {
-                count("messaging_consumer_retried_total", 1);
+                count(RETRIED, 1);
                 tracing::warn!(
                     group,
                     topic,
@@ -89,7 +109,7 @@ impl Consumer {
                 );
             }
             Note::DeadLettered { topic, key, reason } => {
-                count("messaging_consumer_dead_lettered_total", 1);
+                count(DEAD_LETTERED, 1);
                 tracing::error!(
                     group,
                     topic,
@@ -108,7 +128,7 @@ impl Consumer {
                 tracing::info!(group, "consumer {group}: no longer stuck");
             }
             Note::Skipped { record, key } => {
-                count("messaging_consumer_skipped_total", 1);
+                count(SKIPPED, 1);
                 tracing::warn!(
                     audit = true,
                     group,
@@ -150,7 +170,7 @@ impl<'a> LevelLoop<'a> {
     fn new(consumer: &'a Consumer, level: &'a Level, stop: &'a Stop) -> Self {
         let watch = Stopwatch::start(consumer.clock.clone());
         let machine = Machine::new(consumer.config.clone(), level.rung, Chance::seeded(rand::random()));
-        let lag = metrics::gauge!("messaging_consumer_lag_ms", "group" => consumer.config.group.to_string());
+        let lag = metrics::gauge!(LAG, "group" => consumer.config.group.to_string());
         Self { consumer, level, stop, stopping: false, watch, machine, lag, subscription: None }
     }
 
@@ -183,7 +203,7 @@ impl<'a> LevelLoop<'a> {
     /// A retry topic is no measure: what is on it waits on purpose.
     fn show_lag(&self) {
         if self.level.rung.is_none() {
-            self.lag.set(self.machine.lag_ms(self.watch.now()) as f64);
+            self.lag.set(seconds(self.machine.lag_ms(self.watch.now())));
         }
     }
 
@@ -228,10 +248,14 @@ impl<'a> LevelLoop<'a> {
                     return Some(tokio::time::timeout(drain, &mut performed).await.unwrap_or(Input::Tick));
                 }
                 // A handler that hangs is a lag that grows.
-                () = tokio::time::sleep(LAG_EVERY), if level.rung.is_none() => lag.set(machine.lag_ms(watch.now()) as f64),
+                () = tokio::time::sleep(LAG_EVERY), if level.rung.is_none() => lag.set(seconds(machine.lag_ms(watch.now()))),
             }
         }
     }
+}
+
+fn seconds(ms: u64) -> f64 {
+    Duration::from_millis(ms).as_secs_f64()
 }
 
 async fn perform(

@@ -51,7 +51,14 @@ impl ConsumerStuck {
             Some((record, reason)) => at.insert(rung, format!("{record}: {reason}")),
             None => at.remove(&rung),
         };
-        metrics::gauge!(STUCK, "group" => group.to_owned()).set(at.len() as f64);
+        drop(at);
+        self.show(group);
+    }
+
+    /// Shows at how many levels the group is stuck.
+    pub(super) fn show(&self, group: &str) {
+        let levels = self.at.lock().unwrap_or_else(PoisonError::into_inner).len();
+        metrics::gauge!(STUCK, "group" => group.to_owned()).set(levels as f64);
     }
 
     pub(super) fn skips(&self) -> SkipList {

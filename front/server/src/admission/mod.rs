@@ -30,7 +30,7 @@ use self::timed_body::{BodyOutcome, GivenUp, Load, TimedBody};
 use crate::rate_limits::Decision;
 use crate::refusal_pages::{RefusalPages, head_for_page, is_call, reject, vary_by_accept};
 use crate::security_headers::secure;
-use crate::{Rejection, RequestMetrics, RequestPolicy};
+use crate::{RefusedBy, Rejection, RequestMetrics, RequestPolicy};
 
 /// Requests slower than this are worth a line in the log.
 const SLOW: Duration = Duration::from_secs(1);
@@ -116,6 +116,7 @@ where
         };
         let Some(permit) = Permit::acquire(&state.load, state.policy.in_flight, &method) else {
             state.metrics.shed();
+            RefusedBy::InFlight.count();
             let response = state.finish(state.overloaded.suiting(request.headers()), &method, route, started);
             return Box::pin(std::future::ready(Ok(response)));
         };
@@ -174,7 +175,10 @@ impl Admitted {
                 tracing::error!("the handler of {} {route} panicked, the request was answered with 500", self.method);
                 self.reject(Rejection::Internal)
             }
-            Err(_elapsed) => self.reject(Rejection::TimedOut),
+            Err(_elapsed) => {
+                RefusedBy::RequestTimeout.count();
+                self.reject(Rejection::TimedOut)
+            }
         };
         Ok(self.finish(response))
     }
@@ -198,6 +202,7 @@ impl Admitted {
 
     /// The response to a request whose body did not come. What is left of it may still arrive, so the connection ends here.
     fn no_body(&mut self, given_up: Option<GivenUp>) -> Response {
+        RefusedBy::Body.count();
         let rejection = match given_up {
             Some(GivenUp::TooMany) => {
                 Rejection::overloaded("Too many request bodies are arriving at the moment. Try again shortly.")

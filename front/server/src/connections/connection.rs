@@ -28,7 +28,7 @@ use super::write_timeout::WriteTimeout;
 use crate::admission::{DelayShedder, OverloadResponses};
 use crate::client_address::Peer;
 use crate::request_metrics::shed_counter;
-use crate::{OPERATIONS_PATHS, Rejection};
+use crate::{OPERATIONS_PATHS, RefusedBy, Rejection};
 
 /// What all connections of a server share.
 pub(super) struct Connections {
@@ -87,6 +87,7 @@ impl Connections {
     ) -> Option<(tokio_rustls::server::TlsStream<S>, Protocol)> {
         let Ok(_permit) = self.handshakes.try_acquire() else {
             metrics::counter!("madang_http_connections_refused_total").increment(1);
+            RefusedBy::Handshakes.count();
             return None;
         };
         match tokio::time::timeout(self.limits.head, tls.accept(stream)).await {
@@ -150,6 +151,7 @@ impl Requests {
         // Whoever watches over the process must hear from it above all when it has too much to do.
         if self.shedder.sheds(request.method()) && !OPERATIONS_PATHS.contains(&request.uri().path()) {
             self.shed.increment(1);
+            RefusedBy::SchedulingDelay.count();
             return Ok(self.overloaded.suiting(request.headers()));
         }
         if !names_one_host(&request) {

@@ -24,6 +24,7 @@ use tokio::task::JoinSet;
 use self::connection::Connections;
 pub use self::limits::ConnectionLimits;
 pub use self::tls::{Tls, TlsError};
+use crate::RefusedBy;
 use crate::client_address::Peer;
 
 /// How long to wait when no socket can be had: at once would spin, since the connection is still waiting.
@@ -119,6 +120,7 @@ async fn accept(
 
 async fn reject(stream: TcpStream, permit: OwnedSemaphorePermit, speaks_tls: bool) {
     metrics::counter!("madang_http_connections_refused_total").increment(1);
+    RefusedBy::Connections.count();
     // What we could say would have to be said after a handshake, which costs more than it is worth.
     if !speaks_tls {
         reject::reject(stream).await;

@@ -70,6 +70,12 @@ impl Tls {
         Ok(Self { acceptor, files: (certificate.to_owned(), key.to_owned()), certificate: current })
     }
 
+    /// The server's own certificate, as new connections get it (DER).
+    pub fn certificate(&self) -> Vec<u8> {
+        let certified = self.certificate.0.read().unwrap_or_else(PoisonError::into_inner).clone();
+        certified.cert.first().map(|own| own.to_vec()).unwrap_or_default()
+    }
+
     /// Reads the files again; connections made from now on get what they hold. When they cannot be used, the old
     /// certificate stays.
     pub fn reload(&self) -> Result<(), TlsError> {

@@ -21,7 +21,7 @@ pub use self::buckets::{Bucket, Buckets, MemoryBuckets, Taken};
 pub use self::guesses::Guesser;
 use self::shared::Portions;
 pub use self::shared::{Portion, SharedBuckets};
-use crate::{Rejection, TrustedProxies, client_address};
+use crate::{RefusedBy, Rejection, TrustedProxies, client_address};
 
 /// Members are new for this long.
 const NEW_MEMBER: Duration = Duration::from_secs(24 * 60 * 60);
@@ -96,6 +96,7 @@ pub(crate) enum Decision {
 /// What the common buckets are asked.
 pub(crate) struct Question {
     name: String,
+    limit: RefusedBy,
     key: u64,
     bucket: Bucket,
     portion: u32,
@@ -122,6 +123,19 @@ enum BucketOwner<'a> {
 }
 
 impl BucketOwner<'_> {
+    /// The limit that an empty bucket stands for.
+    fn limit(self) -> RefusedBy {
+        match self {
+            Self::Reads(_) => RefusedBy::Reads,
+            Self::Writes(_) => RefusedBy::Writes,
+            Self::SignUps(_) => RefusedBy::SignUps,
+            Self::Member(_) => RefusedBy::MemberWrites,
+            Self::SignIns(_) | Self::NameFrom(..) | Self::Name(_) | Self::Device(_) | Self::Session(_) => {
+                RefusedBy::Guesses
+            }
+        }
+    }
+
     /// The same in every process.
     fn name(self) -> String {
         match self {
@@ -193,7 +207,7 @@ impl Limiter {
     pub(crate) async fn ask(&self, question: Question) -> Result<(), Rejection> {
         let Some((shared, portions)) = &self.0.shared else { return Ok(()) };
         match shared.take_up_to(&question.name, question.bucket, question.portion).await {
-            Ok(Portion { tokens: 0, retry_after }) => Err(too_many(question.bucket, retry_after)),
+            Ok(Portion { tokens: 0, retry_after }) => Err(too_many(question.limit, question.bucket, retry_after)),
             Ok(Portion { tokens, .. }) => {
                 if tokens > 1 {
                     portions.keep(question.key, tokens - 1);
@@ -220,18 +234,19 @@ impl Limiter {
         let key = self.0.hasher.hash_one(owner);
         let taken = self.0.buckets.take(key, bucket);
         if !taken.is_allowed {
-            return Decision::Rejected(too_many(bucket, taken.retry_after));
+            return Decision::Rejected(too_many(owner.limit(), bucket, taken.retry_after));
         }
         match &self.0.shared {
             Some((_, portions)) if portion == 1 || !portions.spend(key) => {
-                Decision::Ask(Question { name: owner.name(), key, bucket, portion })
+                Decision::Ask(Question { name: owner.name(), limit: owner.limit(), key, bucket, portion })
             }
             _ => Decision::Admitted,
         }
     }
 }
 
-fn too_many(bucket: Bucket, retry_after: Duration) -> Rejection {
+fn too_many(limit: RefusedBy, bucket: Bucket, retry_after: Duration) -> Rejection {
+    limit.count();
     Rejection::TooMany { retry_after, burst: bucket.burst(), window_s: bucket.refill().as_secs().max(1) }
 }
 

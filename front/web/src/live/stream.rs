@@ -11,6 +11,7 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::{Stream, StreamExt, stream};
 use madang_board::{ArticleId, CommentId};
+use madang_server::RefusedBy;
 use serde::{Deserialize, Serialize};
 
 use super::{Changes, Subscription};
@@ -68,13 +69,15 @@ pub(crate) async fn stream(
     headers: HeaderMap,
 ) -> Result<Response, Refused> {
     let id: ArticleId = id.parse().map_err(|_| WebError::NotFound).or_refuse(&web, &visit)?;
-    let held = web
-        .streams
-        .open(visit.network())
-        .ok_or(WebError::TooMany { limit: Limit::Requests, retry_after: STREAM_RETRY_AFTER, rejection: None })
-        .or_refuse(&web, &visit)?;
+    let refused = |error: WebError| {
+        RefusedBy::Streams.count();
+        error
+    };
+    let too_many = WebError::TooMany { limit: Limit::Requests, retry_after: STREAM_RETRY_AFTER, rejection: None };
+    let held = web.streams.open(visit.network()).ok_or_else(|| refused(too_many)).or_refuse(&web, &visit)?;
     // Followed before the state is read: what changes in between is sent twice rather than never.
-    let subscription = web.site.live.subscribe(id).ok_or(WebError::Unavailable).or_refuse(&web, &visit)?;
+    let subscription = web.site.live.subscribe(id).ok_or_else(|| refused(WebError::Unavailable));
+    let subscription = subscription.or_refuse(&web, &visit)?;
     let (sent, update) = present(&web, id).await.or_refuse(&web, &visit)?;
     let header = headers.get("last-event-id").and_then(|value| value.to_str().ok());
     let last = header.map(str::to_owned).or(resume.last);

@@ -15,23 +15,46 @@ use crate::{program, workspace};
 const FETCH_MAX: Duration = Duration::from_secs(900);
 /// The project Maven resolves: Kafka and what it needs at run time.
 const POM: &str = include_str!("pom.xml");
+/// The release of the JMX exporter.
+const EXPORTER_VERSION: &str = "1.0.1";
+/// The project that resolves to it alone: it brings what it needs in its own jar.
+const EXPORTER_POM: &str = include_str!("exporter-pom.xml");
 
 /// The folder of the jars, fetched unless an earlier run did.
 pub(super) fn get(up: &Up<'_>) -> Result<PathBuf> {
-    let home = workspace::cache()?.join(format!("stack/kafka-{VERSION}"));
+    let home = home()?;
     if !home.exists() {
         up.say(Part::Kafka.name(), &format!("fetching Kafka {VERSION} by Maven"));
-        fetch(up, &home)?;
+        fetch(up, &home, &POM.replace("@version@", VERSION))?;
     }
     Ok(home.join("jars"))
 }
 
+fn home() -> Result<PathBuf> {
+    Ok(workspace::cache()?.join(format!("stack/kafka-{VERSION}")))
+}
+
+/// The folder of the jars that `up` fetched, for Kafka's own tools.
+pub(crate) fn fetched() -> Result<PathBuf> {
+    Ok(home()?.join("jars"))
+}
+
+/// The JMX exporter, which runs within a broker; fetched unless an earlier run did.
+pub(super) fn exporter(up: &Up<'_>) -> Result<PathBuf> {
+    let home = workspace::cache()?.join(format!("stack/jmx-exporter-{EXPORTER_VERSION}"));
+    if !home.exists() {
+        up.say(Part::Kafka.name(), &format!("fetching the JMX exporter {EXPORTER_VERSION} by Maven"));
+        fetch(up, &home, &EXPORTER_POM.replace("@version@", EXPORTER_VERSION))?;
+    }
+    Ok(home.join(format!("jars/jmx_prometheus_javaagent-{EXPORTER_VERSION}.jar")))
+}
+
 /// Fetches into a folder beside it and renames that at the end: what is there is whole.
-fn fetch(up: &Up<'_>, home: &Path) -> Result<()> {
+fn fetch(up: &Up<'_>, home: &Path, project: &str) -> Result<()> {
     let cache = home.parent().context("a cache without a folder")?;
     std::fs::create_dir_all(cache).with_context(|| format!("could not make {}", cache.display()))?;
     let part = tempfile::tempdir_in(cache)?;
-    std::fs::write(part.path().join("pom.xml"), POM.replace("@version@", VERSION))?;
+    std::fs::write(part.path().join("pom.xml"), project)?;
     let mut command = Command::new(program::get("mvn")?);
     command
         .args(["--batch-mode", "--no-transfer-progress", "-Dstyle.color=never", "dependency:copy-dependencies"])
@@ -50,8 +73,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_project_names_the_version_once_and_no_repository_to_fetch_from() {
-        assert_eq!(POM.matches("@version@").count(), 1);
-        assert!(!POM.contains("<repositories>") && !POM.contains("<url>"));
+    fn a_project_names_the_version_once_and_no_repository_to_fetch_from() {
+        for project in [POM, EXPORTER_POM] {
+            assert_eq!(project.matches("@version@").count(), 1);
+            assert!(!project.contains("<repositories>") && !project.contains("<url>"));
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Kafka in KRaft mode, one broker or three, each broker a controller as well.
 
-mod jars;
+pub(crate) mod jars;
 mod settings;
 
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use super::part::Part;
 use super::probe;
 use super::state::Server;
 use super::up::{self, Up};
-use crate::program;
+use crate::{program, workspace};
 
 /// The release of Kafka that is run.
 pub(crate) const VERSION: &str = "4.1.1";
@@ -45,6 +45,10 @@ fn start_broker(up: &Up<'_>, server: &Server, nodes: &[Server], java: &Java, jar
         program::run(&mut format, &server.log, FORMAT_MAX, up.interrupt)?;
     }
     let mut command = java.command(up, jars, &folder);
+    if let Some(port) = server.exporter_port {
+        let (agent, rules) = (jars::exporter(up)?, workspace::root().join("deploy/prometheus/kafka-jmx.yml"));
+        command.arg(format!("-javaagent:{}=127.0.0.1:{port}:{}", agent.display(), rules.display()));
+    }
     command.arg("kafka.Kafka").arg(&file);
     up.launch(server, &mut command, START_MAX, || probe::version_with_peers(server, nodes.len()))
 }

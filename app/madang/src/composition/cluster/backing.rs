@@ -23,7 +23,7 @@ use super::health::{self, LastLags, MYSQL, Naming, REDIS};
 use super::near::Invalidations;
 use super::servers::Servers;
 use super::stores::ClusterStores;
-use super::{another_redis, check, live, paused_groups, relays, topics};
+use super::{another_redis, check, live, paused_groups, pools, relays, topics};
 use crate::commands::output::Output;
 use crate::composition::site::{Backing, GroupLagText, SeedStore, Site, SliceStore, Stages};
 use crate::config::Settings;
@@ -82,6 +82,11 @@ impl Backing for Cluster {
         stages
             .background
             .spawn("backlogs", OnError::Restart, move |stop| backlogs.clone().keep(with_outbox.clone(), stop));
+        let pooled: Vec<_> = self.servers.of_all().map(|(service, database)| (service, database.clone())).collect();
+        let hosts = self.servers.mysql_hosts.clone();
+        stages
+            .background
+            .spawn("pools", OnError::Restart, move |stop| pools::show(pooled.clone(), hosts.clone(), stop));
         let clock_skews = self.clock_skews.clone();
         stages.background.spawn("clock-skew", OnError::Restart, move |stop| clock_skews.clone().keep(stop));
         let (epochs, ranked, near) = (self.epochs.clone(), self.ranked.clone(), self.near.clone());

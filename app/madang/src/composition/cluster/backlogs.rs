@@ -17,7 +17,7 @@ const AGE_MAX: Duration = Duration::from_secs(60);
 
 const UNSENT: &str = "madang_outbox_unsent";
 const PARKED: &str = "madang_outbox_parked";
-const OLDEST_MS: &str = "madang_outbox_oldest_age_ms";
+const OLDEST: &str = "madang_outbox_oldest_age_seconds";
 
 /// The backlog of each outbox, as it was read last.
 #[derive(Clone, Default)]
@@ -55,7 +55,7 @@ impl Backlogs {
 fn show(service: &'static str, backlog: &OutboxBacklog) {
     metrics::gauge!(UNSENT, "service" => service).set(backlog.unsent as f64);
     metrics::gauge!(PARKED, "service" => service).set(backlog.parked as f64);
-    metrics::gauge!(OLDEST_MS, "service" => service).set(backlog.oldest_age.as_millis() as f64);
+    metrics::gauge!(OLDEST, "service" => service).set(backlog.oldest_age.as_secs_f64());
 }
 
 fn part(service: &str, backlog: &Result<OutboxBacklog, Outage>) -> PartState {

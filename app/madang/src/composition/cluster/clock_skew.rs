@@ -20,7 +20,7 @@ const WHILE_OFF: Duration = Duration::from_secs(2);
 /// From here on it is logged: hosts that are synchronised agree within milliseconds.
 const WORTH_SAYING_MS: u64 = 1_000;
 
-const SKEW_MS: &str = "madang_clock_skew_ms";
+const SKEW: &str = "madang_clock_skew_seconds";
 
 /// What is known of the clock of this process.
 #[derive(Clone)]
@@ -96,7 +96,7 @@ impl ClockSkews {
             Ok(skew) => skew,
             Err(error) => return tracing::debug!("{host} did not tell its time: {error}"),
         };
-        metrics::gauge!(SKEW_MS, "server" => host.to_owned()).set(skew.ahead_ms as f64);
+        metrics::gauge!(SKEW, "server" => host.to_owned()).set(skew.ahead_ms as f64 / 1_000.0);
         let agreement = Agreement::of(skew, self.max_ms);
         let mut last = self.last();
         if last.agreement.len() <= server {

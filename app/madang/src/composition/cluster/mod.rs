@@ -14,6 +14,7 @@ mod live;
 mod near;
 mod paused_groups;
 mod peers;
+mod pools;
 mod progress;
 mod relays;
 mod servers;

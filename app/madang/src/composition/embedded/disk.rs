@@ -69,9 +69,12 @@ pub(super) fn explained(directory: &Path, error: impl Into<anyhow::Error>) -> an
     }
 }
 
-/// What is left of a disk that is full, in KiB.
+/// What is left of a disk that is full, in KiB. Shows what is left of any.
 fn left_of_full(directory: &Path) -> Option<u64> {
-    let left = left_bytes(directory)?;
+    let disk = rustix::fs::statvfs(directory).ok()?;
+    let left = disk.f_bavail.saturating_mul(disk.f_frsize);
+    metrics::gauge!("madang_disk_available_bytes").set(left as f64);
+    metrics::gauge!("madang_disk_size_bytes").set(disk.f_blocks.saturating_mul(disk.f_frsize) as f64);
     (left < LEFT_MIN_BYTES).then_some(left / 1_024)
 }
 
