@@ -23,7 +23,7 @@ const RESTART_WAIT_MS: u64 = 20;
 /// Size of a page; SQLite's default, which every frame of the log carries.
 const PAGE_BYTES: u64 = 4_096;
 /// The mode of a checkpoint that copies nothing.
-const SIZE_ONLY: &str = "NOOP";
+pub(crate) const SIZE_ONLY: &str = "NOOP";
 
 /// What the writer and the checkpointer tell one another.
 #[derive(Default)]

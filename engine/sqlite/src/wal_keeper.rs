@@ -14,7 +14,7 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 use tracing::warn;
 
-use crate::checkpointer::{WalGauge, checkpoint};
+use crate::checkpointer::{SIZE_ONLY, WalGauge, checkpoint};
 use crate::errors::PART;
 use crate::{Priority, Sqlite, SqliteOptions, Statements as _, connection};
 
@@ -119,7 +119,7 @@ impl<'a> Pin<'a> {
     /// Steps forward to the end of the log, so that a checkpoint may copy what is before; false when nothing could be
     /// done, which leaves a pin that was held where it is.
     pub(crate) fn advance(&mut self, checkpoints: &Connection) -> bool {
-        let began = checkpoint(checkpoints, "NOOP").and_then(|wal| {
+        let began = checkpoint(checkpoints, SIZE_ONLY).and_then(|wal| {
             // Nobody but the caller copies while there are keepers, so what is not copied now is not when the reader begins.
             if wal.copied_bytes >= wal.used_bytes { Ok(None) } else { begin(self.options).map(Some) }
         });

@@ -53,9 +53,21 @@ mod tests {
     fn a_reserved_name_is_reserved_however_it_is_written() {
         let reserved = ReservedNames::default();
         let is_reserved = |name: &str| reserved.has(&MemberName::of_account(name).unwrap());
-        for name in
-            ["admin", "Admin", "ADMIN", "AdMiN", "ADMlN", "adrnin", "adm1n", "_admin_", "ad_min", "운영_자", "ａdmin", "r00t", "운영자"]
-        {
+        for name in [
+            "admin",
+            "Admin",
+            "ADMIN",
+            "AdMiN",
+            "ADMlN",
+            "adrnin",
+            "adm1n",
+            "_admin_",
+            "ad_min",
+            "운영_자",
+            "ａdmin",
+            "r00t",
+            "운영자",
+        ] {
             assert!(is_reserved(name), "{name}");
         }
         for name in ["adam", "administratrix", "rooter", "운영", "anna"] {
