@@ -57,6 +57,25 @@ async fn a_comment_is_written_read_and_deleted() {
 }
 
 #[tokio::test]
+async fn a_list_of_small_texts_that_become_much_html_ends_its_html_early() {
+    let site = BoardSite::open().await;
+    let ann = site.bearer("ann").await;
+    let article = site.article(&ann).await;
+    let dense = json!({"content": "www.a.bcdef ".repeat(250)}).to_string();
+    for _ in 0..60 {
+        site.by(&ann, &format!("POST {article}/comments"), &dense).await.assert(201);
+    }
+    let list = site.guest(&format!("GET {article}/comments?limit=100")).await;
+    let items = list.assert(200).json()["items"].as_array().unwrap().clone();
+    let html = |item: &Value| item["content_html"].as_str().map_or(0, str::len);
+    assert!(html(&items[0]) > 0 && items.iter().map(html).sum::<usize>() <= 512 * 1_024);
+    let last = items.last().unwrap();
+    assert_eq!((&last["content_html"], last["content"].as_str().map(str::len)), (&Value::Null, Some(3_000)));
+    let itself = format!("GET /api/v1/comments/{}", last["comment_id"].as_str().unwrap());
+    assert!(html(&site.guest(&itself).await.assert(200).json()) > 0);
+}
+
+#[tokio::test]
 async fn a_deleted_comment_with_replies_tells_neither_text_nor_writer() {
     let site = BoardSite::open().await;
     let (ann, bob) = (site.bearer("ann").await, site.bearer("bob").await);

@@ -9,6 +9,8 @@ use utoipa::ToSchema;
 use crate::named_member::NamedMember;
 use crate::openapi::{IdText, TimeText};
 
+/// HTML of all comments in a list; thirty as long as they may be, of plain text, fit.
+const LIST_HTML_BYTES_MAX: usize = 512 * 1_024;
 /// About how long a comment is beside its text, as JSON.
 const FRAME_BYTES_HINT: usize = 400;
 
@@ -70,7 +72,8 @@ pub(crate) struct CommentBody {
     /// The text as written; null when deleted.
     #[schema(required = true, example = "I shall be there.")]
     content: Option<String>,
-    /// The text as HTML that is safe to show; null when deleted.
+    /// The text as HTML that is safe to show; null when deleted, and in a list past its first 512 KiB of HTML: read the comment
+    /// by itself then.
     #[schema(required = true, example = "<p>I shall be there.</p>\n")]
     content_html: Option<String>,
     /// Whether only its place is left.
@@ -120,6 +123,21 @@ impl CommentBody {
         // Room for escapes, so that the buffer rarely grows.
         text + text / 8
     }
+}
+
+/// The comments of a list. A small text may become much HTML, and a hundred of them too much for one answer.
+pub(super) fn listed(comments: Vec<Comment>) -> Vec<CommentBody> {
+    let mut left_bytes = LIST_HTML_BYTES_MAX;
+    let mut fits = |html: &String| {
+        let left = left_bytes.checked_sub(html.len());
+        left_bytes = left.unwrap_or(0);
+        left.is_some()
+    };
+    let body = |mut comment: Comment| {
+        comment.content_html = comment.content_html.filter(&mut fits);
+        CommentBody::from(comment)
+    };
+    comments.into_iter().map(body).collect()
 }
 
 /// About how long a list of these is as JSON.

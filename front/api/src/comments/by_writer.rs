@@ -42,7 +42,7 @@ pub(crate) async fn by_writer(
     reader: Reader,
 ) -> Result<Response, ApiError> {
     let found = api.by_writer(member, before, size).await?;
-    let items: Vec<_> = found.items.into_iter().map(CommentBody::from).collect();
+    let items = body::listed(found.items);
     let bytes_hint = body::bytes_hint(&items);
     let list = MemberComments { items, next: found.next };
     reply::read(&reader, Audience::Everybody, &list, bytes_hint).await

@@ -3,7 +3,6 @@
 use axum::extract::State;
 use axum::response::Response;
 use madang_board::ArticleId;
-use madang_comment::Comment;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -66,7 +65,7 @@ pub(crate) async fn comments(
         ListQuery::Page(page, size) => {
             let found = api.page(article, page, size).await?;
             CommentList {
-                items: bodies(found.items),
+                items: body::listed(found.items),
                 page: Some(page.get()),
                 page_size: Some(size.get()),
                 known_count: Some(found.known_count),
@@ -76,12 +75,8 @@ pub(crate) async fn comments(
         ListQuery::Scroll(after, size) => {
             let found = api.scroll(article, after.as_ref().map(|place| place.0.as_str()), size).await?;
             let next = Some(NextStep(found.next.map(|cursor| cursor.to_string())));
-            CommentList { items: bodies(found.items), page: None, page_size: None, known_count: None, next }
+            CommentList { items: body::listed(found.items), page: None, page_size: None, known_count: None, next }
         }
     };
     reply::read(&reader, Audience::Everybody, &list, body::bytes_hint(&list.items)).await
-}
-
-fn bodies(comments: Vec<Comment>) -> Vec<CommentBody> {
-    comments.into_iter().map(CommentBody::from).collect()
 }
