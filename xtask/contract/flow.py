@@ -44,10 +44,11 @@ def main():
     board = madang.BoardsApi(admin).create_board(new_board)
     assert board.board_id in [listed.board_id for listed in madang.BoardsApi(guest).list_boards().items]
     change = madang.BoardChange(title="Python", description="By a client", position=3, archived=False)
-    edited = madang.BoardsApi(admin).edit_board(board.board_id, change)
-    assert edited.description == "By a client" and edited.position == 3 and edited.last_activity_at is None, edited
+    described = madang.BoardsApi(admin).edit_board(board.board_id, change)
+    assert described.description == "By a client" and described.position == 3, described
+    assert described.last_activity_at is None, described
     link = madang.MembersApi(admin).issue_password_reset(registered.member_id)
-    assert "/password-reset/" in link.url and link.expires_at > edited.created_at, link
+    assert "/password-reset/" in link.url and link.expires_at > described.created_at, link
 
     articles, comments, likes = madang.ArticlesApi(member), madang.CommentsApi(member), madang.LikesApi(member)
     draft = madang.ArticleDraft(title="From a client", content="Written by *generated* code.")
