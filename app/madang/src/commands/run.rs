@@ -9,7 +9,7 @@ use clap::Parser as _;
 use madang_messaging::Supervisor;
 use tokio::runtime::Runtime;
 
-use super::cli::{Cli, Command, CopyArgs, CopyFrom, KeysCommand, PASSWORD_MAX_BYTES};
+use super::cli::{Cli, Command, CopyArgs, CopyFrom, KeysCommand, MemberCommand, PASSWORD_MAX_BYTES};
 use super::console::Console;
 use super::control::{self, ControlError, ControlRequest, Ending};
 use super::copy::Copy;
@@ -145,7 +145,7 @@ fn copy(args: &CopyArgs, sources: Sources) -> anyhow::Result<u8> {
 
 async fn perform(command: &Command, settings: &Settings) -> anyhow::Result<u8> {
     let password = match command {
-        Command::Member(_) => password_from_stdin()?,
+        Command::Member(MemberCommand::Create { .. }) => password_from_stdin()?,
         _ => String::new(),
     };
     let Some(request) = command.request(password) else { bail!("this command does not work on a site") };

@@ -158,6 +158,11 @@ impl TestServer {
         self.fleet().map_or_else(|| self.get(path), |fleet| fleet.ask(role, path))
     }
 
+    /// Whether the roles are spread over processes, so that who writes and who reads may ask different ones.
+    pub(crate) fn is_spread(&self) -> bool {
+        self.fleet().is_some_and(|fleet| fleet.cluster.processes.len() > 1)
+    }
+
     /// Runs `madang ARGUMENTS` for this site.
     pub(crate) fn command(&self, arguments: &[&str], input: &str) -> Ended {
         let Some(fleet) = self.fleet() else { return command::run(self.data(), arguments, input) };
