@@ -22,7 +22,11 @@ const SEQUENCE_BITS: u32 = 8;
 
 /// The node number in the id of an article.
 fn node_of(article: &str) -> u8 {
-    (article.parse::<ArticleId>().unwrap().raw() >> SEQUENCE_BITS) as u8
+    (raw(article) >> SEQUENCE_BITS) as u8
+}
+
+fn raw(article: &str) -> i64 {
+    article.parse::<ArticleId>().unwrap().raw()
 }
 
 /// Writes an article through one process: its id, or the status of a refusal.
@@ -72,7 +76,10 @@ fn a_process_paused_past_its_lease_repeats_no_id() {
     assert!(answers.iter().all(|answer| !matches!(answer, Err(status) if *status != 503)), "{answers:?}");
     let late = eventually("the process has a number again", || write(paused, board, token).ok());
     let afterwards: Vec<String> = answers.into_iter().flatten().chain([late]).collect();
-    assert!(afterwards.iter().all(|id| node_of(id) != number), "nothing is issued with the number of another");
+    // One that was drawn in the moment before the process stood still is older than all of the other's.
+    let first = theirs.iter().map(|id| raw(id)).min().unwrap();
+    let is_own = |id: &String| node_of(id) != number || raw(id) < first;
+    assert!(afterwards.iter().all(is_own), "nothing is issued with the number of another");
     ids.extend(theirs);
     ids.extend(afterwards);
     assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "no id twice");
