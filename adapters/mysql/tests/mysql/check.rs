@@ -20,8 +20,8 @@ fn site(service: Service) -> Vec<String> {
     let (shard, id) = (parts_shard(), ARTICLE);
     let statements: &[String] = match service {
         Service::Article => &[
-            "INSERT INTO board VALUES (0, 1, 'b', 'b', 'tree', 1)".into(),
-            "INSERT INTO board_article_count VALUES (0, 1, 3, 3, 3)".into(),
+            "INSERT INTO board (shard, board_id, slug, title, comment_mode, created_at) VALUES (0, 1, 'b', 'b', 'tree', 1)".into(),
+            "INSERT INTO board_article_count (shard, board_id, article_count, version, greatest_id) VALUES (0, 1, 3, 3, 3)".into(),
             "INSERT INTO article_block VALUES (0, 1, 1, 0, 2), (0, 1, 1, 3, 1), (0, 1, 2, 0, 3)".into(),
             "INSERT INTO article VALUES (0, 1, 1, 1, 1, 1, 1, 'w', 't', 'c', 'h'),
                 (0, 2, 1, 1, 1, 1, 1, 'w', 't', 'c', 'h'), (0, 3, 1, 1, 1, 1, 1, 'w', 't', 'c', 'h')"
@@ -30,7 +30,7 @@ fn site(service: Service) -> Vec<String> {
         Service::Comment => &[
             format!("INSERT INTO article_comment_count VALUES ({shard}, {id}, 2, 3, 5, 9)"),
             format!(
-                "INSERT INTO comment VALUES ({shard}, 1, {id}, 1, 1, 1, 1, '00000', NULL, NULL, NULL, NULL),
+                "INSERT INTO comment (shard, comment_id, article_id, parent_id, depth, deleted, created_at, path, writer_id, writer_name, content, content_html) VALUES ({shard}, 1, {id}, 1, 1, 1, 1, '00000', NULL, NULL, NULL, NULL),
                     ({shard}, 2, {id}, 1, 2, 0, 1, '0000000000', 1, 'w', 'c', NULL), ({shard}, 9, {id}, 9, 1, 0, 1, '00001', 1, 'w', 'c', NULL)"
             ),
         ],
@@ -81,7 +81,10 @@ async fn boards_that_count_wrong_are_found() {
         ),
         ("UPDATE article_block SET first_id = 2 WHERE level = 2", "has 1 articles before its first block of level 2"),
         ("DELETE FROM board_article_count", "board 1 has"),
-        ("INSERT INTO board VALUES (0, 2, 'c', 'c', 'tree', 1)", "board 2 has no counter"),
+        (
+            "INSERT INTO board (shard, board_id, slug, title, comment_mode, created_at) VALUES (0, 2, 'c', 'c', 'tree', 1)",
+            "board 2 has no counter",
+        ),
     ];
     let [counted, version, greatest, block, first, uncounted, directory] = damages;
     let alone = [counted, version, greatest, block, directory].map(|(sql, said)| (sql.to_owned(), said));

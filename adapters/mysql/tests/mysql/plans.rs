@@ -166,6 +166,10 @@ async fn fill(test: &TestDb, service: Service) {
                     rows(&|n| format!("(0, {n}, {}, 1, 1, {n}, 0, 'a')", n % 50))
                 ),
                 format!(
+                    "INSERT INTO password_reset (shard, member_id, digest, expires_at) VALUES {}",
+                    rows(&|n| format!("(0, {n}, '{n:032}', {n})"))
+                ),
+                format!(
                     "INSERT INTO moderation_act (shard, act_id, kind, moderator_id, moderator_name, subject, board_id, acted_at, detail, reason) VALUES {}",
                     rows(&|n| format!("(0, {n}, 'role_given', 1, 'm', {n}, {}, 1, '', '')", n % 50))
                 ),

@@ -79,7 +79,7 @@ fn a_comment_in_one_process_is_told_in_the_other_within_a_second() {
     drop(back);
     comment(&one.address(), &article, &ann);
     let back = EventStream::open(&other.address(), &article, Some(&heard.id));
-    let count = 2 * SAMPLES + 3;
+    let count = 2 * SAMPLES + 4;
     let heard = back.next();
     assert_eq!((&heard.news["missed"], &heard.news["comments"]), (&json!(true), &json!(count)));
 }
