@@ -1,4 +1,4 @@
 -- Uses: password_reset_digest.
 SELECT member_id, digest, expires_at
-FROM password_reset
+FROM password_reset FORCE INDEX (password_reset_digest)
 WHERE shard = 0 AND digest = ?
