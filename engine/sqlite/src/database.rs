@@ -1,12 +1,12 @@
 //! The database as a program sees it: a write that is one transaction, a read that is one snapshot.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use madang_kernel::{Clock, StoreError};
 use madang_messaging::{AfterCommit, ToMessage};
-use rusqlite::Connection;
+use rusqlite::{Connection, ErrorCode};
 use tokio::sync::oneshot;
 
 use crate::call::{BoxedCall, boxed};
@@ -34,6 +34,14 @@ pub enum OpenError {
         /// What SQLite said.
         source: rusqlite::Error,
     },
+    /// The file is no database, or one that lost pages: put back a copy.
+    #[error("{} is damaged, or no database: put a copy from a backup in its place", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
     /// The file was written by a newer version of this program: run that one.
     #[error("{} was written by a newer version of this program (schema {found}, this version knows {known}): run that version", path.display())]
     Newer {
@@ -55,6 +63,16 @@ pub enum OpenError {
     /// The system refused a thread.
     #[error("cannot start a database thread")]
     Thread(#[from] std::io::Error),
+}
+
+impl OpenError {
+    fn of(path: &Path, source: rusqlite::Error) -> Self {
+        let path = path.to_owned();
+        match source.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Self::Damaged { path, source },
+            _ => Self::Unusable { path, source },
+        }
+    }
 }
 
 /// One open database, for a program whose events are `E`. Clones share it.
@@ -87,7 +105,7 @@ impl<E: ToMessage> Sqlite<E> {
         migrations: &refinery::Runner,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, OpenError> {
-        let unusable = |source| OpenError::Unusable { path: options.path.clone(), source };
+        let unusable = |source| OpenError::of(&options.path, source);
         let mut writer = connection::open_writer(&options).map_err(unusable)?;
         migrate(&mut writer, migrations, &options)?;
         writer.execute_batch(SCHEMA).map_err(unusable)?;
@@ -246,9 +264,7 @@ fn migrate(
     options: &SqliteOptions,
 ) -> Result<(), OpenError> {
     let known = migrations.get_migrations().iter().map(|step| i64::from(step.version())).max().unwrap_or(0);
-    let found = stored_schema(connection)
-        .map_err(|source| OpenError::Unusable { path: options.path.clone(), source })?
-        .unwrap_or(0);
+    let found = stored_schema(connection).map_err(|source| OpenError::of(&options.path, source))?.unwrap_or(0);
     if found > known {
         return Err(OpenError::Newer { path: options.path.clone(), found, known });
     }

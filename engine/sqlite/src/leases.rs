@@ -14,7 +14,6 @@ use crate::{Priority, Sqlite};
 const FIND: &str = include_str!("../sql/lease/find.sql");
 const STORE: &str = include_str!("../sql/lease/store.sql");
 const RENEW: &str = include_str!("../sql/lease/renew.sql");
-const TOUCH: &str = include_str!("../sql/lease/touch.sql");
 const RELEASE: &str = include_str!("../sql/lease/release.sql");
 
 /// The number of the one process that holds the data directory.
@@ -29,15 +28,6 @@ impl<E> SqliteLeases<E> {
     /// The leases of a database.
     pub fn new(db: Sqlite<E>) -> Self {
         Self { db }
-    }
-
-    /// Commits a write that changes nothing, to learn whether the disk takes one: a transaction without a write would
-    /// succeed on a disk that is full.
-    pub async fn touch(&self) -> Result<(), StoreError>
-    where
-        E: ToMessage,
-    {
-        self.db.write(Priority::Foreground, |tx| tx.run(TOUCH, [NODE.0]).map(drop)).await
     }
 }
 

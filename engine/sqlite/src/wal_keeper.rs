@@ -55,7 +55,7 @@ impl<E: ToMessage> Sqlite<E> {
         let kept = WalKept::ask(self.wal());
         for _ in 0..ATTEMPTS {
             // A log that is copied back whole is ignored by readers, and started anew under them.
-            self.write(Priority::Foreground, |tx| tx.run(MARK, []).and_then(|_| tx.run(UNMARK, [])).map(drop)).await?;
+            self.write_frame().await?;
             let (sender, pinned) = oneshot::channel();
             self.wal().keepers.waiting.lock().unwrap_or_else(PoisonError::into_inner).push(sender);
             match pinned.await {
@@ -65,6 +65,12 @@ impl<E: ToMessage> Sqlite<E> {
             }
         }
         Err(StoreError::unavailable(PART, "the write-ahead log cannot be kept"))
+    }
+
+    /// Commits a write that leaves everything as it was and yet changes a page, to learn whether the disk takes one: a
+    /// transaction that writes a row as it is reaches no disk, and succeeds on one that is full.
+    pub async fn write_frame(&self) -> Result<(), StoreError> {
+        self.write(Priority::Foreground, |tx| tx.run(MARK, []).and_then(|_| tx.run(UNMARK, [])).map(drop)).await
     }
 }
 

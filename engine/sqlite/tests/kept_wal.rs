@@ -110,3 +110,17 @@ async fn who_gives_up_while_asking_keeps_nothing() {
     eventually("the log is emptied", || log.metadata().unwrap().len() <= HARD_BYTES).await;
     test.db.close().await;
 }
+
+#[tokio::test]
+async fn a_write_that_asks_the_disk_reaches_it_and_leaves_nothing() {
+    let test = small_log().await;
+    let file = test.directory.path().join(DATABASE_FILE);
+    let log = test.directory.path().join(format!("{DATABASE_FILE}-wal"));
+    let frames = || bytes(&log, 0, u64::MAX);
+    let before = frames();
+    test.db.write_frame().await.unwrap();
+    assert_ne!(frames(), before, "nothing was written");
+    let leases = "SELECT count(*) FROM node_lease";
+    let left: i64 = Connection::open(&file).unwrap().query_row(leases, [], |row| row.get(0)).unwrap();
+    assert_eq!(left, 0);
+}

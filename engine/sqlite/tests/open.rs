@@ -47,7 +47,7 @@ async fn a_file_that_is_no_database_is_refused() {
     std::fs::write(directory.path().join(DATABASE_FILE), "not a database, but long enough to be looked at".repeat(40))
         .unwrap();
     let refused = try_open(directory.path(), &test);
-    assert!(matches!(refused.err().unwrap(), OpenError::Unusable { .. }));
+    assert!(matches!(refused.err().unwrap(), OpenError::Damaged { .. }));
     let missing = try_open(&directory.path().join("nowhere"), &test);
     assert!(matches!(missing.err().unwrap(), OpenError::Unusable { .. }));
 }

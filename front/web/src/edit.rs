@@ -37,7 +37,7 @@ pub(crate) async fn submit(
     let (status, problems) = match change(&web, &posted, id, title, &content).await {
         Ok(()) => return Ok(reply::see_other(&format!("/articles/{id}"))),
         Err(Ok(problem)) => problem,
-        Err(Err(error)) => return Err(error.refuse(&web, visit)),
+        Err(Err(error)) => return Err(posted.refuse(&web, error)),
     };
     let present = web.site.articles.get(id).await.or_refuse(&web, visit)?;
     Ok(reply::page(visit, status, page(&web, visit, &present, title, &content, &problems)))

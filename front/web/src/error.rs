@@ -12,7 +12,7 @@ use madang_kernel::StoreError;
 use madang_like::LikeError;
 use madang_member::MemberError;
 use madang_server::Rejection;
-use maud::html;
+use maud::{Markup, html};
 
 use crate::layout::{sign_in_path, sign_up_path, unlisted};
 use crate::plain_text::plain;
@@ -146,13 +146,22 @@ impl WebError {
 
     /// The page, as the error of a handler.
     pub(crate) fn refuse(self, web: &Web, visit: &Visit) -> Refused {
+        self.refuse_with(web, visit, None)
+    }
+
+    /// The page, with what was to be done.
+    pub(crate) fn refuse_with(self, web: &Web, visit: &Visit, unsent: Option<Markup>) -> Refused {
         // Services say no more than that it is not allowed; who is suspended is told that that is why.
         let reason = if matches!(self, Self::Forbidden) { Self::forbidden(visit) } else { self };
-        reason.page(web, visit).into()
+        reason.page_with(web, visit, unsent).into()
     }
 
     /// The page.
     pub(crate) fn page(&self, web: &Web, visit: &Visit) -> Response {
+        self.page_with(web, visit, None)
+    }
+
+    fn page_with(&self, web: &Web, visit: &Visit, unsent: Option<Markup>) -> Response {
         let t = visit.texts();
         let status = self.status();
         let (title, text) = self.words(web, visit);
@@ -162,6 +171,7 @@ impl WebError {
         let main = html! {
             h1 { (title) }
             p.lead { (text) }
+            @if let Some(unsent) = unsent { (unsent) }
             p.buttons {
                 @if matches!(self, Self::NotSignedIn) {
                     a.button.strong href=(sign_in_path(visit)) { (t.sign_in) }

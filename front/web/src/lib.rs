@@ -45,6 +45,7 @@ mod sign_up;
 mod site_time;
 mod state;
 mod texts;
+mod unsent;
 mod visit;
 mod write;
 mod wrong_method;

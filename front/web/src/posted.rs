@@ -10,7 +10,8 @@ use madang_member::{Client, Session, name_key};
 use madang_server::{Guesser, is_same_origin};
 
 use crate::error::{Limit, Refused, WebError};
-use crate::state::Shared;
+use crate::state::{Shared, Web};
+use crate::unsent::unsent;
 use crate::visit::Visit;
 
 /// The field that carries the token.
@@ -22,6 +23,8 @@ pub(crate) struct Posted {
     pub(crate) visit: Visit,
     /// What it says.
     pub(crate) fields: Fields,
+    /// The address that it was sent to.
+    pub(crate) action: String,
 }
 
 /// The fields of a form. One that is missing is empty: forms are checked for what they say.
@@ -60,11 +63,12 @@ impl Posted {
     async fn read(request: Request, web: &Shared) -> Result<Self, Refused> {
         let (parts, body) = request.into_parts();
         let visit = Visit::of(&parts, web).verified(web)?;
+        let action = parts.uri.path().to_owned();
         if !is_same_origin(&parts.headers) {
             return Err(WebError::CrossSite.refuse(web, &visit));
         }
         match Request::from_parts(parts, body).extract::<Form<Vec<(String, String)>>, _>().await {
-            Ok(Form(pairs)) => Ok(Self { visit, fields: Fields(pairs.into_iter().collect()) }),
+            Ok(Form(pairs)) => Ok(Self { visit, fields: Fields(pairs.into_iter().collect()), action }),
             Err(rejection) if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE => {
                 Err(WebError::TooLarge.refuse(web, &visit))
             }
@@ -77,8 +81,13 @@ impl Posted {
         let (Some(limiter), Some(actor)) = (&web.site.policy.limiter, self.visit.actor()) else { return Ok(self) };
         match limiter.admit_write(actor.member_id).await {
             Ok(()) => Ok(self),
-            Err(rejection) => Err(WebError::of_rejection(&rejection, Limit::Writes).refuse(web, &self.visit)),
+            Err(rejection) => Err(self.refuse(web, WebError::of_rejection(&rejection, Limit::Writes))),
         }
+    }
+
+    /// The refusal of the form, with the text that was typed.
+    pub(crate) fn refuse(&self, web: &Web, error: WebError) -> Refused {
+        error.refuse_with(web, &self.visit, unsent(self))
     }
 
     /// Whether a sign-in under this name may be tried, whoever sends it and is signed in as whom; the program, and its device
@@ -119,6 +128,11 @@ impl Fields {
     /// A field as it was typed.
     pub(crate) fn text(&self, name: &str) -> &str {
         self.0.get(name).map(String::as_str).unwrap_or_default()
+    }
+
+    /// Every field.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// A text of several lines. Browsers send line ends as two characters, which nobody typed.

@@ -67,7 +67,7 @@ pub(crate) async fn submit(
     let problems = match create(&web, &posted, &board, title, &content).await {
         Ok(path) => return Ok(reply::see_other(&path)),
         Err(Ok(problems)) => problems,
-        Err(Err(error)) => return Err(error.refuse(&web, visit)),
+        Err(Err(error)) => return Err(posted.refuse(&web, error)),
     };
     let html = page(&web, visit, &board, title, &content, &problems);
     Ok(reply::page(visit, StatusCode::UNPROCESSABLE_ENTITY, html))

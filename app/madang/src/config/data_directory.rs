@@ -34,6 +34,12 @@ pub(crate) enum DataDirectoryError {
         /// The directory.
         path: PathBuf,
     },
+    /// Something else has its name.
+    #[error("{} is not a directory: name one for the data with --data", path.display())]
+    NotADirectory {
+        /// What is there.
+        path: PathBuf,
+    },
     /// Others than its owner may look into it, or write to it.
     #[error(
         "other users can open the data directory {0} (mode {mode:03o}), which holds passwords and keys: run `chmod 700 {0}` and start again",
@@ -84,6 +90,9 @@ pub(crate) struct DataDirectory {
 impl DataDirectory {
     /// Takes the directory for `purpose`, making it if it is not there.
     pub(crate) fn take(path: &Path, purpose: &str) -> Result<Self, DataDirectoryError> {
+        if path.exists() {
+            return Self::take_existing(path, purpose);
+        }
         let made = DirBuilder::new().recursive(true).mode(DIRECTORY_MODE).create(path);
         made.map_err(|source| DataDirectoryError::Unusable { path: path.to_owned(), source })?;
         Self::take_existing(path, purpose)
@@ -92,8 +101,11 @@ impl DataDirectory {
     /// Takes a directory that must be there already.
     pub(crate) fn take_existing(path: &Path, purpose: &str) -> Result<Self, DataDirectoryError> {
         let unusable = |source| DataDirectoryError::Unusable { path: path.to_owned(), source };
-        if !path.is_dir() {
+        if !path.exists() {
             return Err(DataDirectoryError::Absent { path: path.to_owned() });
+        }
+        if !path.is_dir() {
+            return Err(DataDirectoryError::NotADirectory { path: path.to_owned() });
         }
         let mode = path.metadata().map_err(unusable)?.permissions().mode() & 0o777;
         if mode & OTHERS != 0 {

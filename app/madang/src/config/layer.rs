@@ -50,6 +50,18 @@ const CLUSTER_NUMBERS: [&str; 6] = [
 /// Settings that had another name, which is understood for one more version: (old, new).
 const RENAMED: [(&str, &str); 2] = [("people_queue", "foreground_queue"), ("wait_max_ms", "scheduling_delay_max_ms")];
 
+/// Settings that are texts with commas in between, and may be lists in a file.
+const LISTS: [&str; 3] = ["roles", "trusted_proxies", "reserved_names"];
+
+/// A list of texts, where a file may hold one, as the text that the setting is.
+pub(super) fn joined(key: &str, value: Value) -> Value {
+    let texts = match &value {
+        Value::Array(_, items) if LISTS.contains(&key) => items.iter().map(Value::as_str).collect::<Option<Vec<_>>>(),
+        _ => None,
+    };
+    texts.map_or(value, |texts| Value::from(texts.join(",")))
+}
+
 /// The present name of a setting.
 pub(super) fn present_name(key: &str) -> &str {
     RENAMED.iter().find(|(old, _)| *old == key).map_or(key, |(_, new)| new)

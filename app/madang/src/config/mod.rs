@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 use figment::Figment;
 use figment::value::Value;
-use layer::{CLUSTER, CLUSTER_KEYS, Layer, known_keys, present_name, typed};
+use layer::{CLUSTER, CLUSTER_KEYS, Layer, joined, known_keys, present_name, typed};
 
 pub(crate) use cluster::{
     ClusterSettings, MysqlSettings, MysqlTlsSettings, NamelessKeys, RedisMode, SECRET_BYTES_MIN, ServerUrl,
@@ -144,7 +144,7 @@ fn file_layer(path: &Path) -> Result<Layer, ConfigError> {
     let table: figment::value::Dict = toml::from_str(&text)
         .map_err(|error| ConfigError::NotToml { path: path.to_owned(), message: error.to_string() })?;
     let table: figment::value::Dict =
-        table.into_iter().map(|(key, value)| (present_name(&key).to_owned(), value)).collect();
+        table.into_iter().map(|(key, value)| (present_name(&key).to_owned(), joined(&key, value))).collect();
     let origin = path.display().to_string();
     match table.keys().find(|key| !known_keys().contains(key) && *key != CLUSTER) {
         Some(key) => Err(unknown(origin, key)),
@@ -298,6 +298,18 @@ mod tests {
         let message = failure(&Sources { environment, ..Sources::default() });
         assert!(message.contains("`readers`") && message.contains("cook"), "{message}");
         assert!(message.contains("`trusted_proxies`") && message.contains("\"localhost\""), "{message}");
+    }
+
+    #[test]
+    fn a_file_may_hold_a_list_where_a_setting_is_one() {
+        let (_keep, list) =
+            file("trusted_proxies = [\"10.0.0.0/8\", \"127.0.0.1\"]\nroles = [\"article\", \"like\"]\n");
+        let config = Config::load(&Sources { file: list, ..Sources::default() }).unwrap();
+        assert_eq!(config.settings.trusted_proxies, "10.0.0.0/8,127.0.0.1");
+        assert_eq!(config.settings.roles, "article,like");
+        let (_keep, numbers) = file("trusted_proxies = [1, 2]\n");
+        let message = failure(&Sources { file: numbers, ..Sources::default() });
+        assert!(message.contains("`trusted_proxies`"), "{message}");
     }
 
     const CLUSTER_FILE: &str = "[cluster]\nsecret = \"0123456789abcdef0123456789abcdef\"\n[[cluster.mysql]]\n\

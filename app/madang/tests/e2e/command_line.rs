@@ -1,6 +1,8 @@
 //! The command line to somebody who mistypes: what is wrong is said once, in their words, with what was meant.
 
+use std::fs::Permissions;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -68,4 +70,18 @@ fn an_error_says_its_cause_once() {
     let directory = tempfile::tempdir().unwrap();
     let refused = run(&directory.path().join("data"), &["seed", "--articles", "1"], "").expect(1);
     assert_eq!(refused.stderr, "madang: articles need a board to be on: add --boards N, or --board SLUG\n");
+}
+
+#[test]
+fn what_is_no_data_directory_and_what_is_no_database_are_told_apart() {
+    let (code, stderr) = with_environment(&["serve", "--data", "/dev/null"], &[]);
+    let expected = "madang: /dev/null is not a directory: name one for the data with --data\n";
+    assert_eq!((code, stderr.as_str()), (1, expected));
+    let damaged = tempfile::Builder::new().permissions(Permissions::from_mode(0o700)).tempdir().unwrap();
+    std::fs::write(damaged.path().join("madang.db"), "damaged".repeat(1_000)).unwrap();
+    let (code, stderr) = with_environment(&["serve", "--data", damaged.path().to_str().unwrap()], &[]);
+    assert!(
+        code == 1 && stderr.contains("is damaged, or no database: put a copy from a backup in its place"),
+        "{stderr}"
+    );
 }

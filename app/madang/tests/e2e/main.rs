@@ -65,6 +65,7 @@ mod server;
 mod shutdown;
 mod site_day;
 mod slow_clients;
+mod slow_feed;
 mod tls;
 mod told_metrics;
 mod truth;

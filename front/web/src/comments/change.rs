@@ -51,7 +51,7 @@ pub(crate) async fn submit(
     let problems = match create(&web, &posted, id, &content, &parent).await {
         Ok(comment) => return done(&web, visit, comment).await.or_refuse(&web, visit),
         Err(Ok(problems)) => problems,
-        Err(Err(error)) => return Err(error.refuse(&web, visit)),
+        Err(Err(error)) => return Err(posted.refuse(&web, error)),
     };
     let form = CommentForm { content, parent, problems };
     if visit.wants_fragment {

@@ -44,7 +44,7 @@ pub(crate) async fn submit_edit(
             return Ok(reply::see_other(&there));
         }
         Err(Ok(problem)) => problem,
-        Err(Err(error)) => return Err(error.refuse(&web, visit)),
+        Err(Err(error)) => return Err(posted.refuse(&web, error)),
     };
     let present = web.site.comments.get(id).await.or_refuse(&web, visit)?;
     Ok(reply::page(visit, status, page(&web, visit, &present, &content, &problems)))

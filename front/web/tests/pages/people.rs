@@ -218,6 +218,11 @@ async fn past_a_limit_people_are_told_in_a_page_why_and_until_when() {
         too_fast.assert(429).text(),
         "You are sending things faster than this site allows. Please try again in 60 seconds."
     );
+    // Without a script the text would be lost: it comes back, ready to be sent again.
+    let typed = [("content", "a long <thought>\r\nof mine"), ("parent_id", "7"), ("password", "secret horse")];
+    let refused = ann.post_with("/articles/1/comments", &ours[..1], &typed).await;
+    let page = refused.assert(429).says("a long &lt;thought&gt;\nof mine").says("action=\"/articles/1/comments\"");
+    assert!(!page.says("name=\"parent_id\" value=\"7\"").text().contains("secret horse"));
 }
 
 #[tokio::test]

@@ -17,6 +17,7 @@ mod get_zipf;
 mod lag_site;
 mod log_mix;
 mod overload;
+mod page_attack;
 mod population;
 mod post_article;
 mod post_comment;
@@ -79,6 +80,8 @@ pub(crate) enum Scenario {
     Overload,
     /// Reads beside a thousand wrong passwords a second.
     SignInFlood,
+    /// Reads beside somebody who asks for pages that were made to be huge.
+    PageAttack,
     /// Start on the big database, and memory before and after load.
     Startup,
 }
@@ -108,6 +111,7 @@ impl Scenario {
                 "what is left of the peak at three times the rate, and how quick is the refusal of the rest?"
             }
             Self::SignInFlood => "do readers notice a thousand wrong passwords a second?",
+            Self::PageAttack => "do readers notice somebody who asks for pages that were made to be huge?",
             Self::Startup => "how long until it listens, and how much memory does it hold?",
         }
     }
@@ -142,6 +146,7 @@ impl Scenario {
             Self::Staleness => read_lag::between_processes(options, scratch).await,
             Self::Overload => overload::run(options, scratch).await,
             Self::SignInFlood => sign_in_flood::run(options, scratch).await,
+            Self::PageAttack => page_attack::run(options, scratch).await,
             Self::Startup => startup::run(options, scratch).await,
         }
     }

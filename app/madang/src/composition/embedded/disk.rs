@@ -7,7 +7,7 @@ use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
-use madang_sqlite::{Sqlite, SqliteLeases};
+use madang_sqlite::Sqlite;
 
 /// Less than this is a full disk: a few requests as large as they may be would fill it.
 const LEFT_MIN_BYTES: u64 = 1_024 * 1_024;
@@ -17,15 +17,14 @@ const FRESH: Duration = Duration::from_secs(1);
 /// Knows whether the disk takes writes.
 pub(super) struct Disk {
     directory: PathBuf,
-    leases: SqliteLeases,
+    database: Sqlite,
     found: Mutex<Option<(Instant, Result<String, String>)>>,
 }
 
 impl Disk {
     /// The disk of a directory with a database in it.
     pub(super) fn of(directory: &Path, database: &Sqlite) -> Self {
-        let leases = SqliteLeases::new(database.clone());
-        Self { directory: directory.to_owned(), leases, found: Mutex::new(None) }
+        Self { directory: directory.to_owned(), database: database.clone(), found: Mutex::new(None) }
     }
 
     /// The directory.
@@ -40,7 +39,7 @@ impl Disk {
             return found.clone();
         }
         let was_refused = found.is_some_and(|(_, found)| found.is_err());
-        let wrote = self.leases.touch().await;
+        let wrote = self.database.write_frame().await;
         let found = match (wrote, left_of_full(&self.directory)) {
             (_, Some(left_kib)) => Err(format!("the disk is full ({left_kib} KiB left)")),
             // What the database says belongs into the log: whoever asks here may be anybody.
