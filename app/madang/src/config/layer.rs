@@ -59,7 +59,10 @@ pub(super) fn joined(key: &str, value: Value) -> Value {
         Value::Array(_, items) if LISTS.contains(&key) => items.iter().map(Value::as_str).collect::<Option<Vec<_>>>(),
         _ => None,
     };
-    texts.map_or(value, |texts| Value::from(texts.join(",")))
+    match texts.map(|texts| texts.join(",")) {
+        Some(text) => Value::from(text),
+        None => value,
+    }
 }
 
 /// The present name of a setting.
