@@ -59,7 +59,7 @@ impl Experiment for Coordinators {
         let ((off, waited_off), (on, waited_on, report, system)) = sides?;
         let mut finding = Finding::new(off, on);
         finding.must_be_none("events were lost or applied twice", report.harm());
-        finding.must_be_none("accounts are wrong at the end", report.wrong_balances);
+        finding.must_be_none("accounts are wrong at the end", report.wrong_accounts);
         finding.faults = system.faults.by_kind();
         finding.must_have_faults(&["SIGKILL", "SIGSTOP", "Redis restart"]);
         let bar = |label: &str, value, protected| Bar { label: label.to_owned(), value, protected };

@@ -64,7 +64,7 @@ impl Experiment for KeyPolicy {
         let on = versions_only.beside(on, "versions_only");
         let mut finding = Finding::new(off, on);
         finding.must_be_none("events were lost or applied twice", both.report.harm());
-        finding.must_be_none("accounts are wrong at the end", both.report.wrong_balances);
+        finding.must_be_none("accounts are wrong at the end", both.report.wrong_accounts);
         finding.faults.clone_from(&both.faults);
         finding.must_have_faults(&["SIGKILL"]);
         finding.charts.push(chart(&runs));

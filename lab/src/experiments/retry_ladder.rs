@@ -226,7 +226,7 @@ impl Climbed {
         finding
             .must_be_none("poisonous events were not applied in time", if self.is_cured { 0 } else { self.poisonous });
         finding.must_be_none("events were lost or applied twice", self.report.harm());
-        finding.must_be_none("accounts are wrong at the end", self.report.wrong_balances);
+        finding.must_be_none("accounts are wrong at the end", self.report.wrong_accounts);
     }
 }
 

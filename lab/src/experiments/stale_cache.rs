@@ -81,7 +81,7 @@ impl Experiment for StaleCache {
         finding.charts.push(chart(&[("no invalidation", &never), ("plain DEL", &delete)], &versioned));
         finding.must_be_some("balances in the cache when all was quiet", versioned.cached);
         finding.must_be_none("entries of Redis are stale at the end", versioned.report.stale);
-        finding.must_be_none("accounts are wrong at the end", versioned.report.wrong_balances);
+        finding.must_be_none("accounts are wrong at the end", versioned.report.wrong_accounts);
         finding.faults = versioned.faults;
         finding.must_have_faults(lab.scale.pick(&["Redis restart"], &["Redis restart", "SIGKILL", "SIGSTOP"]));
         finding.notes.push(format!(
