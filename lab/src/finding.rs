@@ -280,7 +280,8 @@ mod tests {
     #[test]
     fn every_naive_variant_has_to_break_and_every_protected_one_to_be_tried() {
         let verdict = |off: [(u64, u64); 2], on: [(u64, u64); 2]| {
-            let side = |of: [(u64, u64); 2]| Side::of(of.map(|(trials, broken)| Variant::new("v", trials, broken)).into());
+            let side =
+                |of: [(u64, u64); 2]| Side::of(of.map(|(trials, broken)| Variant::new("v", trials, broken)).into());
             Finding::new(side(off), side(on)).verdict()
         };
         assert_eq!(verdict([(10, 1), (5, 2)], [(10, 0), (4, 0)]), Verdict::Shown);

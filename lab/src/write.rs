@@ -156,7 +156,8 @@ fn block(entry: &Entry) -> String {
         for (name, one) in split.iter().flat_map(|(name, side)| side.variants.iter().map(move |one| (name, one))) {
             let (trials, violations) = (one.trials, one.violations);
             let rate = rate_of(trials, violations);
-            table += &format!("| {} | {name} | {} | {} | {rate} |\n", cell(&one.name), count(trials), count(violations));
+            table +=
+                &format!("| {} | {name} | {} | {} | {rate} |\n", cell(&one.name), count(trials), count(violations));
         }
         after = table;
     }

@@ -32,7 +32,9 @@ async fn make(conn: &mut Conn, mysql: &str, prefix: &str, projection: &str) {
         format!("CREATE TABLE `{prefix}_history`.acknowledged (tx_id VARBINARY(64), account_id INT, amount BIGINT)"),
         format!("INSERT INTO `{prefix}_history`.acknowledged VALUES ('a', 2, 5), ('b', 3, 4), ('c', 3, 1)"),
         format!("INSERT INTO `{prefix}_accounts`.account VALUES (1, 0, 0, 0), (2, 5, 1, 0), (3, 5, 2, 0)"),
-        format!("INSERT INTO `{prefix}_accounts`.ledger VALUES ('a', 2, 5, 5, 1, 0), ('b', 3, 4, 4, 1, 0), ('c', 3, 1, 5, 2, 0)"),
+        format!(
+            "INSERT INTO `{prefix}_accounts`.ledger VALUES ('a', 2, 5, 5, 1, 0), ('b', 3, 4, 4, 1, 0), ('c', 3, 1, 5, 2, 0)"
+        ),
         format!(
             "INSERT INTO `{projection}_projection`.account_projection (account_id, balance, version, updated_at, entries, \
              entries_sum) VALUES (2, 5, 1, 0, 1, 5), (3, 4, 1, 0, 1, 4)"

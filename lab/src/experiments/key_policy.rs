@@ -68,7 +68,8 @@ impl Experiment for KeyPolicy {
             .with("hot_account_key_drained_per_s", keyed_per_s);
         for (policy, run) in &runs[2..] {
             finding.must_be_none(&format!("events were lost or applied twice ({})", policy.name), run.report.harm());
-            finding.must_be_none(&format!("accounts are wrong at the end ({})", policy.name), run.report.wrong_accounts);
+            finding
+                .must_be_none(&format!("accounts are wrong at the end ({})", policy.name), run.report.wrong_accounts);
             for (kind, count) in &run.faults {
                 *finding.faults.entry(kind.clone()).or_default() += count;
             }

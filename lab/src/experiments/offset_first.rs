@@ -47,11 +47,7 @@ impl Experiment for OffsetFirst {
     }
 
     async fn run(&self, lab: &Lab) -> anyhow::Result<Finding> {
-        let naive = Consumers {
-            args: &["naive", "offset-first"],
-            crash: "after-offset-before-effect=0.02",
-            hits: &[],
-        };
+        let naive = Consumers { args: &["naive", "offset-first"], crash: "after-offset-before-effect=0.02", hits: &[] };
         let protected = Consumers {
             args: &["consumer"],
             crash: "before-effect=0.02,after-effect-before-invalidation=0.004,after-effect-before-offset=0.03",

@@ -211,7 +211,10 @@ impl Cached<'_> {
         let after = self.loads().await?;
         for account in accounts {
             let of = |counted: &BTreeMap<u16, u64>| counted.get(&account).copied().unwrap_or(0);
-            ensure!(of(&before) > 0 && of(&after) > of(&before), "account {account} was not loaded when its entry ended");
+            ensure!(
+                of(&before) > 0 && of(&after) > of(&before),
+                "account {account} was not loaded when its entry ended"
+            );
             loads.0.push(of(&after) - of(&before));
         }
         Ok(left)

@@ -14,7 +14,7 @@ use crate::domain::AccountId;
 /// The folder by which requests are held.
 pub const PAUSE: &str = "LAB_PAUSE";
 /// No request is held for longer, whatever became of the runner.
-const HELD_MAX: Duration = Duration::from_secs(60);
+const HELD_MAX: Duration = Duration::from_secs(90);
 /// Between two looks whether it may go on.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 

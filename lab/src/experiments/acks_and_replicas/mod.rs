@@ -21,10 +21,8 @@ use databases::{Pair, Replication};
 pub struct AcksAndReplicas;
 
 /// What the halves of both wirings are called.
-const NAMES: [[&str; 2]; 2] = [
-    ["Kafka, acks=1", "MariaDB, asynchronous"],
-    ["Kafka, acks=all, min.insync 2", "MariaDB, semi-synchronous"],
-];
+const NAMES: [[&str; 2]; 2] =
+    [["Kafka, acks=1", "MariaDB, asynchronous"], ["Kafka, acks=all, min.insync 2", "MariaDB, semi-synchronous"]];
 
 /// What one wiring came to, over all rounds.
 #[derive(Debug, Default)]

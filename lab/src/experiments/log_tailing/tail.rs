@@ -84,12 +84,7 @@ pub(super) async fn follow(conn: Conn, publisher: &Publisher, database: &str, st
 }
 
 /// Publishes what is committed, and saves the place behind it: dead in between, it publishes it again.
-fn publish_until(
-    publisher: &Publisher,
-    committed: &mut Vec<Event>,
-    state: &Path,
-    place: &Place,
-) -> anyhow::Result<()> {
+fn publish_until(publisher: &Publisher, committed: &mut Vec<Event>, state: &Path, place: &Place) -> anyhow::Result<()> {
     publisher.publish(committed)?;
     committed.clear();
     save(state, &place.text())

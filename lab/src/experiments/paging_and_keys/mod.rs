@@ -252,8 +252,13 @@ fn finding(count: u64, filled: Duration, pages: &Pages, anywhere: &Asked, counts
         side.figures.insert(format!("row_{name}_bytes"), size);
     }
     let mut finding = Finding::new(off, on);
-    finding.charts =
-        vec![rows_chart(count, pages), depth_chart(count, pages), counts_chart(count, counts), rates_chart(costs), sizes_chart(costs)];
+    finding.charts = vec![
+        rows_chart(count, pages),
+        depth_chart(count, pages),
+        counts_chart(count, counts),
+        rates_chart(costs),
+        sizes_chart(costs),
+    ];
     finding.notes.push(format!(
         "{count} rows of one board, made by the server in {:.0} s; each page was compared with the rows it must hold.",
         filled.as_secs_f64()

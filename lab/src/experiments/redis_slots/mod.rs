@@ -360,8 +360,10 @@ async fn forget(cluster: &Cluster, client: &protected::Client) -> anyhow::Result
 }
 
 fn errors_chart(off: &Calls, on: &Calls) -> Chart {
-    let bar = |calls: &Calls, command: &str, protected: bool| {
-        Bar { label: command.to_owned(), value: number(calls.errors_of(command)), protected }
+    let bar = |calls: &Calls, command: &str, protected: bool| Bar {
+        label: command.to_owned(),
+        value: number(calls.errors_of(command)),
+        protected,
     };
     let commands = ["MGET", "MULTI", "script", "INCR"];
     let bars = commands.iter().map(|command| bar(off, command, false));

@@ -41,6 +41,33 @@ impl Met {
     }
 }
 
+/// Bystanders, connected and not yet at work: what they meet is to be the work of the dead, and not of who still stands there.
+pub(super) struct Waiting(Vec<(Conn, u32)>);
+
+impl Waiting {
+    /// One for each busy account of each bank.
+    pub(super) async fn connect(banks: &Banks) -> anyhow::Result<Self> {
+        let mut conns = Vec::new();
+        for bank in [&banks.first, &banks.second] {
+            for account in 0..BUSY_ACCOUNTS {
+                let mut conn = bank.connect().await?;
+                conn.query_drop(format!("SET SESSION innodb_lock_wait_timeout = {LOCK_WAIT_S}")).await?;
+                conns.push((conn, account));
+            }
+        }
+        Ok(Self(conns))
+    }
+
+    /// Begins the work.
+    pub(super) fn begin(self) -> Bystanders {
+        let (stop, mut tasks) = (Arc::new(AtomicBool::new(false)), JoinSet::new());
+        for (conn, account) in self.0 {
+            tasks.spawn(go_on(conn, Arc::clone(&stop), account));
+        }
+        Bystanders { stop, tasks }
+    }
+}
+
 /// Bystanders at work.
 pub(super) struct Bystanders {
     stop: Arc<AtomicBool>,
@@ -48,19 +75,6 @@ pub(super) struct Bystanders {
 }
 
 impl Bystanders {
-    /// One for each busy account of each bank.
-    pub(super) async fn start(banks: &Banks) -> anyhow::Result<Self> {
-        let (stop, mut tasks) = (Arc::new(AtomicBool::new(false)), JoinSet::new());
-        for bank in [&banks.first, &banks.second] {
-            for account in 0..BUSY_ACCOUNTS {
-                let mut conn = bank.connect().await?;
-                conn.query_drop(format!("SET SESSION innodb_lock_wait_timeout = {LOCK_WAIT_S}")).await?;
-                tasks.spawn(go_on(conn, Arc::clone(&stop), account));
-            }
-        }
-        Ok(Self { stop, tasks })
-    }
-
     /// Lets each finish what it began, and tells what they met.
     pub(super) async fn end(mut self) -> anyhow::Result<Met> {
         self.stop.store(true, Ordering::Relaxed);

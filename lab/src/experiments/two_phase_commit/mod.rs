@@ -15,7 +15,7 @@ use async_trait::async_trait;
 use crate::durations::{Durations, ms, number};
 use crate::{Bar, Chart, Experiment, Finding, Lab, Mark, Side, Span, Variant, Wiring};
 use bank::Banks;
-use bystanders::{BUSY_ACCOUNTS, Bystanders, Met};
+use bystanders::{BUSY_ACCOUNTS, Met, Waiting};
 use coordinator::KillPoint;
 pub use coordinator::XaCoordinator;
 use load::Load;
@@ -96,7 +96,16 @@ impl Experiment for TwoPhaseCommit {
             },
             Wiring {
                 name: "outbox on one",
-                steps: &["change + outbox row", "COMMIT", "✗ killed", "relay: send", "✗ killed", "COMMIT", "✗ killed", "DELETE"],
+                steps: &[
+                    "change + outbox row",
+                    "COMMIT",
+                    "✗ killed",
+                    "relay: send",
+                    "✗ killed",
+                    "COMMIT",
+                    "✗ killed",
+                    "DELETE",
+                ],
                 code: "lab/src/experiments/two_phase_commit/protected.rs",
             },
         ]
@@ -157,13 +166,14 @@ async fn killed(lab: &Lab, banks: &Banks, point: KillPoint, rounds: u64) -> anyh
         for accounts in shares {
             children.push(coordinator::start(lab, banks, point, &name, accounts).await?);
         }
-        let bystanders = Bystanders::start(banks).await?;
+        let bystanders = Waiting::connect(banks).await?;
         for child in &mut children {
             ensure!(child.try_wait()?.is_none(), "a process ended before it was killed");
             child.kill().await?;
             sum.kills += 1;
         }
         let killed = Instant::now();
+        let bystanders = bystanders.begin();
         // Not for a result: so long nobody is there to recover.
         tokio::time::sleep(AWAY).await;
         let came = Instant::now();
@@ -180,7 +190,12 @@ async fn killed(lab: &Lab, banks: &Banks, point: KillPoint, rounds: u64) -> anyh
             sum.first_harmed.clone_from(&met.harmed);
         }
         sum.met.add(met);
-        lab.progress(format!("{}: {} killed, {} requests of others refused", point.title(), sum.kills, sum.met.refused));
+        lab.progress(format!(
+            "{}: {} killed, {} requests of others refused",
+            point.title(),
+            sum.kills,
+            sum.met.refused
+        ));
     }
     conns.close().await?;
     Ok(sum)

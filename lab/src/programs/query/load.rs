@@ -151,7 +151,8 @@ impl Balances {
         }
         let token = token();
         let deadline = Instant::now() + self.sharing.wait;
-        while !self.cache.lease(account, &token, self.sharing.lease).await.unwrap_or(true) && Instant::now() < deadline {
+        while !self.cache.lease(account, &token, self.sharing.lease).await.unwrap_or(true) && Instant::now() < deadline
+        {
             sleep(LOOK_AGAIN).await;
             if let Ok(Some(filled)) = self.cache.get(account).await {
                 return Ok(Some(filled.shown));
@@ -185,7 +186,13 @@ impl Balances {
 
     async fn read(&self, account: AccountId) -> Result<Option<Shown>, String> {
         count(&self.counters.loads);
-        *self.counters.by_account.lock().unwrap_or_else(PoisonError::into_inner).entry(account.number()).or_default() += 1;
+        *self
+            .counters
+            .by_account
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .entry(account.number())
+            .or_default() += 1;
         let server = self.db.server_of(account.shard());
         let found =
             self.db.read(server, FIND, vec![account.number().into()]).await.map_err(|error| error.to_string())?;
