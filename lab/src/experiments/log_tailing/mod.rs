@@ -142,6 +142,10 @@ fn finding(ran: &[Ran]) -> Finding {
         *faults.entry(kind.clone()).or_default() += count;
     }
     finding.faults = faults;
+    finding.must_be_some(
+        "commits whose latency was measured",
+        ran.iter().map(|one| one.latency.count()).min().unwrap_or(0),
+    );
     finding.charts = charts(ran);
     finding.notes.push(
         "Of eight transactions one commits up to 150 ms late, so ids and commits have different orders; where a reader publishes, \
@@ -230,7 +234,9 @@ mod tests {
     fn ran(way: Way, committed: u64, lost: u64, kills: u64) -> Ran {
         let judged = Judged { committed, lost, doubled: 2, disordered: 0 };
         let faults = BTreeMap::from([("SIGKILL".to_owned(), kills)]);
-        Ran { way, judged, latency: Durations::default(), faults, statements_per_s: 1.0, rows_read_per_s: 1.0 }
+        let mut latency = Durations::default();
+        latency.note(Duration::from_millis(3));
+        Ran { way, judged, latency, faults, statements_per_s: 1.0, rows_read_per_s: 1.0 }
     }
 
     #[test]

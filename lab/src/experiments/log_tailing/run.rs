@@ -159,6 +159,16 @@ impl Publishers<'_> {
         Ok(conn.query_drop("FLUSH USER_STATISTICS").await?)
     }
 
+    /// Waits until the first event has come through.
+    async fn wait_until_it_publishes(&self) -> anyhow::Result<()> {
+        let (until, before) = (Instant::now() + DRAIN_MAX, lock(&self.published).count());
+        while lock(&self.published).count() == before {
+            ensure!(Instant::now() < until, "{} published nothing within {} s", self.way.name(), DRAIN_MAX.as_secs());
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        Ok(())
+    }
+
     /// Kills every writer, and starts it anew as one that crashes between COMMIT and publication.
     async fn have_writers_crash(&mut self) -> anyhow::Result<()> {
         self.crashing = true;
@@ -308,8 +318,12 @@ pub(super) async fn run(lab: &Lab, server: &str, way: Way, length: Duration, fau
     if way == Way::Debezium {
         publishers.wait_until_it_reads(&mut admin).await?;
     }
-    let began = Instant::now();
     let mut load = Load::start(&scratch, &publishers, lab.seed).await?;
+    publishers.wait_until_it_publishes().await?;
+    // What waited for processes to start is no latency of theirs.
+    lock(&publishers.commits).clear();
+    admin.query_drop("FLUSH USER_STATISTICS").await?;
+    let began = Instant::now();
     tokio::time::sleep(length / 2).await;
     let undisturbed = lock(&publishers.commits).clone();
     if way.reads_the_outbox() {

@@ -105,7 +105,7 @@ impl XaCoordinator {
 /// Killed here.
 async fn stand_still() {
     println!("{READY}");
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 /// Starts a process, and returns once it stands where it is to be killed.
