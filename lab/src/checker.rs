@@ -65,10 +65,12 @@ pub struct Report {
     pub out_of_order: u64,
     /// Events that made an account show an older version than it showed before.
     pub went_back: u64,
-    /// Accounts that show another balance or version than they have.
-    pub wrong_shown: u64,
-    /// Accounts whose ledger, balance and projection do not add up to the same, and rows of the projection without an account.
-    pub wrong_balances: u64,
+    /// Accounts whose projection shows another balance or version than their ledger comes to.
+    pub shown_wrong: u64,
+    /// Accounts of which the projection, adding up one event after another, has another sum than their ledger.
+    pub added_up_wrong: u64,
+    /// Accounts with either, and those whose own balance is not what their ledger comes to, or that do not exist at all.
+    pub wrong_accounts: u64,
     /// Entries of the cache that show less than the projection has.
     pub stale: u64,
 }
@@ -130,12 +132,12 @@ fn compare(
     report.doubled += effects.saturating_sub(distinct);
     let sum: i64 = entries.iter().map(|entry| entry.amount).sum();
     let has = account.map(|account| (account.balance, account.version));
-    let shown = projected.map_or((0, 0), |row| (row.balance, row.version));
-    let counted = projected.map_or(0, |row| row.entries_sum);
-    let is_shown = has == Some(shown);
-    report.wrong_shown += u64::from(!is_shown);
-    let agrees = is_shown && has == Some((sum, entered)) && counted == sum;
-    report.wrong_balances += u64::from(!agrees);
+    let is_shown = projected.map_or((0, 0), |row| (row.balance, row.version)) == (sum, entered);
+    let is_added_up = projected.map_or(0, |row| row.entries_sum) == sum;
+    let is_whole = is_shown && is_added_up && has == Some((sum, entered));
+    report.shown_wrong += u64::from(!is_shown);
+    report.added_up_wrong += u64::from(!is_added_up);
+    report.wrong_accounts += u64::from(!is_whole);
 }
 
 fn is_stale(cached: &InCache, projection: &BTreeMap<AccountId, &Projected>) -> bool {
@@ -207,7 +209,8 @@ mod tests {
                 processed.remove(&TxId::new("b").unwrap());
             }
         };
-        let expected = Report { lost_events: 1, wrong_balances: 1, wrong_shown: 1, ..Report::default() };
+        let expected =
+            Report { lost_events: 1, shown_wrong: 1, added_up_wrong: 1, wrong_accounts: 1, ..Report::default() };
         let report = broken(|observed| {
             lose(observed);
             observed.cache.clear();
@@ -227,7 +230,9 @@ mod tests {
             observed.projection.clear();
             observed.processed = Some(BTreeSet::new());
         });
-        assert_eq!(report, Report { lost_events: 2, wrong_balances: 1, wrong_shown: 1, ..Report::default() });
+        let expected =
+            Report { lost_events: 2, shown_wrong: 1, added_up_wrong: 1, wrong_accounts: 1, ..Report::default() };
+        assert_eq!(report, expected);
     }
 
     #[test]
@@ -236,12 +241,13 @@ mod tests {
             observed.projection[0].entries = 3;
             observed.projection[0].entries_sum = 17;
         };
-        assert_eq!(broken(double), Report { doubled: 1, wrong_balances: 1, ..Report::default() });
+        let expected = Report { doubled: 1, added_up_wrong: 1, wrong_accounts: 1, ..Report::default() };
+        assert_eq!(broken(double), expected, "what is shown is right, by its version");
         let report = broken(|observed| {
             double(observed);
             observed.processed = None;
         });
-        assert_eq!(report, Report { doubled: 1, wrong_balances: 1, ..Report::default() });
+        assert_eq!(report, expected);
         let report = broken(|observed| {
             double(observed);
             observed.projection[0].entries_sum = 7;
@@ -255,21 +261,21 @@ mod tests {
             observed.projection[0] = Projected { balance: 20, entries: 2, entries_sum: 20, ..observed.projection[0] };
             observed.processed = Some(BTreeSet::from([TxId::new("a").unwrap()]));
         });
-        assert_eq!((report.lost_events, report.doubled, report.wrong_balances), (1, 1, 1));
+        assert_eq!((report.lost_events, report.doubled, report.wrong_accounts), (1, 1, 1));
     }
 
     #[test]
     fn balances_that_do_not_add_up_are_wrong() {
-        for how in [
-            |observed: &mut Observed| observed.accounts[0].balance = 8,
-            |observed: &mut Observed| observed.accounts[0].version = 3,
-            |observed: &mut Observed| observed.projection[0].balance = 8,
-            |observed: &mut Observed| observed.projection[0].entries_sum = 8,
-        ] {
+        let wrong = |how: fn(&mut Observed)| {
             let report = broken(how);
-            assert_eq!((report.wrong_balances, report.harm()), (1, 0), "an account is wrong, and no event is to blame");
-        }
-        assert_eq!(Report { lost_events: 2, doubled: 1, wrong_balances: 3, ..Report::default() }.harm(), 3);
+            assert_eq!((report.wrong_accounts, report.harm()), (1, 0), "an account is wrong, and no event is to blame");
+            (report.shown_wrong, report.added_up_wrong)
+        };
+        assert_eq!(wrong(|observed| observed.accounts[0].balance = 8), (0, 0));
+        assert_eq!(wrong(|observed| observed.accounts[0].version = 3), (0, 0));
+        assert_eq!(wrong(|observed| observed.projection[0].balance = 8), (1, 0));
+        assert_eq!(wrong(|observed| observed.projection[0].entries_sum = 8), (0, 1));
+        assert_eq!(Report { lost_events: 2, doubled: 1, wrong_accounts: 3, ..Report::default() }.harm(), 3);
     }
 
     #[test]
@@ -278,7 +284,7 @@ mod tests {
             observed.projection[0].version = u64::MAX;
             observed.cache.clear();
         });
-        assert_eq!(report, Report { wrong_shown: 1, wrong_balances: 1, ..Report::default() });
+        assert_eq!(report, Report { shown_wrong: 1, wrong_accounts: 1, ..Report::default() });
     }
 
     #[test]
@@ -293,11 +299,14 @@ mod tests {
             went_back: 0,
         };
         let report = broken(|observed| observed.projection.push(forged(2)));
-        assert_eq!(report, Report { doubled: 2, wrong_shown: 1, wrong_balances: 1, ..Report::default() });
-        let report = broken(|observed| observed.projection.push(Projected { balance: 0, version: 0, ..forged(0) }));
-        assert_eq!((report.doubled, report.wrong_balances), (0, 1), "also one that shows nothing");
+        let expected = Report { doubled: 2, shown_wrong: 1, added_up_wrong: 1, wrong_accounts: 1, ..Report::default() };
+        assert_eq!(report, expected);
+        let report = broken(|observed| {
+            observed.projection.push(Projected { balance: 0, version: 0, entries_sum: 0, ..forged(0) });
+        });
+        assert_eq!((report.doubled, report.wrong_accounts), (0, 1), "also one that shows nothing");
         let report = broken(|observed| observed.accounts.clear());
-        assert_eq!((report.lost_events, report.wrong_balances), (0, 1), "and a ledger without its account");
+        assert_eq!((report.lost_events, report.wrong_accounts), (0, 1), "and a ledger without its account");
     }
 
     #[test]

@@ -7,12 +7,31 @@ use serde::{Deserialize, Serialize};
 /// Whether the question was answered as claimed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
-    /// The naive wiring was seen to break, the protected one was not.
+    /// Every naive wiring was seen to break, and no protected one was.
     #[serde(rename = "shown")]
     Shown,
-    /// Either the naive wiring held this time, or the protected one broke.
+    /// Some naive wiring held this time, or a protected one broke.
     #[serde(rename = "not shown")]
     NotShown,
+}
+
+/// One of several wirings of a side, counted by itself: a side that is broken by one of them says nothing of the others.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Variant {
+    /// What it is called.
+    pub name: String,
+    /// How often it could have broken.
+    pub trials: u64,
+    /// How often it did.
+    pub violations: u64,
+}
+
+impl Variant {
+    /// A variant with its two counts.
+    #[must_use]
+    pub fn new(name: &str, trials: u64, violations: u64) -> Self {
+        Self { name: name.to_owned(), trials, violations }
+    }
 }
 
 /// What was counted with one wiring.
@@ -22,6 +41,9 @@ pub struct Side {
     pub trials: u64,
     /// How often it did.
     pub violations: u64,
+    /// The same of each of its wirings, where it has several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variants: Vec<Variant>,
     /// Everything else that was measured, by a name that ends in its unit (`lost`, `stale_ms_max`, `p99_ms`, `per_s`).
     #[serde(flatten)]
     pub figures: BTreeMap<String, f64>,
@@ -31,7 +53,14 @@ impl Side {
     /// A side with its two counts.
     #[must_use]
     pub fn new(trials: u64, violations: u64) -> Self {
-        Self { trials, violations, figures: BTreeMap::new() }
+        Self { trials, violations, variants: Vec::new(), figures: BTreeMap::new() }
+    }
+
+    /// A side of several wirings: their counts together.
+    #[must_use]
+    pub fn of(variants: Vec<Variant>) -> Self {
+        let sum = |count: fn(&Variant) -> u64| variants.iter().map(count).sum();
+        Self { trials: sum(|one| one.trials), violations: sum(|one| one.violations), variants, ..Self::default() }
     }
 
     /// The same with one more figure.
@@ -203,11 +232,22 @@ impl Finding {
         }
     }
 
+    /// Everything that speaks against the claim beside the counts of both sides: what the experiment objects to, each naive
+    /// variant that was not seen to break, and each protected one that was not tried.
+    #[must_use]
+    pub fn all_objections(&self) -> Vec<String> {
+        let whole = self.off.variants.iter().filter(|one| one.violations == 0);
+        let whole = whole.map(|one| format!("{} was not seen to break in {} trials.", one.name, one.trials));
+        let untried = self.on.variants.iter().filter(|one| one.trials == 0);
+        let untried = untried.map(|one| format!("{} was not tried.", one.name));
+        self.objections.iter().cloned().chain(whole).chain(untried).collect()
+    }
+
     /// What follows from the counts, if nothing objects.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         let both_tried = self.off.trials > 0 && self.on.trials > 0;
-        let is_whole = self.objections.is_empty();
+        let is_whole = self.all_objections().is_empty();
         if both_tried && is_whole && self.off.violations > 0 && self.on.violations == 0 {
             Verdict::Shown
         } else {
@@ -235,6 +275,21 @@ mod tests {
         assert_eq!(verdict((10, 1), (10, 1)), Verdict::NotShown);
         assert_eq!(verdict((10, 1), (0, 0)), Verdict::NotShown);
         assert_eq!(verdict((0, 0), (10, 0)), Verdict::NotShown);
+    }
+
+    #[test]
+    fn every_naive_variant_has_to_break_and_every_protected_one_to_be_tried() {
+        let verdict = |off: [(u64, u64); 2], on: [(u64, u64); 2]| {
+            let side =
+                |of: [(u64, u64); 2]| Side::of(of.map(|(trials, broken)| Variant::new("v", trials, broken)).into());
+            Finding::new(side(off), side(on)).verdict()
+        };
+        assert_eq!(verdict([(10, 1), (5, 2)], [(10, 0), (4, 0)]), Verdict::Shown);
+        assert_eq!(verdict([(10, 9), (5, 0)], [(10, 0), (4, 0)]), Verdict::NotShown, "one of two held");
+        assert_eq!(verdict([(10, 1), (5, 2)], [(10, 0), (0, 0)]), Verdict::NotShown, "one of two was not tried");
+        assert_eq!(verdict([(10, 1), (5, 2)], [(10, 0), (4, 1)]), Verdict::NotShown);
+        let sum = Side::of(vec![Variant::new("a", 10, 1), Variant::new("b", 5, 2)]);
+        assert_eq!((sum.trials, sum.violations), (15, 3));
     }
 
     #[test]

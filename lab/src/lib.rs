@@ -21,5 +21,5 @@ pub mod stack;
 pub mod write;
 
 pub use experiment::{Experiment, Lab, Scale};
-pub use finding::{Bar, Chart, Finding, Mark, Series, Side, Span, Verdict, Wiring};
+pub use finding::{Bar, Chart, Finding, Mark, Series, Side, Span, Variant, Verdict, Wiring};
 pub use stack::{BorrowedStack, Stack, StackOptions};

@@ -32,6 +32,9 @@ pub(crate) enum Lab {
         /// The report of a full run.
         #[arg(long, value_name = "FILE")]
         from: Option<PathBuf>,
+        /// Also if it was measured at another commit than that of these sources; the page then says so.
+        #[arg(long)]
+        of_another_commit: bool,
     },
 }
 
@@ -66,9 +69,11 @@ impl Lab {
         match self {
             Self::List => workspace::run(Command::new(build(Profile::Debug)?).arg("list")),
             Self::Run(run) => run.run(),
-            Self::Write { from } => {
+            Self::Write { from, of_another_commit } => {
                 let from = from.clone().unwrap_or_else(|| workspace::target().join("lab/report.json"));
-                workspace::run(Command::new(build(Profile::Debug)?).args(["write", "--from"]).arg(from))
+                let mut write = Command::new(build(Profile::Debug)?);
+                write.args(["write", "--from"]).arg(from).args(of_another_commit.then_some("--of-another-commit"));
+                workspace::run(&mut write)
             }
         }
     }

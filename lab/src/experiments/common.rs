@@ -49,7 +49,8 @@ pub(super) fn side(history: &History, report: &Report) -> Side {
     Side::new(history.acknowledged.len() as u64, report.harm())
         .with("lost", float(report.lost()))
         .with("doubled", float(report.doubled))
-        .with("wrong_balances", float(report.wrong_balances))
+        .with("accounts_shown_wrong", float(report.shown_wrong))
+        .with("accounts_added_up_wrong", float(report.added_up_wrong))
         .with("sent_again", float(history.retried))
 }
 

@@ -50,7 +50,7 @@ impl Experiment for DirectProduce {
         let (off, lost_by_crash) = naive(lab).await?;
         let (on, report, protected) = protected(lab).await?;
         let mut finding = Finding::new(off, on);
-        finding.must_be_none("accounts are wrong at the end", report.wrong_balances);
+        finding.must_be_none("accounts are wrong at the end", report.wrong_accounts);
         finding.faults = protected.faults.by_kind();
         finding.must_have_faults(&["crash point", "SIGKILL", "Redis restart"]);
         if lab.scale == Scale::Full {

@@ -15,6 +15,7 @@ pub mod redis_slots;
 mod retry_ladder;
 mod stale_cache;
 mod stampede;
+mod topic;
 pub mod transaction_abort;
 pub mod two_phase_commit;
 

@@ -30,7 +30,7 @@ impl Experiment for NoDedup {
         [
             Wiring {
                 name: "no processed_event",
-                steps: &["relay: send", "✗ crash", "send again", "balance += amount, twice"],
+                steps: &["relay: send", "✗ crash", "send again", "sum += amount, twice"],
                 code: "lab/src/naive/consumer.rs",
             },
             Wiring {
@@ -42,17 +42,20 @@ impl Experiment for NoDedup {
     }
 
     async fn run(&self, lab: &Lab) -> anyhow::Result<Finding> {
-        let off = naive(lab).await?;
-        let (on, report, system) = protected(lab).await?;
+        // Both wait most of the time, for relays that come back, and share no process.
+        let sides = tokio::try_join!(Box::pin(naive(lab)), Box::pin(protected(lab)));
+        let (off, (on, report, system)) = sides?;
         let mut finding = Finding::new(off, on);
-        finding.must_be_none("accounts are wrong at the end", report.wrong_balances);
+        finding.must_be_none("accounts are wrong at the end", report.wrong_accounts);
         finding.faults = system.faults.by_kind();
         finding.must_have_faults(&["crash point", "SIGKILL"]);
         finding.charts.push(doubled(&finding));
         finding.charts.push(common::faults_chart(&system.faults));
         finding.notes.push(
-            "Both sides have the same command programs and relays, whose crashes make Kafka hold an event twice; only the \
-             consumer differs."
+            "Both sides have the same command programs and relays, whose crashes make Kafka hold an event twice, and apply an \
+             event by the same statement: the balance shown is taken by version, the sum is added up. So the naive consumer \
+             shows what is right and has added up what is wrong: versions protect the one, processed_event the other. It also \
+             tries again in place and tells no cache, neither of which matters here."
                 .to_owned(),
         );
         finding.notes.extend(common::unexpected(&system));
@@ -118,14 +121,14 @@ fn doubled(finding: &Finding) -> Chart {
     let figure = |side: &Side, name: &str| side.figures.get(name).copied().unwrap_or(0.0);
     let bar = |label: &str, value, protected| Bar { label: label.to_owned(), value, protected };
     Chart::Bars {
-        title: "Effects that happened twice, and the accounts they left wrong".to_owned(),
-        unit: "seen",
+        title: "Effects that happened twice, and accounts whose sum they left wrong".to_owned(),
+        unit: "effects or accounts",
         logarithmic: false,
         bars: vec![
-            bar("no processed_event: doubled", figure(&finding.off, "doubled"), false),
-            bar("no processed_event: wrong accounts", figure(&finding.off, "wrong_balances"), false),
-            bar("processed_event: doubled", figure(&finding.on, "doubled"), true),
-            bar("processed_event: wrong accounts", figure(&finding.on, "wrong_balances"), true),
+            bar("no processed_event: effects", figure(&finding.off, "doubled"), false),
+            bar("no processed_event: accounts", figure(&finding.off, "accounts_added_up_wrong"), false),
+            bar("processed_event: effects", figure(&finding.on, "doubled"), true),
+            bar("processed_event: accounts", figure(&finding.on, "accounts_added_up_wrong"), true),
         ],
     }
 }

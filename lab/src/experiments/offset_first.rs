@@ -47,29 +47,28 @@ impl Experiment for OffsetFirst {
     }
 
     async fn run(&self, lab: &Lab) -> anyhow::Result<Finding> {
-        let wanted = lab.scale.pick(8, 40);
-        let naive = Consumers {
-            args: &["naive", "offset-first"],
-            crash: "after-offset-before-effect=0.02",
-            remembers: false,
-            hits: &[],
-        };
-        let (off, _, _) = naive.run(lab, "off", wanted, lab.scale.pick(60, 180)).await?;
-        let wanted = lab.scale.pick(20, 130);
+        let naive = Consumers { args: &["naive", "offset-first"], crash: "after-offset-before-effect=0.02", hits: &[] };
         let protected = Consumers {
             args: &["consumer"],
             crash: "before-effect=0.02,after-effect-before-invalidation=0.004,after-effect-before-offset=0.03",
-            remembers: true,
             hits: &["consumer"],
         };
-        let (on, report, system) = protected.run(lab, "on", wanted, lab.scale.pick(60, 240)).await?;
+        // Both wait most of the time, for groups that miss a member, and share no process.
+        let naive = naive.run(lab, "off", lab.scale.pick(8, 40), lab.scale.pick(60, 180));
+        let protected = protected.run(lab, "on", lab.scale.pick(20, 130), lab.scale.pick(60, 240));
+        let ((off, ..), (on, report, system)) = tokio::try_join!(Box::pin(naive), Box::pin(protected))?;
         common::ensure_crashed_at(&system.faults, &["before-effect", "after-effect-before-offset"])?;
         let mut finding = Finding::new(off, on);
-        finding.must_be_none("accounts are wrong at the end", report.wrong_balances);
+        finding.must_be_none("accounts are wrong at the end", report.wrong_accounts);
         finding.faults = system.faults.by_kind();
         finding.must_have_faults(&["crash point", "SIGKILL"]);
         finding.charts.push(lost(&finding));
         finding.charts.push(common::faults_chart(&system.faults));
+        finding.notes.push(
+            "Both sides have processed_event; they differ in when the offset is stored, and in that the naive consumer tries \
+             again in place and tells no cache, neither of which matters here. Accounts are counted for each group."
+                .to_owned(),
+        );
         finding.notes.extend(common::unexpected(&system));
         Ok(finding)
     }
@@ -79,8 +78,6 @@ impl Experiment for OffsetFirst {
 struct Consumers {
     args: &'static [&'static str],
     crash: &'static str,
-    /// Whether it has `processed_event`.
-    remembers: bool,
     hits: &'static [&'static str],
 }
 
@@ -109,20 +106,20 @@ impl Consumers {
         let mut sum = Report::default();
         for group in &groups {
             system.quiet(group).await?;
-            add(&mut sum, &self.report(&system, group, &history).await?);
+            add(&mut sum, &report(&system, group, &history).await?);
         }
+        system.keep_told(&history.acknowledged).await?;
         let mut side = common::side(&history, &sum).with("crashes", common::float(system.faults.total()));
         side.trials *= GROUPS as u64;
         Ok((side, sum, system))
     }
+}
 
-    async fn report(&self, system: &System, group: &str, history: &History) -> anyhow::Result<Report> {
-        let remembered = self.remembers.then_some(group);
-        let projection = projection(system, group);
-        let mut observed = observe::all(&system.mysql_url, &system.prefix, &projection, remembered).await?;
-        observed.acknowledged.clone_from(&history.acknowledged);
-        Ok(check(&observed))
-    }
+async fn report(system: &System, group: &str, history: &History) -> anyhow::Result<Report> {
+    let projection = projection(system, group);
+    let mut observed = observe::all(&system.mysql_url, &system.prefix, &projection, Some(group)).await?;
+    observed.acknowledged.clone_from(&history.acknowledged);
+    Ok(check(&observed))
 }
 
 fn projection(system: &System, group: &str) -> String {
@@ -134,7 +131,9 @@ fn add(sum: &mut Report, one: &Report) {
     sum.lost_events += one.lost_events;
     sum.doubled += one.doubled;
     sum.out_of_order += one.out_of_order;
-    sum.wrong_balances += one.wrong_balances;
+    sum.shown_wrong += one.shown_wrong;
+    sum.added_up_wrong += one.added_up_wrong;
+    sum.wrong_accounts += one.wrong_accounts;
 }
 
 fn lost(finding: &Finding) -> Chart {

@@ -70,7 +70,7 @@ impl Experiment for PublishInTransaction {
         let on = run(lab, &system, url, "outbox").await?;
         let mut finding = Finding::new(off.side, on.side);
         finding.must_be_none("events were lost or applied twice", on.report.harm());
-        finding.must_be_none("accounts are wrong at the end", on.report.wrong_balances);
+        finding.must_be_none("accounts are wrong at the end", on.report.wrong_accounts);
         finding.faults = system.faults.by_kind();
         finding.must_have_faults(&["broker frozen"]);
         let series = |label: &str, points, protected| Series { label: label.to_owned(), points, protected };
@@ -149,7 +149,8 @@ async fn run(lab: &Lab, system: &System, url: String, name: &str) -> anyhow::Res
         .with("oldest_transaction_ms_max", age_ms_max)
         .with("lost", common::float(report.lost()))
         .with("doubled", common::float(report.doubled))
-        .with("wrong_balances", common::float(report.wrong_balances));
+        .with("accounts_shown_wrong", common::float(report.shown_wrong))
+        .with("accounts_added_up_wrong", common::float(report.added_up_wrong));
     let points = probes.iter().map(|probe| (probe.at, probe.took_ms)).collect();
     let span = |(from, until): (f64, f64)| crate::Span {
         row: name.to_owned(),

@@ -16,7 +16,7 @@ pub enum NaiveProgram {
     DirectProduce(command::NaiveCommandSettings),
     /// Sends the event inside the transaction, and then commits.
     PublishInTransaction(command::NaiveCommandSettings),
-    /// Adds every event that comes, however often it comes.
+    /// Applies every event that comes, however often it comes.
     NoDedup(consumer::NaiveConsumerSettings),
     /// Stores the offset, and then does the work.
     OffsetFirst(consumer::NaiveConsumerSettings),
@@ -24,9 +24,11 @@ pub enum NaiveProgram {
     RetryInPlace(consumer::NaiveConsumerSettings),
     /// Shows what came last, whatever its version.
     LastWriteWins(consumer::NaiveConsumerSettings),
+    /// Applies events, and tells no cache.
+    NoInvalidation(consumer::NaiveConsumerSettings),
     /// Applies events, and deletes the cached balance.
     PlainDelete(consumer::NaiveConsumerSettings),
-    /// Caches what it loaded, without versions and without sharing loads.
+    /// Caches what it loaded with a fixed TTL, and shares loads with nobody, or within its process only.
     Query(query::NaiveQuerySettings),
     /// Relays some shards for ever, whoever else lives.
     FixedRelay(relay::FixedRelaySettings),
@@ -44,6 +46,7 @@ impl NaiveProgram {
             Self::OffsetFirst(settings) => consumer::offset_first(settings).await,
             Self::RetryInPlace(settings) => consumer::retry_in_place(settings).await,
             Self::LastWriteWins(settings) => consumer::last_write_wins(settings).await,
+            Self::NoInvalidation(settings) => consumer::no_invalidation(settings).await,
             Self::PlainDelete(settings) => consumer::plain_delete(settings).await,
             Self::Query(settings) => query::run(settings).await,
             Self::FixedRelay(settings) => relay::run_fixed(settings).await,

@@ -1,9 +1,10 @@
 //! A query program that caches as it is often done: GET, and on a miss load and SET with a fixed TTL. Every caller who misses
-//! loads for itself, and whoever sets last wins.
+//! loads for itself, or, with `--collapse`, callers of one process share a load and processes know nothing of each other.
 
+use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -13,6 +14,7 @@ use axum::routing::get;
 use mysql_async::Pool;
 use mysql_async::prelude::Queryable as _;
 use redis::aio::MultiplexedConnection;
+use tokio::sync::OnceCell;
 
 use super::store;
 use crate::domain::AccountId;
@@ -40,19 +42,26 @@ pub struct NaiveQuerySettings {
     /// Milliseconds that a load takes longer than it does.
     #[arg(long, default_value_t = 0)]
     slow_load_ms: u64,
+    /// Callers of this process who miss the same balance share one load.
+    #[arg(long)]
+    collapse: bool,
 }
+
+/// A load that callers wait for together.
+type Flight = Arc<OnceCell<Option<String>>>;
 
 #[derive(Clone)]
 struct Balances {
     pool: Pool,
     redis: MultiplexedConnection,
     settings: Arc<NaiveQuerySettings>,
-    loads: Arc<AtomicU64>,
+    flights: Arc<Mutex<HashMap<AccountId, Flight>>>,
+    loads: Arc<Mutex<BTreeMap<u16, u64>>>,
     hits: Arc<AtomicU64>,
 }
 
 /// The key under which a balance is cached.
-pub(super) fn key(prefix: &str, account: AccountId) -> String {
+fn key(prefix: &str, account: AccountId) -> String {
     format!("{prefix}:balance:{account}")
 }
 
@@ -62,6 +71,7 @@ pub async fn run(settings: NaiveQuerySettings) -> anyhow::Result<()> {
     let balances = Balances {
         pool: store::pool(&settings.mysql.mysql, &format!("{}_projection", settings.prefix))?,
         redis: redis.get_multiplexed_async_connection().await?,
+        flights: Arc::default(),
         loads: Arc::default(),
         hits: Arc::default(),
         settings: Arc::new(settings.clone()),
@@ -80,8 +90,15 @@ async fn show(State(balances): State<Balances>, AccountPath(id): AccountPath) ->
 }
 
 async fn counters(State(balances): State<Balances>) -> String {
-    let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-    format!(r#"{{"hits":{},"loads":{},"fallbacks":0,"fills_refused":0}}"#, read(&balances.hits), read(&balances.loads))
+    let loads = balances.loads.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let counters = serde_json::json!({
+        "hits": balances.hits.load(Ordering::Relaxed),
+        "loads": loads.values().sum::<u64>(),
+        "fallbacks": 0,
+        "fills_refused": 0,
+        "loads_by_account": loads,
+    });
+    counters.to_string()
 }
 
 impl Balances {
@@ -93,15 +110,30 @@ impl Balances {
             self.hits.fetch_add(1, Ordering::Relaxed);
             return Ok(cached);
         }
+        if self.settings.collapse { self.collapsed(account).await } else { self.load_and_set(account).await }
+    }
+
+    /// One load for all callers of this process.
+    async fn collapsed(&self, account: AccountId) -> anyhow::Result<Option<String>> {
+        let flights = || self.flights.lock().unwrap_or_else(PoisonError::into_inner);
+        let flight = flights().entry(account).or_default().clone();
+        let loaded = flight.get_or_try_init(|| self.load_and_set(account)).await.cloned();
+        flights().remove(&account);
+        loaded
+    }
+
+    async fn load_and_set(&self, account: AccountId) -> anyhow::Result<Option<String>> {
         let Some(loaded) = self.load(account).await? else { return Ok(None) };
         tokio::time::sleep(Duration::from_millis(self.settings.slow_load_ms)).await;
+        let mut redis = self.redis.clone();
+        let key = key(&self.settings.prefix, account);
         let set = redis::cmd("SET").arg(&key).arg(&loaded).arg("PX").arg(self.settings.ttl_ms).to_owned();
         set.query_async::<()>(&mut redis).await?;
         Ok(Some(loaded))
     }
 
     async fn load(&self, account: AccountId) -> anyhow::Result<Option<String>> {
-        self.loads.fetch_add(1, Ordering::Relaxed);
+        *self.loads.lock().unwrap_or_else(PoisonError::into_inner).entry(account.number()).or_default() += 1;
         let mut conn = self.pool.get_conn().await?;
         let find = "SELECT balance, version FROM account_projection WHERE account_id = ?";
         let found: Option<(i64, u64)> = conn.exec_first(find, (account.number(),)).await?;

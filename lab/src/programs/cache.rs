@@ -58,8 +58,8 @@ impl BalanceCache {
 
     /// What is cached.
     pub async fn get(&self, account: AccountId) -> Result<Option<Cached>, Failure> {
-        let tag = tag(account);
-        let answer = self.redis.ask(Command::script(tag.clone(), &GET, &[self.redis.key(&tag, ":entry")])).await?;
+        let (tag, key) = entry_key(&self.redis, account);
+        let answer = self.redis.ask(Command::script(tag, &GET, &[key])).await?;
         let [version, balance, fresh] = reply::items(&answer)? else { return Ok(None) };
         let balance = reply::text(balance)?.and_then(|text| text.parse().ok());
         let balance = balance.ok_or_else(|| Failure::reply("a balance that is no number"))?;
@@ -99,10 +99,17 @@ impl BalanceCache {
     }
 
     fn keys(&self, account: AccountId) -> (Tag, [String; 2]) {
-        let tag = tag(account);
-        let keys = [self.redis.key(&tag, ":entry"), self.redis.key(&tag, ":floor")];
-        (tag, keys)
+        let (tag, entry) = entry_key(&self.redis, account);
+        let floor = self.redis.key(&tag, ":floor");
+        (tag, [entry, floor])
     }
+}
+
+/// The key of an account's entry.
+pub(crate) fn entry_key(redis: &Redis, account: AccountId) -> (Tag, String) {
+    let tag = tag(account);
+    let key = redis.key(&tag, ":entry");
+    (tag, key)
 }
 
 fn tag(account: AccountId) -> Tag {

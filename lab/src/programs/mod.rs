@@ -6,6 +6,7 @@ pub mod consumer;
 pub mod crash;
 pub mod database;
 pub mod http;
+pub mod pause;
 pub mod problem;
 pub mod process;
 pub mod query;

@@ -51,7 +51,7 @@ pub struct Entry {
     pub id: String,
     /// What it asks.
     pub question: String,
-    /// Whether the naive wiring broke and the protected one did not.
+    /// Whether every naive wiring broke and no protected one did.
     pub verdict: Verdict,
     /// The naive wiring.
     pub off: Side,
@@ -109,6 +109,7 @@ impl Entry {
             Ok(finding) => (finding, None),
             Err(error) => (Finding::new(Side::default(), Side::default()), Some(format!("{error:#}"))),
         };
+        let objections = finding.all_objections();
         let (verdict, faults, bound) = (finding.verdict(), finding.fault_count(), finding.on.bound());
         let wirings = experiment.wirings().map(|wiring| WiringEntry {
             name: wiring.name.to_owned(),
@@ -133,7 +134,7 @@ impl Entry {
             bound,
             wirings: wirings.into(),
             pictures: finding.charts.iter().enumerate().map(picture).collect(),
-            notes: finding.objections.into_iter().chain(finding.notes).collect(),
+            notes: objections.into_iter().chain(finding.notes).collect(),
             error,
             charts: finding.charts,
         }
@@ -142,10 +143,15 @@ impl Entry {
 
 /// The share of trials that broke, or its bound where none did.
 pub(crate) fn rate(side: &Side) -> String {
-    match side.bound() {
+    rate_of(side.trials, side.violations)
+}
+
+/// As [`rate`], of counts alone.
+pub(crate) fn rate_of(trials: u64, violations: u64) -> String {
+    match Side::new(trials, violations).bound() {
         Some(bound) => format!("below {}", percent(bound.min(1.0))),
-        None if side.trials == 0 => "not tried".to_owned(),
-        None => percent(side.violations as f64 / side.trials as f64),
+        None if trials == 0 => "not tried".to_owned(),
+        None => percent(violations as f64 / trials as f64),
     }
 }
 

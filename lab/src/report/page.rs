@@ -3,7 +3,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::number::{count, seconds, value};
-use super::{Entry, Report, WiringEntry, rate, svg};
+use super::{Entry, Report, WiringEntry, rate, rate_of, svg};
 use crate::{Chart, Side, Verdict};
 
 /// The page's own looks; the pictures bring the colours.
@@ -48,7 +48,8 @@ fn head(report: &Report) -> Markup {
         h1 { "The Reliability Lab" }
         p.lead {
             "Each protection of an outbox system is switched off in turn, on real MariaDB, Kafka and Redis, and what it "
-            "protected is counted. A verdict is “shown” when the naive wiring was seen to break and the protected one was not."
+            "protected is counted. A verdict is “shown” when every naive wiring was seen to break, no protected one was, and "
+            "nothing else speaks against it."
         }
         ul.tiles {
             li class=(if all { "good" } else { "bad" }) {
@@ -133,7 +134,7 @@ fn section(entry: &Entry, root: Option<&str>) -> Markup {
                     (drawn(wiring, index > 0, &format!("{}-w{index}", entry.id), root))
                 }
             }
-            @if entry.error.is_none() { (figures(entry)) }
+            @if entry.error.is_none() { (variants(entry)) (figures(entry)) }
             @for (index, chart) in entry.charts.iter().enumerate() {
                 (picture(chart, &format!("{}-c{index}", entry.id)))
             }
@@ -160,6 +161,36 @@ fn drawn(wiring: &WiringEntry, protected: bool, id: &str, root: Option<&str>) ->
                 }
             }
             (svg::steps(&wiring.steps, protected, svg::NARROW).inline("steps", id, &format!("{kind}: {}", wiring.name), &described))
+        }
+    }
+}
+
+/// The wirings of each side, where one has several: each broken or whole by its own counts.
+fn variants(entry: &Entry) -> Markup {
+    let row = |protected: bool, one: &crate::Variant| {
+        let (class, side) = if protected { ("on", "protected") } else { ("off", "naive") };
+        html! { tr {
+            th scope="row" { (one.name) } td { span class=(class) { (side) } }
+            td.number { (count(one.trials)) } td.number { (count(one.violations)) }
+            td.number { (rate_of(one.trials, one.violations)) }
+        } }
+    };
+    if entry.off.variants.is_empty() && entry.on.variants.is_empty() {
+        return html! {};
+    }
+    html! {
+        h3 { "Each wiring" }
+        div.scroll tabindex="0" role="region" aria-label=(format!("Each wiring of {}", entry.id)) {
+            table {
+                thead { tr {
+                    th scope="col" { "wiring" } th scope="col" { "side" } th.number scope="col" { "trials" }
+                    th.number scope="col" { "violations" } th.number scope="col" { "rate" }
+                } }
+                tbody {
+                    @for one in &entry.off.variants { (row(false, one)) }
+                    @for one in &entry.on.variants { (row(true, one)) }
+                }
+            }
         }
     }
 }

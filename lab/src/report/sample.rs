@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use madang_kernel::Timestamp;
 
 use super::{Entry, Report};
-use crate::{Bar, Chart, Experiment, Finding, Lab, Mark, Series, Side, Span, Wiring};
+use crate::{Bar, Chart, Experiment, Finding, Lab, Mark, Series, Side, Span, Variant, Wiring};
 
 /// An experiment that is never run.
 pub(crate) struct Invented {
@@ -192,7 +192,10 @@ pub(crate) fn edges() -> Vec<Chart> {
 }
 
 pub(crate) fn finding() -> Finding {
-    let off = Side::new(1_840, 190).with("lost", 190.0).with("stale_ms_max", 5_400.0).with("p99_ms", 23.1);
+    let off = Side::of(vec![Variant::new(HOSTILE, 1_000, 150), Variant::new("SIGKILL", 840, 40)])
+        .with("lost", 190.0)
+        .with("stale_ms_max", 5_400.0)
+        .with("p99_ms", 23.1);
     let on =
         Side::new(12_400, 0).with("lost", 0.0).with("stale_ms_max", 212.0).with("p99_ms", 24.9).with("per_s", 1_312.5);
     let faults = [("crash point", 120), ("SIGKILL", 31), ("SIGSTOP", 12), ("broker restart", 2)];

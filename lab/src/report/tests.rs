@@ -56,6 +56,10 @@ fn the_page_is_well_formed_and_every_experiment_has_a_row_and_a_section() {
     assert!(page.contains("href=\"../../lab/src/report/page.rs\""));
     assert!(page.contains("3 of 5") && page.contains("✗ error") && page.contains("✗ not shown"));
     assert!(page.contains("below 0.024 %"), "the bound of 12,400 trials");
+    assert!(
+        page.contains("Each wiring of no-dedup") && !page.contains("Each wiring of edges"),
+        "where there are several"
+    );
 }
 
 #[test]
@@ -114,6 +118,7 @@ fn the_json_has_its_fields_first_and_is_read_back() {
     assert_eq!((first["id"].as_str(), first["verdict"].as_str()), (Some("direct-produce"), Some("shown")));
     assert_eq!((&first["off"]["violations"], &first["on"]["trials"]), (&190.into(), &12_400.into()));
     assert_eq!((&first["off"]["lost"], &first["faults"]), (&190.0.into(), &165.into()));
+    assert_eq!(first["off"]["variants"][1], serde_json::json!({"name": "SIGKILL", "trials": 840, "violations": 40}));
     assert_eq!(json["experiments"][4]["verdict"], "not shown");
 
     let read = Report::read(&dir.path().join(JSON)).unwrap();

@@ -10,7 +10,7 @@ pub(crate) fn root() -> PathBuf {
 }
 
 /// The commit of the sources, and whether they differ from it.
-pub(super) fn commit() -> String {
+pub(crate) fn commit() -> String {
     let git = |args: &[&str]| {
         let output = Command::new("git").args(args).current_dir(root()).output().ok()?;
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())

@@ -18,7 +18,7 @@ use crate::{Experiment, Lab, Scale, Stack};
 use progress::Progress;
 use scratch::Scratch;
 
-pub(crate) use circumstances::root;
+pub(crate) use circumstances::{commit, root};
 pub use selection::{choose, listed};
 
 /// What to run, on what, and where the report goes.

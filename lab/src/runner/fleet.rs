@@ -190,7 +190,9 @@ impl Fleet {
     pub async fn kill_for_good(&self, name: &str) {
         let slot = self.shared.lock().slots.remove(name);
         if let Some(mut child) = slot.and_then(|slot| slot.child) {
-            self.shared.faults.count("SIGKILL");
+            if pid(&child).is_some_and(is_alive) {
+                self.shared.faults.count("SIGKILL");
+            }
             let _ = child.kill().await;
         }
     }
@@ -229,8 +231,9 @@ impl Fleet {
     fn signal(&self, name: &str, signal: Signal) -> bool {
         let mut state = self.shared.lock();
         let Some(slot) = state.slots.get_mut(name) else { return false };
-        let pid = slot.child.as_ref().and_then(Child::id).and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-        // A child that has ended and was not waited for still has its number, so no other process is ever meant.
+        // A child that has ended and was not waited for still has its number, so no other process is ever meant; and its
+        // signal is no fault, because nobody is there to feel it.
+        let pid = slot.child.as_ref().and_then(pid).filter(|pid| is_alive(*pid));
         let sent = pid.is_some_and(|pid| kill_process(pid, signal).is_ok());
         slot.stopped = sent && signal == Signal::STOP;
         sent
@@ -294,6 +297,17 @@ impl Shared {
     }
 }
 
+fn pid(child: &Child) -> Option<Pid> {
+    child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw)
+}
+
+/// Whether a process runs or stands still, and has not ended without being waited for.
+pub(crate) fn is_alive(pid: Pid) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero()));
+    // The state stands behind the name, which is in parentheses and may hold anything.
+    stat.is_ok_and(|stat| stat.rsplit(") ").next().is_some_and(|rest| !rest.starts_with(['Z', 'X'])))
+}
+
 /// What is to be told of an end: not that of a crash point, and not that of a signal of ours.
 fn unordered(name: &str, status: ExitStatus) -> Option<String> {
     let ordered = [Signal::KILL, Signal::ABORT].iter().any(|signal| status.signal() == Some(signal.as_raw()));
@@ -312,4 +326,27 @@ fn free_port() -> anyhow::Result<u16> {
         }
     }
     bail!("no port is free")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_signal_to_a_process_that_has_ended_is_no_fault() {
+        let dir = tempfile::tempdir().unwrap();
+        let faults = Faults::new(dir.path());
+        let fleet = Fleet::new(Path::new("/bin/sleep"), dir.path(), Vec::new(), 1, faults.clone()).unwrap();
+        fleet.launch(Spec::new("sleeper", &["600"])).unwrap();
+        assert!(fleet.freeze("sleeper"));
+        fleet.thaw("sleeper");
+        let running = fleet.shared.lock().slots["sleeper"].child.as_ref().and_then(pid).unwrap();
+        // Nobody waits for it before the next look, which this thread keeps from happening.
+        kill_process(running, Signal::KILL).unwrap();
+        while is_alive(running) {
+            std::thread::yield_now();
+        }
+        assert!(!fleet.kill("sleeper") && !fleet.freeze("sleeper"));
+        assert_eq!(faults.by_kind(), BTreeMap::from([("SIGSTOP".to_owned(), 1)]));
+    }
 }

@@ -76,7 +76,8 @@ impl Proxy {
     /// Delays whatever goes through it by so much in each direction.
     pub fn delay(&self, span: Duration) {
         let ms = u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
-        if self.line.delay_ms.swap(ms, Ordering::SeqCst) == 0 && ms > 0 {
+        let was_ms = self.line.delay_ms.swap(ms, Ordering::SeqCst);
+        if was_ms == 0 && ms > 0 && self.line.open.load(Ordering::SeqCst) > 0 {
             self.faults.count("delayed connections");
         }
     }

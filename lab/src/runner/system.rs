@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep};
 use super::{Faults, Fleet, Proxy, Spec, observe, record};
 use crate::Lab;
 use crate::checker::{Observed, Report, check};
-use crate::domain::TOPIC;
+use crate::domain::{Entry, TOPIC};
 use crate::programs::database;
 use crate::programs::settings::{KafkaSettings, MysqlSettings};
 
@@ -78,6 +78,8 @@ impl System {
         let keep = lab.keep;
         let system = Self { prefix, fleet, database, redis, faults, mysql_url, redis_url, kafka, dir, keep, log };
         system.prepare(&system.prefix.clone(), GROUP).await?;
+        // There from the start, so that the same query answers whatever the experiment does.
+        system.keep_told(&[]).await?;
         Ok(system)
     }
 
@@ -165,10 +167,16 @@ impl System {
         let mut observed = self.observed(group).await?;
         observed.acknowledged.clone_from(&history.acknowledged);
         observed.cache = observe::cache(&self.redis_url, &self.prefix, &observed.accounts).await?;
-        if self.keep {
-            record::acknowledged(&self.mysql_url, &self.prefix, &history.acknowledged).await?;
-        }
+        self.keep_told(&history.acknowledged).await?;
         Ok(check(&observed))
+    }
+
+    /// Puts what the clients were told beside the tables, where somebody wants to look at them afterwards.
+    pub async fn keep_told(&self, acknowledged: &[Entry]) -> anyhow::Result<()> {
+        if self.keep {
+            record::acknowledged(&self.mysql_url, &self.prefix, acknowledged).await?;
+        }
+        Ok(())
     }
 
     /// The log, for who looks at it.

@@ -21,6 +21,10 @@ const CALLERS: usize = 4;
 const DELAY: Duration = Duration::from_millis(20);
 /// How long anything between the two may take.
 const WAIT_MAX: Duration = Duration::from_secs(60);
+/// Commits that an asynchronous primary answers while nothing gets to its replica: what is lost with it.
+const ALONE: u64 = 20;
+/// How long a semi-synchronous one has for the same; it answers none.
+const ALONE_FOR: Duration = Duration::from_millis(500);
 /// What the database is called.
 const NAME: &str = "lab_replicas";
 
@@ -118,13 +122,14 @@ impl<'a> Pair<'a> {
         let scratch = Scratch::make(&self.stack.mysql(self.number)?, NAME).await?;
         let mut conns = scratch.connect_many(CALLERS).await?;
         conns[0].query_drop("CREATE TABLE entry (id BIGINT NOT NULL PRIMARY KEY)").await?;
-        let next = Arc::new(AtomicU64::new(0));
+        let progress = Arc::new(Progress::default());
         let mut callers = JoinSet::new();
         for conn in conns {
-            callers.spawn(commit_until_killed(conn, Arc::clone(&next)));
+            callers.spawn(commit_until_killed(conn, Arc::clone(&progress)));
         }
         // Not for a result: so long the primary lives.
         tokio::time::sleep(length).await;
+        self.stall(&progress).await?;
         self.stack.kill(&self.primary_name())?;
         // What is under way is lost with it.
         self.link = None;
@@ -139,6 +144,21 @@ impl<'a> Pair<'a> {
         kept.committed = told.len() as u64;
         kept.lost = told.difference(&there).count() as u64;
         Ok(kept)
+    }
+
+    /// Keeps the replica from everything, for as long as it takes an asynchronous primary to answer some more commits.
+    async fn stall(&self, progress: &Progress) -> anyhow::Result<()> {
+        self.link.as_ref().context("primary and replica are not joined")?.stall();
+        let (told, until) = (progress.told.load(Ordering::Relaxed), Instant::now() + WAIT_MAX);
+        if self.replication == Replication::SemiSynchronous {
+            tokio::time::sleep(ALONE_FOR).await;
+            return Ok(());
+        }
+        while progress.told.load(Ordering::Relaxed) < told + ALONE {
+            ensure!(Instant::now() < until, "{} answered no commits", self.primary_name());
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        Ok(())
     }
 
     /// The rows of the replica, once it has applied all that it received.
@@ -156,17 +176,27 @@ impl<'a> Pair<'a> {
     }
 }
 
+/// How far the callers are.
+#[derive(Default)]
+struct Progress {
+    /// The number of the next row.
+    next: AtomicU64,
+    /// Commits that were answered.
+    told: AtomicU64,
+}
+
 /// Commits one row after another; what it was told is committed, and how long that took.
-async fn commit_until_killed(mut conn: Conn, next: Arc<AtomicU64>) -> (Vec<u64>, Durations) {
+async fn commit_until_killed(mut conn: Conn, progress: Arc<Progress>) -> (Vec<u64>, Durations) {
     let (mut committed, mut took) = (Vec::new(), Durations::default());
     loop {
-        let id = next.fetch_add(1, Ordering::Relaxed);
+        let id = progress.next.fetch_add(1, Ordering::Relaxed);
         let began = Instant::now();
         if conn.exec_drop("INSERT INTO entry (id) VALUES (?)", (id,)).await.is_err() {
             return (committed, took);
         }
         took.note(began.elapsed());
         committed.push(id);
+        progress.told.fetch_add(1, Ordering::Relaxed);
     }
 }
 

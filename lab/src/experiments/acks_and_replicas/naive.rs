@@ -4,10 +4,7 @@ use mysql_async::Conn;
 use mysql_async::prelude::Queryable as _;
 use rdkafka::ClientConfig;
 
-/// In-sync replicas that a write to the topic needs.
-pub(super) const MIN_INSYNC: &str = "1";
-
-/// A producer that is content with the leader.
+/// A producer that is content with the leader. It cannot be idempotent: Kafka demands acks=all for that.
 pub(super) fn producer(brokers: &str) -> ClientConfig {
     let mut config = ClientConfig::new();
     config.set("bootstrap.servers", brokers);

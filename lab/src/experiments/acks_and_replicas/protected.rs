@@ -4,8 +4,6 @@ use mysql_async::Conn;
 use mysql_async::prelude::Queryable as _;
 use rdkafka::ClientConfig;
 
-/// In-sync replicas that a write to the topic needs.
-pub(super) const MIN_INSYNC: &str = "2";
 /// How long a commit waits for its replica, in milliseconds: with a shorter wait the primary goes on alone, and the promise
 /// is gone exactly when it matters.
 const WAIT_MS: u32 = 3_600_000;

@@ -3,20 +3,17 @@
 use mysql_async::Conn;
 use mysql_async::prelude::Queryable as _;
 
-use super::Increment;
+use super::Attempt;
 
 /// Reads, adds, writes.
-pub(super) async fn read_add_write(conn: &mut Conn) -> mysql_async::Result<Increment> {
+pub(super) async fn read_add_write(conn: &mut Conn) -> mysql_async::Result<Attempt> {
     let value: Option<i64> = conn.query_first("SELECT value FROM counter WHERE id = 1").await?;
     conn.exec_drop("UPDATE counter SET value = ? WHERE id = 1", (value.unwrap_or(0) + 1,)).await?;
-    Ok(Increment::default())
+    Ok(Attempt::Done)
 }
 
 /// Writes only what nobody changed meanwhile, and does not ask whether it did.
-pub(super) async fn optimistic_once(conn: &mut Conn) -> mysql_async::Result<Increment> {
-    let read: Option<(i64, i64)> = conn.query_first("SELECT value, version FROM counter WHERE id = 1").await?;
-    let (value, version) = read.unwrap_or_default();
-    let update = "UPDATE counter SET value = ?, version = version + 1 WHERE id = 1 AND version = ?";
-    conn.exec_drop(update, (value + 1, version)).await?;
-    Ok(Increment::default())
+pub(super) async fn optimistic_once(conn: &mut Conn) -> mysql_async::Result<Attempt> {
+    super::protected::optimistic(conn).await?;
+    Ok(Attempt::Done)
 }

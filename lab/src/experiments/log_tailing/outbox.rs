@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use mysql_async::prelude::Queryable as _;
-use mysql_async::{Conn, TxOpts};
+use mysql_async::{Conn, Transaction, TxOpts};
 use rand::RngExt as _;
 use rand::rngs::StdRng;
 
@@ -32,26 +32,20 @@ pub(super) struct Event {
 }
 
 impl Event {
-    /// As a reader publishes it: a line.
+    /// As it is published, and as whoever committed it tells the runner: a line.
     pub(super) fn line(self) -> String {
         format!("{} {} {}", self.id, self.account, self.version)
     }
 
-    /// The same by who committed it, and knows when: in Unix milliseconds.
-    pub(super) fn line_of_commit_at(self, committed_at_ms: i64) -> String {
-        format!("{} {committed_at_ms}", self.line())
-    }
-
-    /// The event of a line, and when it was committed, where the line tells that.
-    pub(super) fn read(line: &str) -> Option<(Self, Option<i64>)> {
+    /// The event of a line.
+    pub(super) fn read(line: &str) -> Option<Self> {
         let mut words = line.split(' ');
         let event = Self {
             id: words.next()?.parse().ok()?,
             account: words.next()?.parse().ok()?,
             version: words.next()?.parse().ok()?,
         };
-        let committed_at_ms = words.next().map(str::parse).transpose().ok()?;
-        words.next().is_none().then_some((event, committed_at_ms))
+        words.next().is_none().then_some(event)
     }
 }
 
@@ -67,16 +61,21 @@ pub(super) async fn make(conn: &mut Conn) -> anyhow::Result<()> {
 pub(super) async fn write(conn: &mut Conn, chance: &mut StdRng) -> mysql_async::Result<Event> {
     let account = chance.random_range(0..ACCOUNTS);
     let mut tx = conn.start_transaction(TxOpts::default()).await?;
-    tx.exec_drop("UPDATE account SET version = version + 1 WHERE id = ?", (account,)).await?;
-    let version: Option<u64> = tx.exec_first("SELECT version FROM account WHERE id = ?", (account,)).await?;
-    let version = version.unwrap_or(0);
-    tx.exec_drop("INSERT INTO outbox (account, version) VALUES (?, ?)", (account, version)).await?;
-    let id = tx.last_insert_id().unwrap_or(0);
+    let event = change(&mut tx, account).await?;
     if chance.random_range(0..LATE_ONE_IN) == 0 {
         tokio::time::sleep(Duration::from_millis(chance.random_range(1..=LATE_MAX_MS))).await;
     }
     tx.commit().await?;
-    Ok(Event { id, account, version })
+    Ok(event)
+}
+
+/// Changes an account and tells of it, without committing.
+pub(super) async fn change(tx: &mut Transaction<'_>, account: u32) -> mysql_async::Result<Event> {
+    tx.exec_drop("UPDATE account SET version = version + 1 WHERE id = ?", (account,)).await?;
+    let version: Option<u64> = tx.exec_first("SELECT version FROM account WHERE id = ?", (account,)).await?;
+    let version = version.unwrap_or(0);
+    tx.exec_drop("INSERT INTO outbox (account, version) VALUES (?, ?)", (account, version)).await?;
+    Ok(Event { id: tx.last_insert_id().unwrap_or(0), account, version })
 }
 
 #[cfg(test)]
@@ -86,9 +85,8 @@ mod tests {
     #[test]
     fn an_event_is_read_as_it_was_published() {
         let event = Event { id: 7, account: 3, version: 12 };
-        assert_eq!(Event::read(&event.line()), Some((event, None)));
-        assert_eq!(Event::read(&event.line_of_commit_at(99)), Some((event, Some(99))));
-        for line in ["", "1 2", "1 2 3 4 5", "1 2 3 x", "1 x 3"] {
+        assert_eq!(Event::read(&event.line()), Some(event));
+        for line in ["", "1 2", "1 2 3 4", "1 2 3 x", "1 x 3"] {
             assert_eq!(Event::read(line), None, "{line}");
         }
     }

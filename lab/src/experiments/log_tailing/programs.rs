@@ -1,12 +1,15 @@
-//! The readers as processes of their own, which publish by printing a line for each event and are killed at any moment.
+//! The readers as processes of their own, which publish to Kafka and are killed at any moment.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio::task::JoinSet;
 
+use super::kafka::{Publisher, TopicSettings};
+use super::naive::Writer;
 use super::outbox::Event;
 use super::{naive, protected, tail};
+use crate::programs::crash::CrashPoints;
 use crate::scratch::connect;
 
 /// Between two polls that found nothing.
@@ -34,16 +37,19 @@ pub struct LogReader {
     state: PathBuf,
     #[arg(long, default_value_t = 0)]
     min_age_ms: u64,
+    #[command(flatten)]
+    topic: TopicSettings,
 }
 
 impl LogReader {
     /// Reads until it is killed.
     pub async fn run(self) -> anyhow::Result<()> {
         let conn = connect(&format!("{}/{}", self.url, self.database)).await?;
+        let publisher = Publisher::new(&self.topic)?;
         match self.reading {
-            Reading::Cursor => naive::cursor(conn, &self.state).await,
-            Reading::State => protected::state(conn, Duration::from_millis(self.min_age_ms)).await,
-            Reading::Tail => tail::follow(conn, &self.database, &self.state).await,
+            Reading::Cursor => naive::cursor(conn, &publisher, &self.state).await,
+            Reading::State => protected::state(conn, &publisher, Duration::from_millis(self.min_age_ms)).await,
+            Reading::Tail => tail::follow(conn, &publisher, &self.database, &self.state).await,
         }
     }
 }
@@ -62,16 +68,21 @@ pub struct LogWriter {
     pause_ms: u64,
     #[arg(long)]
     seed: u64,
+    #[command(flatten)]
+    topic: TopicSettings,
 }
 
 impl LogWriter {
     /// Writes until it is killed.
     pub async fn run(self) -> anyhow::Result<()> {
         let mut tasks = JoinSet::new();
-        for writer in 0..self.writers {
+        let crash = CrashPoints::from_environment()?;
+        for number in 0..self.writers {
             let (conn, marking) = (connect(&self.url).await?, connect(&self.marking_url).await?);
-            let (seed, pause) = (self.seed ^ (writer << 32), Duration::from_millis(self.pause_ms));
-            tasks.spawn(naive::immediate(conn, marking, seed, pause));
+            let (seed, pause) = (self.seed ^ (number << 32), Duration::from_millis(self.pause_ms));
+            let (publisher, crash) = (Publisher::new(&self.topic)?, crash.clone());
+            let writer = Writer { conn, marking, seed, pause };
+            tasks.spawn(async move { naive::immediate(writer, &publisher, &crash).await });
         }
         while let Some(task) = tasks.join_next().await {
             task??;

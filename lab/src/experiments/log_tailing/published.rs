@@ -35,6 +35,11 @@ impl Published {
         self.events.len()
     }
 
+    /// Whether an event was published.
+    pub(super) fn has(&self, id: u64) -> bool {
+        self.seen.contains(&id)
+    }
+
     /// Whether all of these were published.
     pub(super) fn has_all(&self, committed: &BTreeSet<u64>) -> bool {
         committed.is_subset(&self.seen)

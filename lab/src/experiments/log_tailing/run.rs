@@ -1,6 +1,7 @@
 //! One way to publish, from the first commit until nothing more comes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,21 +9,25 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
-use madang_kernel::{Clock as _, SystemClock};
-use mysql_async::Conn;
 use mysql_async::prelude::Queryable as _;
+use mysql_async::{Conn, TxOpts};
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
+use rustix::process::Signal;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 use tokio::task::JoinSet;
 
+use super::kafka::{Consumed, TopicSettings};
 use super::outbox::{self, Event};
 use super::published::{Judged, Published};
 use super::tail::Place;
 use super::{READER, Way, debezium};
 use crate::Lab;
 use crate::durations::Durations;
+use crate::experiments::topic;
+use crate::programs::crash::{CRASH, CRASH_SEED};
+use crate::runner::faults::CRASH_POINT;
 use crate::scratch::Scratch;
 
 /// Transactions under way at once.
@@ -33,6 +38,12 @@ const PAUSE_MS: u64 = 10;
 const QUIET: Duration = Duration::from_millis(2_500);
 /// How long publications may take to come in at most.
 const DRAIN_MAX: Duration = Duration::from_secs(60);
+/// How often a writer that is to crash does so between COMMIT and publication.
+const CRASHES: &str = "after-commit-before-send=0.05";
+/// How long that may take.
+const CRASH_MAX: Duration = Duration::from_secs(60);
+/// The account whose transaction commits late on purpose, and the one that overtakes it.
+const STRAGGLER: [u32; 2] = [0, outbox::ACCOUNTS / 2];
 /// Rows that are younger are left to who wrote them, where somebody else looks for what was forgotten.
 const MIN_AGE_MS: u64 = 500;
 
@@ -42,7 +53,8 @@ pub(super) struct Ran {
     pub(super) way: Way,
     pub(super) judged: Judged,
     pub(super) latency: Durations,
-    pub(super) kills: u64,
+    /// Faults by kind.
+    pub(super) faults: BTreeMap<String, u64>,
     /// Statements that the way itself sent to the database, in a second.
     pub(super) statements_per_s: f64,
     /// Rows that the database read for it, in a second.
@@ -64,6 +76,7 @@ struct Publishers<'a> {
     scratch: &'a Scratch,
     reader_url: String,
     state: PathBuf,
+    topic: TopicSettings,
     /// Debezium's, where it runs.
     jars: Option<PathBuf>,
     published: Shared<Published>,
@@ -72,6 +85,9 @@ struct Publishers<'a> {
     children: Vec<(Program, Child)>,
     listening: JoinSet<()>,
     starts: u64,
+    /// Whether writers are to crash between COMMIT and publication.
+    crashing: bool,
+    faults: BTreeMap<String, u64>,
 }
 
 /// What a process of a way does.
@@ -91,40 +107,40 @@ impl Publishers<'_> {
     fn start(&mut self, program: Program) -> anyhow::Result<()> {
         let mut command = Command::new(&self.lab.programs);
         self.starts += 1;
+        let to = ["--brokers", &self.topic.brokers, "--topic", &self.topic.topic];
         match program {
             Program::Reader(_) | Program::Sweeper => {
                 let reading = if let Program::Reader(reading) = program { reading } else { "state" };
                 command.args(["log-reader", "--reading", reading, "--url", &self.reader_url]);
-                command.args(["--database", self.scratch.name(), "--state"]).arg(&self.state);
+                command.args(["--database", self.scratch.name(), "--state"]).arg(&self.state).args(to);
                 if program == Program::Sweeper {
                     command.args(["--min-age-ms", &MIN_AGE_MS.to_string()]);
                 }
             }
             Program::Debezium => {
                 let jars = self.jars.as_ref().context("its jars are not there")?;
-                command = debezium::command(jars, &self.reader_url, self.scratch.name(), &self.state)?;
+                command = debezium::command(jars, &self.reader_url, self.scratch.name(), &self.state, &self.topic)?;
             }
             Program::Writer => {
                 let marking = format!("{}/{}", self.reader_url, self.scratch.name());
                 command.args(["log-writer", "--url", &self.scratch.url(), "--marking-url", &marking]);
                 command.args(["--writers", &WRITERS.to_string(), "--pause-ms", &PAUSE_MS.to_string()]);
-                command.args(["--seed", &(self.lab.seed ^ self.starts).to_string()]);
+                let seed = (self.lab.seed ^ self.starts).to_string();
+                command.args(["--seed", &seed]).args(to);
+                if self.crashing {
+                    command.env(CRASH, CRASHES).env(CRASH_SEED, seed);
+                }
             }
         }
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true).spawn()?;
         let mut lines = BufReader::new(child.stdout.take().context("a pipe")?).lines();
-        let (published, commits) = (Arc::clone(&self.published), Arc::clone(&self.commits));
+        let commits = Arc::clone(&self.commits);
+        // A writer says at once which of its commits was answered.
         self.listening.spawn(async move {
             while let Ok(Some(line)) = lines.next_line().await {
-                let Some((event, committed_at_ms)) = Event::read(&line) else { continue };
-                let now = Instant::now();
-                if let Some(committed_at_ms) = committed_at_ms {
-                    // Clocks of two processes of one machine, to the millisecond.
-                    let ago = SystemClock.now().as_millis().saturating_sub(committed_at_ms);
-                    let ago = Duration::from_millis(u64::try_from(ago).unwrap_or(0));
-                    lock(&commits).insert(event.id, now.checked_sub(ago).unwrap_or(now));
+                if let Some(event) = Event::read(&line) {
+                    lock(&commits).insert(event.id, Instant::now());
                 }
-                lock(&published).note(event, now);
             }
         });
         self.children.push((program, child));
@@ -143,11 +159,82 @@ impl Publishers<'_> {
         Ok(conn.query_drop("FLUSH USER_STATISTICS").await?)
     }
 
-    /// Kills one process without warning, and starts it again.
-    async fn kill_one(&mut self, chance: &mut StdRng) -> anyhow::Result<()> {
-        let (program, mut child) = self.children.swap_remove(chance.random_range(0..self.children.len()));
+    /// Waits until the first event has come through.
+    async fn wait_until_it_publishes(&self) -> anyhow::Result<()> {
+        let (until, before) = (Instant::now() + DRAIN_MAX, lock(&self.published).count());
+        while lock(&self.published).count() == before {
+            ensure!(Instant::now() < until, "{} published nothing within {} s", self.way.name(), DRAIN_MAX.as_secs());
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        Ok(())
+    }
+
+    /// Kills every writer, and starts it anew as one that crashes between COMMIT and publication.
+    async fn have_writers_crash(&mut self) -> anyhow::Result<()> {
+        self.crashing = true;
+        for place in 0..self.children.len() {
+            if self.children[place].0 == Program::Writer {
+                self.kill(place).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Breaks one process, and starts it again: a writer crashes where it hurts, another is killed without warning.
+    async fn break_one(&mut self, turn: usize) -> anyhow::Result<()> {
+        let place = turn % self.children.len();
+        if self.children[place].0 != Program::Writer {
+            return self.kill(place).await;
+        }
+        let (program, child) = &mut self.children[place];
+        let program = *program;
+        let ended = tokio::time::timeout(CRASH_MAX, child.wait()).await.context("a writer did not crash")??;
+        ensure!(ended.signal() == Some(Signal::ABORT.as_raw()), "a writer ended: {ended}");
+        self.children.remove(place);
+        self.count(CRASH_POINT);
+        self.start_at(place, program)
+    }
+
+    async fn kill(&mut self, place: usize) -> anyhow::Result<()> {
+        let (program, mut child) = self.children.remove(place);
+        let ended = child.try_wait()?;
+        ensure!(ended.is_none(), "a process of {} ended by itself: {ended:?}", self.way.name());
         child.kill().await?;
-        self.start(program)
+        self.count("SIGKILL");
+        self.start_at(place, program)
+    }
+
+    fn start_at(&mut self, place: usize, program: Program) -> anyhow::Result<()> {
+        self.start(program)?;
+        let started = self.children.pop().context("it was started")?;
+        self.children.insert(place, started);
+        Ok(())
+    }
+
+    fn count(&mut self, kind: &str) {
+        *self.faults.entry(kind.to_owned()).or_default() += 1;
+    }
+
+    /// Transactions that get their id first and commit last, each once what overtook it is published: who goes by ids has passed
+    /// it by then.
+    async fn stragglers(&self, count: u64) -> anyhow::Result<()> {
+        let (mut late, mut quick) = (self.scratch.connect().await?, self.scratch.connect().await?);
+        for _ in 0..count {
+            let mut tx = late.start_transaction(TxOpts::default()).await?;
+            let straggler = outbox::change(&mut tx, STRAGGLER[0]).await?;
+            let mut other = quick.start_transaction(TxOpts::default()).await?;
+            let overtaking = outbox::change(&mut other, STRAGGLER[1]).await?;
+            other.commit().await?;
+            ensure!(straggler.id < overtaking.id, "ids do not rise");
+            let until = Instant::now() + DRAIN_MAX;
+            while !lock(&self.published).has(overtaking.id) {
+                ensure!(Instant::now() < until, "{} published nothing", self.way.name());
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+            tx.commit().await?;
+        }
+        late.disconnect().await?;
+        Ok(quick.disconnect().await?)
     }
 
     /// Ends those that write: what is committed stays as it is.
@@ -172,23 +259,19 @@ impl Publishers<'_> {
             if now != count {
                 (count, since) = (now, Instant::now());
             }
-            if has_all || since.elapsed() > self.quiet() || Instant::now() > until {
+            // What a protected way has not published yet is waited for to the end: only a naive one is done when it is quiet.
+            let is_done = !self.way.is_protected() && since.elapsed() > QUIET;
+            if has_all || is_done || Instant::now() > until {
                 return;
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
 
-    /// When nothing new has come for so long, nothing will; Debezium, once killed, is away for longer.
-    fn quiet(&self) -> Duration {
-        if self.way == Way::Debezium { QUIET * 10 } else { QUIET }
-    }
-
     async fn end(mut self) -> anyhow::Result<Published> {
         for (_, child) in &mut self.children {
             child.kill().await?;
         }
-        // What was printed before the kill is still in the pipe.
         while self.listening.join_next().await.is_some() {}
         let published = lock(&self.published).clone();
         Ok(published)
@@ -196,7 +279,12 @@ impl Publishers<'_> {
 }
 
 /// Runs one way: half of the time undisturbed, half of it with its processes killed.
-pub(super) async fn run(lab: &Lab, server: &str, way: Way, length: Duration, kills: u64) -> anyhow::Result<Ran> {
+pub(super) async fn run(lab: &Lab, server: &str, way: Way, length: Duration, faults: u64) -> anyhow::Result<Ran> {
+    let brokers = lab.stack.kafka()?;
+    let topic = TopicSettings { brokers, topic: format!("lab.tailing.{:08x}", rand::random::<u32>()) };
+    topic::make(&topic.brokers, &topic.topic).await?;
+    let published = Shared::<Published>::default();
+    let consumed = Consumed::start(&topic, Arc::clone(&published))?;
     let scratch = Scratch::make(server, "lab_tailing").await?;
     let mut admin = scratch.connect().await?;
     outbox::make(&mut admin).await?;
@@ -214,12 +302,15 @@ pub(super) async fn run(lab: &Lab, server: &str, way: Way, length: Duration, kil
         scratch: &scratch,
         reader_url,
         state,
+        topic: topic.clone(),
         jars: if way == Way::Debezium { Some(debezium::jars().await?) } else { None },
-        published: Shared::default(),
+        published,
         commits: Commits::default(),
         children: Vec::new(),
         listening: JoinSet::new(),
         starts: 0,
+        crashing: false,
+        faults: BTreeMap::new(),
     };
     for program in way.programs() {
         publishers.start(*program)?;
@@ -227,11 +318,18 @@ pub(super) async fn run(lab: &Lab, server: &str, way: Way, length: Duration, kil
     if way == Way::Debezium {
         publishers.wait_until_it_reads(&mut admin).await?;
     }
-    let began = Instant::now();
     let mut load = Load::start(&scratch, &publishers, lab.seed).await?;
+    publishers.wait_until_it_publishes().await?;
+    // What waited for processes to start is no latency of theirs.
+    lock(&publishers.commits).clear();
+    admin.query_drop("FLUSH USER_STATISTICS").await?;
+    let began = Instant::now();
     tokio::time::sleep(length / 2).await;
     let undisturbed = lock(&publishers.commits).clone();
-    disturb(&mut publishers, length / 2, kills).await?;
+    if way.reads_the_outbox() {
+        publishers.stragglers(lab.scale.pick(3, 20)).await?;
+    }
+    disturb(&mut publishers, length / 2, faults).await?;
     publishers.end_writers().await?;
     load.end().await?;
     let committed: Vec<u64> = admin.query("SELECT id FROM outbox").await?;
@@ -239,30 +337,33 @@ pub(super) async fn run(lab: &Lab, server: &str, way: Way, length: Duration, kil
     publishers.drain(&committed).await;
     let took = began.elapsed();
     let [statements, rows_read] = READER.load(&mut admin).await?;
+    let faults = std::mem::take(&mut publishers.faults);
     let published = publishers.end().await?;
+    consumed.end().await?;
+    topic::delete(&topic.brokers, &topic.topic).await?;
     admin.disconnect().await?;
     scratch.drop().await?;
     Ok(Ran {
         way,
         judged: published.judged(&committed),
         latency: published.latency(&undisturbed),
-        kills,
+        faults,
         statements_per_s: statements / took.as_secs_f64(),
         rows_read_per_s: rows_read / took.as_secs_f64(),
     })
 }
 
-async fn disturb(publishers: &mut Publishers<'_>, length: Duration, kills: u64) -> anyhow::Result<()> {
+async fn disturb(publishers: &mut Publishers<'_>, length: Duration, faults: u64) -> anyhow::Result<()> {
     let mut chance = StdRng::seed_from_u64(publishers.lab.seed);
-    if kills == 0 {
-        tokio::time::sleep(length).await;
+    if faults == 0 {
         return Ok(());
     }
-    let each = length / u32::try_from(kills)?;
-    for kill in 0..kills {
+    publishers.have_writers_crash().await?;
+    let each = length / u32::try_from(faults)?;
+    for turn in 0..faults {
         tokio::time::sleep(each.mul_f64(chance.random_range(0.5..1.0))).await;
-        publishers.kill_one(&mut chance).await?;
-        publishers.lab.progress(format!("{}: {}/{kills} processes killed", publishers.way.name(), kill + 1));
+        publishers.break_one(usize::try_from(turn)?).await?;
+        publishers.lab.progress(format!("{}: {}/{faults} faults", publishers.way.name(), turn + 1));
     }
     Ok(())
 }

@@ -53,6 +53,14 @@ pub(super) async fn fill(conn: &mut Conn, count: u64) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Rows and entries of indexes that the server has read for this connection, by whatever way of access.
+pub(super) async fn read(conn: &mut Conn) -> anyhow::Result<u64> {
+    // This statement is not counted itself.
+    let counters: Vec<(String, u64)> = conn.query("SHOW SESSION STATUS LIKE 'Handler_read_%'").await?;
+    // A retry reads nothing new.
+    Ok(counters.iter().filter(|(name, _)| name != "Handler_read_retry").map(|(_, count)| count).sum())
+}
+
 /// The ids of a page, newest first, of so many articles.
 pub(super) fn expected(count: u64, skip: u64, page: u64) -> Vec<i64> {
     let newest = count.saturating_sub(skip);

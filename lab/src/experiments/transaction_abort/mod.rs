@@ -12,9 +12,6 @@ use anyhow::Context as _;
 use async_trait::async_trait;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
-use rdkafka::ClientConfig;
-use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, TopicReplication};
-use rdkafka::client::DefaultClientContext;
 
 use crate::durations::{Durations, ms, number};
 use crate::{Bar, Chart, Experiment, Finding, Lab, Series, Side, Wiring};
@@ -115,7 +112,7 @@ impl<'a> Trial<'a> {
     async fn prepare(lab: &'a Lab) -> anyhow::Result<Self> {
         let brokers = lab.stack.kafka()?;
         let topic = format!("lab.transaction-abort.{:08x}", rand::random::<u32>());
-        make_topic(&brokers, &topic).await?;
+        super::topic::make(&brokers, &topic).await?;
         let uncommitted = Reader::start(&naive::reader(&brokers), &topic)?;
         let committed = Reader::start(&protected::reader(&brokers), &topic)?;
         Ok(Self { lab, brokers, topic, uncommitted, committed, next: 0.into(), began: Instant::now() })
@@ -256,7 +253,7 @@ impl<'a> Trial<'a> {
              wait up to ten seconds longer than its time-out. A successor with the same transactional.id ends it at once."
                 .to_owned(),
         );
-        delete_topic(&self.brokers, &self.topic).await?;
+        super::topic::delete(&self.brokers, &self.topic).await?;
         Ok(finding)
     }
 }
@@ -309,23 +306,6 @@ fn held_back_chart(abandoned: &[Abandoned], taken_over: &Durations) -> Chart {
     bars.push(bar("successor, longest".to_owned(), taken_over.max_ms(), true));
     let title = "How long an open transaction held read_committed back, by who ends it".to_owned();
     Chart::Bars { title, unit: "ms", logarithmic: true, bars }
-}
-
-fn admin(brokers: &str) -> anyhow::Result<AdminClient<DefaultClientContext>> {
-    Ok(ClientConfig::new().set("bootstrap.servers", brokers).create()?)
-}
-
-async fn make_topic(brokers: &str, topic: &str) -> anyhow::Result<()> {
-    let wanted = [NewTopic::new(topic, 1, TopicReplication::Fixed(1)).set("min.insync.replicas", "1")];
-    for made in admin(brokers)?.create_topics(&wanted, &AdminOptions::new()).await? {
-        made.map_err(|(topic, error)| anyhow::anyhow!("{topic} was not made: {error}"))?;
-    }
-    Ok(())
-}
-
-async fn delete_topic(brokers: &str, topic: &str) -> anyhow::Result<()> {
-    admin(brokers)?.delete_topics(&[topic], &AdminOptions::new()).await?;
-    Ok(())
 }
 
 #[cfg(test)]

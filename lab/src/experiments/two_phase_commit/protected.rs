@@ -17,9 +17,23 @@ pub(super) async fn transfer(first: &mut Conn, name: &str, account: u32) -> anyh
     Ok(tx.commit().await?)
 }
 
+/// Where a relay can be made to stand still, to be killed there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    /// The second bank has been sent everything, and has committed nothing.
+    BeforeCommit,
+    /// The second bank has committed, and the rows are still in the outbox.
+    BeforeDelete,
+}
+
 /// Carries what waits to the second bank; returns how much there was. Killed anywhere, it only repeats what the second bank
 /// then finds processed.
 pub(super) async fn relay(conns: &mut Conns) -> anyhow::Result<usize> {
+    relay_with(conns, async |_| ()).await
+}
+
+/// The same, calling `at` at each step.
+pub(super) async fn relay_with(conns: &mut Conns, at: impl AsyncFn(Step)) -> anyhow::Result<usize> {
     let waiting = "SELECT id, transfer, account, amount FROM outbox ORDER BY id LIMIT ?";
     let rows: Vec<(i64, String, u32, i64)> = conns.first.exec(waiting, (BATCH,)).await?;
     if rows.is_empty() {
@@ -32,9 +46,12 @@ pub(super) async fn relay(conns: &mut Conns) -> anyhow::Result<usize> {
             tx.exec_drop("UPDATE account SET balance = balance + ? WHERE id = ?", (amount, account)).await?;
         }
     }
+    at(Step::BeforeCommit).await;
     tx.commit().await?;
+    at(Step::BeforeDelete).await;
     // By name and not by a range: a row with a smaller id may have committed meanwhile.
-    let ids: Vec<String> = rows.iter().map(|(id, ..)| id.to_string()).collect();
-    conns.first.query_drop(format!("DELETE FROM outbox WHERE id IN ({})", ids.join(","))).await?;
+    let placeholders = vec!["?"; rows.len()].join(",");
+    let ids: Vec<mysql_async::Value> = rows.iter().map(|(id, ..)| (*id).into()).collect();
+    conns.first.exec_drop(format!("DELETE FROM outbox WHERE id IN ({placeholders})"), ids).await?;
     Ok(rows.len())
 }

@@ -1,7 +1,7 @@
 //! Cache-aside with one load for many: callers of a process share a load, processes share it by a lease in Redis, and nobody
 //! waits for either longer than a bound. Where Redis is away, the projection answers.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,15 +15,21 @@ use tokio::time::{Instant, sleep};
 
 use crate::domain::AccountId;
 use crate::programs::cache::{BalanceCache, Shown, Ttl};
+use crate::programs::pause::{PausePoint, PausePoints};
 
 const FIND: &str = include_str!("../../../sql/projection/find.sql");
 
-/// How long a process may hold the right to load: longer than a load takes, and no longer than others can go without.
-const LEASE_HELD: Duration = Duration::from_millis(2_000);
-/// How long a process waits for another's load before it loads by itself.
-const WAIT_FOR_OTHERS: Duration = Duration::from_millis(500);
 /// Between two looks whether the other's load has come.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
+
+/// How long processes leave a load to one of them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sharing {
+    /// A process may hold the right to load for so long: longer than a load takes, and no longer than others can go without.
+    pub(super) lease: Duration,
+    /// A process waits for another's load for so long before it loads by itself.
+    pub(super) wait: Duration,
+}
 
 /// How long entries live.
 #[derive(Debug, Clone, Copy)]
@@ -57,6 +63,8 @@ pub(super) struct Counters {
     pub(super) loads: AtomicU64,
     pub(super) fallbacks: AtomicU64,
     pub(super) fills_refused: AtomicU64,
+    /// Loads of each account; there are 65,535 accounts at most.
+    pub(super) by_account: Mutex<BTreeMap<u16, u64>>,
 }
 
 fn count(counter: &AtomicU64) {
@@ -71,13 +79,16 @@ pub(super) struct Balances {
     db: Mysql<Infallible>,
     cache: BalanceCache,
     lifetime: Lifetime,
+    sharing: Sharing,
+    pause: PausePoints,
     flights: Arc<Mutex<HashMap<AccountId, Flight>>>,
     pub(super) counters: Arc<Counters>,
 }
 
 impl Balances {
-    pub(super) fn new(db: Mysql<Infallible>, cache: BalanceCache, lifetime: Lifetime) -> Self {
-        Self { db, cache, lifetime, flights: Arc::default(), counters: Arc::default() }
+    pub(super) fn new(db: Mysql<Infallible>, cache: BalanceCache, lifetime: Lifetime, sharing: Sharing) -> Self {
+        let pause = PausePoints::from_environment();
+        Self { db, cache, lifetime, sharing, pause, flights: Arc::default(), counters: Arc::default() }
     }
 
     /// What is shown of an account; `None` when no event of it has come.
@@ -107,10 +118,13 @@ impl Balances {
     /// Loads it if nobody else does.
     async fn refreshed(&self, account: AccountId) -> Option<Shown> {
         let token = token();
-        if !self.cache.lease(account, &token, LEASE_HELD).await.unwrap_or(false) {
+        if !self.cache.lease(account, &token, self.sharing.lease).await.unwrap_or(false) {
             return None;
         }
-        let loaded = self.load_and_fill(account).await.ok().flatten();
+        let loaded = match self.filled_meanwhile(account).await {
+            Some(shown) => Some(shown),
+            None => self.load_and_fill(account).await.ok().flatten(),
+        };
         let _ = self.cache.release(account, &token).await;
         loaded
     }
@@ -136,21 +150,32 @@ impl Balances {
             return self.read(account).await;
         }
         let token = token();
-        let deadline = Instant::now() + WAIT_FOR_OTHERS;
-        while !self.cache.lease(account, &token, LEASE_HELD).await.unwrap_or(true) && Instant::now() < deadline {
+        let deadline = Instant::now() + self.sharing.wait;
+        while !self.cache.lease(account, &token, self.sharing.lease).await.unwrap_or(true) && Instant::now() < deadline
+        {
             sleep(LOOK_AGAIN).await;
             if let Ok(Some(filled)) = self.cache.get(account).await {
                 return Ok(Some(filled.shown));
             }
         }
-        let loaded = self.load_and_fill(account).await;
+        let loaded = match self.filled_meanwhile(account).await {
+            Some(shown) => Ok(Some(shown)),
+            None => self.load_and_fill(account).await,
+        };
         let _ = self.cache.release(account, &token).await;
         loaded
+    }
+
+    /// What another filled in between our miss and our lease: whoever was slow in between would load a second time.
+    async fn filled_meanwhile(&self, account: AccountId) -> Option<Shown> {
+        let cached = self.cache.get(account).await.ok().flatten();
+        cached.filter(|cached| cached.is_fresh).map(|cached| cached.shown)
     }
 
     async fn load_and_fill(&self, account: AccountId) -> Result<Option<Shown>, String> {
         let loaded = self.read(account).await?;
         sleep(self.lifetime.slow_load).await;
+        self.pause.pass(PausePoint::AfterLoadBeforeFill, account).await;
         if let Some(shown) = loaded
             && let Ok(false) = self.cache.fill(account, shown, self.lifetime.ttl()).await
         {
@@ -161,6 +186,13 @@ impl Balances {
 
     async fn read(&self, account: AccountId) -> Result<Option<Shown>, String> {
         count(&self.counters.loads);
+        *self
+            .counters
+            .by_account
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .entry(account.number())
+            .or_default() += 1;
         let server = self.db.server_of(account.shard());
         let found =
             self.db.read(server, FIND, vec![account.number().into()]).await.map_err(|error| error.to_string())?;

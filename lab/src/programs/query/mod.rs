@@ -40,6 +40,12 @@ pub struct QuerySettings {
     /// Milliseconds that a load takes longer than it does: a reader that was slow between database and cache.
     #[arg(long, default_value_t = 0)]
     slow_load_ms: u64,
+    /// How long a process may hold the right to load for all, in milliseconds.
+    #[arg(long, default_value_t = 2_000)]
+    lease_ms: u64,
+    /// How long a process waits for another's load before it loads by itself, in milliseconds.
+    #[arg(long, default_value_t = 500)]
+    wait_for_others_ms: u64,
 }
 
 /// Runs it.
@@ -54,6 +60,10 @@ pub async fn run(settings: QuerySettings) -> anyhow::Result<()> {
             physical: Duration::from_millis(settings.physical_ttl_ms),
             jitter_percent: settings.jitter_percent.min(99),
             slow_load: Duration::from_millis(settings.slow_load_ms),
+        },
+        load::Sharing {
+            lease: Duration::from_millis(settings.lease_ms),
+            wait: Duration::from_millis(settings.wait_for_others_ms),
         },
     );
     http::serve(settings.listen, routes::router(balances)).await?;

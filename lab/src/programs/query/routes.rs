@@ -44,6 +44,7 @@ async fn counters(State(balances): State<Balances>) -> Response {
         "loads": read(&counters.loads),
         "fallbacks": read(&counters.fallbacks),
         "fills_refused": read(&counters.fills_refused),
+        "loads_by_account": &*counters.by_account.lock().unwrap_or_else(std::sync::PoisonError::into_inner),
     }))
 }
 

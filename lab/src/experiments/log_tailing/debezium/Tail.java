@@ -3,12 +3,22 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.debezium.engine.ChangeEvent;
 import io.debezium.engine.DebeziumEngine;
 import io.debezium.engine.format.Json;
+import java.util.List;
 import java.util.Properties;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.serialization.StringSerializer;
 
-/** Debezium's engine as a reader of the outbox: prints a line for each inserted row, as the readers of the Lab do. */
+/** Debezium's engine as a reader of the outbox: publishes each inserted row to Kafka, as the readers of the Lab do. */
 public class Tail {
     public static void main(String[] arguments) throws Exception {
         String port = arguments[0], user = arguments[1], password = arguments[2], database = arguments[3], folder = arguments[4];
+        String brokers = arguments[5], topic = arguments[6];
+        Properties sending = new Properties();
+        sending.setProperty("bootstrap.servers", brokers);
+        sending.setProperty("acks", "all");
+        sending.setProperty("linger.ms", "0");
+        KafkaProducer<String, String> producer = new KafkaProducer<>(sending, new StringSerializer(), new StringSerializer());
         Properties settings = new Properties();
         settings.setProperty("name", "lab");
         settings.setProperty("connector.class", "io.debezium.connector.mariadb.MariaDbConnector");
@@ -35,20 +45,30 @@ public class Tail {
         ObjectMapper json = new ObjectMapper();
         DebeziumEngine.create(Json.class).using(settings)
             .using((succeeded, message, error) -> System.err.println("Debezium ended: " + message))
-            .notifying(event -> print(json, event))
+            .notifying((events, committer) -> publish(json, producer, topic, events, committer))
             .build()
             .run();
     }
 
-    private static void print(ObjectMapper json, ChangeEvent<String, String> event) {
+    /** Sends a batch, waits until the broker has it, and then says how far it is. */
+    private static void publish(ObjectMapper json, KafkaProducer<String, String> producer, String topic,
+            List<ChangeEvent<String, String>> events, DebeziumEngine.RecordCommitter<ChangeEvent<String, String>> committer)
+            throws InterruptedException {
         try {
-            JsonNode change = json.readTree(event.value());
-            if ("c".equals(change.path("op").asText())) {
-                JsonNode row = change.get("after");
-                System.out.println(row.get("id").asLong() + " " + row.get("account").asLong() + " " + row.get("version").asLong());
-                System.out.flush();
+            for (ChangeEvent<String, String> event : events) {
+                JsonNode change = json.readTree(event.value());
+                if ("c".equals(change.path("op").asText())) {
+                    JsonNode row = change.get("after");
+                    String line = row.get("id").asLong() + " " + row.get("account").asLong() + " " + row.get("version").asLong();
+                    producer.send(new ProducerRecord<>(topic, row.get("account").asText(), line));
+                }
             }
-        } catch (Exception error) {
+            producer.flush();
+            for (ChangeEvent<String, String> event : events) {
+                committer.markProcessed(event);
+            }
+            committer.markBatchFinished();
+        } catch (java.io.IOException error) {
             throw new IllegalStateException(error);
         }
     }

@@ -9,6 +9,8 @@ use anyhow::{Context as _, ensure};
 use mysql_async::Opts;
 use tokio::process::Command;
 
+use super::kafka::TopicSettings;
+
 /// The release; its engine and its connector to MariaDB come together.
 const VERSION: &str = "2.7.0.Final";
 /// How long its jars, about 40 MB, may take to arrive.
@@ -46,7 +48,13 @@ pub(super) async fn jars() -> anyhow::Result<PathBuf> {
 }
 
 /// The command that reads the outbox of a database; `folder` is where it keeps how far it is.
-pub(super) fn command(jars: &Path, url: &str, database: &str, folder: &Path) -> anyhow::Result<Command> {
+pub(super) fn command(
+    jars: &Path,
+    url: &str,
+    database: &str,
+    folder: &Path,
+    topic: &TopicSettings,
+) -> anyhow::Result<Command> {
     std::fs::create_dir_all(folder)?;
     let program = folder.join("Tail.java");
     std::fs::write(&program, PROGRAM)?;
@@ -54,6 +62,7 @@ pub(super) fn command(jars: &Path, url: &str, database: &str, folder: &Path) -> 
     let mut command = Command::new("java");
     command.args(["-Xmx256m", "-cp"]).arg(jars.join("*")).arg(program).arg(opts.tcp_port().to_string());
     command.args([opts.user().unwrap_or_default(), opts.pass().unwrap_or_default(), database]).arg(folder);
+    command.args([&topic.brokers, &topic.topic]);
     command.stderr(Stdio::null());
     Ok(command)
 }
