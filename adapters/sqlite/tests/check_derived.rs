@@ -213,6 +213,7 @@ impl Site {
 
     async fn comment(&self, number: i64) {
         let new = CreateComment {
+            despite_lock: false,
             comment_id: CommentId::from_raw(number),
             article_id: article(number),
             parent_id: None,

@@ -22,7 +22,7 @@ use crate::docs::docs;
 use crate::openapi::ApiDoc;
 use crate::state::{CommentCalls, LikeCalls, MemberCalls, ModerationCalls, Operators, Served, Shared};
 use crate::{
-    ApiError, ApiState, ArticleCalls, HotCalls, ReadCalls, ViewCalls, articles, boards, comments, hot_articles, likes,
+    ApiError, ApiState, ArticleCalls, HotCalls, LockCalls, ReadCalls, ViewCalls, articles, boards, comments, hot_articles, likes,
     members, moderation, operations, recovery, sessions, supervision, views,
 };
 
@@ -119,12 +119,13 @@ impl Assembly {
 }
 
 fn assemble(state: ApiState) -> Assembly {
-    let ApiState { sessions, members, articles, read, comments, likes, views, hot, moderation, policy, .. } = state;
+    let ApiState { sessions, members, articles, read, comments, locks, likes, views, hot, moderation, policy, .. } = state;
     Assembly { sessions, policy, router: Router::new(), description: ApiDoc::openapi() }
         .add("member", member_routes(), members)
         .add("article", article_routes(), articles)
         .add("article-read", read_routes(), read)
         .add("comment", comment_routes(), comments)
+        .add("comment", lock_routes(), locks)
         .add("like", like_routes(), likes)
         .add("view", view_routes(), views)
         .add("hot-article", hot_routes(), hot)
@@ -167,6 +168,7 @@ fn article_routes() -> OpenApiRouter<Shared<ArticleCalls>> {
         .routes(routes!(boards::article_count))
         .routes(routes!(articles::create))
         .routes(routes!(articles::edit, articles::delete))
+        .routes(routes!(articles::pin, articles::unpin))
         .routes(routes!(articles::by_writer))
 }
 
@@ -180,6 +182,10 @@ fn comment_routes() -> OpenApiRouter<Shared<CommentCalls>> {
         .routes(routes!(comments::count))
         .routes(routes!(comments::by_writer))
         .routes(routes!(comments::comment, comments::edit, comments::delete))
+}
+
+fn lock_routes() -> OpenApiRouter<Shared<LockCalls>> {
+    OpenApiRouter::new().routes(routes!(articles::lock, articles::unlock))
 }
 
 fn like_routes() -> OpenApiRouter<Shared<LikeCalls>> {
@@ -238,6 +244,7 @@ pub(crate) fn description() -> Description {
         article_routes().into_openapi(),
         read_routes().into_openapi(),
         comment_routes().into_openapi(),
+        lock_routes().into_openapi(),
         like_routes().into_openapi(),
         view_routes().into_openapi(),
         hot_routes().into_openapi(),

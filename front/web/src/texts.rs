@@ -82,7 +82,29 @@ texts! {
         "로그아웃되었습니다. 다시 로그인한 뒤 눌러 주세요.";
     to_board: "Back to the list", "목록으로";
     article_gone: "This article has just been deleted.", "방금 삭제된 글입니다.";
-    article_edited: "This article has just been edited.", "방금 수정된 글입니다.";
+    article_edited: "This article has just been changed.", "방금 변경된 글입니다.";
+    pinned: "Pinned", "고정";
+    locked: "Locked", "잠김";
+    pin: "Pin", "고정하기";
+    unpin: "Unpin", "고정 해제";
+    lock: "Lock", "잠그기";
+    unlock: "Unlock", "잠금 해제";
+    pin_article: "Pin this article", "글 고정하기";
+    pin_text: "A pinned article stands above the list of its board. The one pinned last comes first.",
+        "고정한 글은 게시판 목록 맨 위에 보입니다. 나중에 고정한 글이 더 위에 옵니다.";
+    pin_for: "For how long", "기간";
+    pin_forever: "Until it is unpinned", "해제할 때까지";
+    pins_full: "This board has as many pinned articles as it can have. Unpin another one first.",
+        "이 게시판에는 글을 더 고정할 수 없습니다. 먼저 다른 글의 고정을 해제해 주세요.";
+    article_pinned: "The article is pinned on top of its board.", "글을 게시판 맨 위에 고정했습니다.";
+    article_unpinned: "The article is no longer pinned.", "글 고정을 해제했습니다.";
+    article_locked: "The article is locked. Only moderators of the board can comment on it now.",
+        "글을 잠갔습니다. 이제 게시판 운영진만 댓글을 쓸 수 있습니다.";
+    article_unlocked: "The article is open to comments again.", "글의 잠금을 해제했습니다. 다시 댓글을 쓸 수 있습니다.";
+    locked_text: "A moderator has locked this article. It can be read, but new comments are not taken.",
+        "운영진이 잠근 글입니다. 읽을 수 있지만 새 댓글은 쓸 수 없습니다.";
+    locked_moderator_text: "This article is locked. You can comment on it because you moderate this board.",
+        "잠긴 글입니다. 이 게시판의 운영진이므로 댓글을 쓸 수 있습니다.";
     article_deleted: "The article was deleted.", "글을 삭제했습니다.";
     show: "Show", "보기";
 
@@ -117,8 +139,8 @@ texts! {
     preview_empty: "Your text will appear here as you write.", "쓰는 대로 여기에 보입니다.";
     draft_restored: "Your unsent draft was restored.", "임시 저장된 글을 불러왔습니다.";
     draft_discard: "Discard it", "지우기";
-    changed_meanwhile: "Someone else edited this article while you were writing. Your text is still here; saving again replaces their version.",
-        "작성하는 동안 다른 사람이 이 글을 수정했습니다. 쓰신 내용은 그대로 있으며, 다시 저장하면 그 사람의 수정을 덮어씁니다.";
+    changed_meanwhile: "Someone else changed this article while you were writing. Your text is still here; saving again replaces their version.",
+        "작성하는 동안 다른 사람이 이 글을 변경했습니다. 쓰신 내용은 그대로 있으며, 다시 저장하면 그 사람의 수정을 덮어씁니다.";
     comment_changed_meanwhile: "Someone else edited this comment while you were writing. Your text is still here; saving again replaces their version.",
         "작성하는 동안 다른 사람이 이 댓글을 수정했습니다. 쓰신 내용은 그대로 있으며, 다시 저장하면 그 사람의 수정을 덮어씁니다.";
     see_their_comment: "See the current version", "현재 댓글 보기";
@@ -253,6 +275,10 @@ texts! {
     note_hint: "What you did about it, for the other moderators", "어떻게 처리했는지 (다른 운영진에게)";
     act_article_edited: "edited an article", "글을 수정함";
     act_article_deleted: "deleted an article", "글을 삭제함";
+    act_article_pinned: "pinned an article", "글을 고정함";
+    act_article_unpinned: "unpinned an article", "글 고정을 해제함";
+    act_article_locked: "locked an article", "글을 잠금";
+    act_article_unlocked: "unlocked an article", "글의 잠금을 해제함";
     act_comment_edited: "edited a comment", "댓글을 수정함";
     act_comment_deleted: "deleted a comment", "댓글을 삭제함";
     act_member_suspended: "suspended a member", "회원의 활동을 정지함";

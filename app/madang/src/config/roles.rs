@@ -74,7 +74,7 @@ impl Roles {
 
     /// Whether this process reads through the query model: to show articles, and for the counts and titles beside others.
     pub(crate) fn reads(&self) -> bool {
-        [Role::Article, Role::ArticleRead, Role::HotArticle].into_iter().any(|role| self.runs(role))
+        [Role::Article, Role::ArticleRead, Role::Comment, Role::HotArticle].into_iter().any(|role| self.runs(role))
     }
 
     /// The roles that this process asks something at once and does not have itself.

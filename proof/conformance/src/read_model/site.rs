@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use madang_article_read::{
-    ArticleGroup, ArticleText, Change, Count, Entry, Filled, FilledList, ListLookup, Lookup, NewestArticles, ReadModel,
+    ArticleGroup, ArticleText, Change, Count, Discussion, Entry, Filled, FilledList, ListLookup, Lookup, NewestArticles, ReadModel,
     Shown, Step, Window,
 };
 use madang_board::{ArticleId, BoardId, CommentId, MemberId};
@@ -125,7 +125,8 @@ pub(super) fn newest(ids: &[i64], is_all: bool, count: u64, version: u64) -> Opt
 pub(super) fn entry(raw: i64, (version, comments, likes): Seen) -> Entry {
     let text = ArticleText::of(state(1, raw, version, 0), version);
     let count = |count| Some(Count { count, version: count });
-    Entry { article: Some(ArticleGroup::Live(Arc::new(text))), comments: count(comments), likes: count(likes) }
+    let comments = count(comments).map(Discussion::from);
+    Entry { article: Some(ArticleGroup::Live(Arc::new(text))), comments, likes: count(likes) }
 }
 
 fn state(board: i64, raw: i64, version: u64, board_version: u64) -> ArticleState {
@@ -169,7 +170,7 @@ pub(super) fn deleted(board: i64, raw: i64, board_version: u64) -> Envelope {
 /// The count is its own version.
 pub(super) fn commented(raw: i64, count: u64) -> Envelope {
     let comment_id = CommentId::from_raw(9);
-    let change = CommentChange { article_id: article(raw), comment_id, parent_id: None, comment_count: count };
+    let change = CommentChange { article_id: article(raw), comment_id, parent_id: None, comment_count: count, locked: false };
     envelope(raw, count, Event::CommentCreated(change))
 }
 
