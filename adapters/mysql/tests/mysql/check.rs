@@ -28,7 +28,7 @@ fn site(service: Service) -> Vec<String> {
                 .into(),
         ],
         Service::Comment => &[
-            format!("INSERT INTO article_comment_count VALUES ({shard}, {id}, 2, 3, 5, 9)"),
+            format!("INSERT INTO article_comment_count VALUES ({shard}, {id}, 2, 3, 5, 9, 0)"),
             format!(
                 "INSERT INTO comment (shard, comment_id, article_id, parent_id, depth, deleted, created_at, path, writer_id, writer_name, content, content_html) VALUES ({shard}, 1, {id}, 1, 1, 1, 1, '00000', NULL, NULL, NULL, NULL),
                     ({shard}, 2, {id}, 1, 2, 0, 1, '0000000000', 1, 'w', 'c', NULL), ({shard}, 9, {id}, 9, 1, 0, 1, '00001', 1, 'w', 'c', NULL)"

@@ -8,6 +8,7 @@ mod large;
 mod live;
 mod moderating;
 mod operators;
+mod pins_and_locks;
 mod people;
 mod protocol;
 mod reading;
