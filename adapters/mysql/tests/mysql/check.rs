@@ -85,9 +85,10 @@ async fn boards_that_count_wrong_are_found() {
             "INSERT INTO board (shard, board_id, slug, title, comment_mode, created_at) VALUES (0, 2, 'c', 'c', 'tree', 1)",
             "board 2 has no counter",
         ),
+        ("INSERT INTO article_pin VALUES (0, 9, 1, 1, NULL)", "article 9 is pinned on board 1 and is not there"),
     ];
-    let [counted, version, greatest, block, first, uncounted, directory] = damages;
-    let alone = [counted, version, greatest, block, directory].map(|(sql, said)| (sql.to_owned(), said));
+    let [counted, version, greatest, block, first, uncounted, directory, pin] = damages;
+    let alone = [counted, version, greatest, block, directory, pin].map(|(sql, said)| (sql.to_owned(), said));
     find_damages(Service::Article, &alone).await;
     // These two say more than one thing.
     let test = TestDb::fresh::<OneServer>(Service::Article).await;

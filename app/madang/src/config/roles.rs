@@ -137,6 +137,8 @@ mod tests {
         assert_eq!(asked("web"), []);
         assert_eq!(asked("member"), [Role::Article, Role::Comment]);
         assert_eq!(asked("view"), [Role::Member, Role::Article]);
+        // Whoever locks an article is answered with it.
+        assert_eq!(asked("comment"), [Role::Member, Role::Article, Role::Like, Role::View]);
         assert_eq!(asked("article,member"), [Role::Comment, Role::Like, Role::View]);
     }
 

@@ -10,7 +10,7 @@ async fn a_moderator_pins_an_article_and_takes_it_down_again() {
     let site = TestSite::open().await;
     let (ann, moderator) = (site.member("ann").await, site.with_role("mo", Role::Moderator).await);
     let old = ann.write("general", "the rules", "c").await;
-    let new = ann.write("general", "some news", "c").await;
+    ann.write("general", "some news", "c").await;
     let form = format!("{old}/pin");
     ann.get(&old).await.assert(200).is_silent_about(&form).is_silent_about("/lock\"");
     ann.get(&form).await.assert(403);
@@ -38,7 +38,7 @@ async fn a_moderator_pins_an_article_and_takes_it_down_again() {
     moderator.get(&old).await.says("no longer pinned").is_silent_about("Unpin");
     let list = site.guest().get("/b/general").await.text();
     assert!(list.find("some news") < list.find("the rules") && !list.contains("class=\"pinned\""));
-    moderator.get("/moderation/log").await.says("unpinned an article").says("pinned an article").says(&new[..9]);
+    moderator.get("/moderation/log").await.says("unpinned an article").says("pinned an article");
 }
 
 #[tokio::test]
