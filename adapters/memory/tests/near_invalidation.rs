@@ -95,7 +95,11 @@ fn entry(article_id: ArticleId, version: u64, likes: Count, content_bytes: usize
         version,
     };
     let text = ArticleText { head, content: "x".repeat(content_bytes), content_html: String::new() };
-    Entry { article: Some(ArticleGroup::Live(Arc::new(text))), comments: Some(Discussion::default()), likes: Some(likes) }
+    Entry {
+        article: Some(ArticleGroup::Live(Arc::new(text))),
+        comments: Some(Discussion::default()),
+        likes: Some(likes),
+    }
 }
 
 fn count(count: u64, version: u64) -> Count {

@@ -242,7 +242,10 @@ impl Day {
             assert_eq!(read.is_some(), expected.is_some(), "{article}");
             if let (Some(read), Some(owned)) = (read, expected) {
                 assert_eq!(*read.text, owned.text);
-                assert_eq!((read.comment_count, read.locked, read.like_count), (owned.comments.count, owned.comments.locked, owned.likes.count));
+                assert_eq!(
+                    (read.comment_count, read.locked, read.like_count),
+                    (owned.comments.count, owned.comments.locked, owned.likes.count)
+                );
             }
         }
     }

@@ -292,8 +292,13 @@ mod tests {
     #[test]
     fn every_type_survives_the_wire() {
         let article_id = ArticleId::from_raw(77);
-        let comment =
-            CommentChange { article_id, comment_id: CommentId::from_raw(6), parent_id: None, comment_count: 1, locked: true };
+        let comment = CommentChange {
+            article_id,
+            comment_id: CommentId::from_raw(6),
+            parent_id: None,
+            comment_count: 1,
+            locked: true,
+        };
         let likes = ArticleLikes { article_id, liked: vec![MemberId::from_raw(3)], unliked: vec![], like_count: 1 };
         let board_count = BoardCount { article_count: 0, version: 2 };
         let gone = ArticleDeleted { article_id, board_id: BoardId::from_raw(9), board_count };

@@ -65,7 +65,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{ArticleDeleted, ArticleLikes, ArticleLock, ArticleState, ArticleViews, BoardCount, CommentChange, Event, Writer};
+    use crate::{
+        ArticleDeleted, ArticleLikes, ArticleLock, ArticleState, ArticleViews, BoardCount, CommentChange, Event, Writer,
+    };
 
     fn event(kind: usize, article: i64, text: String, count: u64) -> Event {
         let article_id = ArticleId::from_raw(article);
@@ -81,8 +83,13 @@ mod tests {
             modified_at: Timestamp::from_millis(2),
             board_count,
         };
-        let comment =
-            CommentChange { article_id, comment_id: CommentId::from_raw(6), parent_id: None, comment_count: count, locked: count % 2 == 1 };
+        let comment = CommentChange {
+            article_id,
+            comment_id: CommentId::from_raw(6),
+            parent_id: None,
+            comment_count: count,
+            locked: count % 2 == 1,
+        };
         let likes = ArticleLikes { article_id, liked: vec![], unliked: vec![], like_count: count };
         match kind {
             0 => Event::ArticleCreated(state),

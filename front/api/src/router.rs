@@ -22,8 +22,8 @@ use crate::docs::docs;
 use crate::openapi::ApiDoc;
 use crate::state::{CommentCalls, LikeCalls, MemberCalls, ModerationCalls, Operators, Served, Shared};
 use crate::{
-    ApiError, ApiState, ArticleCalls, HotCalls, LockCalls, ReadCalls, ViewCalls, articles, boards, comments, hot_articles, likes,
-    members, moderation, operations, recovery, sessions, supervision, views,
+    ApiError, ApiState, ArticleCalls, HotCalls, LockCalls, ReadCalls, ViewCalls, articles, boards, comments,
+    hot_articles, likes, members, moderation, operations, recovery, sessions, supervision, views,
 };
 
 /// `/readyz` asks every part; a part that does not answer is not ready.
@@ -119,7 +119,8 @@ impl Assembly {
 }
 
 fn assemble(state: ApiState) -> Assembly {
-    let ApiState { sessions, members, articles, read, comments, locks, likes, views, hot, moderation, policy, .. } = state;
+    let ApiState { sessions, members, articles, read, comments, locks, likes, views, hot, moderation, policy, .. } =
+        state;
     Assembly { sessions, policy, router: Router::new(), description: ApiDoc::openapi() }
         .add("member", member_routes(), members)
         .add("article", article_routes(), articles)

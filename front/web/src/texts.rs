@@ -5,7 +5,8 @@ mod descriptions;
 mod limits;
 
 pub(crate) use counted::{
-    COMMENTS, Counted, LIKES, POINTS, VIEWS, articles, comments, last_page, letters_shown, level, new_comments, replayed,
+    COMMENTS, Counted, LIKES, POINTS, VIEWS, articles, comments, last_page, letters_shown, level, new_comments,
+    replayed,
 };
 pub(crate) use descriptions::{board_description, home_description, member_description, site_time};
 pub(crate) use limits::{suspended, too_many, wait_pattern, whole_seconds};

@@ -42,10 +42,8 @@ impl Invalidation {
     /// What an event says; `None` when the model does not depend on it.
     pub fn of(envelope: &Envelope) -> Option<Self> {
         let (article_id, version) = (envelope.key, envelope.version);
-        let comments = |count, locked| Floor {
-            comments: Some(Discussion { count, locked, version }),
-            ..Floor::default()
-        };
+        let comments =
+            |count, locked| Floor { comments: Some(Discussion { count, locked, version }), ..Floor::default() };
         let (floor, board) = match &envelope.event {
             Event::ArticleCreated(state) | Event::ArticleEdited(state) => {
                 (Floor { text: Some(version), ..Floor::default() }, Some(there(state)))

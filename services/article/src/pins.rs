@@ -56,7 +56,11 @@ impl ArticleService {
                 self.pin_cache.note(board, Arc::clone(&pins), now, epoch);
                 Ok(pins)
             }
-            (Err(StoreError::Unavailable { .. }), Some(known)) => Ok(known),
+            (Err(StoreError::Unavailable { .. }), Some(known)) => {
+                // As fresh as can be: not everybody who reads is to wait for a store that is away.
+                self.pin_cache.note(board, Arc::clone(&known), now, epoch);
+                Ok(known)
+            }
             (Err(error), _) => Err(error),
         }
     }

@@ -13,8 +13,8 @@ use madang_kernel::{
 
 use crate::position::position_of_new;
 use crate::{
-    Comment, CommentPath, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome, EditComment, EditOutcome, LockOutcome,
-    Parent, Position, Refusal, SetLock, events,
+    Comment, CommentPath, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome, EditComment, EditOutcome,
+    LockOutcome, Parent, Position, Refusal, SetLock, events,
 };
 pub use counted_article::CommentCounter;
 use counted_article::{CountedArticle, Gone};

@@ -13,8 +13,8 @@ use madang_kernel::{
 
 use crate::{
     COUNTS_MAX, Comment, CommentCount, CommentCursor, CommentStore, Content, CreateComment, CreateOutcome,
-    CursorParseError, DeleteComment, DeleteOutcome, DepthMax, EditComment, EditOutcome, LevelFull, LockOutcome, Refusal,
-    SetLock,
+    CursorParseError, DeleteComment, DeleteOutcome, DepthMax, EditComment, EditOutcome, LevelFull, LockOutcome,
+    Refusal, SetLock,
 };
 
 /// Ids drawn for one comment at most: each later one is greater than all that were drawn before it, so a second is rarely

@@ -271,6 +271,7 @@ fn outcome(created: CreateOutcome) -> Outcome {
         CreateOutcome::Refused(refusal) => Outcome::Refused(refusal),
         CreateOutcome::Late => Outcome::Late,
         CreateOutcome::Gone => Outcome::Gone,
+        CreateOutcome::Locked => panic!("nobody locks here"),
     }
 }
 

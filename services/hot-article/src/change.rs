@@ -126,8 +126,13 @@ mod tests {
         let days = SiteDays::new(TimeZone::UTC);
         let moment = "2026-03-01T10:00:00Z";
         let key = article(moment);
-        let comment =
-            CommentChange { article_id: key, comment_id: CommentId::from_raw(6), parent_id: None, comment_count: 5, locked: false };
+        let comment = CommentChange {
+            article_id: key,
+            comment_id: CommentId::from_raw(6),
+            parent_id: None,
+            comment_count: 5,
+            locked: false,
+        };
         let comments = Counts { comments: Reading::new(5, 9), ..Counts::default() };
         let views = Counts { views: Reading::new(100, 9), ..Counts::default() };
         for (event, counts) in [

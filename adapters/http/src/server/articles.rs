@@ -9,8 +9,8 @@ use madang_kernel::{PageNumber, PageSize};
 use super::InternalArticles;
 use super::reply::{Refusal, at_most, with};
 use crate::wire::{
-    FactsAnswer, FactsOf, NewestAnswer, NewestOf, PageAnswer, PageOf, PinsAnswer, PinsOf, ScrollAnswer, ScrollOf, TEXTS_BYTES_MAX,
-    TEXTS_MAX, TextsAnswer, TextsOf,
+    FactsAnswer, FactsOf, NewestAnswer, NewestOf, PageAnswer, PageOf, PinsAnswer, PinsOf, ScrollAnswer, ScrollOf,
+    TEXTS_BYTES_MAX, TEXTS_MAX, TextsAnswer, TextsOf,
 };
 
 pub(super) fn routes(router: Router, InternalArticles { lookup, owner }: &InternalArticles) -> Router {

@@ -4,7 +4,9 @@
 use std::fmt::Debug;
 
 use madang_article_read::{ArticleHead, ArticleText, Count, Discussion, NewestArticles};
-use madang_board::{Act, ActId, ActKind, ArticleFacts, ArticleId, BoardId, CommentMode, MemberId, Pin, Role, SessionId};
+use madang_board::{
+    Act, ActId, ActKind, ArticleFacts, ArticleId, BoardId, CommentMode, MemberId, Pin, Role, SessionId,
+};
 use madang_event::{BoardCount, Writer};
 use madang_kernel::{Id, Page, Scroll, Timestamp};
 use madang_member::{Revocation, Standing};

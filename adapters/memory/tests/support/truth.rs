@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashSet};
 
 use madang_article_read::{ArticleText, Count, Discussion};
 use madang_board::{ArticleId, BoardId, CommentId, MemberId, Pin};
-use madang_event::{ArticleDeleted, ArticleLikes, ArticleLock, ArticleState, BoardCount, CommentChange, Envelope, Event, Writer};
+use madang_event::{
+    ArticleDeleted, ArticleLikes, ArticleLock, ArticleState, BoardCount, CommentChange, Envelope, Event, Writer,
+};
 use madang_kernel::{EventId, Id, Timestamp};
 
 /// The number of the board that most cases are about.
@@ -87,7 +89,13 @@ impl Truth {
         comments.version += 1;
         let count = *comments;
         let comment_id = CommentId::from_raw(9);
-        let change = CommentChange { article_id: article, comment_id, parent_id: None, comment_count: count.count, locked: count.locked };
+        let change = CommentChange {
+            article_id: article,
+            comment_id,
+            parent_id: None,
+            comment_count: count.count,
+            locked: count.locked,
+        };
         Some(self.event(article, count.version, Event::CommentCreated(change)))
     }
 

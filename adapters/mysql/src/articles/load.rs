@@ -48,8 +48,7 @@ pub(super) async fn load(tx: &mut Tx<'_>, calls: &[Call], now: Timestamp) -> Res
     let found = tx.read_many(&FIND_MANY, wanted.into_iter().map(row::key).collect()).await?;
     let articles = found.into_iter().map(row::article).collect::<Result<Vec<Article>, _>>()?;
     let blocks = holding_blocks(tx, calls, &articles, &counters).await?;
-    let pinned_on: BTreeSet<BoardId> =
-        calls.iter().filter_map(|call| board_of.get(&call.pins()?).copied()).collect();
+    let pinned_on: BTreeSet<BoardId> = calls.iter().filter_map(|call| board_of.get(&call.pins()?).copied()).collect();
     let pins = tx.read_many(&PINS_OF, pinned_on.into_iter().map(|board| vec![board.raw().into()]).collect()).await?;
     let pins = pins.into_iter().map(row::pin).collect::<Result<Vec<Pin>, _>>()?;
     let taken_slugs = taken_slugs(tx, calls).await?;

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use madang_board::{ArticleId, BoardId};
 use madang_board::check::CheckFinding;
+use madang_board::{ArticleId, BoardId};
 use madang_engine_mysql::{Server, SqlError, Tx, snapshot};
 use madang_kernel::{Id, StoreError};
 

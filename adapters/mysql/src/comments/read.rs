@@ -127,12 +127,15 @@ pub(super) async fn count(db: &Mysql, article: ArticleId) -> Result<CommentCount
 /// Columns: article, comments, rows, version, lock.
 fn counted(mut cells: Cells) -> Result<(ArticleId, CommentCount), SqlError> {
     let article = ArticleId::from_raw(cells.next()?);
-    Ok((article, CommentCount {
+    Ok((
+        article,
+        CommentCount {
             comment_count: cells.next()?,
             row_count: cells.next()?,
             version: cells.next()?,
             locked: cells.next()?,
-        }))
+        },
+    ))
 }
 
 pub(super) async fn counts(db: &Mysql, articles: &[ArticleId]) -> Result<Vec<Option<CommentCount>>, StoreError> {

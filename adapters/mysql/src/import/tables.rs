@@ -198,13 +198,13 @@ fn of_act(row: &[ImportCell]) -> Result<Place, StoreError> {
         _ => None,
     };
     let service = match kind {
-        Some(
-            ActKind::ArticleEdited | ActKind::ArticleDeleted | ActKind::ArticlePinned | ActKind::ArticleUnpinned,
-        ) => Service::Article,
+        Some(ActKind::ArticleEdited | ActKind::ArticleDeleted | ActKind::ArticlePinned | ActKind::ArticleUnpinned) => {
+            Service::Article
+        }
         // Whoever owns comments keeps the lock.
-        Some(
-            ActKind::CommentEdited | ActKind::CommentDeleted | ActKind::ArticleLocked | ActKind::ArticleUnlocked,
-        ) => Service::Comment,
+        Some(ActKind::CommentEdited | ActKind::CommentDeleted | ActKind::ArticleLocked | ActKind::ArticleUnlocked) => {
+            Service::Comment
+        }
         Some(_) => Service::Member,
         None => return Err(StoreError::broken(PART, format!("{:?} is no act of a moderator", row.get(1)))),
     };
@@ -271,7 +271,8 @@ mod tests {
         let of = |kind: &str| of_act(&[ImportCell::Int(5 << 16), ImportCell::Bytes(kind.as_bytes().to_vec())]);
         assert_eq!(of(ActKind::ArticleDeleted.name()).unwrap().0, Service::Article);
         assert_eq!(of(ActKind::ArticlePinned.name()).unwrap().0, Service::Article);
-        for kind in [ActKind::CommentEdited, ActKind::CommentDeleted, ActKind::ArticleLocked, ActKind::ArticleUnlocked] {
+        for kind in [ActKind::CommentEdited, ActKind::CommentDeleted, ActKind::ArticleLocked, ActKind::ArticleUnlocked]
+        {
             assert_eq!(of(kind.name()).unwrap().0, Service::Comment);
         }
         let (service, shard) = of(ActKind::RoleGiven.name()).unwrap();

@@ -1,8 +1,8 @@
 //! One board: its counter and both levels of blocks against its rows, in one walk over their ids.
 
 use madang_article::blocks::{BLOCK, SUPER_BLOCK};
-use madang_board::{ArticleId, BoardId};
 use madang_board::check::{CheckFinding, CheckReport};
+use madang_board::{ArticleId, BoardId};
 use madang_engine_sqlite::{Statements as _, sql_error};
 use madang_kernel::{Id, StoreError};
 use rusqlite::Connection;

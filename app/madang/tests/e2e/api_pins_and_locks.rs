@@ -125,7 +125,10 @@ fn a_locked_article_takes_comments_of_its_moderators_alone() {
     let tag = server.get(&format!("/api/v1/articles/{article}")).header("etag").expect("an ETag").to_owned();
     for _ in 0..2 {
         let locked = lock("PUT", &moderator).json(200);
-        assert_eq!((&locked["locked"], &locked["version"], &locked["comment_count"]), (&json!(true), &json!(1), &json!(1)));
+        assert_eq!(
+            (&locked["locked"], &locked["version"], &locked["comment_count"]),
+            (&json!(true), &json!(1), &json!(1))
+        );
     }
     for token in [&author, &stranger] {
         let refused = comment(token);

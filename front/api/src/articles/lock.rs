@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::Response;
-use madang_board::{ArticleId, Actor};
+use madang_board::{Actor, ArticleId};
 
 use super::body::ArticleBody;
 use crate::extract::{PathId, Signed};

@@ -10,7 +10,8 @@ use madang_api::{ApiState, ArticleCalls, HotCalls, LockCalls, ReadCalls, ViewCal
 use madang_article::markdown::Markdown;
 use madang_article::{
     Article, ArticleHead, ArticleService, ArticleStore, BoardWithCount, CreateArticle, CreateBoard, CreateOutcome,
-    DeleteArticle, DeleteBoard, DeleteOutcome, EditArticle, EditBoard, EditOutcome, NewBoard, NewestArticles, PinArticle, PinOutcome,
+    DeleteArticle, DeleteBoard, DeleteOutcome, EditArticle, EditBoard, EditOutcome, NewBoard, NewestArticles,
+    PinArticle, PinOutcome,
 };
 use madang_board::{ArticleId, BoardId, MemberId, Pin, SessionId};
 use madang_comment::{CommentService, DepthMax};

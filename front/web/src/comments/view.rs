@@ -6,8 +6,8 @@ use madang_board::rules::{About, Action};
 use madang_comment::{CONTENT_MAX_CHARS, Comment};
 use maud::{Markup, PreEscaped, html};
 
-use super::{CommentForm, Discussed};
 use super::comment_list::{ShownComment, sort_key};
+use super::{CommentForm, Discussed};
 use crate::article::ArticlePage;
 use crate::error::suspended;
 use crate::form::{Problems, area};

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use jiff::tz::TimeZone;
-use madang_article_read::{ArticleGroup, ArticleText, Count, Discussion, Entry, Lookup, ReadConsumer, ReadModel, Shown};
+use madang_article_read::{
+    ArticleGroup, ArticleText, Count, Discussion, Entry, Lookup, ReadConsumer, ReadModel, Shown,
+};
 use madang_board::ArticleId;
 use madang_event::Topic;
 use madang_hot_article::{HotConsumer, HotItem, HotStore, LISTED_MAX, SiteDays};

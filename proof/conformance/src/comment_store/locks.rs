@@ -43,7 +43,10 @@ pub(super) async fn a_locked_article_takes_comments_of_the_exempt_alone<H: Comme
         let exempt = CreateComment { despite_lock: true, ..site.draft(Some(root)) };
         assert!(matches!(site.store.create(exempt).await.unwrap(), CreateOutcome::Created(Created::Now(_))));
         let count = CommentCount { comment_count: 3, row_count: 3, version: 4, locked: true };
-        assert_eq!((site.count().await, site.store.counts(vec![site.article]).await.unwrap()), (count, vec![Some(count)]));
+        assert_eq!(
+            (site.count().await, site.store.counts(vec![site.article]).await.unwrap()),
+            (count, vec![Some(count)])
+        );
         // What is there can still be taken back, and the lock stays.
         site.delete(root).await;
         assert!(site.count().await.locked);

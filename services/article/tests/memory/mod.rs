@@ -8,8 +8,8 @@ use std::sync::{Mutex, MutexGuard};
 use async_trait::async_trait;
 use madang_article::{
     Article, ArticleHead, ArticleStore, Board, BoardState, BoardWithCount, CreateArticle, CreateBoard, CreateOutcome,
-    DeleteArticle, DeleteBoard, DeleteOutcome, EditArticle, EditBoard, EditOutcome, NewBoard, NewestArticles, PinArticle,
-    PinOutcome,
+    DeleteArticle, DeleteBoard, DeleteOutcome, EditArticle, EditBoard, EditOutcome, NewBoard, NewestArticles,
+    PinArticle, PinOutcome,
 };
 use madang_board::{Act, ArticleId, BoardId, MemberId, Pin};
 use madang_kernel::{EventId, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp, known_count};

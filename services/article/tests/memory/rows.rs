@@ -80,7 +80,7 @@ impl Rows {
         for article in replayed.articles.updates {
             assert!(self.articles.insert(article.article_id, article).is_some(), "only what is stored is updated");
         }
-        replayed.pins.deletes.iter().for_each(|id| drop(self.pins.remove(id)));
+        self.pins.retain(|id, _| !replayed.pins.deletes.contains(id));
         let set = replayed.pins.inserts.into_iter().chain(replayed.pins.updates);
         self.pins.extend(set.map(|pin| (pin.article_id, pin)));
         self.counters.extend(replayed.counters.into_iter().map(|counter| (counter.board_id, counter)));
