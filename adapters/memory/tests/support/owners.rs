@@ -1,7 +1,7 @@
 //! Owners that answer from the truth, can be slow or fail, and count who asks.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use madang_article_read::{
