@@ -17,6 +17,7 @@ use crate::{ApiError, reply};
 
 /// Until when an article is pinned.
 #[derive(Deserialize, ToSchema)]
+#[schema(as = NewPin)]
 pub(crate) struct PinBody {
     /// When the pin ends by itself; null for one that stays until it is taken away.
     #[serde(default)]

@@ -24,9 +24,9 @@ pub(super) fn article(web: &Web, visit: &Visit, shown: &ArticlePage, form: Optio
             itemscope itemtype="https://schema.org/DiscussionForumPosting" itemref="comment-list" {
             p.crumb { a href={ "/b/" (board.slug) } { bdi { (board.title) } } }
             h1 {
-                @if read.pinned { span.mark { (t.pinned) } " " }
+                @if read.pinned { span.flag { (t.pinned) } " " }
                 bdi itemprop="headline" { (head.title) }
-                @if read.locked { " " span.mark.quiet { (t.locked) } }
+                @if read.locked { " " span.flag.quiet { (t.locked) } }
             }
             (facts(web, visit, shown, head))
             div.text itemprop="text" { (PreEscaped(&read.text.content_html)) }

@@ -118,7 +118,7 @@ fn row(web: &Web, visit: &Visit, item: &ReadSummary) -> Markup {
     html! {
         tr {
             th.title scope="row" {
-                @if item.pinned { span.mark { (t.pinned) } " " }
+                @if item.pinned { span.flag { (t.pinned) } " " }
                 a href={ "/articles/" (head.article_id) } {
                     bdi { (head.title) }
                     @if item.comment_count > 0 {
@@ -128,7 +128,7 @@ fn row(web: &Web, visit: &Visit, item: &ReadSummary) -> Markup {
                         }
                     }
                 }
-                @if item.locked { " " span.mark.quiet { (t.locked) } }
+                @if item.locked { " " span.flag.quiet { (t.locked) } }
                 @if web.time.is_new(head.created_at) { " " span.new { (t.new_mark) } }
             }
             td.writer { a href={ "/members/" (head.writer.member_id) } { bdi { (head.writer.name) } } }

@@ -21,11 +21,11 @@ async fn a_moderator_pins_an_article_and_takes_it_down_again() {
     moderator.get(&form).await.assert(200).says("the rules").says("Until it is unpinned").says("One week");
     moderator.submit(&form, &form, &[("days", "2")]).await.assert(400);
     assert_eq!(moderator.submit(&form, &form, &[("days", "7")]).await.leads_to(), old);
-    moderator.get(&old).await.says("pinned on top of its board").says("Unpin").says("class=\"mark\"");
+    moderator.get(&old).await.says("pinned on top of its board").says("Unpin").says("class=\"flag\"");
 
     for person in [&site.guest(), &ann] {
         let list = person.get("/b/general").await.text();
-        let (top, news) = (list.find("the rules").expect("pinned"), list.find("some news").expect("listed"));
+        let (top, news) = (list.find("<bdi>the rules").expect("pinned"), list.find("<bdi>some news").expect("listed"));
         assert!(top < news, "the pinned article stands above the newer one");
         assert_eq!(list.matches("<bdi>the rules</bdi>").count(), 1, "and is not told twice");
         assert!(list.contains("class=\"pinned\"") && list.contains("Pinned"));
@@ -37,7 +37,7 @@ async fn a_moderator_pins_an_article_and_takes_it_down_again() {
     moderator.submit(&old, &form, &[("pin", "no")]).await.leads_to();
     moderator.get(&old).await.says("no longer pinned").is_silent_about("Unpin");
     let list = site.guest().get("/b/general").await.text();
-    assert!(list.find("some news") < list.find("the rules") && !list.contains("class=\"pinned\""));
+    assert!(list.find("<bdi>some news") < list.find("<bdi>the rules") && !list.contains("class=\"pinned\""));
     moderator.get("/moderation/log").await.says("unpinned an article").says("pinned an article");
 }
 
