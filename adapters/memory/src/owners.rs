@@ -5,10 +5,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use madang_article::{Article, ArticleError, ArticleService};
 use madang_article_read::{
-    ArticleHead, ArticleOwner, ArticleText, CommentOwner, Count, LikeOwner, NewestArticles, Owners, ReadJoined,
-    ViewOwner,
+    ArticleHead, ArticleOwner, ArticleText, CommentOwner, Count, Discussion, LikeOwner, NewestArticles, Owners,
+    ReadJoined, ViewOwner,
 };
-use madang_board::{ArticleId, BoardId};
+use madang_board::{ArticleId, BoardId, Pin};
 use madang_comment::{CommentError, CommentService};
 use madang_kernel::{Page, PageNumber, PageSize, Scroll, StoreError};
 use madang_like::{LikeError, LikeService};
@@ -63,6 +63,10 @@ impl ArticleOwner for LocalArticles {
         present(self.0.newest(board, limit).await)
     }
 
+    async fn pins(&self, board: BoardId) -> Result<Arc<[Pin]>, StoreError> {
+        self.0.pins(board).await
+    }
+
     async fn page(
         &self,
         board: BoardId,
@@ -84,9 +88,13 @@ impl ArticleOwner for LocalArticles {
 
 #[async_trait]
 impl CommentOwner for LocalComments {
-    async fn comment_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError> {
+    async fn comment_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Discussion>>, StoreError> {
         let counts = self.0.counts(articles.to_vec()).await.map_err(comment_error)?;
-        let count = |count: madang_comment::CommentCount| Count { count: count.comment_count, version: count.version };
+        let count = |found: madang_comment::CommentCount| Discussion {
+            count: found.comment_count,
+            locked: found.locked,
+            version: found.version,
+        };
         Ok(counts.into_iter().map(|found| found.map(count)).collect())
     }
 }

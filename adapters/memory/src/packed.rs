@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use madang_article_read::{ArticleGroup, ArticleHead, ArticleText, Count, Entry};
+use madang_article_read::{ArticleGroup, ArticleHead, ArticleText, Count, Discussion, Entry};
 use madang_board::{ArticleId, BoardId, MemberId};
 use madang_event::Writer;
 use madang_kernel::{Id, Timestamp};
@@ -23,6 +23,7 @@ const DELETED: u8 = 2;
 const HAS_COMMENTS: u8 = 4;
 const HAS_LIKES: u8 = 8;
 const COMPRESSED: u8 = 16;
+const LOCKED: u8 = 32;
 
 /// An entry in one piece; clones share it.
 ///
@@ -42,7 +43,7 @@ pub(crate) enum ArticleVersion {
 /// The front, and where it ends.
 struct Front {
     flags: u8,
-    comments: Option<Count>,
+    comments: Option<Discussion>,
     likes: Option<Count>,
     /// Where the counts end, and what is told of the article begins.
     article_at: usize,
@@ -113,12 +114,17 @@ impl Packed {
         }
     }
 
-    fn join(flags: u8, comments: Option<Count>, likes: Option<Count>, article: &[u8]) -> Self {
+    fn join(flags: u8, comments: Option<Discussion>, likes: Option<Count>, article: &[u8]) -> Self {
         let of_article = flags & (LIVE | DELETED | COMPRESSED);
-        let has_comments = if comments.is_some() { HAS_COMMENTS } else { 0 };
+        let has_comments = match comments {
+            Some(Discussion { locked: true, .. }) => HAS_COMMENTS | LOCKED,
+            Some(_) => HAS_COMMENTS,
+            None => 0,
+        };
         let has_likes = if likes.is_some() { HAS_LIKES } else { 0 };
         let mut bytes = Bytes::default();
         bytes.byte(of_article | has_comments | has_likes);
+        let comments = comments.map(|Discussion { count, version, .. }| Count { count, version });
         for Count { count, version } in [comments, likes].into_iter().flatten() {
             bytes.number(count);
             bytes.number(version);
@@ -135,6 +141,8 @@ impl Packed {
             _ => Some(Some(Count { count: reader.number()?, version: reader.number()? })),
         };
         let (comments, likes) = (count(HAS_COMMENTS)?, count(HAS_LIKES)?);
+        let locked = flags & LOCKED != 0;
+        let comments = comments.map(|Count { count, version }| Discussion { count, locked, version });
         Some(Front { flags, comments, likes, article_at: reader.at() })
     }
 }

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use madang_article_read::{
-    ArticleGroup, ArticleHead, ArticleOwner, ArticleText, Change, CommentOwner, Count, Difference, Entry, Filled,
-    Group, LikeOwner, NewestArticles, Owners, ReadModel, ReadService, State, ViewOwner,
+    ArticleGroup, ArticleHead, ArticleOwner, ArticleText, Change, CommentOwner, Count, Difference, Discussion, Entry,
+    Filled, Group, LikeOwner, NewestArticles, Owners, ReadModel, ReadService, State, ViewOwner,
 };
-use madang_board::{ArticleId, BoardId, MemberId};
+use madang_board::{ArticleId, BoardId, MemberId, Pin};
 use madang_event::{ArticleLikes, Envelope, Event, Writer};
 use madang_kernel::{EventId, Id, ManualClock, Page, PageNumber, PageSize, Scroll, ShardId, StoreError, Timestamp};
 use madang_memory::MemoryReadModel;
@@ -19,10 +19,10 @@ const ARTICLES: i64 = 600;
 
 /// Owners of a handful of articles, with lists of nothing.
 #[derive(Default)]
-struct Owned(Mutex<BTreeMap<ArticleId, (ArticleText, Count, Count)>>);
+struct Owned(Mutex<BTreeMap<ArticleId, (ArticleText, Discussion, Count)>>);
 
 impl Owned {
-    fn each<T>(&self, articles: &[ArticleId], look: impl Fn(&(ArticleText, Count, Count)) -> T) -> Vec<Option<T>> {
+    fn each<T>(&self, articles: &[ArticleId], look: impl Fn(&(ArticleText, Discussion, Count)) -> T) -> Vec<Option<T>> {
         let owned = self.0.lock().unwrap();
         articles.iter().map(|article| owned.get(article).map(&look)).collect()
     }
@@ -36,6 +36,10 @@ impl ArticleOwner for Owned {
 
     async fn newest(&self, _: BoardId, _: usize) -> Result<Option<NewestArticles>, StoreError> {
         Ok(None)
+    }
+
+    async fn pins(&self, _: BoardId) -> Result<Arc<[Pin]>, StoreError> {
+        Ok(Arc::default())
     }
 
     async fn page(&self, _: BoardId, _: PageNumber, _: PageSize) -> Result<Option<Page<ArticleHead>>, StoreError> {
@@ -54,7 +58,7 @@ impl ArticleOwner for Owned {
 
 #[async_trait]
 impl CommentOwner for Owned {
-    async fn comment_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError> {
+    async fn comment_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Discussion>>, StoreError> {
         Ok(self.each(articles, |owned| owned.1))
     }
 }
@@ -95,7 +99,7 @@ impl Site {
         let service = ReadService::new(model.clone(), owners, clock);
         let site = Self { owned, model, service };
         for raw in 1..=ARTICLES {
-            site.owned.0.lock().unwrap().insert(article(raw), (text(raw, 1), count(1, 1), count(2, 2)));
+            site.owned.0.lock().unwrap().insert(article(raw), (text(raw, 1), count(1, 1).into(), count(2, 2)));
             site.put(raw, entry(raw, 1, count(1, 1), count(2, 2))).await;
         }
         site
@@ -161,8 +165,9 @@ async fn every_kind_of_difference_is_found() {
         expect(2, Group::Article, State::Text(1), State::Text(1));
         owned.remove(&article(3));
         expect(3, Group::Article, State::Text(1), State::Gone);
-        owned.get_mut(&article(4)).unwrap().1 = count(7, 1);
-        expect(4, Group::Comments, State::Counted(count(1, 1)), State::Counted(count(7, 1)));
+        let locked = Discussion { locked: true, ..count(1, 1).into() };
+        owned.get_mut(&article(4)).unwrap().1 = locked;
+        expect(4, Group::Comments, State::Discussed(count(1, 1).into()), State::Discussed(locked));
         owned.get_mut(&article(5)).unwrap().2 = count(1, 1);
         expect(5, Group::Likes, State::Counted(count(2, 2)), State::Counted(count(1, 1)));
     }
@@ -212,7 +217,7 @@ fn count(count: u64, version: u64) -> Count {
 
 fn entry(raw: i64, version: u64, comments: Count, likes: Count) -> Entry {
     let article = Some(ArticleGroup::Live(Arc::new(text(raw, version))));
-    Entry { article, comments: Some(comments), likes: Some(likes) }
+    Entry { article, comments: Some(comments.into()), likes: Some(likes) }
 }
 
 fn text(raw: i64, version: u64) -> ArticleText {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use madang_article_read::{
-    ArticleGroup, ArticleText, BoardChange, Count, Entry, Filled, Floor, Invalidation, ListLookup, Lookup,
+    ArticleGroup, ArticleText, BoardChange, Count, Discussion, Entry, Filled, Floor, Invalidation, ListLookup, Lookup,
     NewestArticles, Presence, ReadModel, Step, Window,
 };
 use madang_board::{ArticleId, BoardId, MemberId};
@@ -95,7 +95,11 @@ fn entry(article_id: ArticleId, version: u64, likes: Count, content_bytes: usize
         version,
     };
     let text = ArticleText { head, content: "x".repeat(content_bytes), content_html: String::new() };
-    Entry { article: Some(ArticleGroup::Live(Arc::new(text))), comments: Some(Count::default()), likes: Some(likes) }
+    Entry {
+        article: Some(ArticleGroup::Live(Arc::new(text))),
+        comments: Some(Discussion::default()),
+        likes: Some(likes),
+    }
 }
 
 fn count(count: u64, version: u64) -> Count {

@@ -170,8 +170,9 @@ impl Day {
                 Lookup::Found { entry, .. } => {
                     let live = entry.live().map(|text| text.head.version);
                     assert!(live.is_none() || !self.ended.contains(&article), "{article} was deleted");
-                    let version = |count: Option<madang_article_read::Count>| count.map_or(0, |count| count.version);
-                    let now = (live.unwrap_or(u64::MAX), version(entry.comments), version(entry.likes));
+                    let comments = entry.comments.map_or(0, |comments| comments.version);
+                    let likes = entry.likes.map_or(0, |likes| likes.version);
+                    let now = (live.unwrap_or(u64::MAX), comments, likes);
                     let before = self.shown.insert(article, now).unwrap_or_default();
                     assert!(now.0 >= before.0 && now.1 >= before.1 && now.2 >= before.2, "{before:?} then {now:?}");
                 }
@@ -241,7 +242,10 @@ impl Day {
             assert_eq!(read.is_some(), expected.is_some(), "{article}");
             if let (Some(read), Some(owned)) = (read, expected) {
                 assert_eq!(*read.text, owned.text);
-                assert_eq!((read.comment_count, read.like_count), (owned.comments.count, owned.likes.count));
+                assert_eq!(
+                    (read.comment_count, read.locked, read.like_count),
+                    (owned.comments.count, owned.comments.locked, owned.likes.count)
+                );
             }
         }
     }

@@ -2,7 +2,7 @@
 //! calls to the readers cost more than the reads.
 
 use async_trait::async_trait;
-use madang_article_read::{ArticleHead, ArticleText, Count, Entry, JoinedArticle, ReadJoined};
+use madang_article_read::{ArticleHead, ArticleText, Count, Discussion, Entry, JoinedArticle, ReadJoined};
 use madang_board::ArticleId;
 use madang_engine_sqlite::Statements as _;
 use madang_kernel::{Id, StoreError};
@@ -64,7 +64,7 @@ fn joined(row: &Row<'_>) -> rusqlite::Result<JoinedArticle> {
         version: article.version,
     };
     let text = ArticleText { head, content: article.content, content_html: article.content_html };
-    let comments = Count { count: count(row, 10)?, version: count(row, 11)? };
+    let comments = Discussion { count: count(row, 10)?, locked: row.get(15)?, version: count(row, 11)? };
     let likes = Count { count: count(row, 12)?, version: count(row, 13)? };
     Ok(JoinedArticle { entry: Entry::from_owners(Some(text), Some(comments), Some(likes)), views: count(row, 14)? })
 }

@@ -48,6 +48,21 @@ async fn counters_that_differ_from_rows_are_found() {
 }
 
 #[tokio::test]
+async fn a_pin_whose_article_is_not_on_the_board_is_found() {
+    let board_id = BoardId::from_raw(1);
+    let kept = "INSERT INTO article_pin VALUES (2000, 1, 5, NULL)";
+    assert_eq!(Site::filled().await.after(kept).await, []);
+    for (sql, article) in [
+        ("INSERT INTO article_pin VALUES (7, 1, 5, NULL)", 7),
+        ("INSERT INTO article_pin VALUES (2000, 1, 5, NULL); UPDATE article_pin SET board_id = 2", 2_000),
+    ] {
+        let found = Site::filled().await.after(sql).await;
+        let board_id = if article == 7 { board_id } else { BoardId::from_raw(2) };
+        assert_eq!(found, [CheckFinding::PinWithoutArticle { board_id, article_id: ArticleId::from_raw(article) }]);
+    }
+}
+
+#[tokio::test]
 async fn blocks_that_differ_from_rows_are_found() {
     let board_id = BoardId::from_raw(1);
     for level in [1, 2] {

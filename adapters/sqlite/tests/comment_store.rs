@@ -73,6 +73,7 @@ madang_conformance::comment_store_suite!(Harness);
 
 fn comment(id: i64, parent: Option<i64>) -> CreateComment {
     CreateComment {
+        despite_lock: false,
         comment_id: CommentId::from_raw(id),
         article_id: ArticleId::from_raw(71),
         parent_id: parent.map(CommentId::from_raw),

@@ -5,7 +5,7 @@
 mod support;
 
 use madang_article::ArticleStore as _;
-use madang_article_read::{ArticleGroup, Count, Entry, JoinedArticle, ReadJoined as _};
+use madang_article_read::{ArticleGroup, Count, Discussion, Entry, JoinedArticle, ReadJoined as _};
 use madang_board::ArticleId;
 use madang_comment::CommentStore as _;
 use madang_kernel::{Id, StoreError};
@@ -102,7 +102,8 @@ async fn from_the_owners(test: &TestDb, article: ArticleId) -> Result<(Option<En
         content: article.content,
         content_html: article.content_html,
     });
-    let comments = comments.map(|count| Count { count: count.comment_count, version: count.version });
+    let comments =
+        comments.map(|found| Discussion { count: found.comment_count, locked: found.locked, version: found.version });
     let likes = likes.map(|count| Count { count: count.like_count, version: count.version });
     let views = match SqliteViews::new(test.db.clone()).find(article).await? {
         StoredViews::Count(count) => Some(count),

@@ -28,6 +28,7 @@ pub mod check;
 mod id;
 mod lookup;
 mod moderation;
+mod pin;
 pub mod rules;
 pub mod text;
 
@@ -35,4 +36,5 @@ pub use actor::{Actor, Role};
 pub use id::{ActId, ArticleId, BoardId, CommentId, MemberId, ReportId, SessionId};
 pub use lookup::{ArticleFacts, ArticleLookup, BoardLookup, CommentLookup, CommentMode};
 pub use moderation::{Act, ActKind, REASON_MAX_CHARS, Reason, Report, Reported, Resolution};
+pub use pin::{PINS_MAX, Pin, pinned};
 pub use text::TextRenderer;

@@ -50,6 +50,14 @@ pub enum ActKind {
     ArticleEdited,
     /// Deleted an article that somebody else wrote.
     ArticleDeleted,
+    /// Pinned an article on its board.
+    ArticlePinned,
+    /// Took the pin away.
+    ArticleUnpinned,
+    /// Closed an article to new comments.
+    ArticleLocked,
+    /// Opened it again.
+    ArticleUnlocked,
     /// Changed a comment that somebody else wrote.
     CommentEdited,
     /// Deleted a comment that somebody else wrote.
@@ -73,6 +81,10 @@ pub enum ActKind {
 names!(ActKind {
     ArticleEdited = "article_edited",
     ArticleDeleted = "article_deleted",
+    ArticlePinned = "article_pinned",
+    ArticleUnpinned = "article_unpinned",
+    ArticleLocked = "article_locked",
+    ArticleUnlocked = "article_unlocked",
     CommentEdited = "comment_edited",
     CommentDeleted = "comment_deleted",
     MemberSuspended = "member_suspended",

@@ -13,8 +13,14 @@ pub enum Action {
     EditArticle,
     /// Delete an article.
     DeleteArticle,
+    /// Pin an article on its board, or no longer.
+    PinArticle,
+    /// Close an article to new comments, or open it again.
+    LockArticle,
     /// Write a comment.
     WriteComment,
+    /// Write a comment on an article that is closed to new ones.
+    CommentOnLocked,
     /// Change a comment.
     EditComment,
     /// Delete a comment.
@@ -115,6 +121,9 @@ fn needs(action: Action) -> (Needs, &'static str) {
         Action::WriteArticle | Action::WriteComment | Action::Like | Action::Report => (Needs::Member, ""),
         Action::EditArticle => (Needs::AuthorOrModerator, "Only its author or a moderator can edit an article."),
         Action::DeleteArticle => (Needs::AuthorOrModerator, "Only its author or a moderator can delete an article."),
+        Action::PinArticle => (Needs::Moderator, "Only a moderator can pin an article."),
+        Action::LockArticle => (Needs::Moderator, "Only a moderator can lock an article."),
+        Action::CommentOnLocked => (Needs::Moderator, "Only a moderator can comment on a locked article."),
         Action::EditComment => (Needs::AuthorOrModerator, "Only its author or a moderator can edit a comment."),
         Action::DeleteComment => (Needs::AuthorOrModerator, "Only its author or a moderator can delete a comment."),
         Action::ReadReports => (Needs::Moderator, "Only a moderator can read reports."),
@@ -172,7 +181,10 @@ mod tests {
             (Action::WriteArticle, ALL, ALL),
             (Action::EditArticle, MODERATORS, ALL),
             (Action::DeleteArticle, MODERATORS, ALL),
+            (Action::PinArticle, MODERATORS, MODERATORS),
+            (Action::LockArticle, MODERATORS, MODERATORS),
             (Action::WriteComment, ALL, ALL),
+            (Action::CommentOnLocked, MODERATORS, MODERATORS),
             (Action::EditComment, MODERATORS, ALL),
             (Action::DeleteComment, MODERATORS, ALL),
             (Action::Like, ALL, ALL),

@@ -8,7 +8,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::{ArticleDeleted, ArticleLikes, ArticleState, ArticleViews, CommentChange, Topic};
+use crate::{ArticleDeleted, ArticleLikes, ArticleLock, ArticleState, ArticleViews, CommentChange, Topic};
 
 /// The names of the types on the wire.
 pub mod type_name {
@@ -24,19 +24,22 @@ pub mod type_name {
     pub const COMMENT_EDITED: &str = "comment.edited";
     /// A comment is gone, or marked as such.
     pub const COMMENT_DELETED: &str = "comment.deleted";
+    /// An article takes no new comments, or does again.
+    pub const ARTICLE_LOCK_CHANGED: &str = "article.lock_changed";
     /// Members liked an article, or no longer do.
     pub const ARTICLE_LIKES_CHANGED: &str = "article.likes_changed";
     /// Views of an article were written back.
     pub const ARTICLE_VIEWED: &str = "article.viewed";
 
     /// Every type that this build knows.
-    pub const ALL: [&str; 8] = [
+    pub const ALL: [&str; 9] = [
         ARTICLE_CREATED,
         ARTICLE_EDITED,
         ARTICLE_DELETED,
         COMMENT_CREATED,
         COMMENT_EDITED,
         COMMENT_DELETED,
+        ARTICLE_LOCK_CHANGED,
         ARTICLE_LIKES_CHANGED,
         ARTICLE_VIEWED,
     ];
@@ -57,6 +60,8 @@ pub enum Event {
     CommentEdited(CommentChange),
     /// A comment is gone, or marked as such because others reply to it.
     CommentDeleted(CommentChange),
+    /// An article takes no new comments, or does again; the count of comments did not change, only its version.
+    ArticleLockChanged(ArticleLock),
     /// Members liked an article, or no longer do.
     ArticleLikesChanged(ArticleLikes),
     /// Views of an article were written back.
@@ -73,6 +78,7 @@ impl Event {
             Self::CommentCreated(_) => type_name::COMMENT_CREATED,
             Self::CommentEdited(_) => type_name::COMMENT_EDITED,
             Self::CommentDeleted(_) => type_name::COMMENT_DELETED,
+            Self::ArticleLockChanged(_) => type_name::ARTICLE_LOCK_CHANGED,
             Self::ArticleLikesChanged(_) => type_name::ARTICLE_LIKES_CHANGED,
             Self::ArticleViewed(_) => type_name::ARTICLE_VIEWED,
         }
@@ -82,7 +88,10 @@ impl Event {
     pub fn topic(&self) -> Topic {
         match self {
             Self::ArticleCreated(_) | Self::ArticleEdited(_) | Self::ArticleDeleted(_) => Topic::Article,
-            Self::CommentCreated(_) | Self::CommentEdited(_) | Self::CommentDeleted(_) => Topic::Comment,
+            Self::CommentCreated(_)
+            | Self::CommentEdited(_)
+            | Self::CommentDeleted(_)
+            | Self::ArticleLockChanged(_) => Topic::Comment,
             Self::ArticleLikesChanged(_) => Topic::Like,
             Self::ArticleViewed(_) => Topic::View,
         }
@@ -145,6 +154,7 @@ impl Envelope {
             Event::CommentCreated(change) | Event::CommentEdited(change) | Event::CommentDeleted(change) => {
                 self.encode_with(change)
             }
+            Event::ArticleLockChanged(lock) => self.encode_with(lock),
             Event::ArticleLikesChanged(likes) => self.encode_with(likes),
             Event::ArticleViewed(views) => self.encode_with(views),
         }
@@ -184,6 +194,7 @@ fn parse(raw: &[u8]) -> Result<Envelope, DecodeReason> {
         type_name::COMMENT_CREATED => Event::CommentCreated(data(wire.data)?),
         type_name::COMMENT_EDITED => Event::CommentEdited(data(wire.data)?),
         type_name::COMMENT_DELETED => Event::CommentDeleted(data(wire.data)?),
+        type_name::ARTICLE_LOCK_CHANGED => Event::ArticleLockChanged(data(wire.data)?),
         type_name::ARTICLE_LIKES_CHANGED => Event::ArticleLikesChanged(data(wire.data)?),
         type_name::ARTICLE_VIEWED => Event::ArticleViewed(data(wire.data)?),
         unknown => return Err(DecodeReason::UnknownType(unknown.to_owned())),
@@ -281,8 +292,13 @@ mod tests {
     #[test]
     fn every_type_survives_the_wire() {
         let article_id = ArticleId::from_raw(77);
-        let comment =
-            CommentChange { article_id, comment_id: CommentId::from_raw(6), parent_id: None, comment_count: 1 };
+        let comment = CommentChange {
+            article_id,
+            comment_id: CommentId::from_raw(6),
+            parent_id: None,
+            comment_count: 1,
+            locked: true,
+        };
         let likes = ArticleLikes { article_id, liked: vec![MemberId::from_raw(3)], unliked: vec![], like_count: 1 };
         let board_count = BoardCount { article_count: 0, version: 2 };
         let gone = ArticleDeleted { article_id, board_id: BoardId::from_raw(9), board_count };
@@ -291,6 +307,7 @@ mod tests {
             Event::CommentCreated(comment.clone()),
             Event::CommentEdited(comment.clone()),
             Event::CommentDeleted(comment),
+            Event::ArticleLockChanged(ArticleLock { article_id, comment_count: 1, locked: true }),
             Event::ArticleLikesChanged(likes),
             Event::ArticleViewed(ArticleViews { article_id, view_count: 100 }),
         ];

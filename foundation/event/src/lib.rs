@@ -11,5 +11,5 @@ pub use article::{ArticleDeleted, ArticleHead, ArticleState, BoardCount, NewestA
 pub use deletions::{ArticleDeletions, ArticleParts};
 pub use envelope::{DecodeError, DecodeReason, Envelope, Event, type_name};
 pub use peek::Peeked;
-pub use reaction::{ArticleLikes, ArticleViews, CommentChange};
+pub use reaction::{ArticleLikes, ArticleLock, ArticleViews, CommentChange};
 pub use topic::Topic;

@@ -65,7 +65,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{ArticleDeleted, ArticleLikes, ArticleState, ArticleViews, BoardCount, CommentChange, Event, Writer};
+    use crate::{
+        ArticleDeleted, ArticleLikes, ArticleLock, ArticleState, ArticleViews, BoardCount, CommentChange, Event, Writer,
+    };
 
     fn event(kind: usize, article: i64, text: String, count: u64) -> Event {
         let article_id = ArticleId::from_raw(article);
@@ -81,8 +83,13 @@ mod tests {
             modified_at: Timestamp::from_millis(2),
             board_count,
         };
-        let comment =
-            CommentChange { article_id, comment_id: CommentId::from_raw(6), parent_id: None, comment_count: count };
+        let comment = CommentChange {
+            article_id,
+            comment_id: CommentId::from_raw(6),
+            parent_id: None,
+            comment_count: count,
+            locked: count % 2 == 1,
+        };
         let likes = ArticleLikes { article_id, liked: vec![], unliked: vec![], like_count: count };
         match kind {
             0 => Event::ArticleCreated(state),
@@ -91,7 +98,8 @@ mod tests {
             3 => Event::CommentCreated(comment),
             4 => Event::CommentEdited(comment),
             5 => Event::CommentDeleted(comment),
-            6 => Event::ArticleLikesChanged(likes),
+            6 => Event::ArticleLockChanged(ArticleLock { article_id, comment_count: count, locked: count % 2 == 0 }),
+            7 => Event::ArticleLikesChanged(likes),
             _ => Event::ArticleViewed(ArticleViews { article_id, view_count: count }),
         }
     }

@@ -16,6 +16,21 @@ pub struct CommentChange {
     pub parent_id: Option<CommentId>,
     /// Visible comments of the article after this change.
     pub comment_count: u64,
+    /// Whether the article takes no new comments. A process of an earlier version does not tell.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub locked: bool,
+}
+
+/// An article was closed to new comments, or opened again. The envelope's version is that of its comment count, in whose
+/// row the lock stands: so a comment and a lock are told in the order in which they happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArticleLock {
+    /// The article.
+    pub article_id: ArticleId,
+    /// Visible comments of the article, which a lock leaves as they are.
+    pub comment_count: u64,
+    /// Whether it takes no new comments from now on.
+    pub locked: bool,
 }
 
 /// Likes of one article changed in one transaction. The envelope's version is that of its like count.

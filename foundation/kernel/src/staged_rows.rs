@@ -46,6 +46,14 @@ impl<K: Ord + Copy, T> StagedRows<K, T> {
         }
     }
 
+    /// Every row as the calls so far have left it, in the order of the keys.
+    pub fn values(&self) -> impl Iterator<Item = &T> {
+        self.0.values().filter_map(|staged| match staged {
+            Staged::Stored(row) | Staged::Updated(row) | Staged::Inserted(row) => Some(row),
+            Staged::Deleted | Staged::Dropped => None,
+        })
+    }
+
     /// Whether there is such a row or was one before a call of the batch deleted it.
     pub fn has_seen(&self, key: K) -> bool {
         self.0.contains_key(&key)

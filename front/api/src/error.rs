@@ -46,6 +46,9 @@ pub enum ApiError {
     /// The board is archived.
     #[error("This board is archived: it can be read, and nothing on it can be changed.")]
     Archived,
+    /// The article takes no new comments.
+    #[error("This article is locked: only moderators of its board can comment on it.")]
+    Locked,
     /// The thing changed since the caller saw it.
     #[error("It has been changed since you read it. Read it again, and send your change with the new ETag.")]
     Changed,
@@ -81,7 +84,7 @@ impl ApiError {
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
             Self::NotFound(_) | Self::NotConfigured(_) | Self::ServedElsewhere(_) => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-            Self::Conflict(_) | Self::Archived => StatusCode::CONFLICT,
+            Self::Conflict(_) | Self::Archived | Self::Locked => StatusCode::CONFLICT,
             Self::Changed => StatusCode::PRECONDITION_FAILED,
             Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Self::NotJson | Self::Encoded => StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -103,6 +106,7 @@ impl ApiError {
             Self::MethodNotAllowed => ("urn:madang:problem:method-not-allowed", "Method not allowed"),
             Self::Conflict(_) => ("urn:madang:problem:conflict", "Conflict"),
             Self::Archived => ("urn:madang:problem:archived", "Archived"),
+            Self::Locked => ("urn:madang:problem:locked", "Locked"),
             Self::Changed => ("urn:madang:problem:changed", "Changed meanwhile"),
             Self::TooLarge { .. } => ("urn:madang:problem:too-large", "Body too large"),
             Self::NotJson | Self::Encoded => ("urn:madang:problem:not-json", "Not JSON"),
@@ -175,6 +179,9 @@ impl From<ArticleError> for ApiError {
             ArticleError::HasArticles => {
                 Self::Conflict("This board has articles. Only a board without articles can be deleted.")
             }
+            ArticleError::TooManyPins => {
+                Self::Conflict("This board has as many pinned articles as a board can have. Unpin another one first.")
+            }
             ArticleError::KeyReused => Self::KeyReused,
             ArticleError::Store(store) => store.into(),
         }
@@ -192,6 +199,7 @@ impl From<CommentError> for ApiError {
                 Self::Conflict("This comment has as many replies as one comment can have. Reply to another one.")
             }
             CommentError::Archived => Self::Archived,
+            CommentError::Locked => Self::Locked,
             CommentError::Cursor(refusal) => Self::Malformed(refusal.to_string().into()),
             CommentError::Changed => Self::Changed,
             CommentError::KeyReused => Self::KeyReused,

@@ -33,4 +33,4 @@ mod views;
 
 pub use error::ApiError;
 pub use router::{operations_router, router, router_with_pages};
-pub use state::{ApiState, ArticleCalls, HotCalls, ReadCalls, ViewCalls};
+pub use state::{ApiState, ArticleCalls, HotCalls, LockCalls, ReadCalls, ViewCalls};

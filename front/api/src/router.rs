@@ -22,8 +22,8 @@ use crate::docs::docs;
 use crate::openapi::ApiDoc;
 use crate::state::{CommentCalls, LikeCalls, MemberCalls, ModerationCalls, Operators, Served, Shared};
 use crate::{
-    ApiError, ApiState, ArticleCalls, HotCalls, ReadCalls, ViewCalls, articles, boards, comments, hot_articles, likes,
-    members, moderation, operations, recovery, sessions, supervision, views,
+    ApiError, ApiState, ArticleCalls, HotCalls, LockCalls, ReadCalls, ViewCalls, articles, boards, comments,
+    hot_articles, likes, members, moderation, operations, recovery, sessions, supervision, views,
 };
 
 /// `/readyz` asks every part; a part that does not answer is not ready.
@@ -119,12 +119,14 @@ impl Assembly {
 }
 
 fn assemble(state: ApiState) -> Assembly {
-    let ApiState { sessions, members, articles, read, comments, likes, views, hot, moderation, policy, .. } = state;
+    let ApiState { sessions, members, articles, read, comments, locks, likes, views, hot, moderation, policy, .. } =
+        state;
     Assembly { sessions, policy, router: Router::new(), description: ApiDoc::openapi() }
         .add("member", member_routes(), members)
         .add("article", article_routes(), articles)
         .add("article-read", read_routes(), read)
         .add("comment", comment_routes(), comments)
+        .add("comment", lock_routes(), locks)
         .add("like", like_routes(), likes)
         .add("view", view_routes(), views)
         .add("hot-article", hot_routes(), hot)
@@ -167,6 +169,7 @@ fn article_routes() -> OpenApiRouter<Shared<ArticleCalls>> {
         .routes(routes!(boards::article_count))
         .routes(routes!(articles::create))
         .routes(routes!(articles::edit, articles::delete))
+        .routes(routes!(articles::pin, articles::unpin))
         .routes(routes!(articles::by_writer))
 }
 
@@ -180,6 +183,10 @@ fn comment_routes() -> OpenApiRouter<Shared<CommentCalls>> {
         .routes(routes!(comments::count))
         .routes(routes!(comments::by_writer))
         .routes(routes!(comments::comment, comments::edit, comments::delete))
+}
+
+fn lock_routes() -> OpenApiRouter<Shared<LockCalls>> {
+    OpenApiRouter::new().routes(routes!(articles::lock, articles::unlock))
 }
 
 fn like_routes() -> OpenApiRouter<Shared<LikeCalls>> {
@@ -238,6 +245,7 @@ pub(crate) fn description() -> Description {
         article_routes().into_openapi(),
         read_routes().into_openapi(),
         comment_routes().into_openapi(),
+        lock_routes().into_openapi(),
         like_routes().into_openapi(),
         view_routes().into_openapi(),
         hot_routes().into_openapi(),

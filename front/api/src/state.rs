@@ -29,6 +29,8 @@ pub struct ApiState {
     pub read: Option<ReadCalls>,
     /// Comments.
     pub comments: Option<Arc<CommentService>>,
+    /// Locks of articles, which are served where comments are.
+    pub locks: Option<LockCalls>,
     /// Likes.
     pub likes: Option<Arc<LikeService>>,
     /// Views.
@@ -62,6 +64,14 @@ pub struct ArticleCalls {
     /// Boards and articles.
     pub articles: Arc<ArticleService>,
     /// The counts beside an article that was edited.
+    pub read: Arc<ReadService>,
+}
+
+/// What calls about locks work with.
+pub struct LockCalls {
+    /// Comments, whose owner keeps the lock.
+    pub comments: Arc<CommentService>,
+    /// The article that was locked.
     pub read: Arc<ReadService>,
 }
 

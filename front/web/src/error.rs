@@ -34,6 +34,8 @@ pub(crate) enum WebError {
     Suspended,
     /// The board takes no changes.
     Archived,
+    /// The article takes no new comments.
+    Locked,
     /// Nobody is signed in.
     NotSignedIn,
     /// The form was made for another session.
@@ -133,7 +135,7 @@ impl WebError {
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
             Self::Forbidden | Self::Suspended | Self::OtherSession | Self::CrossSite => StatusCode::FORBIDDEN,
-            Self::Archived => StatusCode::CONFLICT,
+            Self::Archived | Self::Locked => StatusCode::CONFLICT,
             Self::NotSignedIn => StatusCode::UNAUTHORIZED,
             Self::NotUnderstood => StatusCode::BAD_REQUEST,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
@@ -192,6 +194,7 @@ impl WebError {
             Self::Forbidden => (t.forbidden, t.forbidden_text),
             Self::Suspended => return (t.suspended_title, suspended(web, visit).into()),
             Self::Archived => (t.archived, t.archived_text),
+            Self::Locked => (t.locked, t.locked_text),
             Self::NotSignedIn => (t.not_signed_in, t.not_signed_in_text),
             Self::OtherSession => (t.form_too_old, t.other_session),
             Self::CrossSite => (t.forbidden, t.cross_site_text),
@@ -265,6 +268,7 @@ impl From<ArticleError> for WebError {
             | ArticleError::Changed
             | ArticleError::SlugTaken
             | ArticleError::HasArticles
+            | ArticleError::TooManyPins
             | ArticleError::KeyReused => Self::NotUnderstood,
         }
     }
@@ -276,6 +280,7 @@ impl From<CommentError> for WebError {
             CommentError::NotFound(_) | CommentError::Cursor(_) => Self::NotFound,
             CommentError::Forbidden(_) => Self::Forbidden,
             CommentError::Archived => Self::Archived,
+            CommentError::Locked => Self::Locked,
             CommentError::Store(error) => error.into(),
             CommentError::Invalid(_)
             | CommentError::TooDeep(_)

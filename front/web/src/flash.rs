@@ -15,6 +15,10 @@ const KEPT_S: u32 = 60;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flash {
     ArticleDeleted,
+    ArticleLocked,
+    ArticlePinned,
+    ArticleUnlocked,
+    ArticleUnpinned,
     BoardDeleted,
     BoardSaved,
     CommentDeleted,
@@ -26,8 +30,12 @@ pub(crate) enum Flash {
 }
 
 impl Flash {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 13] = [
         Self::ArticleDeleted,
+        Self::ArticleLocked,
+        Self::ArticlePinned,
+        Self::ArticleUnlocked,
+        Self::ArticleUnpinned,
         Self::BoardDeleted,
         Self::BoardSaved,
         Self::CommentDeleted,
@@ -59,6 +67,10 @@ impl Flash {
     pub(crate) fn text(self, t: &Texts) -> &'static str {
         match self {
             Self::ArticleDeleted => t.article_deleted,
+            Self::ArticleLocked => t.article_locked,
+            Self::ArticlePinned => t.article_pinned,
+            Self::ArticleUnlocked => t.article_unlocked,
+            Self::ArticleUnpinned => t.article_unpinned,
             Self::BoardDeleted => t.board_deleted,
             Self::BoardSaved => t.board_saved,
             Self::CommentDeleted => t.comment_deleted,
@@ -73,6 +85,10 @@ impl Flash {
     fn code(self) -> &'static str {
         match self {
             Self::ArticleDeleted => "article-deleted",
+            Self::ArticleLocked => "article-locked",
+            Self::ArticlePinned => "article-pinned",
+            Self::ArticleUnlocked => "article-unlocked",
+            Self::ArticleUnpinned => "article-unpinned",
             Self::BoardDeleted => "board-deleted",
             Self::BoardSaved => "board-saved",
             Self::CommentDeleted => "comment-deleted",

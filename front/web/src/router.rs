@@ -72,6 +72,8 @@ fn writing(addresses: Addresses) -> Addresses {
         .route("/articles/{article}/edit", get(edit::form).post(edit::submit))
         .route("/articles/{article}/delete", get(edit::delete_form).post(edit::delete))
         .route("/articles/{article}/like", post(like::submit))
+        .route("/articles/{article}/pin", get(article::pin_form).post(article::pin))
+        .route("/articles/{article}/lock", post(article::lock))
         .route("/articles/{article}/comments", post(comments::submit))
         .route("/comments/{comment}/reply", get(comments::reply_form))
         .route("/articles/{article}/report", get(report::article_form).post(report::article))

@@ -1,8 +1,16 @@
 //! Every word on the pages, in both languages side by side: one that is missing does not compile.
 
-use std::time::Duration;
+mod counted;
+mod descriptions;
+mod limits;
 
-use crate::error::Limit;
+pub(crate) use counted::{
+    COMMENTS, Counted, LIKES, POINTS, VIEWS, articles, comments, last_page, letters_shown, level, new_comments,
+    replayed,
+};
+pub(crate) use descriptions::{board_description, home_description, member_description, site_time};
+pub(crate) use limits::{suspended, too_many, wait_pattern, whole_seconds};
+
 use crate::preferences::Lang;
 
 macro_rules! texts {
@@ -75,7 +83,29 @@ texts! {
         "로그아웃되었습니다. 다시 로그인한 뒤 눌러 주세요.";
     to_board: "Back to the list", "목록으로";
     article_gone: "This article has just been deleted.", "방금 삭제된 글입니다.";
-    article_edited: "This article has just been edited.", "방금 수정된 글입니다.";
+    article_edited: "This article has just been changed.", "방금 변경된 글입니다.";
+    pinned: "Pinned", "고정";
+    locked: "Locked", "잠김";
+    pin: "Pin", "고정하기";
+    unpin: "Unpin", "고정 해제";
+    lock: "Lock", "잠그기";
+    unlock: "Unlock", "잠금 해제";
+    pin_article: "Pin this article", "글 고정하기";
+    pin_text: "A pinned article stands above the list of its board. The one pinned last comes first.",
+        "고정한 글은 게시판 목록 맨 위에 보입니다. 나중에 고정한 글이 더 위에 옵니다.";
+    pin_for: "For how long", "기간";
+    pin_forever: "Until it is unpinned", "해제할 때까지";
+    pins_full: "This board has as many pinned articles as it can have. Unpin another one first.",
+        "이 게시판에는 글을 더 고정할 수 없습니다. 먼저 다른 글의 고정을 해제해 주세요.";
+    article_pinned: "The article is pinned on top of its board.", "글을 게시판 맨 위에 고정했습니다.";
+    article_unpinned: "The article is no longer pinned.", "글 고정을 해제했습니다.";
+    article_locked: "The article is locked. Only moderators of the board can comment on it now.",
+        "글을 잠갔습니다. 이제 게시판 운영진만 댓글을 쓸 수 있습니다.";
+    article_unlocked: "The article is open to comments again.", "글의 잠금을 해제했습니다. 다시 댓글을 쓸 수 있습니다.";
+    locked_text: "A moderator has locked this article. It can be read, but new comments are not taken.",
+        "운영진이 잠근 글입니다. 읽을 수 있지만 새 댓글은 쓸 수 없습니다.";
+    locked_moderator_text: "This article is locked. You can comment on it because you moderate this board.",
+        "잠긴 글입니다. 이 게시판의 운영진이므로 댓글을 쓸 수 있습니다.";
     article_deleted: "The article was deleted.", "글을 삭제했습니다.";
     show: "Show", "보기";
 
@@ -110,8 +140,8 @@ texts! {
     preview_empty: "Your text will appear here as you write.", "쓰는 대로 여기에 보입니다.";
     draft_restored: "Your unsent draft was restored.", "임시 저장된 글을 불러왔습니다.";
     draft_discard: "Discard it", "지우기";
-    changed_meanwhile: "Someone else edited this article while you were writing. Your text is still here; saving again replaces their version.",
-        "작성하는 동안 다른 사람이 이 글을 수정했습니다. 쓰신 내용은 그대로 있으며, 다시 저장하면 그 사람의 수정을 덮어씁니다.";
+    changed_meanwhile: "Someone else changed this article while you were writing. Your text is still here; saving again replaces their version.",
+        "작성하는 동안 다른 사람이 이 글을 변경했습니다. 쓰신 내용은 그대로 있으며, 다시 저장하면 그 사람의 수정을 덮어씁니다.";
     comment_changed_meanwhile: "Someone else edited this comment while you were writing. Your text is still here; saving again replaces their version.",
         "작성하는 동안 다른 사람이 이 댓글을 수정했습니다. 쓰신 내용은 그대로 있으며, 다시 저장하면 그 사람의 수정을 덮어씁니다.";
     see_their_comment: "See the current version", "현재 댓글 보기";
@@ -246,6 +276,10 @@ texts! {
     note_hint: "What you did about it, for the other moderators", "어떻게 처리했는지 (다른 운영진에게)";
     act_article_edited: "edited an article", "글을 수정함";
     act_article_deleted: "deleted an article", "글을 삭제함";
+    act_article_pinned: "pinned an article", "글을 고정함";
+    act_article_unpinned: "unpinned an article", "글 고정을 해제함";
+    act_article_locked: "locked an article", "글을 잠금";
+    act_article_unlocked: "unlocked an article", "글의 잠금을 해제함";
     act_comment_edited: "edited a comment", "댓글을 수정함";
     act_comment_deleted: "deleted a comment", "댓글을 삭제함";
     act_member_suspended: "suspended a member", "회원의 활동을 정지함";
@@ -386,214 +420,5 @@ impl Texts {
             "reason" => self.reason,
             _ => return None,
         })
-    }
-}
-
-/// Something that is counted: one and many of it in each language, with `#` for the number.
-#[derive(Clone, Copy)]
-pub(crate) struct Counted {
-    en: [&'static str; 2],
-    ko: &'static str,
-}
-
-pub(crate) const LIKES: Counted = Counted { en: ["# like", "# likes"], ko: "좋아요 #" };
-pub(crate) const COMMENTS: Counted = Counted { en: ["# comment", "# comments"], ko: "댓글 #" };
-pub(crate) const VIEWS: Counted = Counted { en: ["# view", "# views"], ko: "조회 #" };
-pub(crate) const POINTS: Counted = Counted { en: ["# point", "# points"], ko: "#점" };
-
-impl Counted {
-    /// One and many, for a script that follows a count.
-    pub(crate) fn in_language(self, lang: Lang) -> [&'static str; 2] {
-        match lang {
-            Lang::En => self.en,
-            Lang::Ko => [self.ko; 2],
-        }
-    }
-
-    /// So many of it.
-    pub(crate) fn say(self, lang: Lang, count: u64) -> String {
-        let [one, many] = self.in_language(lang);
-        (if count == 1 { one } else { many }).replace('#', &count.to_string())
-    }
-}
-
-/// How many comments.
-pub(crate) fn comments(lang: Lang, count: u64) -> String {
-    COMMENTS.say(lang, count)
-}
-
-/// What the site is, for those who link to it.
-pub(crate) fn home_description(lang: Lang, site: &str, boards: &str) -> String {
-    match lang {
-        Lang::En => format!("Discussion boards on {site}: {boards}"),
-        Lang::Ko => format!("{site} 게시판: {boards}"),
-    }
-}
-
-/// What a board is, for those who link to it.
-pub(crate) fn board_description(lang: Lang, site: &str, board: &str, newest: &str) -> String {
-    match (lang, newest) {
-        (Lang::En, "") => format!("{board}, a discussion board on {site}."),
-        (Lang::En, _) => format!("{board} on {site}. Recent articles: {newest}"),
-        (Lang::Ko, "") => format!("{site}의 {board} 게시판입니다."),
-        (Lang::Ko, _) => format!("{site} {board} 게시판. 최근 글: {newest}"),
-    }
-}
-
-/// Who a member is, for those who link to them.
-pub(crate) fn member_description(lang: Lang, site: &str, name: &str) -> String {
-    match lang {
-        Lang::En => format!("Articles and comments by {name} on {site}."),
-        Lang::Ko => format!("{site} 회원 {name} 님의 글과 댓글입니다."),
-    }
-}
-
-/// The way back for one who is past the last page.
-pub(crate) fn last_page(lang: Lang, number: u64) -> String {
-    match lang {
-        Lang::En => format!("Go to the last page ({number})"),
-        Lang::Ko => format!("마지막 페이지({number})로 가기"),
-    }
-}
-
-/// Until when somebody may only read, and why.
-pub(crate) fn suspended(lang: Lang, until: Option<&str>, reason: &str) -> String {
-    let mut text = match (lang, until) {
-        (Lang::En, Some(until)) => {
-            format!("A moderator has suspended your account until {until}. You can read, but not write.")
-        }
-        (Lang::En, None) => "A moderator has suspended your account. You can read, but not write.".to_owned(),
-        (Lang::Ko, Some(until)) => {
-            format!("운영진이 {until}까지 활동을 정지했습니다. 읽을 수는 있지만 글과 댓글을 쓸 수 없습니다.")
-        }
-        (Lang::Ko, None) => "운영진이 활동을 정지했습니다. 읽을 수는 있지만 글과 댓글을 쓸 수 없습니다.".to_owned(),
-    };
-    if !reason.is_empty() {
-        text.push_str(match lang {
-            Lang::En => " Reason: ",
-            Lang::Ko => " 사유: ",
-        });
-        text.push_str(reason);
-    }
-    text
-}
-
-/// Which limit was reached, and when to try again.
-pub(crate) fn too_many(lang: Lang, limit: Limit, retry_after: Duration) -> String {
-    let (en, ko) = match limit {
-        Limit::Passwords => (
-            "Too many passwords were tried. On a device where you signed in before, you can sign in as usual.",
-            "비밀번호를 너무 많이 시도했습니다. 전에 로그인한 적이 있는 기기에서는 평소처럼 로그인할 수 있습니다.",
-        ),
-        Limit::SignUps => {
-            ("Too many accounts were created from your network.", "같은 네트워크에서 계정을 너무 많이 만들었습니다.")
-        }
-        Limit::Writes => ("You are sending things faster than this site allows.", "짧은 시간에 너무 많이 보냈습니다."),
-        Limit::Requests => {
-            ("There were too many requests from your network.", "같은 네트워크에서 요청이 너무 많습니다.")
-        }
-    };
-    let wait = wait_pattern(lang).replace('#', &duration(lang, retry_after));
-    match lang {
-        Lang::En => format!("{en} {wait}"),
-        Lang::Ko => format!("{ko} {wait}"),
-    }
-}
-
-/// When to try again, with `#` for how long to wait.
-pub(crate) fn wait_pattern(lang: Lang) -> &'static str {
-    match lang {
-        Lang::En => "Please try again in #.",
-        Lang::Ko => "# 뒤에 다시 시도해 주세요.",
-    }
-}
-
-/// Whole seconds, and never 0.
-pub(crate) fn whole_seconds(time: Duration) -> u64 {
-    time.as_millis().div_ceil(1_000).try_into().unwrap_or(u64::MAX).max(1)
-}
-
-/// How long, as people say it: never less than it is.
-fn duration(lang: Lang, time: Duration) -> String {
-    let seconds = whole_seconds(time);
-    let (count, en, ko) = match seconds {
-        0..=90 => (seconds, "second", "초"),
-        91..=5_400 => (seconds.div_ceil(60), "minute", "분"),
-        _ => (seconds.div_ceil(3_600), "hour", "시간"),
-    };
-    match lang {
-        Lang::En if count == 1 => format!("1 {en}"),
-        Lang::En => format!("{count} {en}s"),
-        Lang::Ko => format!("{count}{ko}"),
-    }
-}
-
-/// How many articles.
-pub(crate) fn articles(lang: Lang, count: u64) -> String {
-    match (lang, count) {
-        (Lang::En, 1) => "1 article".to_owned(),
-        (Lang::En, _) => format!("{count} articles"),
-        (Lang::Ko, _) => format!("글 {count}개"),
-    }
-}
-
-/// How many of the dead letters are shown.
-pub(crate) fn letters_shown(lang: Lang, shown: usize, count: u64) -> String {
-    match lang {
-        Lang::En => format!("{shown} of {count}, oldest first"),
-        Lang::Ko => format!("{count}개 가운데 {shown}개, 오래된 것부터"),
-    }
-}
-
-/// How many messages were sent again.
-pub(crate) fn replayed(lang: Lang, done: usize, failed: usize) -> String {
-    match (lang, failed) {
-        (Lang::En, 0) => format!("{done} sent again."),
-        (Lang::En, _) => {
-            format!("{done} sent again, {failed} failed because the event log does not take them right now.")
-        }
-        (Lang::Ko, 0) => format!("{done}개를 다시 보냈습니다."),
-        (Lang::Ko, _) => format!("{done}개를 다시 보냈고, {failed}개는 이벤트 로그가 받지 않아 보내지 못했습니다."),
-    }
-}
-
-/// How deep a reply lies, for those who do not see the indent.
-pub(crate) fn level(lang: Lang, depth: u32) -> String {
-    match lang {
-        Lang::En => format!("Level {depth}:"),
-        Lang::Ko => format!("{depth}단계 답글:"),
-    }
-}
-
-/// The quiet word about new comments; `#` stands for how many, which the script fills in.
-pub(crate) fn new_comments(lang: Lang) -> [&'static str; 2] {
-    match lang {
-        Lang::En => ["1 new comment", "# new comments"],
-        Lang::Ko => ["새 댓글 1개", "새 댓글 #개"],
-    }
-}
-
-/// Which clock the dates are by.
-pub(crate) fn site_time(lang: Lang, zone: &str) -> String {
-    match lang {
-        Lang::En => format!("Times in {zone}"),
-        Lang::Ko => format!("시간대: {zone}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_limit_says_its_cause_and_its_end() {
-        let told = |lang, seconds: u64| too_many(lang, Limit::Writes, Duration::from_millis(seconds * 1_000 - 500));
-        assert_eq!(
-            told(Lang::En, 1),
-            "You are sending things faster than this site allows. Please try again in 1 second."
-        );
-        assert!(told(Lang::En, 60).ends_with("in 60 seconds.") && told(Lang::En, 180).ends_with("in 3 minutes."));
-        assert!(told(Lang::En, 7_201).ends_with("in 3 hours."));
-        assert!(told(Lang::Ko, 180).ends_with("3분 뒤에 다시 시도해 주세요."));
     }
 }

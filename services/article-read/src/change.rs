@@ -6,7 +6,7 @@ use madang_board::{ArticleId, BoardId};
 use madang_event::{BoardCount, Envelope, Event};
 use serde::{Deserialize, Serialize};
 
-use crate::{ArticleGroup, ArticleText, Count, Entry};
+use crate::{ArticleGroup, ArticleText, Count, Discussion, Entry};
 
 /// Whether an article is among those of its board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,8 +52,8 @@ impl Change {
             Event::ArticleCreated(state) => {
                 let board = there(state.article_id, state.board_id, state.board_count);
                 // Nobody can have commented on or liked what did not exist: its counters stand at 0, version 0.
-                let none = Some(Count::default());
-                let entry = Entry { comments: none, likes: none, ..live(ArticleText::of(state, version)) };
+                let (comments, likes) = (Some(Discussion::default()), Some(Count::default()));
+                let entry = Entry { comments, likes, ..live(ArticleText::of(state, version)) };
                 Some(Self { article_id: board.article_id, entry, board: Some(board), is_creation: true })
             }
             Event::ArticleEdited(state) => {
@@ -68,8 +68,12 @@ impl Change {
                 Some(Self { article_id, entry, board, is_creation: false })
             }
             Event::CommentCreated(change) | Event::CommentEdited(change) | Event::CommentDeleted(change) => {
-                let comments = Some(Count { count: change.comment_count, version });
+                let comments = Some(Discussion { count: change.comment_count, locked: change.locked, version });
                 Some(Self::of_count(change.article_id, Entry { comments, ..Entry::default() }))
+            }
+            Event::ArticleLockChanged(lock) => {
+                let comments = Some(Discussion { count: lock.comment_count, locked: lock.locked, version });
+                Some(Self::of_count(lock.article_id, Entry { comments, ..Entry::default() }))
             }
             Event::ArticleLikesChanged(change) => {
                 let likes = Some(Count { count: change.like_count, version });

@@ -8,7 +8,7 @@ use madang_board::ArticleId;
 use madang_kernel::{ShardId, StoreError};
 
 use crate::service::SLICE_MAX;
-use crate::{ArticleGroup, ArticleText, Count, Entry, ReadService};
+use crate::{ArticleGroup, ArticleText, Count, Discussion, Entry, ReadService};
 
 /// Differences that are looked at again; more of them would tell nothing new.
 pub const DIFFERENCES_MAX: usize = 1_000;
@@ -55,6 +55,8 @@ pub enum State {
     Text(u64),
     /// This count.
     Counted(Count),
+    /// So many comments, and whether new ones are taken.
+    Discussed(Discussion),
 }
 
 impl ReadService {
@@ -133,6 +135,7 @@ impl State {
             Self::Gone => None,
             Self::Text(version) => Some(version),
             Self::Counted(count) => Some(count.version),
+            Self::Discussed(comments) => Some(comments.version),
         }
     }
 }
@@ -142,7 +145,7 @@ fn differing(
     article_id: ArticleId,
     entry: &Entry,
     text: Option<&ArticleText>,
-    (comments, likes): (Option<Count>, Option<Count>),
+    (comments, likes): (Option<Discussion>, Option<Count>),
 ) -> Vec<Difference> {
     let difference = |group, held, owned| Difference { article_id, group, held, owned };
     let (held, owned, is_same) = match (&entry.article, text) {
@@ -158,12 +161,14 @@ fn differing(
     if !is_same {
         found.push(difference(Group::Article, held, owned));
     }
-    for (group, held, owned) in [(Group::Comments, entry.comments, comments), (Group::Likes, entry.likes, likes)] {
+    let [held_comments, comments] = [entry.comments, comments].map(|comments| comments.map(State::Discussed));
+    let [held_likes, likes] = [entry.likes, likes].map(|likes| likes.map(State::Counted));
+    for (group, held, owned) in [(Group::Comments, held_comments, comments), (Group::Likes, held_likes, likes)] {
         // An owner of counts that knows of a deletion may know of it first.
         if let (Some(held), Some(owned)) = (held, owned)
             && held != owned
         {
-            found.push(difference(group, State::Counted(held), State::Counted(owned)));
+            found.push(difference(group, held, owned));
         }
     }
     found
@@ -187,6 +192,10 @@ impl fmt::Display for State {
             Self::Gone => f.write_str("deleted"),
             Self::Text(version) => write!(f, "version {version}"),
             Self::Counted(Count { count, version }) => write!(f, "{count} (version {version})"),
+            Self::Discussed(Discussion { count, locked, version }) => {
+                let lock = if *locked { ", locked" } else { "" };
+                write!(f, "{count}{lock} (version {version})")
+            }
         }
     }
 }

@@ -16,6 +16,25 @@ pub struct Count {
     pub version: u64,
 }
 
+/// The comments of an article as their owner has them, with the version that orders what is told of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Discussion {
+    /// How many comments are visible.
+    pub count: u64,
+    /// Whether no new ones are taken. A process of an earlier version does not tell.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub locked: bool,
+    /// Grows with each change: the newer state wins.
+    pub version: u64,
+}
+
+/// Counted comments of an article that takes new ones.
+impl From<Count> for Discussion {
+    fn from(Count { count, version }: Count) -> Self {
+        Self { count, locked: false, version }
+    }
+}
+
 /// The article itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ArticleGroup {
@@ -33,8 +52,8 @@ pub enum ArticleGroup {
 pub struct Entry {
     /// The text, or its end.
     pub article: Option<ArticleGroup>,
-    /// Visible comments.
-    pub comments: Option<Count>,
+    /// Visible comments, and whether new ones are taken.
+    pub comments: Option<Discussion>,
     /// Likes.
     pub likes: Option<Count>,
 }
@@ -52,6 +71,8 @@ pub enum Shown {
         text: Arc<ArticleText>,
         /// Visible comments.
         comment_count: u64,
+        /// Whether no new comments are taken.
+        locked: bool,
         /// Likes.
         like_count: u64,
     },
@@ -65,8 +86,8 @@ impl Entry {
         {
             self.article = Some(theirs);
         }
-        merge_count(&mut self.comments, other.comments);
-        merge_count(&mut self.likes, other.likes);
+        take_newer(&mut self.comments, other.comments, |comments| comments.version);
+        take_newer(&mut self.likes, other.likes, |likes| likes.version);
     }
 
     /// What a reader gets.
@@ -74,7 +95,8 @@ impl Entry {
         match (&self.article, self.comments, self.likes) {
             (Some(ArticleGroup::Deleted { .. }), _, _) => Shown::Gone,
             (Some(ArticleGroup::Live(text)), Some(comments), Some(likes)) => {
-                Shown::Live { text: Arc::clone(text), comment_count: comments.count, like_count: likes.count }
+                let Discussion { count: comment_count, locked, .. } = comments;
+                Shown::Live { text: Arc::clone(text), comment_count, locked, like_count: likes.count }
             }
             _ => Shown::Unknown,
         }
@@ -100,8 +122,9 @@ impl ArticleGroup {
     }
 }
 
-fn merge_count(ours: &mut Option<Count>, theirs: Option<Count>) {
-    if theirs.map(|count| count.version) > ours.map(|count| count.version) {
+/// Takes what is newer of a group that may be unknown.
+pub(crate) fn take_newer<T: Copy>(ours: &mut Option<T>, theirs: Option<T>, version: impl Fn(T) -> u64) {
+    if theirs.map(&version) > ours.map(&version) {
         *ours = theirs;
     }
 }

@@ -5,7 +5,8 @@ use madang_board::ArticleId;
 use madang_event::{ArticleState, BoardCount, Envelope, Event};
 use serde::{Deserialize, Serialize};
 
-use crate::{ArticleGroup, BoardChange, Change, Count, Entry, Presence};
+use crate::entry::take_newer;
+use crate::{ArticleGroup, BoardChange, Change, Count, Discussion, Entry, Presence};
 
 /// The state of an article after a change, as far as the change tells it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,9 +30,9 @@ pub struct Floor {
     /// It was deleted, at this version.
     #[serde(default, rename = "d", skip_serializing_if = "Option::is_none")]
     pub deleted: Option<u64>,
-    /// Visible comments.
+    /// Visible comments, and whether new ones are taken.
     #[serde(default, rename = "c", skip_serializing_if = "Option::is_none")]
-    pub comments: Option<Count>,
+    pub comments: Option<Discussion>,
     /// Likes.
     #[serde(default, rename = "l", skip_serializing_if = "Option::is_none")]
     pub likes: Option<Count>,
@@ -41,7 +42,8 @@ impl Invalidation {
     /// What an event says; `None` when the model does not depend on it.
     pub fn of(envelope: &Envelope) -> Option<Self> {
         let (article_id, version) = (envelope.key, envelope.version);
-        let count = |count| Some(Count { count, version });
+        let comments =
+            |count, locked| Floor { comments: Some(Discussion { count, locked, version }), ..Floor::default() };
         let (floor, board) = match &envelope.event {
             Event::ArticleCreated(state) | Event::ArticleEdited(state) => {
                 (Floor { text: Some(version), ..Floor::default() }, Some(there(state)))
@@ -51,9 +53,13 @@ impl Invalidation {
                 (Floor { deleted: Some(version), ..Floor::default() }, Some(board))
             }
             Event::CommentCreated(change) | Event::CommentEdited(change) | Event::CommentDeleted(change) => {
-                (Floor { comments: count(change.comment_count), ..Floor::default() }, None)
+                (comments(change.comment_count, change.locked), None)
             }
-            Event::ArticleLikesChanged(change) => (Floor { likes: count(change.like_count), ..Floor::default() }, None),
+            Event::ArticleLockChanged(lock) => (comments(lock.comment_count, lock.locked), None),
+            Event::ArticleLikesChanged(change) => {
+                let likes = Some(Count { count: change.like_count, version });
+                (Floor { likes, ..Floor::default() }, None)
+            }
             Event::ArticleViewed(_) => return None,
         };
         Some(Self { article_id, floor, board })
@@ -95,8 +101,8 @@ impl Floor {
     pub fn merge(&mut self, other: &Self) {
         self.text = self.text.max(other.text);
         self.deleted = self.deleted.max(other.deleted);
-        newer(&mut self.comments, other.comments);
-        newer(&mut self.likes, other.likes);
+        take_newer(&mut self.comments, other.comments, |comments| comments.version);
+        take_newer(&mut self.likes, other.likes, |likes| likes.version);
     }
 
     /// Raises an entry to this; `false` when it has a text that is too old to be shown.
@@ -112,11 +118,5 @@ impl Floor {
     /// Whether it says that the article exists, or did.
     pub fn tells_of_a_text(&self) -> bool {
         self.text.is_some()
-    }
-}
-
-fn newer(ours: &mut Option<Count>, theirs: Option<Count>) {
-    if theirs.map(|count| count.version) > ours.map(|count| count.version) {
-        *ours = theirs;
     }
 }

@@ -12,6 +12,7 @@ mod loader;
 mod meters;
 mod model;
 mod owners;
+mod pins;
 mod rebuild;
 #[cfg(test)]
 mod sample;
@@ -24,7 +25,7 @@ pub use change::{BoardChange, Change, Presence};
 pub use compare::{Comparison, DIFFERENCES_MAX, Difference, Group, State};
 pub use compare_lists::{ListDifference, ListDifferenceKind};
 pub use consumer::ReadConsumer;
-pub use entry::{ArticleGroup, Count, Entry, Shown};
+pub use entry::{ArticleGroup, Count, Discussion, Entry, Shown};
 pub use invalidation::{Floor, Invalidation};
 pub use loader::{LoadLoop, Loader, Source, loader};
 pub use madang_event::{ArticleHead, NewestArticles};

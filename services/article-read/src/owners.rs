@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use madang_board::{ArticleId, BoardId};
+use madang_board::{ArticleId, BoardId, Pin};
 use madang_event::{ArticleHead, NewestArticles};
 use madang_kernel::{Page, PageNumber, PageSize, Scroll, StoreError};
 
-use crate::{ArticleGroup, ArticleText, Count, Entry};
+use crate::{ArticleGroup, ArticleText, Count, Discussion, Entry};
 
 /// What one read of one store tells of an article.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -30,7 +30,7 @@ pub trait ReadJoined: Send + Sync {
 impl Entry {
     /// What the owners answered of an article; `None` for one that is not there, or is known to be deleted by one of them: an
     /// owner of counts that knows of the deletion read later than the owner of the text.
-    pub fn from_owners(text: Option<ArticleText>, comments: Option<Count>, likes: Option<Count>) -> Option<Self> {
+    pub fn from_owners(text: Option<ArticleText>, comments: Option<Discussion>, likes: Option<Count>) -> Option<Self> {
         let article = Some(ArticleGroup::Live(Arc::new(text?)));
         Some(Self { article, comments: Some(comments?), likes: Some(likes?) })
     }
@@ -51,6 +51,9 @@ pub trait ArticleOwner: Send + Sync {
         page: PageNumber,
         size: PageSize,
     ) -> Result<Option<Page<ArticleHead>>, StoreError>;
+    /// The pins of a board, in any order, those that are over included; none where there is no such board. Asked for with
+    /// every list and every article: an owner answers from memory, as it was up to a second ago.
+    async fn pins(&self, board: BoardId) -> Result<Arc<[Pin]>, StoreError>;
     /// The articles of a board before a cursor, or its newest; `None` when there is no such board.
     async fn scroll(
         &self,
@@ -63,8 +66,8 @@ pub trait ArticleOwner: Send + Sync {
 /// Asks the owner of comments.
 #[async_trait]
 pub trait CommentOwner: Send + Sync {
-    /// Visible comments of articles; `None` for one that is known to be deleted.
-    async fn comment_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError>;
+    /// The comments of articles; `None` for one that is known to be deleted.
+    async fn comment_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Discussion>>, StoreError>;
 }
 
 /// Asks the owner of likes.

@@ -50,7 +50,7 @@ pub(crate) fn deleted(raw: i64, version: u64, count: BoardCount) -> Envelope {
 
 pub(crate) fn commented(raw: i64, version: u64, comment_count: u64) -> Envelope {
     let comment_id = CommentId::from_raw(9);
-    let change = CommentChange { article_id: article(raw), comment_id, parent_id: None, comment_count };
+    let change = CommentChange { article_id: article(raw), comment_id, parent_id: None, comment_count, locked: false };
     envelope(raw, version, Event::CommentCreated(change))
 }
 

@@ -11,6 +11,7 @@ use madang_messaging::Stop;
 
 use crate::loader::{LoadLoop, Loader, loader};
 use crate::meters::{Kind, Meter, Meters};
+use crate::pins::Pins;
 use crate::rebuild::{EntrySource, ListSource, LoadedList};
 use crate::view_counts::ViewCounts;
 use crate::{ArticleHead, ArticleText, Entry, ListLookup, Lookup, ModelSize, Owners, ReadModel, Shown, Step, Window};
@@ -31,6 +32,10 @@ pub struct ReadArticle {
     pub like_count: u64,
     /// Views.
     pub view_count: u64,
+    /// Whether it takes no new comments.
+    pub locked: bool,
+    /// Whether it is pinned on its board.
+    pub pinned: bool,
 }
 
 /// An article as a list shows it, with its counts.
@@ -43,6 +48,10 @@ pub struct ReadSummary {
     pub like_count: u64,
     /// Views.
     pub view_count: u64,
+    /// Whether it takes no new comments.
+    pub locked: bool,
+    /// Whether it is pinned on its board.
+    pub pinned: bool,
 }
 
 /// Where a head lies: in a text that the model shares, or by itself when it came from the owner.
@@ -64,8 +73,8 @@ impl ReadSummary {
 
 impl From<ReadArticle> for ReadSummary {
     fn from(article: ReadArticle) -> Self {
-        let ReadArticle { text, comment_count, like_count, view_count } = article;
-        Self { head: Head::OfText(text), comment_count, like_count, view_count }
+        let ReadArticle { text, comment_count, like_count, view_count, locked, pinned } = article;
+        Self { head: Head::OfText(text), comment_count, like_count, view_count, locked, pinned }
     }
 }
 
@@ -76,6 +85,7 @@ pub struct ReadService {
     articles: Loader<ArticleId, Option<Entry>>,
     lists: Loader<BoardId, LoadedList>,
     views: ViewCounts,
+    pins: Pins,
     loops: Loops,
     article_meters: Meters,
     board_meters: Meters,
@@ -95,10 +105,11 @@ impl ReadService {
         let boards = ListSource::new(Arc::clone(&model), Arc::clone(&owners.articles));
         let (articles, article_loads) = loader("articles", Arc::new(entries));
         let (lists, list_loads) = loader("board lists", Arc::new(boards));
+        let pins = Pins::new(Arc::clone(&owners.articles), Arc::clone(&clock));
         let (views, view_loads) = ViewCounts::new(Arc::clone(&owners.views), clock);
         let loops = Loops { articles: article_loads, lists: list_loads, views: view_loads };
         let (article_meters, board_meters) = (Meters::of(Kind::Article), Meters::of(Kind::Board));
-        Self { model, owners, articles, lists, views, loops, article_meters, board_meters }
+        Self { model, owners, articles, lists, views, pins, loops, article_meters, board_meters }
     }
 
     /// Loads what readers miss, until `stop` fires. Belongs to a supervisor, to be stopped after the last reader.
@@ -120,6 +131,15 @@ impl ReadService {
             read.extend(self.slice(slice).await?);
         }
         Ok(read)
+    }
+
+    /// What is pinned on a board, the last pinned first. The list of the board has these articles too, in their places.
+    pub async fn pinned(&self, board: BoardId) -> Result<Vec<ReadSummary>, StoreError> {
+        let ids = self.pins.of(board).await;
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        Ok(self.articles(&ids).await?.into_iter().flatten().map(ReadSummary::from).collect())
     }
 
     /// A numbered page of a board, newest first; `None` when there is no such board.
@@ -200,12 +220,18 @@ impl ReadService {
         let shown = self.shown(articles).await?;
         let live = |(article, shown): (&ArticleId, &Shown)| matches!(shown, Shown::Live { .. }).then_some(*article);
         let live: Vec<_> = articles.iter().zip(&shown).filter_map(live).collect();
+        let boards = shown.iter().filter_map(|shown| match shown {
+            Shown::Live { text, .. } => Some(text.head.board_id),
+            Shown::Gone | Shown::Unknown => None,
+        });
+        let pinned = self.pins.among(boards).await;
         let mut views = self.views.counts(&live).await?.into_iter();
         let read = shown.into_iter().map(|shown| match shown {
-            Shown::Live { text, comment_count, like_count } => {
+            Shown::Live { text, comment_count, locked, like_count } => {
                 // The owner of views may hear of a deletion first.
                 let view_count = views.next().flatten()?;
-                Some(ReadArticle { text, comment_count, like_count, view_count })
+                let pinned = pinned.contains(&text.head.article_id);
+                Some(ReadArticle { text, comment_count, like_count, view_count, locked, pinned })
             }
             Shown::Gone | Shown::Unknown => None,
         });
@@ -314,11 +340,15 @@ impl ReadService {
             self.owners.likes.like_counts(&ids),
             self.views.counts(&ids)
         )?;
+        let pinned = self.pins.among(heads.iter().map(|head| head.board_id)).await;
         let counts = comments.into_iter().zip(likes).zip(views);
         let summaries = heads.into_iter().zip(counts).filter_map(|(head, ((comments, likes), views))| {
+            let comments = comments?;
             Some(ReadSummary {
+                pinned: pinned.contains(&head.article_id),
+                locked: comments.locked,
                 head: Head::Alone(Box::new(head)),
-                comment_count: comments?.count,
+                comment_count: comments.count,
                 like_count: likes?.count,
                 view_count: views?,
             })

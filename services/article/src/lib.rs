@@ -9,6 +9,8 @@ pub mod events;
 mod lookup;
 pub mod markdown;
 mod model;
+mod pin_cache;
+mod pins;
 pub mod replay;
 mod rules;
 mod service;
@@ -19,6 +21,7 @@ pub use boards::{BoardDraft, BoardEdit};
 pub use madang_board::CommentMode;
 pub use madang_event::{ArticleHead, NewestArticles};
 pub use model::Article;
+pub use pins::PIN_DAYS_MAX;
 pub use rules::{
     CONTENT_MAX_CHARS, Content, DESCRIPTION_MAX_CHARS, Description, POSITION_MAX, Position, SLUG_MAX_CHARS,
     SLUG_MIN_CHARS, Slug, TITLE_MAX_CHARS, Title,
@@ -26,5 +29,5 @@ pub use rules::{
 pub use service::{ArticleDraft, ArticleError, ArticleService, SHARED_FACTS_TTL_MS};
 pub use store::{
     ArticleStore, CreateArticle, CreateBoard, CreateOutcome, DeleteArticle, DeleteBoard, DeleteOutcome, EditArticle,
-    EditBoard, EditOutcome, FIND_MANY_MAX, NEWEST_MAX, NewBoard,
+    EditBoard, EditOutcome, FIND_MANY_MAX, NEWEST_MAX, NewBoard, PinArticle, PinOutcome, Pinning,
 };

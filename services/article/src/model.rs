@@ -24,7 +24,7 @@ pub struct Article {
     pub created_at: Timestamp,
     /// When it was last changed.
     pub modified_at: Timestamp,
-    /// 1 when created, and one more with each edit.
+    /// 1 when created, and one more with each edit and each pin that is set or taken away.
     pub version: u64,
 }
 

@@ -2,10 +2,11 @@
 //! have done and is answered as if it had come alone. Every adapter loads, asks here and writes.
 
 mod counted_board;
+mod pins;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use madang_board::{Act, ArticleId, BoardId};
+use madang_board::{Act, ArticleId, BoardId, Pin};
 use madang_event::Envelope;
 use madang_kernel::{
     Created, EventId, Id, IdempotencyRecords, NewIdempotencyRecord, RowChanges, ShardId, StagedRows, StoreError,
@@ -38,6 +39,8 @@ pub struct Loaded {
     pub blocks: Vec<CountedBlock>,
     /// The articles to edit or delete.
     pub articles: Vec<Article>,
+    /// The pins of the boards on which an article is to be pinned, or no longer.
+    pub pins: Vec<Pin>,
     /// Of the slugs of new boards, those that other boards have.
     pub taken_slugs: BTreeSet<String>,
     /// The idempotency records of the calls.
@@ -51,6 +54,8 @@ pub struct Replayed {
     pub boards: Vec<Board>,
     /// The articles that come, change or go.
     pub articles: RowChanges<ArticleId, Article>,
+    /// The pins that come, change or go; those of deleted articles go with these, whether they are named here or not.
+    pub pins: RowChanges<ArticleId, Pin>,
     /// The counters that changed, but for their states.
     pub counters: Vec<BoardCounter>,
     /// The boards that take changes from now on, or no longer.
@@ -70,6 +75,7 @@ pub struct Replayed {
 pub struct Replay {
     boards: BTreeMap<BoardId, CountedBoard>,
     articles: StagedRows<ArticleId, Article>,
+    pins: StagedRows<ArticleId, Pin>,
     new_boards: Vec<Board>,
     taken_slugs: BTreeSet<String>,
     records: IdempotencyRecords,
@@ -81,15 +87,15 @@ pub struct Replay {
 impl Loaded {
     /// Nothing yet, for an adapter to add to.
     pub fn nothing(records: IdempotencyRecords) -> Self {
-        let (counters, blocks, articles) = (Vec::new(), Vec::new(), Vec::new());
-        Self { counters, blocks, articles, taken_slugs: BTreeSet::new(), records }
+        let (counters, blocks, articles, pins) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { counters, blocks, articles, pins, taken_slugs: BTreeSet::new(), records }
     }
 }
 
 impl Replay {
     /// Starts from what was loaded; events will have occurred at `now`.
     pub fn new(loaded: Loaded, now: Timestamp) -> Self {
-        let Loaded { counters, blocks, articles, taken_slugs, records } = loaded;
+        let Loaded { counters, blocks, articles, pins, taken_slugs, records } = loaded;
         let mut boards: BTreeMap<BoardId, CountedBoard> =
             counters.into_iter().map(|counter| (counter.board_id, CountedBoard::new(counter))).collect();
         for block in blocks {
@@ -98,8 +104,9 @@ impl Replay {
             }
         }
         let articles = StagedRows::stored(articles.into_iter().map(|article| (article.article_id, article)));
+        let pins = StagedRows::stored(pins.into_iter().map(|pin| (pin.article_id, pin)));
         let (new_boards, acts, events) = (Vec::new(), Vec::new(), Vec::new());
-        Self { boards, articles, new_boards, taken_slugs, records, acts, events, now }
+        Self { boards, articles, pins, new_boards, taken_slugs, records, acts, events, now }
     }
 
     /// Creates a board, unless another has its slug.
@@ -206,6 +213,7 @@ impl Replay {
         self.events.push(events::deleted(removed, delete.event_id, self.now, count));
         self.acts.extend(delete.act.clone());
         self.articles.delete(article_id);
+        self.pins.delete(article_id);
         Ok(DeleteOutcome::Deleted)
     }
 
@@ -237,6 +245,7 @@ impl Replay {
         Replayed {
             boards: self.new_boards,
             articles: self.articles.into_changes(),
+            pins: self.pins.into_changes(),
             counters: self.boards.values().filter_map(CountedBoard::changed_counter).collect(),
             states: self.boards.values().filter_map(CountedBoard::changed_state).collect(),
             blocks: self.boards.values().flat_map(CountedBoard::changed_blocks).collect(),

@@ -8,11 +8,13 @@ use madang_board::{Act, ActKind, Actor, ArticleId, BoardId, MemberId, Reason, Te
 use madang_event::Writer;
 use madang_kernel::{
     Clock, Created, Id, IdGenerator, Idempotency, Invalid, Page, PageNumber, PageSize, Scroll, ShardId, StoreError,
+    Timestamp,
 };
 
 use crate::article_cache::ArticleCache;
 use crate::board_cache::BoardCache;
 use crate::markdown::Markdown;
+use crate::pin_cache::PinCache;
 use crate::{
     Article, ArticleHead, ArticleStore, CreateArticle, CreateOutcome, DeleteArticle, DeleteOutcome, EditArticle,
     EditOutcome, FIND_MANY_MAX, NEWEST_MAX, NewestArticles,
@@ -55,6 +57,9 @@ pub enum ArticleError {
     /// Only a board without articles can be deleted.
     #[error("the board has articles")]
     HasArticles,
+    /// The board has as many pinned articles as one can have.
+    #[error("the board has as many pinned articles as it can have")]
+    TooManyPins,
     /// The idempotency key was used with another body.
     #[error("this Idempotency-Key was used with another body")]
     KeyReused,
@@ -70,12 +75,14 @@ pub struct ArticleService {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) board_cache: BoardCache,
     pub(crate) article_cache: ArticleCache,
+    pub(crate) pin_cache: PinCache,
 }
 
 impl ArticleService {
     /// A service over a store.
     pub fn new(store: Arc<dyn ArticleStore>, ids: Arc<IdGenerator>, clock: Arc<dyn Clock>) -> Self {
-        Self { store, ids, clock, board_cache: BoardCache::default(), article_cache: ArticleCache::default() }
+        let (board_cache, article_cache) = (BoardCache::default(), ArticleCache::default());
+        Self { store, ids, clock, board_cache, article_cache, pin_cache: PinCache::default() }
     }
 
     /// The same service where other processes write to its store too: what it has cached about an article or a board is
@@ -84,6 +91,7 @@ impl ArticleService {
     pub fn sharing_its_store(mut self) -> Self {
         self.article_cache.set_ttl(Duration::from_millis(SHARED_FACTS_TTL_MS));
         self.board_cache.set_ttl(Duration::from_millis(SHARED_FACTS_TTL_MS));
+        self.pin_cache.set_ttl(Duration::from_millis(SHARED_FACTS_TTL_MS));
         self
     }
 
@@ -142,8 +150,13 @@ impl ArticleService {
             title: title.into_string(),
             content_html,
             content: content.into_string(),
-            // A clock that stepped back does not make an edit older than what it changes.
-            modified_at: self.clock.now().max(found.modified_at),
+            // A clock that stepped back does not make an edit older than what it changes; and no edit is as old as the
+            // article, because that tells whether there was one.
+            modified_at: self
+                .clock
+                .now()
+                .max(found.modified_at)
+                .max(Timestamp::from_millis(found.created_at.as_millis() + 1)),
             expected_version,
             event_id: self.next_id(article.shard())?,
             act: self.act(actor, ActKind::ArticleEdited, &found, Reason::default())?,
@@ -173,6 +186,7 @@ impl ArticleService {
         match self.store.delete(delete).await? {
             DeleteOutcome::Deleted => {
                 self.article_cache.note_deleted(article);
+                self.pin_cache.forget(found.board_id);
                 Ok(())
             }
             DeleteOutcome::Changed => Err(ArticleError::Changed),
@@ -247,7 +261,7 @@ impl ArticleService {
 }
 
 pub(crate) const NO_BOARD: ArticleError = ArticleError::NotFound("board");
-const NO_ARTICLE: ArticleError = ArticleError::NotFound("article");
+pub(crate) const NO_ARTICLE: ArticleError = ArticleError::NotFound("article");
 
 fn at_most(field: &'static str, asked: usize, max: usize) -> Result<(), Invalid> {
     if asked <= max { Ok(()) } else { Err(Invalid::field(field, format!("must be at most {max}"))) }

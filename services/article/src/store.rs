@@ -2,7 +2,7 @@
 //! and its event commit together or not at all.
 
 use async_trait::async_trait;
-use madang_board::{Act, ArticleId, BoardId, MemberId};
+use madang_board::{Act, ArticleId, BoardId, MemberId, Pin};
 use madang_event::{ArticleHead, NewestArticles};
 use madang_kernel::{Created, EventId, Idempotency, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp};
 
@@ -139,6 +139,46 @@ pub enum DeleteOutcome {
     Absent,
 }
 
+/// A pin to set or to take away.
+#[derive(Debug, Clone)]
+pub struct PinArticle {
+    /// The article.
+    pub article_id: ArticleId,
+    /// What to do.
+    pub pinning: Pinning,
+    /// When.
+    pub pinned_at: Timestamp,
+    /// Names the event that reports it.
+    pub event_id: EventId,
+    /// What the log of moderation says about it, if it changes anything.
+    pub act: Act,
+}
+
+/// What a moderator wants of a pin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pinning {
+    /// On top of the board, above those that are pinned already.
+    Pin {
+        /// When the pin is over by itself.
+        until: Option<Timestamp>,
+    },
+    /// No longer on top.
+    Unpin,
+}
+
+/// What became of a pin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PinOutcome {
+    /// It is as asked, whether it was before or not; the article as it stands now.
+    Done(Article),
+    /// The board has [`PINS_MAX`](madang_board::PINS_MAX) others; nothing was done.
+    Full,
+    /// The board takes no changes; nothing was done.
+    Archived,
+    /// There is no such article.
+    Absent,
+}
+
 /// Where boards and articles are kept.
 #[async_trait]
 pub trait ArticleStore: Send + Sync {
@@ -159,8 +199,14 @@ pub trait ArticleStore: Send + Sync {
     async fn create(&self, new: CreateArticle) -> Result<CreateOutcome, StoreError>;
     /// Changes an article's text, with an `ArticleEdited`.
     async fn edit(&self, edit: EditArticle) -> Result<EditOutcome, StoreError>;
-    /// Removes an article that is at the version expected, with its board's count and blocks and an `ArticleDeleted`.
+    /// Removes an article that is at the version expected, with its pin, its board's count and blocks and an `ArticleDeleted`.
     async fn delete(&self, delete: DeleteArticle) -> Result<DeleteOutcome, StoreError>;
+
+    /// Pins an article on its board or takes the pin away: a new version of the article with the same text, and so an
+    /// `ArticleEdited`. Taking away what is not there changes nothing. Pins that are over make room for others.
+    async fn pin(&self, pin: PinArticle) -> Result<PinOutcome, StoreError>;
+    /// The pins of a board, in any order, those that are over included.
+    async fn pins(&self, board: BoardId) -> Result<Vec<Pin>, StoreError>;
 
     /// One article.
     async fn find(&self, article: ArticleId) -> Result<Option<Article>, StoreError>;

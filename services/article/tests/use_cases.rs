@@ -332,3 +332,39 @@ async fn an_article_that_another_process_deleted_is_gone_for_all_once_one_looked
         assert_eq!(shared.service.facts(article).await.unwrap(), None, "{asked}");
     }
 }
+
+#[tokio::test]
+async fn moderators_of_the_board_pin_and_what_they_do_is_seen_at_once() {
+    let site = site();
+    let (board, author) = (board(&site).await, actor(2, Role::Member));
+    let article = site.service.create(&author, board, draft("c"), None).await.unwrap().article_id;
+    let theirs = Actor { moderates: vec![board], ..actor(3, Role::Member) };
+    let other = Actor { moderates: vec![BoardId::from_raw(99)], ..actor(4, Role::Member) };
+    for refused in [&author, &other] {
+        assert!(matches!(site.service.pin(refused, article, None).await, Err(ArticleError::Forbidden(_))));
+        assert!(matches!(site.service.unpin(refused, article).await, Err(ArticleError::Forbidden(_))));
+    }
+    let now = site.clock.now();
+    for until in [now, Timestamp::from_millis(i64::MAX)] {
+        assert!(matches!(site.service.pin(&theirs, article, Some(until)).await, Err(ArticleError::Invalid(_))));
+    }
+    assert_eq!(site.service.pins(board).await.unwrap().len(), 0);
+    let until = now.plus(Duration::from_secs(60));
+    assert_eq!(site.service.pin(&theirs, article, Some(until)).await.unwrap().version, 2);
+    let pins = site.service.pins(board).await.unwrap();
+    assert_eq!((pins[0].article_id, pins[0].until), (article, Some(until)));
+    site.service.unpin(&theirs, article).await.unwrap();
+    site.service.unpin(&theirs, article).await.unwrap();
+    assert_eq!(site.service.pins(board).await.unwrap().len(), 0);
+    site.service.pin(&theirs, article, None).await.unwrap();
+    site.service.delete(&author, article, Reason::default(), None).await.unwrap();
+    assert_eq!(site.service.pins(board).await.unwrap().len(), 0);
+    let acts: Vec<_> = site.store.acts().into_iter().map(|act| (act.kind, act.board_id, act.detail)).collect();
+    let (board, forever) = (Some(board), String::new());
+    let expected = [
+        (ActKind::ArticlePinned, board, until.to_string()),
+        (ActKind::ArticleUnpinned, board, forever.clone()),
+        (ActKind::ArticlePinned, board, forever),
+    ];
+    assert_eq!(acts, expected);
+}

@@ -1,7 +1,8 @@
 //! The events that report a change of an article's comments, built inside the transaction that makes it: only there are
 //! the count and the moment known. They carry neither text nor writer.
 
-use madang_event::{CommentChange, Envelope, Event};
+use madang_board::ArticleId;
+use madang_event::{ArticleLock, CommentChange, Envelope, Event};
 use madang_kernel::{EventId, Timestamp};
 
 use crate::{Comment, CommentCount};
@@ -21,6 +22,13 @@ pub fn deleted(comment: &Comment, event_id: EventId, occurred_at: Timestamp, cou
     envelope(comment, event_id, occurred_at, count, Event::CommentDeleted)
 }
 
+/// Reports that an article takes no new comments, or does again; `count` says which, at a version of its own.
+pub fn lock_changed(article: ArticleId, event_id: EventId, occurred_at: Timestamp, count: CommentCount) -> Envelope {
+    let CommentCount { comment_count, version, locked, .. } = count;
+    let event = Event::ArticleLockChanged(ArticleLock { article_id: article, comment_count, locked });
+    Envelope { event_id, occurred_at, key: article, version, event }
+}
+
 fn envelope(
     comment: &Comment,
     event_id: EventId,
@@ -33,6 +41,7 @@ fn envelope(
         comment_id: comment.comment_id,
         parent_id: comment.parent_id,
         comment_count: count.comment_count,
+        locked: count.locked,
     };
     Envelope { event_id, occurred_at, key: comment.article_id, version: count.version, event: event(change) }
 }

@@ -76,4 +76,6 @@ pub struct CommentCount {
     pub row_count: u64,
     /// Grows by one with each change: the newer one wins.
     pub version: u64,
+    /// Whether the article takes no new comments. Stands beside the counts, because every new comment locks those.
+    pub locked: bool,
 }

@@ -13,8 +13,8 @@ use madang_kernel::{
 
 use crate::position::position_of_new;
 use crate::{
-    Comment, CommentPath, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome, EditComment, EditOutcome, Parent,
-    Position, Refusal, events,
+    Comment, CommentPath, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome, EditComment, EditOutcome,
+    LockOutcome, Parent, Position, Refusal, SetLock, events,
 };
 pub use counted_article::CommentCounter;
 use counted_article::{CountedArticle, Gone};
@@ -109,6 +109,9 @@ impl Replay {
             Some(answered) => return Ok(CreateOutcome::Created(answered)),
             None => {}
         }
+        if article.counter.count.locked && !new.despite_lock {
+            return Ok(CreateOutcome::Locked);
+        }
         if new.mode == CommentMode::TwoLevel && new.comment_id.raw() <= article.counter.greatest_id {
             return Ok(CreateOutcome::Late);
         }
@@ -181,6 +184,18 @@ impl Replay {
             going.into_iter().for_each(|comment| self.remove(comment));
         }
         Ok(DeleteOutcome::Deleted(count))
+    }
+
+    /// Closes an article to new comments, or opens it again.
+    pub fn set_lock(&mut self, set: &SetLock) -> LockOutcome {
+        let Some(article) = self.articles.get_mut(&set.article_id).filter(|article| article.gone == Gone::No) else {
+            return LockOutcome::Gone;
+        };
+        if let Some(count) = article.set_lock(set.locked) {
+            self.events.push(events::lock_changed(set.article_id, set.event_id, self.now, count));
+            self.acts.push(set.act.clone());
+        }
+        LockOutcome::Set(article.counter.count)
     }
 
     /// Marks an article as gone; nothing of it is counted any more. Doing it again changes nothing.

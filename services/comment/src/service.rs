@@ -13,7 +13,8 @@ use madang_kernel::{
 
 use crate::{
     COUNTS_MAX, Comment, CommentCount, CommentCursor, CommentStore, Content, CreateComment, CreateOutcome,
-    CursorParseError, DeleteComment, DeleteOutcome, DepthMax, EditComment, EditOutcome, LevelFull, Refusal,
+    CursorParseError, DeleteComment, DeleteOutcome, DepthMax, EditComment, EditOutcome, LevelFull, LockOutcome,
+    Refusal, SetLock,
 };
 
 /// Ids drawn for one comment at most: each later one is greater than all that were drawn before it, so a second is rarely
@@ -50,6 +51,9 @@ pub enum CommentError {
     /// The board is archived: it can be read, and nothing else.
     #[error("the board is archived")]
     Archived,
+    /// The article takes no new comments.
+    #[error("the article is locked")]
+    Locked,
     /// The cursor is none of this list.
     #[error(transparent)]
     Cursor(#[from] CursorParseError),
@@ -116,6 +120,7 @@ impl CommentService {
         let content = Content::new(draft.content)?.into_string();
         let content_html = self.renderer.html(&content).await;
         let shard = ShardId::of_parts(article);
+        let despite_lock = may(actor, Action::CommentOnLocked, About::on(facts.board_id, false)).is_ok();
         for _ in 0..CREATE_ATTEMPTS_MAX {
             // Drawn right before the store is asked: the less lies between, the fewer ids are overtaken.
             let new = CreateComment {
@@ -128,6 +133,7 @@ impl CommentService {
                 content_html: content_html.clone(),
                 writer: Writer { member_id: actor.member_id, name: actor.name.clone() },
                 created_at: self.clock.now(),
+                despite_lock,
                 event_id: self.next_id(shard)?,
                 idempotency: idempotency.clone(),
             };
@@ -137,11 +143,33 @@ impl CommentService {
                 }
                 CreateOutcome::Created(Created::KeyReused) => return Err(CommentError::KeyReused),
                 CreateOutcome::Refused(refusal) => return Err(refusal.into()),
+                CreateOutcome::Locked => return Err(CommentError::Locked),
                 CreateOutcome::Gone => return Err(NO_ARTICLE),
                 CreateOutcome::Late => {}
             }
         }
         Err(StoreError::unavailable("comments", "other comments of the article overtook this one every time").into())
+    }
+
+    /// Closes an article to new comments, or opens it again (moderators of its board). Doing it again changes nothing.
+    pub async fn set_lock(
+        &self,
+        actor: &Actor,
+        article: ArticleId,
+        locked: bool,
+    ) -> Result<CommentCount, CommentError> {
+        let facts = self.require_article(article).await?;
+        may(actor, Action::LockArticle, About::on(facts.board_id, false))?;
+        require_open(&facts)?;
+        let shard = ShardId::of_parts(article);
+        let kind = if locked { ActKind::ArticleLocked } else { ActKind::ArticleUnlocked };
+        let act = Act::of(actor, self.next_id(shard)?, kind, article.raw(), self.clock.now());
+        let act = Act { board_id: Some(facts.board_id), ..act };
+        let set = SetLock { article_id: article, locked, event_id: self.next_id(shard)?, act };
+        match self.store.set_lock(set).await? {
+            LockOutcome::Set(count) => Ok(count),
+            LockOutcome::Gone => Err(NO_ARTICLE),
+        }
     }
 
     /// Changes the text of a comment (author or moderator), if it is still at `expected_version`.

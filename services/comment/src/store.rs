@@ -32,6 +32,8 @@ pub struct CreateComment {
     pub writer: Writer,
     /// When it was written.
     pub created_at: Timestamp,
+    /// Whether the writer may comment on a locked article too.
+    pub despite_lock: bool,
     /// Names the event that reports it; carries the same shard.
     pub event_id: EventId,
     /// The caller's idempotency key.
@@ -48,7 +50,31 @@ pub enum CreateOutcome {
     /// Two levels list by id, and the article has seen a greater one: a reader may be past this place already. Nothing was
     /// done; ask again with a new id.
     Late,
+    /// The article takes no new comments; nothing was done.
+    Locked,
     /// The article is gone; nothing was done.
+    Gone,
+}
+
+/// Closes an article to new comments, or opens it again.
+#[derive(Debug, Clone)]
+pub struct SetLock {
+    /// The article.
+    pub article_id: ArticleId,
+    /// Whether it takes no new comments from now on.
+    pub locked: bool,
+    /// Names the event that reports it; carries the shard of the article's parts.
+    pub event_id: EventId,
+    /// What the log of moderation says about it, if it changes anything.
+    pub act: Act,
+}
+
+/// What became of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockOutcome {
+    /// It is as asked, whether it was before or not; the counts beside it.
+    Set(CommentCount),
+    /// The article is gone.
     Gone,
 }
 
@@ -121,6 +147,10 @@ pub trait CommentStore: Send + Sync {
     /// Deletes a comment that is at the version expected, with the article's counts and a `CommentDeleted`. One with replies becomes a mark; one without
     /// goes, and with it every marked ancestor left without replies.
     async fn delete(&self, delete: DeleteComment) -> Result<DeleteOutcome, StoreError>;
+
+    /// Closes an article to new comments or opens it, with an `ArticleLockChanged`; what is so already stays as it is. From
+    /// the moment on that this commits, no comment is created but by those who are exempt.
+    async fn set_lock(&self, set: SetLock) -> Result<LockOutcome, StoreError>;
 
     /// One comment, or its mark.
     async fn find(&self, comment: CommentId) -> Result<Option<Comment>, StoreError>;

@@ -27,6 +27,7 @@ fn article() -> ArticleId {
 
 fn create(mode: CommentMode, id: i64, parent: Option<i64>, key: Option<(u8, u8)>) -> CreateComment {
     CreateComment {
+        despite_lock: false,
         comment_id: CommentId::from_raw(id),
         article_id: article(),
         parent_id: parent.map(CommentId::from_raw),
@@ -251,7 +252,7 @@ impl Model {
 
     fn count(&self) -> CommentCount {
         let comment_count = self.nodes.iter().filter(|node| !node.deleted).count() as u64;
-        CommentCount { comment_count, row_count: self.nodes.len() as u64, version: self.changes }
+        CommentCount { comment_count, row_count: self.nodes.len() as u64, version: self.changes, locked: false }
     }
 
     fn list_below(&self, parent: Option<i64>, into: &mut Vec<(i64, bool, u64, String)>) {
@@ -270,6 +271,7 @@ fn outcome(created: CreateOutcome) -> Outcome {
         CreateOutcome::Refused(refusal) => Outcome::Refused(refusal),
         CreateOutcome::Late => Outcome::Late,
         CreateOutcome::Gone => Outcome::Gone,
+        CreateOutcome::Locked => panic!("nobody locks here"),
     }
 }
 

@@ -386,3 +386,29 @@ async fn a_comment_older_than_its_html_is_rendered_when_it_is_read() {
         assert_eq!(items, std::slice::from_ref(&written));
     }
 }
+
+#[tokio::test]
+async fn moderators_of_the_board_lock_an_article_and_only_they_comment_on_it_then() {
+    let site = site();
+    let (writer, id) = (actor(1, Role::Member), article(TREE));
+    let theirs = Actor { moderates: vec![BoardId::from_raw(5)], ..actor(2, Role::Member) };
+    let other = Actor { moderates: vec![BoardId::from_raw(6)], ..actor(3, Role::Member) };
+    let draft = || CommentDraft { content: "c".into(), parent_id: None };
+    for refused in [&writer, &other] {
+        assert!(matches!(site.service.set_lock(refused, id, true).await, Err(CommentError::Forbidden(_))));
+    }
+    let nowhere = site.service.set_lock(&theirs, article(9), true).await;
+    assert!(matches!(nowhere, Err(CommentError::NotFound("article"))));
+    assert!(site.service.set_lock(&theirs, id, true).await.unwrap().locked);
+    for refused in [&writer, &other] {
+        assert!(matches!(site.service.create(refused, id, draft(), None).await, Err(CommentError::Locked)));
+    }
+    site.service.create(&theirs, id, draft(), None).await.unwrap();
+    site.service.create(&actor(4, Role::Admin), id, draft(), None).await.unwrap();
+    site.service.create(&writer, article(TWO_LEVEL), draft(), None).await.unwrap();
+    assert!(!site.service.set_lock(&theirs, id, false).await.unwrap().locked);
+    site.service.create(&writer, id, draft(), None).await.unwrap();
+    let acts: Vec<_> = site.store.acts().into_iter().map(|act| (act.kind, act.subject, act.board_id)).collect();
+    let board = Some(BoardId::from_raw(5));
+    assert_eq!(acts, [(ActKind::ArticleLocked, TREE, board), (ActKind::ArticleUnlocked, TREE, board)]);
+}

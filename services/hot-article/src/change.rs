@@ -30,6 +30,10 @@ impl HotChange {
             Event::CommentCreated(change) | Event::CommentEdited(change) | Event::CommentDeleted(change) => {
                 Some(Counts { comments: reading(change.comment_count), ..Counts::default() })
             }
+            // A lock counts nothing, but the version of the count that it stands beside grows.
+            Event::ArticleLockChanged(lock) => {
+                Some(Counts { comments: reading(lock.comment_count), ..Counts::default() })
+            }
             Event::ArticleLikesChanged(likes) => Some(Counts { likes: reading(likes.like_count), ..Counts::default() }),
             Event::ArticleViewed(views) => Some(Counts { views: reading(views.view_count), ..Counts::default() }),
         };
@@ -122,8 +126,13 @@ mod tests {
         let days = SiteDays::new(TimeZone::UTC);
         let moment = "2026-03-01T10:00:00Z";
         let key = article(moment);
-        let comment =
-            CommentChange { article_id: key, comment_id: CommentId::from_raw(6), parent_id: None, comment_count: 5 };
+        let comment = CommentChange {
+            article_id: key,
+            comment_id: CommentId::from_raw(6),
+            parent_id: None,
+            comment_count: 5,
+            locked: false,
+        };
         let comments = Counts { comments: Reading::new(5, 9), ..Counts::default() };
         let views = Counts { views: Reading::new(100, 9), ..Counts::default() };
         for (event, counts) in [

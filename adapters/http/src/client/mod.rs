@@ -15,6 +15,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use madang_board::{ArticleId, BoardId};
 use madang_kernel::Clock;
 
 use breaker::Breaker;
@@ -31,7 +32,8 @@ pub use outboxes::PeerOutbox;
 /// The other processes of the site. Implements every port whose owner may be elsewhere; a role without peers answers
 /// `Unavailable`.
 pub struct HttpPeers {
-    facts: FactsCache,
+    facts: FactsCache<ArticleId>,
+    pins: FactsCache<BoardId>,
     articles: Arc<Group>,
     comments: Arc<Group>,
     likes: Group,
@@ -63,7 +65,8 @@ impl HttpPeers {
         };
         let articles = Arc::new(group("articles", &options.articles));
         Self {
-            facts: FactsCache::new(Arc::clone(&articles), clock),
+            facts: FactsCache::new(Arc::clone(&articles), Arc::clone(&clock)),
+            pins: FactsCache::new(Arc::clone(&articles), clock),
             articles,
             comments: Arc::new(group("comments", &options.comments)),
             likes: group("likes", &options.likes),

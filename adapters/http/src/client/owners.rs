@@ -1,10 +1,12 @@
 //! The ports that peers stand behind: questions for many are cut into what one call may ask.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use madang_article_read::{
-    ArticleHead, ArticleOwner, ArticleText, CommentOwner, Count, LikeOwner, NewestArticles, ViewOwner,
+    ArticleHead, ArticleOwner, ArticleText, CommentOwner, Count, Discussion, LikeOwner, NewestArticles, ViewOwner,
 };
-use madang_board::{ArticleFacts, ArticleId, ArticleLookup, BoardId};
+use madang_board::{ArticleFacts, ArticleId, ArticleLookup, BoardId, Pin};
 use madang_kernel::{Page, PageNumber, PageSize, Scroll, StoreError};
 use madang_member::{Revocation, RevocationCursor, RevocationSource};
 
@@ -49,6 +51,10 @@ impl ArticleOwner for HttpPeers {
         Ok(self.articles.ask(&NewestOf { board_id: board, limit }).await?.newest)
     }
 
+    async fn pins(&self, board: BoardId) -> Result<Arc<[Pin]>, StoreError> {
+        self.pins.of(board).await
+    }
+
     async fn page(
         &self,
         board: BoardId,
@@ -72,7 +78,7 @@ impl ArticleOwner for HttpPeers {
 
 #[async_trait]
 impl CommentOwner for HttpPeers {
-    async fn comment_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError> {
+    async fn comment_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Discussion>>, StoreError> {
         counts(&self.comments, articles, |articles| CommentCountsOf { articles }).await
     }
 }

@@ -9,8 +9,8 @@ use madang_kernel::{PageNumber, PageSize};
 use super::InternalArticles;
 use super::reply::{Refusal, at_most, with};
 use crate::wire::{
-    FactsAnswer, FactsOf, NewestAnswer, NewestOf, PageAnswer, PageOf, ScrollAnswer, ScrollOf, TEXTS_BYTES_MAX,
-    TEXTS_MAX, TextsAnswer, TextsOf,
+    FactsAnswer, FactsOf, NewestAnswer, NewestOf, PageAnswer, PageOf, PinsAnswer, PinsOf, ScrollAnswer, ScrollOf,
+    TEXTS_BYTES_MAX, TEXTS_MAX, TextsAnswer, TextsOf,
 };
 
 pub(super) fn routes(router: Router, InternalArticles { lookup, owner }: &InternalArticles) -> Router {
@@ -20,6 +20,7 @@ pub(super) fn routes(router: Router, InternalArticles { lookup, owner }: &Intern
     let router = with(router, owner, texts);
     let router = with(router, owner, newest);
     let router = with(router, owner, page);
+    let router = with(router, owner, pins);
     with(router, owner, scroll)
 }
 
@@ -50,6 +51,10 @@ async fn page(owner: Arc<dyn ArticleOwner>, question: PageOf) -> Result<PageAnsw
     let page = PageNumber::new("page", question.page.into())?;
     let size = PageSize::new("page_size", question.page_size.into())?;
     Ok(PageAnswer { page: owner.page(question.board_id, page, size).await? })
+}
+
+async fn pins(owner: Arc<dyn ArticleOwner>, question: PinsOf) -> Result<PinsAnswer, Refusal> {
+    Ok(PinsAnswer { pins: owner.pins(question.board_id).await?.to_vec() })
 }
 
 async fn scroll(owner: Arc<dyn ArticleOwner>, question: ScrollOf) -> Result<ScrollAnswer, Refusal> {

@@ -1,7 +1,7 @@
 //! What is asked of the owner of articles.
 
 use madang_article_read::{ArticleHead, ArticleText, NewestArticles};
-use madang_board::{ArticleFacts, ArticleId, BoardId};
+use madang_board::{ArticleFacts, ArticleId, BoardId, Pin};
 use madang_kernel::{Page, Scroll};
 
 /// Articles whose texts one question may ask for.
@@ -54,4 +54,13 @@ message! {
 message! {
     /// `None` when there is no such board.
     ScrollAnswer { step: Option<Scroll<ArticleHead, ArticleId>> }
+}
+
+message! {
+    /// What is pinned on a board.
+    PinsOf { board_id: BoardId } at "/internal/v1/articles/pins" => PinsAnswer
+}
+message! {
+    /// None where there is no such board.
+    PinsAnswer { pins: Vec<Pin> }
 }

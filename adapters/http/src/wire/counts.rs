@@ -1,6 +1,6 @@
 //! What is asked of the owners of comments, likes and views: counts of many articles at once.
 
-use madang_article_read::Count;
+use madang_article_read::{Count, Discussion};
 use madang_board::ArticleId;
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ pub(crate) const COUNTS_MAX: usize = 1_000;
 
 message! {
     /// Visible comments of articles.
-    CommentCountsOf { articles: Vec<ArticleId> } at "/internal/v1/comments/counts" => CountsAnswer<Count>
+    CommentCountsOf { articles: Vec<ArticleId> } at "/internal/v1/comments/counts" => CountsAnswer<Discussion>
 }
 message! {
     /// Likes of articles.

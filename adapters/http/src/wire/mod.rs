@@ -31,7 +31,8 @@ mod tests;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub(crate) use articles::{FactsAnswer, FactsOf, NewestAnswer, NewestOf, PageAnswer, PageOf, ScrollAnswer, ScrollOf};
+pub(crate) use articles::{FactsAnswer, FactsOf, NewestAnswer, NewestOf, PageAnswer, PageOf, PinsAnswer, PinsOf};
+pub(crate) use articles::{ScrollAnswer, ScrollOf};
 pub(crate) use articles::{TEXTS_BYTES_MAX, TEXTS_MAX, TextsAnswer, TextsOf};
 pub(crate) use counts::{COUNTS_MAX, CommentCountsOf, CountsAnswer, LikeCountsOf, ViewCountsOf};
 pub(crate) use failure::FailureBody;

@@ -3,8 +3,10 @@
 
 use std::fmt::Debug;
 
-use madang_article_read::{ArticleHead, ArticleText, Count, NewestArticles};
-use madang_board::{Act, ActId, ActKind, ArticleFacts, ArticleId, BoardId, CommentMode, MemberId, Role, SessionId};
+use madang_article_read::{ArticleHead, ArticleText, Count, Discussion, NewestArticles};
+use madang_board::{
+    Act, ActId, ActKind, ArticleFacts, ArticleId, BoardId, CommentMode, MemberId, Pin, Role, SessionId,
+};
 use madang_event::{BoardCount, Writer};
 use madang_kernel::{Id, Page, Scroll, Timestamp};
 use madang_member::{Revocation, Standing};
@@ -197,6 +199,20 @@ fn answers_of_articles_are_the_bytes_that_earlier_versions_send() {
 fn other_answers_are_the_bytes_that_earlier_versions_send() {
     let counts = CountsAnswer { counts: vec![Some(Count { count: 1, version: 2 }), None] };
     is_sent_as(&counts, r#"{"counts":[{"count":1,"version":2},null]}"#);
+    let open = Discussion { count: 1, locked: false, version: 2 };
+    let comments = CountsAnswer { counts: vec![Some(open), Some(Discussion { locked: true, ..open })] };
+    is_sent_as(&comments, r#"{"counts":[{"count":1,"version":2},{"count":1,"locked":true,"version":2}]}"#);
+    let pin = Pin {
+        article_id: ArticleId::from_raw(7),
+        board_id: BoardId::from_raw(8),
+        pinned_at: Timestamp::from_millis(9),
+        until: None,
+    };
+    let until = Pin { until: Some(Timestamp::from_millis(10)), ..pin };
+    is_sent_as(
+        &PinsAnswer { pins: vec![pin, until] },
+        r#"{"pins":[{"article_id":"7","board_id":"8","pinned_at_ms":9,"until_ms":null},{"article_id":"7","board_id":"8","pinned_at_ms":9,"until_ms":10}]}"#,
+    );
     let act = Act {
         act_id: ActId::from_raw(1),
         kind: ActKind::ArticleDeleted,

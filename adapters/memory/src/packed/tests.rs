@@ -13,6 +13,11 @@ fn counts() -> impl Strategy<Value = Option<Count>> {
     option::of((any::<u64>(), 0..4_u64).prop_map(|(count, version)| Count { count, version }))
 }
 
+fn discussions() -> impl Strategy<Value = Option<Discussion>> {
+    let parts = (any::<u64>(), any::<bool>(), 0..4_u64);
+    option::of(parts.prop_map(|(count, locked, version)| Discussion { count, locked, version }))
+}
+
 /// Texts of every kind: short, long, repeating, of four-byte characters, and with an HTML that repeats them.
 fn texts() -> impl Strategy<Value = ArticleText> {
     let numbers = (any::<i64>(), any::<i64>(), any::<i64>(), any::<i64>(), 0..4_u64);
@@ -40,7 +45,7 @@ fn articles() -> impl Strategy<Value = Option<ArticleGroup>> {
 }
 
 fn entries() -> impl Strategy<Value = Entry> {
-    (articles(), counts(), counts()).prop_map(|(article, comments, likes)| Entry { article, comments, likes })
+    (articles(), discussions(), counts()).prop_map(|(article, comments, likes)| Entry { article, comments, likes })
 }
 
 proptest! {

@@ -1,13 +1,13 @@
 //! Owners that answer from the truth, can be slow or fail, and count who asks.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use madang_article_read::{
-    ArticleHead, ArticleOwner, ArticleText, CommentOwner, Count, LikeOwner, NewestArticles, ViewOwner,
+    ArticleHead, ArticleOwner, ArticleText, CommentOwner, Count, Discussion, LikeOwner, NewestArticles, ViewOwner,
 };
-use madang_board::{ArticleId, BoardId};
+use madang_board::{ArticleId, BoardId, Pin};
 use madang_kernel::{Page, PageNumber, PageSize, Scroll, StoreError, known_count};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
@@ -108,6 +108,11 @@ impl ArticleOwner for World {
         self.answer(&self.calls.newest, newest).await
     }
 
+    async fn pins(&self, board: BoardId) -> Result<Arc<[Pin]>, StoreError> {
+        // From memory, as an owner does: neither slow nor counted.
+        Ok(self.truth().pins.iter().filter(|pin| pin.board_id == board).copied().collect())
+    }
+
     async fn page(
         &self,
         board: BoardId,
@@ -142,7 +147,7 @@ impl ArticleOwner for World {
 
 #[async_trait]
 impl CommentOwner for World {
-    async fn comment_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError> {
+    async fn comment_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Discussion>>, StoreError> {
         let count = |truth: &Truth, id| match truth.gone.contains(id) {
             true => None,
             false => Some(truth.articles.get(id).map(|owned| owned.comments).unwrap_or_default()),

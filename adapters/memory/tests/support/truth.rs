@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use madang_article_read::{ArticleText, Count};
-use madang_board::{ArticleId, BoardId, CommentId, MemberId};
-use madang_event::{ArticleDeleted, ArticleLikes, ArticleState, BoardCount, CommentChange, Envelope, Event, Writer};
+use madang_article_read::{ArticleText, Count, Discussion};
+use madang_board::{ArticleId, BoardId, CommentId, MemberId, Pin};
+use madang_event::{
+    ArticleDeleted, ArticleLikes, ArticleLock, ArticleState, BoardCount, CommentChange, Envelope, Event, Writer,
+};
 use madang_kernel::{EventId, Id, Timestamp};
 
 /// The number of the board that most cases are about.
@@ -15,13 +17,14 @@ pub(crate) struct Truth {
     pub(crate) boards: BTreeMap<BoardId, BoardCount>,
     pub(crate) articles: BTreeMap<ArticleId, Owned>,
     pub(crate) gone: HashSet<ArticleId>,
+    pub(crate) pins: Vec<Pin>,
     events: i64,
 }
 
 #[derive(Clone)]
 pub(crate) struct Owned {
     pub(crate) text: ArticleText,
-    pub(crate) comments: Count,
+    pub(crate) comments: Discussion,
     pub(crate) likes: Count,
     pub(crate) views: u64,
 }
@@ -47,7 +50,7 @@ impl Truth {
             board_count,
         };
         let text = ArticleText::of(state.clone(), 1);
-        let owned = Owned { text, comments: Count::default(), likes: Count::default(), views: 0 };
+        let owned = Owned { text, comments: Discussion::default(), likes: Count::default(), views: 0 };
         assert!(self.articles.insert(article, owned).is_none() && !self.gone.contains(&article));
         self.event(article, 1, Event::ArticleCreated(state))
     }
@@ -81,10 +84,28 @@ impl Truth {
 
     /// One comment more, or one fewer.
     pub(crate) fn comment(&mut self, article: ArticleId, by: i64) -> Option<Envelope> {
-        let count = changed(&mut self.articles.get_mut(&article)?.comments, by)?;
+        let comments = &mut self.articles.get_mut(&article)?.comments;
+        comments.count = comments.count.checked_add_signed(by)?;
+        comments.version += 1;
+        let count = *comments;
         let comment_id = CommentId::from_raw(9);
-        let change = CommentChange { article_id: article, comment_id, parent_id: None, comment_count: count.count };
+        let change = CommentChange {
+            article_id: article,
+            comment_id,
+            parent_id: None,
+            comment_count: count.count,
+            locked: count.locked,
+        };
         Some(self.event(article, count.version, Event::CommentCreated(change)))
+    }
+
+    /// Closed to new comments, or open again.
+    pub(crate) fn lock(&mut self, article: ArticleId, locked: bool) -> Option<Envelope> {
+        let comments = &mut self.articles.get_mut(&article)?.comments;
+        (comments.locked, comments.version) = (locked, comments.version + 1);
+        let (comment_count, version) = (comments.count, comments.version);
+        let lock = ArticleLock { article_id: article, comment_count, locked };
+        Some(self.event(article, version, Event::ArticleLockChanged(lock)))
     }
 
     /// One like more, or one fewer.

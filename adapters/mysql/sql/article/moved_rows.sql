@@ -7,6 +7,8 @@ SELECT 'article_block', COUNT(*) FROM article_block
 UNION ALL
 SELECT 'article', COUNT(*) FROM article
 UNION ALL
+SELECT 'article_pin', COUNT(*) FROM article_pin
+UNION ALL
 SELECT 'once_answer', COUNT(*) FROM once_answer
 UNION ALL
 SELECT 'moderation_act', COUNT(*) FROM moderation_act

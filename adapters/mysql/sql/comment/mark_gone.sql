@@ -1,6 +1,6 @@
--- Marks with the version of the counter, which is locked and so there. Uses: primary key of article_comment_count.
-INSERT INTO comment_article_gone (shard, article_id, version)
-SELECT c.shard, c.article_id, c.version
+-- Marks with the version and the lock of the counter, which is locked and so there. Uses: primary key of article_comment_count.
+INSERT INTO comment_article_gone (shard, article_id, version, locked)
+SELECT c.shard, c.article_id, c.version, c.locked
 FROM article_comment_count c FORCE INDEX (PRIMARY)
 WHERE
 -- rows, joined by OR

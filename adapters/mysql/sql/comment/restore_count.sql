@@ -8,5 +8,6 @@ JOIN (
     WHERE article_id = ?
 ) found
 SET c.comment_count = found.visible, c.row_count = found.rows_left,
-    c.version = GREATEST(c.version, g.version, found.rows_left) + 1, c.greatest_id = GREATEST(c.greatest_id, found.greatest)
+    c.version = GREATEST(c.version, g.version, found.rows_left) + 1, c.greatest_id = GREATEST(c.greatest_id, found.greatest),
+    c.locked = g.locked
 WHERE c.shard = ? AND c.article_id = ?

@@ -3,7 +3,7 @@
 use madang_article::replay::Announce;
 use madang_article::{
     BoardState, CreateArticle, CreateBoard, CreateOutcome, DeleteArticle, DeleteBoard, DeleteOutcome, EditArticle,
-    EditOutcome, NewBoard,
+    EditOutcome, NewBoard, PinArticle, PinOutcome,
 };
 use madang_board::{ArticleId, BoardId};
 use madang_kernel::{Id, Idempotency, ShardId};
@@ -15,6 +15,7 @@ pub(super) enum Call {
     CreateMany(Vec<CreateArticle>, Announce),
     Edit(Box<EditArticle>),
     Delete(DeleteArticle),
+    Pin(Box<PinArticle>),
     /// The directory's part of a new board.
     CreateBoard(Box<NewBoard>),
     /// The part of a change of a board that its shard has.
@@ -29,6 +30,7 @@ pub(super) enum Answer {
     CreatedMany(u64),
     Edited(EditOutcome),
     Deleted(DeleteOutcome),
+    Pinned(PinOutcome),
     Board(CreateBoard),
     /// Whether there is such a board.
     StateSet(bool),
@@ -43,6 +45,7 @@ impl Call {
             Self::CreateMany(new, _) => new.first().map_or(ShardId::HOME, |new| new.article.board_id.shard()),
             Self::Edit(edit) => edit.article_id.shard(),
             Self::Delete(delete) => delete.article_id.shard(),
+            Self::Pin(pin) => pin.article_id.shard(),
             Self::CreateBoard(_) => ShardId::HOME,
             Self::SetState(board, _) | Self::DeleteBoard(board) => board.shard(),
         }
@@ -53,6 +56,14 @@ impl Call {
         match self {
             Self::Edit(edit) => Some(edit.article_id),
             Self::Delete(delete) => Some(delete.article_id),
+            _ => self.pins(),
+        }
+    }
+
+    /// The article that is to be pinned, or no longer.
+    pub(super) fn pins(&self) -> Option<ArticleId> {
+        match self {
+            Self::Pin(pin) => Some(pin.article_id),
             _ => None,
         }
     }

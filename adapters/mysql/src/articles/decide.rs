@@ -1,9 +1,11 @@
 //! A batch of calls: decided by the replay on what was loaded under the boards' locks, and written once.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
 use madang_article::Article;
 use madang_article::replay::{BoardCounter, CountedBlock, Replay, Replayed};
+use madang_board::ArticleId;
 use madang_engine_mysql::{Decided, Decision, Fold, Many, SqlError, Tx, Values, bytes, idempotency};
 use madang_event::Envelope;
 use madang_kernel::{Clock, ShardId};
@@ -15,6 +17,8 @@ use crate::moderation;
 
 static INSERT: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/article/insert.sql")));
 static DELETE: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/article/delete.sql")));
+static SET_PINS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/article/set_pins.sql")));
+static DELETE_PINS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/article/delete_pins.sql")));
 static SET_COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/article/set_counts.sql")));
 static SET_BLOCKS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/article/set_blocks.sql")));
 const UPDATE: &str = include_str!("../../sql/article/update.sql");
@@ -48,6 +52,7 @@ fn apply(replay: &mut Replay, call: &Call) -> Decision<Answer> {
         Call::CreateMany(new, announce) => replay.create_many(new, *announce).map(Answer::CreatedMany),
         Call::Edit(edit) => replay.edit(edit).map(Answer::Edited),
         Call::Delete(delete) => replay.delete(delete).map(Answer::Deleted),
+        Call::Pin(pin) => replay.pin(pin).map(Answer::Pinned),
         Call::CreateBoard(new) => replay.create_board(new).map(Answer::Board),
         Call::SetState(board, state) => Ok(Answer::StateSet(replay.set_state(*board, *state))),
         Call::DeleteBoard(board) => Ok(Answer::BoardDeleted(replay.delete_board(*board))),
@@ -56,13 +61,16 @@ fn apply(replay: &mut Replay, call: &Call) -> Decision<Answer> {
 
 /// Boards and articles first, then what counts them, then records. Returns the events, which go with the transaction.
 async fn write(tx: &mut Tx<'_>, replayed: Replayed) -> Result<Vec<Envelope>, SqlError> {
-    let Replayed { boards, articles, counters, states, blocks, records, acts, events } = replayed;
+    let Replayed { boards, articles, pins, counters, states, blocks, records, acts, events } = replayed;
     board::insert(tx, &boards).await?;
+    let unpinned: BTreeSet<ArticleId> = articles.deletes.iter().chain(&pins.deletes).copied().collect();
+    tx.set_many(&DELETE_PINS, unpinned.into_iter().map(row::key).collect()).await?;
     tx.set_many(&DELETE, articles.deletes.into_iter().map(row::key).collect()).await?;
     tx.insert_many(&INSERT, articles.inserts.iter().map(row::values).collect()).await?;
     for article in articles.updates {
         tx.write(UPDATE, update(article)).await?;
     }
+    tx.set_many(&SET_PINS, pins.inserts.iter().chain(&pins.updates).map(row::pin_values).collect()).await?;
     tx.set_many(&SET_COUNTS, counters.iter().map(counter).collect()).await?;
     for (board, state) in states {
         board::set_state(tx, board, state).await?;

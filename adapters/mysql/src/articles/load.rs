@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use madang_article::Article;
 use madang_article::blocks::{BLOCK, SUPER_BLOCK};
 use madang_article::replay::{BoardCounter, CountedBlock, Loaded};
-use madang_board::{ArticleId, BoardId};
+use madang_board::{ArticleId, BoardId, Pin};
 use madang_engine_mysql::{Many, SqlError, Tx, Values, bytes, idempotency};
 use madang_kernel::{Created, Id, Timestamp};
 
@@ -19,6 +19,7 @@ static LOCK_COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("
 static HOLDING_BLOCKS: LazyLock<Many> =
     LazyLock::new(|| Many::parse(include_str!("../../sql/article/holding_blocks.sql")));
 static FIND_MANY: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/article/find_many.sql")));
+static PINS_OF: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/article/pins_of.sql")));
 const SLUG_OWNER: &str = include_str!("../../sql/article/slug_owner.sql");
 
 /// Locks the counters of all boards that the calls are about, then reads what is under the locks.
@@ -47,8 +48,11 @@ pub(super) async fn load(tx: &mut Tx<'_>, calls: &[Call], now: Timestamp) -> Res
     let found = tx.read_many(&FIND_MANY, wanted.into_iter().map(row::key).collect()).await?;
     let articles = found.into_iter().map(row::article).collect::<Result<Vec<Article>, _>>()?;
     let blocks = holding_blocks(tx, calls, &articles, &counters).await?;
+    let pinned_on: BTreeSet<BoardId> = calls.iter().filter_map(|call| board_of.get(&call.pins()?).copied()).collect();
+    let pins = tx.read_many(&PINS_OF, pinned_on.into_iter().map(|board| vec![board.raw().into()]).collect()).await?;
+    let pins = pins.into_iter().map(row::pin).collect::<Result<Vec<Pin>, _>>()?;
     let taken_slugs = taken_slugs(tx, calls).await?;
-    Ok(Loaded { counters, blocks, articles, taken_slugs, records })
+    Ok(Loaded { counters, blocks, articles, pins, taken_slugs, records })
 }
 
 async fn lock(tx: &mut Tx<'_>, wanted: BTreeSet<(u8, BoardId)>) -> Result<Vec<BoardCounter>, SqlError> {

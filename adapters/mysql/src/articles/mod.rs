@@ -19,9 +19,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use madang_article::{
     Article, ArticleHead, ArticleStore, BoardWithCount, CreateArticle, CreateBoard, CreateOutcome, DeleteArticle,
-    DeleteBoard, DeleteOutcome, EditArticle, EditBoard, EditOutcome, NewBoard, NewestArticles,
+    DeleteBoard, DeleteOutcome, EditArticle, EditBoard, EditOutcome, NewBoard, NewestArticles, PinArticle, PinOutcome,
 };
-use madang_board::{ArticleId, BoardId, MemberId};
+use madang_board::{ArticleId, BoardId, MemberId, Pin};
 use madang_engine_mysql::{Lanes, PART, idempotency};
 use madang_kernel::{Created, Id, Page, PageNumber, PageSize, Scroll, ShardId, StoreError, Timestamp};
 
@@ -152,6 +152,14 @@ impl ArticleStore for MysqlArticles {
 
     async fn delete(&self, delete: DeleteArticle) -> Result<DeleteOutcome, StoreError> {
         lane_call!(self.lanes, Call::Delete(delete) => Answer::Deleted)
+    }
+
+    async fn pin(&self, pin: PinArticle) -> Result<PinOutcome, StoreError> {
+        lane_call!(self.lanes, Call::Pin(Box::new(pin)) => Answer::Pinned)
+    }
+
+    async fn pins(&self, board: BoardId) -> Result<Vec<Pin>, StoreError> {
+        page::pins(&self.db, board).await
     }
 
     async fn find(&self, article: ArticleId) -> Result<Option<Article>, StoreError> {

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use madang_article::blocks::{BLOCK, BLOCK_ARTICLES, Position, SUPER_BLOCK, skip};
 use madang_article::{Article, ArticleHead, NewestArticles};
-use madang_board::{ArticleId, BoardId, MemberId};
+use madang_board::{ArticleId, BoardId, MemberId, Pin};
 use madang_engine_mysql::{Many, SqlError, Tx, Values, snapshot};
 use madang_kernel::{Id, Page, PageNumber, PageSize, Scroll, ServerIndex, StoreError, known_count};
 
@@ -14,6 +14,7 @@ use crate::Mysql;
 use crate::several_servers::{article_id, from_each, newest_of_all};
 
 static FIND_MANY: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/article/find_many.sql")));
+const PINS: &str = include_str!("../../sql/article/pins.sql");
 const BLOCKS_BELOW: &str = include_str!("../../sql/article/blocks_below.sql");
 const NEWEST: &str = include_str!("../../sql/article/newest.sql");
 const PAGE_BELOW: &str = include_str!("../../sql/article/page_below.sql");
@@ -37,6 +38,12 @@ pub(super) async fn find_many(db: &Mysql, articles: &[ArticleId]) -> Result<Vec<
         }
     }
     Ok(articles.iter().map(|article| found.get(article).cloned()).collect())
+}
+
+/// The pins of a board.
+pub(super) async fn pins(db: &Mysql, board: BoardId) -> Result<Vec<Pin>, StoreError> {
+    let found = db.read(db.server_of(board.shard()), PINS, vec![board.raw().into()]).await?;
+    Ok(found.into_iter().map(row::pin).collect::<Result<_, SqlError>>()?)
 }
 
 /// A page and the count beside it, of one moment.

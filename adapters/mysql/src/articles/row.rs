@@ -2,7 +2,7 @@
 
 use madang_article::replay::BoardCounter;
 use madang_article::{Article, ArticleHead, Board, BoardState, CommentMode};
-use madang_board::{ArticleId, BoardId, MemberId};
+use madang_board::{ArticleId, BoardId, MemberId, Pin};
 use madang_engine_mysql::{Cells, SqlError, Values, bytes};
 use madang_event::{BoardCount, Writer};
 use madang_kernel::{Id, Timestamp};
@@ -53,6 +53,24 @@ pub(super) fn values(article: &Article) -> Values {
 /// The primary key of an article.
 pub(super) fn key(article: ArticleId) -> Values {
     vec![article.shard().number().into(), article.raw().into()]
+}
+
+/// Columns: article, board, since when, until when.
+pub(super) fn pin(mut cells: Cells) -> Result<Pin, SqlError> {
+    Ok(Pin {
+        article_id: ArticleId::from_raw(cells.next()?),
+        board_id: BoardId::from_raw(cells.next()?),
+        pinned_at: Timestamp::from_millis(cells.next()?),
+        until: cells.next::<Option<i64>>()?.map(Timestamp::from_millis),
+    })
+}
+
+/// A pin as its columns take it.
+pub(super) fn pin_values(pin: &Pin) -> Values {
+    let mut values = key(pin.article_id);
+    let until = pin.until.map(Timestamp::as_millis);
+    values.extend([pin.board_id.raw().into(), pin.pinned_at.as_millis().into(), until.into()]);
+    values
 }
 
 /// Columns: id, slug, title, comment mode, created, description, position.

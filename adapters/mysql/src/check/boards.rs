@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use madang_board::BoardId;
 use madang_board::check::CheckFinding;
+use madang_board::{ArticleId, BoardId};
 use madang_engine_mysql::{Server, SqlError, Tx, snapshot};
 use madang_kernel::{Id, StoreError};
 
@@ -13,6 +13,7 @@ use crate::articles::{BLOCK, SUPER_BLOCK, strays};
 const COUNTERS: &str = include_str!("../../sql/article/check_boards.sql");
 const BLOCKS: &str = include_str!("../../sql/article/check_blocks.sql");
 const IDS: &str = include_str!("../../sql/article/check_ids.sql");
+const PINS: &str = include_str!("../../sql/article/check_pins.sql");
 const NEXT_BOARD: &str = include_str!("../../sql/article/check_next_board.sql");
 const DIRECTORY: &str = include_str!("../../sql/article/boards.sql");
 
@@ -124,6 +125,10 @@ async fn compare_board(tx: &mut Tx<'_>, board: BoardId) -> Result<Compared, SqlE
         compared.findings.push(CheckFinding::GreatestId { board_id, known, greatest });
     }
     compare_levels(board_id, &levels, &mut compared.findings);
+    for mut cells in tx.read(PINS, vec![board.raw().into()]).await? {
+        let article_id = ArticleId::from_raw(cells.next()?);
+        compared.findings.push(CheckFinding::PinWithoutArticle { board_id, article_id });
+    }
     Ok(compared)
 }
 

@@ -61,7 +61,12 @@ async fn slice(tx: &mut Tx<'_>, from: i64) -> Result<Slice, SqlError> {
     let mut counted = BTreeMap::new();
     for mut cells in tx.read(COUNTS, vec![from.into(), SLICE.into()]).await? {
         let article = cells.next()?;
-        let count = CommentCount { comment_count: cells.next()?, row_count: cells.next()?, version: cells.next()? };
+        let count = CommentCount {
+            comment_count: cells.next()?,
+            row_count: cells.next()?,
+            version: cells.next()?,
+            locked: cells.next()?,
+        };
         counted.insert(article, Counted { count, known: cells.next()?, is_gone: cells.next()? });
     }
     let next = counted.keys().next_back().copied().filter(|_| counted.len() as u64 == SLICE);

@@ -1,7 +1,9 @@
 //! What callers want of the comments of an article, and what they get.
 
 use madang_board::{ArticleId, CommentId};
-use madang_comment::{CreateComment, CreateOutcome, DeleteComment, DeleteOutcome, EditComment, EditOutcome};
+use madang_comment::{
+    CreateComment, CreateOutcome, DeleteComment, DeleteOutcome, EditComment, EditOutcome, LockOutcome, SetLock,
+};
 use madang_kernel::{Id, Idempotency, ShardId};
 
 /// One call.
@@ -9,6 +11,7 @@ pub(super) enum Call {
     Create(Box<CreateComment>),
     Edit(Box<EditComment>),
     Delete(DeleteComment),
+    SetLock(Box<SetLock>),
     /// The article is deleted.
     MarkGone(ArticleId),
     /// Up to so many comments of a deleted article go.
@@ -22,6 +25,7 @@ pub(super) enum Answer {
     Created(CreateOutcome),
     Edited(EditOutcome),
     Deleted(DeleteOutcome),
+    LockSet(LockOutcome),
     Marked(()),
     CleanedUp(u32),
     Restored(()),
@@ -33,6 +37,7 @@ impl Call {
             Self::Edit(edit) => edit.comment_id.shard(),
             Self::Delete(delete) => delete.comment_id.shard(),
             Self::Create(new) => ShardId::of_parts(new.article_id),
+            Self::SetLock(set) => ShardId::of_parts(set.article_id),
             Self::MarkGone(article) | Self::CleanUp(article, _) | Self::Restore(article) => ShardId::of_parts(*article),
         }
     }
@@ -41,6 +46,7 @@ impl Call {
     pub(super) fn article(&self) -> Option<ArticleId> {
         match self {
             Self::Create(new) => Some(new.article_id),
+            Self::SetLock(set) => Some(set.article_id),
             Self::MarkGone(article) | Self::CleanUp(article, _) | Self::Restore(article) => Some(*article),
             Self::Edit(_) | Self::Delete(_) => None,
         }

@@ -74,6 +74,7 @@ fn apply(replay: &mut Replay, call: &Call) -> Decision<Answer> {
         Call::Create(new) => replay.create(new).map(Answer::Created),
         Call::Edit(edit) => replay.edit(edit).map(Answer::Edited),
         Call::Delete(delete) => replay.delete(delete).map(Answer::Deleted),
+        Call::SetLock(set) => Ok(Answer::LockSet(replay.set_lock(set))),
         Call::MarkGone(article) => {
             replay.mark_gone(*article);
             Ok(Answer::Marked(()))
@@ -99,9 +100,9 @@ async fn write(tx: &mut Tx<'_>, replayed: Replayed) -> Result<Vec<Envelope>, Sql
 }
 
 fn counter(CommentCounter { article_id, count, greatest_id, .. }: &CommentCounter) -> Values {
-    let CommentCount { comment_count, row_count, version } = *count;
+    let CommentCount { comment_count, row_count, version, locked } = *count;
     let mut values = parts_key(*article_id);
-    values.extend([comment_count.into(), row_count.into(), version.into(), (*greatest_id).into()]);
+    values.extend([comment_count.into(), row_count.into(), version.into(), (*greatest_id).into(), locked.into()]);
     values
 }
 

@@ -61,7 +61,12 @@ async fn lock(tx: &mut Tx<'_>, wanted: BTreeSet<ArticleId>) -> Result<Vec<Commen
     let mut counters = Vec::new();
     for mut cells in tx.read_many(&LOCKED_COUNTS, keys).await? {
         let article_id = ArticleId::from_raw(cells.next()?);
-        let count = CommentCount { comment_count: cells.next()?, row_count: cells.next()?, version: cells.next()? };
+        let count = CommentCount {
+            comment_count: cells.next()?,
+            row_count: cells.next()?,
+            version: cells.next()?,
+            locked: cells.next()?,
+        };
         counters.push(CommentCounter { article_id, count, greatest_id: cells.next()?, is_gone: cells.next()? });
     }
     Ok(counters)

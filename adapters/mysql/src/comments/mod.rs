@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
 use madang_comment::{
     Comment, CommentCount, CommentCursor, CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome,
-    EditComment, EditOutcome,
+    EditComment, EditOutcome, LockOutcome, SetLock,
 };
 use madang_engine_mysql::{Lanes, PART, idempotency};
 use madang_kernel::{Id, Page, PageNumber, PageSize, Scroll, ShardId, StoreError, Timestamp};
@@ -57,6 +57,10 @@ impl CommentStore for MysqlComments {
 
     async fn delete(&self, delete: DeleteComment) -> Result<DeleteOutcome, StoreError> {
         lane_call!(self.lanes, Call::Delete(delete) => Answer::Deleted)
+    }
+
+    async fn set_lock(&self, set: SetLock) -> Result<LockOutcome, StoreError> {
+        lane_call!(self.lanes, Call::SetLock(Box::new(set)) => Answer::LockSet)
     }
 
     async fn find(&self, comment: CommentId) -> Result<Option<Comment>, StoreError> {

@@ -124,10 +124,18 @@ pub(super) async fn count(db: &Mysql, article: ArticleId) -> Result<CommentCount
     Ok(found.pop().map(counted).transpose()?.map_or_else(CommentCount::default, |(_, count)| count))
 }
 
-/// Columns: article, comments, rows, version.
+/// Columns: article, comments, rows, version, lock.
 fn counted(mut cells: Cells) -> Result<(ArticleId, CommentCount), SqlError> {
     let article = ArticleId::from_raw(cells.next()?);
-    Ok((article, CommentCount { comment_count: cells.next()?, row_count: cells.next()?, version: cells.next()? }))
+    Ok((
+        article,
+        CommentCount {
+            comment_count: cells.next()?,
+            row_count: cells.next()?,
+            version: cells.next()?,
+            locked: cells.next()?,
+        },
+    ))
 }
 
 pub(super) async fn counts(db: &Mysql, articles: &[ArticleId]) -> Result<Vec<Option<CommentCount>>, StoreError> {

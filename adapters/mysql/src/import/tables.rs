@@ -56,6 +56,7 @@ many! {
     BOARD_COUNT = "sql/article/import_counts.sql";
     BLOCK = "sql/article/import_blocks.sql";
     ARTICLE = "sql/article/import.sql";
+    PIN = "sql/article/import_pins.sql";
     ONCE = "sql/idempotency/import.sql";
     COMMENT = "sql/comment/import.sql";
     COMMENT_COUNT = "sql/comment/import_counts.sql";
@@ -81,6 +82,7 @@ const TABLES: &[ImportTable] = &[
     table("board_article_count", &BOARD_COUNT, |row| of_board(row, 0)),
     table("article_block", &BLOCK, |row| of_board(row, 0)),
     table("article", &ARTICLE, of_article),
+    table("article_pin", &PIN, of_article),
     table("once_answer", &ONCE, of_answer),
     table("comment", &COMMENT, of_comment),
     table("article_comment_count", &COMMENT_COUNT, |row| of_parts(Service::Comment, row)),
@@ -196,8 +198,13 @@ fn of_act(row: &[ImportCell]) -> Result<Place, StoreError> {
         _ => None,
     };
     let service = match kind {
-        Some(ActKind::ArticleEdited | ActKind::ArticleDeleted) => Service::Article,
-        Some(ActKind::CommentEdited | ActKind::CommentDeleted) => Service::Comment,
+        Some(ActKind::ArticleEdited | ActKind::ArticleDeleted | ActKind::ArticlePinned | ActKind::ArticleUnpinned) => {
+            Service::Article
+        }
+        // Whoever owns comments keeps the lock.
+        Some(ActKind::CommentEdited | ActKind::CommentDeleted | ActKind::ArticleLocked | ActKind::ArticleUnlocked) => {
+            Service::Comment
+        }
         Some(_) => Service::Member,
         None => return Err(StoreError::broken(PART, format!("{:?} is no act of a moderator", row.get(1)))),
     };
@@ -263,7 +270,9 @@ mod tests {
     fn an_act_lies_beside_what_it_tells_of() {
         let of = |kind: &str| of_act(&[ImportCell::Int(5 << 16), ImportCell::Bytes(kind.as_bytes().to_vec())]);
         assert_eq!(of(ActKind::ArticleDeleted.name()).unwrap().0, Service::Article);
-        for kind in [ActKind::CommentEdited, ActKind::CommentDeleted] {
+        assert_eq!(of(ActKind::ArticlePinned.name()).unwrap().0, Service::Article);
+        for kind in [ActKind::CommentEdited, ActKind::CommentDeleted, ActKind::ArticleLocked, ActKind::ArticleUnlocked]
+        {
             assert_eq!(of(kind.name()).unwrap().0, Service::Comment);
         }
         let (service, shard) = of(ActKind::RoleGiven.name()).unwrap();

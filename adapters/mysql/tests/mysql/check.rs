@@ -28,7 +28,7 @@ fn site(service: Service) -> Vec<String> {
                 .into(),
         ],
         Service::Comment => &[
-            format!("INSERT INTO article_comment_count VALUES ({shard}, {id}, 2, 3, 5, 9)"),
+            format!("INSERT INTO article_comment_count VALUES ({shard}, {id}, 2, 3, 5, 9, 0)"),
             format!(
                 "INSERT INTO comment (shard, comment_id, article_id, parent_id, depth, deleted, created_at, path, writer_id, writer_name, content, content_html) VALUES ({shard}, 1, {id}, 1, 1, 1, 1, '00000', NULL, NULL, NULL, NULL),
                     ({shard}, 2, {id}, 1, 2, 0, 1, '0000000000', 1, 'w', 'c', NULL), ({shard}, 9, {id}, 9, 1, 0, 1, '00001', 1, 'w', 'c', NULL)"
@@ -85,9 +85,10 @@ async fn boards_that_count_wrong_are_found() {
             "INSERT INTO board (shard, board_id, slug, title, comment_mode, created_at) VALUES (0, 2, 'c', 'c', 'tree', 1)",
             "board 2 has no counter",
         ),
+        ("INSERT INTO article_pin VALUES (0, 9, 1, 1, NULL)", "article 9 is pinned on board 1 and is not there"),
     ];
-    let [counted, version, greatest, block, first, uncounted, directory] = damages;
-    let alone = [counted, version, greatest, block, directory].map(|(sql, said)| (sql.to_owned(), said));
+    let [counted, version, greatest, block, first, uncounted, directory, pin] = damages;
+    let alone = [counted, version, greatest, block, directory, pin].map(|(sql, said)| (sql.to_owned(), said));
     find_damages(Service::Article, &alone).await;
     // These two say more than one thing.
     let test = TestDb::fresh::<OneServer>(Service::Article).await;

@@ -22,6 +22,7 @@ fn id(number: i64) -> i64 {
 
 fn new(number: i64, parent: Option<i64>) -> CreateComment {
     CreateComment {
+        despite_lock: false,
         comment_id: CommentId::from_raw(id(number)),
         article_id: ArticleId::from_raw(ARTICLE),
         parent_id: parent.map(|parent| CommentId::from_raw(id(parent))),

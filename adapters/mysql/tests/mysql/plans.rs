@@ -187,6 +187,10 @@ async fn fill(test: &TestDb, service: Service) {
                     rows(&|n| format!("(0, {n}, {}, {n}, 1, 1, 1, 'w', 't', 'c', 'h')", if n % 8 == 0 { 2 } else { 1 }))
                 ),
                 format!(
+                    "INSERT INTO article_pin (shard, article_id, board_id, pinned_at) VALUES {}",
+                    rows(&|n| format!("({}, {n}, {}, 1)", n % 64, n / 8))
+                ),
+                format!(
                     "INSERT INTO article_block (shard, board_id, level, first_id, article_count) VALUES {}",
                     rows(&|n| format!("(0, {}, {}, {n}, 1)", n % 5, 1 + n % 2))
                 ),

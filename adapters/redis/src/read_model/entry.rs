@@ -3,12 +3,16 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use madang_article_read::{ArticleGroup, ArticleHead, ArticleText, Count, Entry};
+use madang_article_read::{ArticleGroup, ArticleHead, ArticleText, Count, Discussion, Entry};
 use madang_board::{ArticleId, BoardId, MemberId};
 use madang_engine_redis::{Command, Failure, Value, reply};
 use madang_event::Writer;
 use madang_kernel::{Id, Timestamp};
 use serde::{Deserialize, Serialize};
+
+/// Stands before the count of comments where no new ones are taken. Scripts carry the field as it is: only its version is
+/// compared.
+const LOCKED: char = '!';
 
 /// A text as it is stored. Names are short because every article carries them; texts with escapes cannot be borrowed.
 #[derive(Serialize, Deserialize)]
@@ -43,13 +47,18 @@ pub(super) fn push(command: &mut Command, entry: &Entry) -> Result<(), Failure> 
             command.push(written(text)?);
         }
     }
-    for count in [entry.comments, entry.likes] {
-        match count {
-            None => ["", ""].iter().for_each(|empty| command.push(empty)),
-            Some(Count { count, version }) => {
-                command.push(count);
-                command.push(version);
-            }
+    match entry.comments {
+        None => ["", ""].iter().for_each(|empty| command.push(empty)),
+        Some(Discussion { count, locked, version }) => {
+            command.push(if locked { format!("{LOCKED}{count}") } else { count.to_string() });
+            command.push(version);
+        }
+    }
+    match entry.likes {
+        None => ["", ""].iter().for_each(|empty| command.push(empty)),
+        Some(Count { count, version }) => {
+            command.push(count);
+            command.push(version);
         }
     }
     Ok(())
@@ -78,7 +87,18 @@ pub(super) fn entry(fields: &[Value], loaded: Option<&Arc<ArticleText>>) -> Resu
         let (count, version) = (reply::number(count)?, reply::number(version)?);
         Ok(count.zip(version).map(|(count, version)| Count { count, version }))
     };
-    Ok(Entry { article, comments: count(comments, comment_version)?, likes: count(likes, like_version)? })
+    let discussion = match (reply::text(comments)?, reply::number(comment_version)?) {
+        (Some(written), Some(version)) => {
+            let (locked, count) = match written.strip_prefix(LOCKED) {
+                Some(count) => (true, count),
+                None => (false, written),
+            };
+            let count = count.parse().map_err(|_| Failure::reply("a count of comments that is no number"))?;
+            Some(Discussion { count, locked, version })
+        }
+        _ => None,
+    };
+    Ok(Entry { article, comments: discussion, likes: count(likes, like_version)? })
 }
 
 fn written(text: &ArticleText) -> Result<Vec<u8>, Failure> {

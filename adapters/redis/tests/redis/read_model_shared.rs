@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use madang_article_read::{
-    ArticleGroup, ArticleText, Change, Count, ENTRY_TTL_MS, Entry, Filled, ListLookup, Lookup, NewestArticles,
-    ReadModel, STALE_MAX_MS, Window,
+    ArticleGroup, ArticleText, Change, Count, Discussion, ENTRY_TTL_MS, Entry, Filled, ListLookup, Lookup,
+    NewestArticles, ReadModel, STALE_MAX_MS, Window,
 };
 use madang_board::{ArticleId, BoardId, MemberId};
 use madang_engine_redis::Redis;
@@ -101,7 +101,11 @@ fn deleted(article_id: ArticleId) -> Envelope {
 fn told(article: ArticleId, likes: u64) -> Option<Entry> {
     let text = Arc::new(ArticleText::of(state(article), 1));
     let count = |count| Some(Count { count, version: count });
-    Some(Entry { article: Some(ArticleGroup::Live(text)), comments: count(0), likes: count(likes) })
+    Some(Entry {
+        article: Some(ArticleGroup::Live(text)),
+        comments: count(0).map(Discussion::from),
+        likes: count(likes),
+    })
 }
 
 fn first_page() -> Window {

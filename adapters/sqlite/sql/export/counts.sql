@@ -9,6 +9,8 @@ SELECT 'report', count(*) FROM report
 UNION ALL
 SELECT 'board', count(*) FROM board
 UNION ALL
+SELECT 'article_pin', count(*) FROM article_pin
+UNION ALL
 SELECT 'board_article_count', count(*) FROM board_article_count
 UNION ALL
 SELECT 'article_block', count(*) FROM article_block

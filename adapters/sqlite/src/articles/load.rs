@@ -79,6 +79,15 @@ pub(super) fn for_change(tx: &Connection, article: ArticleId, now: Timestamp) ->
     Ok(loaded)
 }
 
+/// What decides about a pin: the article, and what else is pinned on its board.
+pub(super) fn for_pin(tx: &Connection, article: ArticleId, now: Timestamp) -> Result<Loaded, StoreError> {
+    let mut loaded = for_change(tx, article, now)?;
+    if let Some(found) = loaded.articles.first() {
+        loaded.pins = row::pins(tx, found.board_id)?;
+    }
+    Ok(loaded)
+}
+
 /// The counter of a board, if it exists, and the blocks that hold an article.
 fn add_counter(tx: &Connection, loaded: &mut Loaded, board: BoardId, article: ArticleId) -> Result<(), StoreError> {
     let ids = [board.raw(), article.raw()];

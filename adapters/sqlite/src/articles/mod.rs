@@ -10,9 +10,9 @@ use async_trait::async_trait;
 use madang_article::replay::{Announce, Loaded, Replay};
 use madang_article::{
     Article, ArticleHead, ArticleStore, BoardWithCount, CreateArticle, CreateBoard, CreateOutcome, DeleteArticle,
-    DeleteBoard, DeleteOutcome, EditArticle, EditBoard, EditOutcome, NewBoard, NewestArticles,
+    DeleteBoard, DeleteOutcome, EditArticle, EditBoard, EditOutcome, NewBoard, NewestArticles, PinArticle, PinOutcome,
 };
-use madang_board::{ArticleId, BoardId, MemberId};
+use madang_board::{ArticleId, BoardId, MemberId, Pin};
 use madang_engine_sqlite::idempotency;
 use madang_kernel::{Page, PageNumber, PageSize, Scroll, StoreError, Timestamp};
 
@@ -133,6 +133,14 @@ impl ArticleStore for SqliteArticles {
 
     async fn delete(&self, delete: DeleteArticle) -> Result<DeleteOutcome, StoreError> {
         self.change(delete, |tx, delete, now| load::for_change(tx, delete.article_id, now), Replay::delete).await
+    }
+
+    async fn pin(&self, pin: PinArticle) -> Result<PinOutcome, StoreError> {
+        self.change(pin, |tx, pin, now| load::for_pin(tx, pin.article_id, now), Replay::pin).await
+    }
+
+    async fn pins(&self, board: BoardId) -> Result<Vec<Pin>, StoreError> {
+        self.db.read(move |tx| row::pins(tx, board)).await
     }
 
     async fn find(&self, article: ArticleId) -> Result<Option<Article>, StoreError> {

@@ -2,7 +2,7 @@
 
 use madang_article::replay::BoardCounter;
 use madang_article::{Article, ArticleHead, Board, BoardState, BoardWithCount, CommentMode};
-use madang_board::{ArticleId, BoardId, MemberId};
+use madang_board::{ArticleId, BoardId, MemberId, Pin};
 use madang_engine_sqlite::Statements as _;
 use madang_event::{BoardCount, Writer};
 use madang_kernel::{Id, StoreError, Timestamp};
@@ -10,11 +10,25 @@ use rusqlite::{Connection, Row};
 
 use crate::named;
 
+const PINS: &str = include_str!("../../sql/article/pins.sql");
 const FIND: &str = include_str!("../../sql/article/find.sql");
 
 /// One article by its id.
 pub(super) fn find(tx: &Connection, article: ArticleId) -> Result<Option<Article>, StoreError> {
     tx.find(FIND, [article.raw()], self::article)
+}
+
+/// The pins of a board.
+pub(super) fn pins(tx: &Connection, board: BoardId) -> Result<Vec<Pin>, StoreError> {
+    let pin = |row: &Row<'_>| {
+        Ok(Pin {
+            article_id: ArticleId::from_raw(row.get(0)?),
+            board_id: BoardId::from_raw(row.get(1)?),
+            pinned_at: Timestamp::from_millis(row.get(2)?),
+            until: row.get::<_, Option<i64>>(3)?.map(Timestamp::from_millis),
+        })
+    };
+    tx.list(PINS, [board.raw()], pin)
 }
 
 /// Columns: the summary's, then the two texts.

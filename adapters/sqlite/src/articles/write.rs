@@ -2,9 +2,9 @@
 
 use madang_article::replay::{BoardCounter, CountedBlock, Replayed};
 use madang_article::{Article, Board, BoardState};
-use madang_board::BoardId;
+use madang_board::{ArticleId, BoardId, Pin};
 use madang_engine_sqlite::{Statements as _, idempotency};
-use madang_kernel::{Id, StoreError};
+use madang_kernel::{Id, RowChanges, StoreError, Timestamp};
 use rusqlite::{Connection, params};
 
 use crate::{Tx, moderation};
@@ -18,16 +18,20 @@ const INSERT_COUNT: &str = include_str!("../../sql/article/insert_count.sql");
 const INSERT: &str = include_str!("../../sql/article/insert.sql");
 const UPDATE: &str = include_str!("../../sql/article/update.sql");
 const DELETE: &str = include_str!("../../sql/article/delete.sql");
+const SET_PIN: &str = include_str!("../../sql/article/set_pin.sql");
+const DELETE_PIN: &str = include_str!("../../sql/article/delete_pin.sql");
 const SET_COUNT: &str = include_str!("../../sql/article/set_count.sql");
 const SET_BLOCK: &str = include_str!("../../sql/article/set_block.sql");
 
 /// Writes boards, articles, what counts them, records and acts, and reports the events.
 pub(super) fn all(tx: &Tx, replayed: Replayed) -> Result<(), StoreError> {
-    let Replayed { boards, articles, counters, states, blocks, records, acts, events } = replayed;
+    let Replayed { boards, articles, pins, counters, states, blocks, records, acts, events } = replayed;
     rows(tx, &boards, &articles.inserts, &articles.updates)?;
     for article in articles.deletes {
         tx.run(DELETE, [article.raw()])?;
+        tx.run(DELETE_PIN, [article.raw()])?;
     }
+    self::pins(tx, &pins)?;
     counts(tx, &counters, &blocks)?;
     for (board, state) in states {
         self::state(tx, board, state)?;
@@ -77,6 +81,17 @@ fn rows(tx: &Connection, boards: &[Board], inserts: &[Article], updates: &[Artic
                 article.version,
             ],
         )?;
+    }
+    Ok(())
+}
+
+fn pins(tx: &Connection, pins: &RowChanges<ArticleId, Pin>) -> Result<(), StoreError> {
+    for article in &pins.deletes {
+        tx.run(DELETE_PIN, [article.raw()])?;
+    }
+    for Pin { article_id, board_id, pinned_at, until } in pins.inserts.iter().chain(&pins.updates) {
+        let until = until.map(Timestamp::as_millis);
+        tx.run(SET_PIN, params![article_id.raw(), board_id.raw(), pinned_at.as_millis(), until])?;
     }
     Ok(())
 }

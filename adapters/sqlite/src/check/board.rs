@@ -1,14 +1,15 @@
 //! One board: its counter and both levels of blocks against its rows, in one walk over their ids.
 
 use madang_article::blocks::{BLOCK, SUPER_BLOCK};
-use madang_board::BoardId;
 use madang_board::check::{CheckFinding, CheckReport};
+use madang_board::{ArticleId, BoardId};
 use madang_engine_sqlite::{Statements as _, sql_error};
 use madang_kernel::{Id, StoreError};
 use rusqlite::Connection;
 
 const BOARDS: &str = include_str!("../../sql/check/boards.sql");
 const BLOCKS: &str = include_str!("../../sql/check/blocks.sql");
+const PINS_WITHOUT_ARTICLE: &str = include_str!("../../sql/check/pins_without_article.sql");
 const ARTICLE_IDS: &str = include_str!("../../sql/check/article_ids.sql");
 
 struct Counter {
@@ -64,6 +65,11 @@ pub(super) fn compare(tx: &Connection, board: BoardId, report: &mut CheckReport)
         level.compare(board, report);
     }
     compare_boundaries(board, &levels, report);
+    let astray: Vec<ArticleId> =
+        tx.list(PINS_WITHOUT_ARTICLE, [board.raw()], |row| Ok(ArticleId::from_raw(row.get(0)?)))?;
+    for article_id in astray {
+        report.found(CheckFinding::PinWithoutArticle { board_id: board, article_id });
+    }
     Ok(())
 }
 

@@ -82,6 +82,7 @@ fn compare_newest(tx: &Connection, envelope: &Envelope, report: &mut CheckReport
         Event::CommentCreated(_)
         | Event::CommentEdited(_)
         | Event::CommentDeleted(_)
+        | Event::ArticleLockChanged(_)
         | Event::ArticleLikesChanged(_)
         | Event::ArticleViewed(_) => return Ok(stored.is_some()),
     };

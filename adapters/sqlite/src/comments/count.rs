@@ -13,7 +13,12 @@ const COUNT: &str = include_str!("../../sql/comment/count.sql");
 pub(super) fn counter(tx: &Connection, article: ArticleId) -> Result<CommentCounter, StoreError> {
     let read = |row: &Row<'_>| {
         let number = |column: usize| Ok::<u64, rusqlite::Error>(row.get::<_, Option<u64>>(column)?.unwrap_or(0));
-        let count = CommentCount { comment_count: number(0)?, row_count: number(1)?, version: number(2)? };
+        let count = CommentCount {
+            comment_count: number(0)?,
+            row_count: number(1)?,
+            version: number(2)?,
+            locked: number(5)? == 1,
+        };
         let greatest_id = row.get::<_, Option<i64>>(3)?.unwrap_or(0);
         Ok(CommentCounter { article_id: article, count, greatest_id, is_gone: row.get(4)? })
     };

@@ -12,7 +12,7 @@ use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
 use madang_comment::replay::{Loaded, Replay};
 use madang_comment::{
     Comment, CommentCount, CommentCursor, CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome,
-    EditComment, EditOutcome,
+    EditComment, EditOutcome, LockOutcome, SetLock,
 };
 use madang_kernel::{Page, PageNumber, PageSize, Scroll, StoreError, Timestamp};
 
@@ -61,6 +61,11 @@ impl CommentStore for SqliteComments {
 
     async fn delete(&self, delete: DeleteComment) -> Result<DeleteOutcome, StoreError> {
         self.change(delete, |tx, delete, now| load::for_delete(tx, delete.comment_id, now), Replay::delete).await
+    }
+
+    async fn set_lock(&self, set: SetLock) -> Result<LockOutcome, StoreError> {
+        let load = |tx: &Tx, set: &SetLock, now| load::for_article(tx, set.article_id, now);
+        self.change(set, load, |replay, set| Ok(replay.set_lock(set))).await
     }
 
     async fn find(&self, comment: CommentId) -> Result<Option<Comment>, StoreError> {

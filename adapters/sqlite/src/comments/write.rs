@@ -21,7 +21,8 @@ pub(super) fn all(tx: &Tx, replayed: Replayed, now: Timestamp) -> Result<(), Sto
     let Replayed { comments, counters, gone_now, records, acts, events, .. } = replayed;
     rows(tx, &comments)?;
     for CommentCounter { article_id, count, greatest_id, .. } in &counters {
-        let row = params![article_id.raw(), count.comment_count, count.row_count, count.version, greatest_id];
+        let row =
+            params![article_id.raw(), count.comment_count, count.row_count, count.version, greatest_id, count.locked];
         tx.run(SET_COUNT, row)?;
     }
     for article in gone_now.into_iter().map(Id::raw) {

@@ -46,6 +46,7 @@ pub const TABLES: &[TableFate] = &[
     moved!("report", "sql/export/reports.sql", Integer),
     moved!("board", "sql/export/boards.sql", Integer),
     moved!("article", "sql/export/articles.sql", Integer),
+    moved!("article_pin", "sql/export/pins.sql", Integer),
     moved!("article_block", "sql/export/blocks.sql", Integer, Integer, Integer),
     moved!("board_article_count", "sql/export/board_counts.sql", Integer),
     moved!("comment", "sql/export/comments.sql", Integer),

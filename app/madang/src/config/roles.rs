@@ -74,7 +74,7 @@ impl Roles {
 
     /// Whether this process reads through the query model: to show articles, and for the counts and titles beside others.
     pub(crate) fn reads(&self) -> bool {
-        [Role::Article, Role::ArticleRead, Role::HotArticle].into_iter().any(|role| self.runs(role))
+        [Role::Article, Role::ArticleRead, Role::Comment, Role::HotArticle].into_iter().any(|role| self.runs(role))
     }
 
     /// The roles that this process asks something at once and does not have itself.
@@ -137,6 +137,8 @@ mod tests {
         assert_eq!(asked("web"), []);
         assert_eq!(asked("member"), [Role::Article, Role::Comment]);
         assert_eq!(asked("view"), [Role::Member, Role::Article]);
+        // Whoever locks an article is answered with it.
+        assert_eq!(asked("comment"), [Role::Member, Role::Article, Role::Like, Role::View]);
         assert_eq!(asked("article,member"), [Role::Comment, Role::Like, Role::View]);
     }
 

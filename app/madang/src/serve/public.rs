@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use axum::Router;
-use madang_api::{ApiState, ArticleCalls, HotCalls, ReadCalls, ViewCalls};
+use madang_api::{ApiState, ArticleCalls, HotCalls, LockCalls, ReadCalls, ViewCalls};
 use madang_server::{Limiter, MemoryBuckets, RateLimits, RequestPolicy};
 
 use super::pages;
@@ -50,6 +50,12 @@ fn calls(site: &Site, settings: &Settings, metrics: Metrics) -> anyhow::Result<A
             .map(|(articles, read)| ArticleCalls { articles, read }),
         read: read().filter(|_| of(Role::ArticleRead)).map(ReadCalls::new),
         comments: services.comments.clone().filter(|_| of(Role::Comment)),
+        locks: services
+            .comments
+            .clone()
+            .zip(read())
+            .filter(|_| of(Role::Comment))
+            .map(|(comments, read)| LockCalls { comments, read }),
         likes: services.likes.clone().filter(|_| of(Role::Like)),
         views: services
             .views

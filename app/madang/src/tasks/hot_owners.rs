@@ -62,6 +62,7 @@ impl HotOwners for SiteOwners {
         let counted = exist.into_iter().zip(comments.into_iter().zip(likes.into_iter().zip(views)));
         let counts = counted.map(|(exists, (comments, (likes, views)))| {
             let views = views.map(|views| Count { count: views.view_count, version: views.version });
+            let comments = comments.map(|comments| Count { count: comments.count, version: comments.version });
             exists.then(|| Counts { likes: reading(likes), comments: reading(comments), views: reading(views) })
         });
         Ok(counts.collect())

@@ -86,6 +86,8 @@ fn live(home: &Home) -> Known {
     edit.token(&ann).json(&edited).send().is(200);
     let deleted = articles.remove(3);
     home.call("DELETE", &format!("/api/v1/articles/{deleted}")).token(&ann).send().is(204);
+    home.call("PUT", &format!("/api/v1/articles/{}/pin", articles[1])).token(&admin).json(&json!({})).send().is(200);
+    home.call("PUT", &format!("/api/v1/articles/{}/lock", articles[2])).token(&admin).send().is(200);
     home.call("DELETE", "/api/v1/sessions/current").token(&bea).send().is(204);
     assert_ne!(ann_id, bea_id);
     Known { articles, deleted, boards: vec![flat, tree], ann, bea_id }

@@ -43,6 +43,8 @@ fn each_call_has_its_role() {
         ("PUT", "/api/v1/articles/1", "article"),
         ("GET", "/api/v1/articles/1/comments", "comment"),
         ("PUT", "/api/v1/articles/1/like", "like"),
+        ("PUT", "/api/v1/articles/1/pin", "article"),
+        ("DELETE", "/api/v1/articles/1/lock", "comment"),
         ("POST", "/api/v1/articles/1/views", "view"),
         ("GET", "/api/v1/hot-articles", "hot-article"),
         ("GET", "/", "web"),

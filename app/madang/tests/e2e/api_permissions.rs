@@ -27,7 +27,7 @@ const DRAFT: &str = r#"{"title":"t","content":"c"}"#;
 const REASON: &str = r#"{"reason":"spam"}"#;
 
 /// The contract, in an order in which nothing is missing before it is needed.
-const CALLS: [Call; 58] = [
+const CALLS: [Call; 62] = [
     ("POST /members", r#"{"name":"new_{n}","password":"correct horse battery"}"#, 201, Who::Anybody),
     ("POST /sessions", r#"{"name":"root_admin","password":"correct horse battery"}"#, 201, Who::Anybody),
     ("GET /members/me", "", 200, Who::SignedIn),
@@ -66,6 +66,10 @@ const CALLS: [Call; 58] = [
     ("PUT /reports/{report}/resolution", "", 200, Who::Moderator),
     ("GET /moderation/log", "", 200, Who::SiteModerator),
     ("GET /moderation/log?board_id={board}", "", 200, Who::Moderator),
+    ("PUT /articles/{article}/pin", r#"{"until":null}"#, 200, Who::Moderator),
+    ("DELETE /articles/{article}/pin", "", 200, Who::Moderator),
+    ("PUT /articles/{article}/lock", "", 200, Who::Moderator),
+    ("DELETE /articles/{article}/lock", "", 200, Who::Moderator),
     ("PUT /articles/{article}", DRAFT, 200, Who::AuthorOrModerator),
     ("PUT /comments/{comment}", r#"{"content":"c"}"#, 200, Who::AuthorOrModerator),
     ("DELETE /comments/{comment}", REASON, 204, Who::AuthorOrModerator),

@@ -20,6 +20,7 @@ mod api_likes;
 mod api_members;
 mod api_moderation;
 mod api_permissions;
+mod api_pins_and_locks;
 mod api_protocol;
 mod api_recovery;
 mod api_tokens;

@@ -41,7 +41,8 @@ impl TestServer {
         self.new_board("trees", "tree")
     }
 
-    fn new_board(&self, slug: &str, mode: &str) -> String {
+    /// A new board with a short name of this test's own.
+    pub(crate) fn new_board(&self, slug: &str, mode: &str) -> String {
         let body = json!({"slug": self.own(slug), "title": "A board", "comment_mode": mode});
         let board = self.call("POST", "/api/v1/boards").token(&self.sign_in(ADMIN)).json(&body).send().json(201);
         board["board_id"].as_str().expect("an id").to_owned()

@@ -29,6 +29,8 @@ mod api_members;
 mod api_moderation;
 #[path = "../e2e/api_permissions.rs"]
 mod api_permissions;
+#[path = "../e2e/api_pins_and_locks.rs"]
+mod api_pins_and_locks;
 #[path = "../e2e/api_protocol.rs"]
 mod api_protocol;
 #[path = "../e2e/api_recovery.rs"]

@@ -117,6 +117,14 @@ pub enum CheckFinding {
         /// What is wrong with it.
         reason: String,
     },
+    /// A pin of an article that is not on the board.
+    #[error("article {article_id} is pinned on board {board_id} and is not there")]
+    PinWithoutArticle {
+        /// The board.
+        board_id: BoardId,
+        /// The article.
+        article_id: ArticleId,
+    },
     /// An article whose creation was reported more than once.
     #[error("article {article_id} was reported as created twice")]
     CreatedTwice {

@@ -58,11 +58,15 @@ pub(crate) struct Counts {
     comments: u64,
     likes: u64,
     views: u64,
+    /// Whether it takes no new comments, which whoever counts them says.
+    locked: bool,
+    pinned: bool,
 }
 
 impl From<&ReadArticle> for Counts {
     fn from(read: &ReadArticle) -> Self {
-        Self { comments: read.comment_count, likes: read.like_count, views: read.view_count }
+        let ReadArticle { comment_count, like_count, view_count, locked, pinned, .. } = *read;
+        Self { comments: comment_count, likes: like_count, views: view_count, locked, pinned }
     }
 }
 
@@ -89,7 +93,7 @@ pub(crate) struct ArticleBody<'a> {
     created_at: Timestamp,
     #[schema(value_type = TimeText)]
     modified_at: Timestamp,
-    /// 1 when created, and one more with each edit.
+    /// 1 when created, and one more with each edit and each change of its pin.
     #[schema(example = 1)]
     version: u64,
     /// Comments on it, deleted ones left out.
@@ -101,6 +105,15 @@ pub(crate) struct ArticleBody<'a> {
     /// Views so far, up to a second late.
     #[schema(example = 345)]
     view_count: u64,
+    /// Whether it stands on top of its board.
+    #[schema(example = false)]
+    pinned: bool,
+    /// Whether it takes no new comments, but from moderators of its board.
+    #[schema(example = false)]
+    locked: bool,
+    /// Whether its text was changed since it was written.
+    #[schema(example = false)]
+    edited: bool,
 }
 
 impl<'a> ArticleBody<'a> {
@@ -119,7 +132,15 @@ impl<'a> ArticleBody<'a> {
             comment_count: counts.comments,
             like_count: counts.likes,
             view_count: counts.views,
+            pinned: counts.pinned,
+            locked: counts.locked,
+            edited: article.modified_at > article.created_at,
         }
+    }
+
+    /// The same with a pin or a lock that was set just now, whatever the query model has heard of it.
+    pub(crate) fn with(self, pinned: Option<bool>, locked: Option<bool>) -> Self {
+        Self { pinned: pinned.unwrap_or(self.pinned), locked: locked.unwrap_or(self.locked), ..self }
     }
 
     /// An article as it is read.
@@ -138,12 +159,17 @@ impl<'a> ArticleBody<'a> {
             comment_count: read.comment_count,
             like_count: read.like_count,
             view_count: read.view_count,
+            pinned: read.pinned,
+            locked: read.locked,
+            edited: head.modified_at > head.created_at,
         }
     }
 
     /// The entity tag: everything in the body that can change.
     pub(crate) fn tag(&self) -> String {
-        format!("\"{}.{}.{}.{}\"", self.version, self.comment_count, self.like_count, self.view_count)
+        let Self { version, comment_count, like_count, view_count, pinned, locked, .. } = self;
+        let marks = [(pinned, "p"), (locked, "l")].map(|(is_set, mark)| if *is_set { mark } else { "" }).concat();
+        format!("\"{version}.{comment_count}.{like_count}.{view_count}{marks}\"")
     }
 
     /// About how long it is as JSON.
@@ -171,7 +197,7 @@ pub(crate) struct SummaryBody<'a> {
     created_at: Timestamp,
     #[schema(value_type = TimeText)]
     modified_at: Timestamp,
-    /// 1 when created, and one more with each edit.
+    /// 1 when created, and one more with each edit and each change of its pin.
     #[schema(example = 1)]
     version: u64,
     /// Comments on it, deleted ones left out.
@@ -183,6 +209,15 @@ pub(crate) struct SummaryBody<'a> {
     /// Views so far, up to a second late.
     #[schema(example = 345)]
     view_count: u64,
+    /// Whether it stands on top of its board.
+    #[schema(example = false)]
+    pinned: bool,
+    /// Whether it takes no new comments, but from moderators of its board.
+    #[schema(example = false)]
+    locked: bool,
+    /// Whether its text was changed since it was written.
+    #[schema(example = false)]
+    edited: bool,
 }
 
 impl<'a> SummaryBody<'a> {
@@ -198,6 +233,9 @@ impl<'a> SummaryBody<'a> {
             comment_count: counts.comments,
             like_count: counts.likes,
             view_count: counts.views,
+            pinned: counts.pinned,
+            locked: counts.locked,
+            edited: head.modified_at > head.created_at,
         }
     }
 
@@ -209,7 +247,8 @@ impl<'a> SummaryBody<'a> {
 
 impl<'a> From<&'a ReadSummary> for SummaryBody<'a> {
     fn from(read: &'a ReadSummary) -> Self {
-        let counts = Counts { comments: read.comment_count, likes: read.like_count, views: read.view_count };
+        let ReadSummary { comment_count, like_count, view_count, locked, pinned, .. } = *read;
+        let counts = Counts { comments: comment_count, likes: like_count, views: view_count, locked, pinned };
         Self::new(read.head(), counts)
     }
 }

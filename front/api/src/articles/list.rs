@@ -4,6 +4,7 @@ use axum::extract::State;
 use axum::response::Response;
 use madang_article_read::ReadSummary;
 use madang_board::{ArticleId, BoardId};
+use madang_kernel::PageNumber;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -21,6 +22,11 @@ use crate::{ApiError, reply};
 pub(crate) struct ArticleList<'a> {
     /// Newest first; empty past the end.
     items: Vec<SummaryBody<'a>>,
+    /// On the first page and in the first step: what is pinned, the last pinned first. The articles are among `items` too,
+    /// where they have their place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Vec<SummaryBody>, required = false)]
+    pinned: Option<Vec<SummaryBody<'a>>>,
     /// The page that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = u32, required = false, example = 1)]
@@ -70,11 +76,15 @@ pub(crate) async fn articles(
         Ok(cached) => return Ok(reply::cached(&reader, &cached)),
         Err(miss) => miss,
     };
+    let is_first = matches!(query, ListQuery::Page(PageNumber::FIRST, _) | ListQuery::Scroll(None, _));
+    let pinned = if is_first { Some(api.read.pinned(board).await?) } else { None };
+    let pinned = pinned.as_deref().map(summaries);
     let body = match query {
         ListQuery::Page(page, size) => {
             let found = api.read.page(board, page, size).await?.ok_or(NO_BOARD)?;
             encoded(&ArticleList {
                 items: summaries(&found.items),
+                pinned,
                 page: Some(page.get()),
                 page_size: Some(size.get()),
                 known_count: Some(found.known_count),
@@ -84,7 +94,7 @@ pub(crate) async fn articles(
         ListQuery::Scroll(before, size) => {
             let found = api.read.scroll(board, before, size).await?.ok_or(NO_BOARD)?;
             let (items, next) = (summaries(&found.items), Some(NextStep(found.next)));
-            encoded(&ArticleList { items, page: None, page_size: None, known_count: None, next })?
+            encoded(&ArticleList { items, pinned, page: None, page_size: None, known_count: None, next })?
         }
     };
     reply::rendered(&reader, api.cache(miss, body, None)).await

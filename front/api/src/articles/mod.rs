@@ -1,8 +1,10 @@
-//! Articles: write, read, edit, delete.
+//! Articles: write, read, edit, delete, pin, lock.
 
 pub(crate) mod body;
 mod by_writer;
 mod list;
+mod lock;
+mod pin;
 
 use axum::extract::State;
 use axum::http::{StatusCode, header};
@@ -12,6 +14,8 @@ use madang_board::{ArticleId, BoardId, Reason};
 use self::body::{ArticleBody, Counts, Deletion, DraftBody};
 pub(crate) use self::by_writer::{__path_by_writer, by_writer};
 pub(crate) use self::list::{__path_articles, articles};
+pub(crate) use self::lock::{__path_lock, __path_unlock, lock, unlock};
+pub(crate) use self::pin::{__path_pin, __path_unpin, pin, unpin};
 use crate::article_cache::ArticleCacheKey;
 use crate::extract::{IdempotencyKey, IfMatch, Json, OptionalJson, PathId, Reader, Signed};
 use crate::openapi::{Changed, Conflict, IdText};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use axum::Router;
 use axum::body::Body;
-use madang_api::{ApiState, ArticleCalls, HotCalls, ReadCalls, ViewCalls};
+use madang_api::{ApiState, ArticleCalls, HotCalls, LockCalls, ReadCalls, ViewCalls};
 use madang_article::ArticleService;
 use madang_article::markdown::Markdown;
 use madang_board::Role;
@@ -105,6 +105,7 @@ impl BoardSite {
             moderation: Some(moderation),
             articles: Some(ArticleCalls { articles, read: read.clone() }),
             read: Some(ReadCalls::new(read.clone())),
+            locks: Some(LockCalls { comments: comments.clone(), read: read.clone() }),
             comments: Some(comments),
             likes: Some(likes),
             views: Some(ViewCalls { views, guests }),

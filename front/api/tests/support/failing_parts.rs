@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
 use madang_comment::{
     Comment, CommentCount, CommentCursor, CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome,
-    EditComment, EditOutcome,
+    EditComment, EditOutcome, LockOutcome, SetLock,
 };
 use madang_hot_article::{
     Day, Forgotten, HotApplied, HotChange, HotItem, HotList, HotStore, Offsets, Progress, RankingSlice, Replacement,
@@ -27,6 +27,9 @@ impl CommentStore for Store {
         self.fail()
     }
     async fn delete(&self, _: DeleteComment) -> Result<DeleteOutcome, StoreError> {
+        self.fail()
+    }
+    async fn set_lock(&self, _: SetLock) -> Result<LockOutcome, StoreError> {
         self.fail()
     }
     async fn find(&self, _: CommentId) -> Result<Option<Comment>, StoreError> {

@@ -6,13 +6,14 @@ use std::time::Duration;
 use super::read_side::read_side;
 use async_trait::async_trait;
 use axum::Router;
-use madang_api::{ApiState, ArticleCalls, HotCalls, ReadCalls, ViewCalls};
+use madang_api::{ApiState, ArticleCalls, HotCalls, LockCalls, ReadCalls, ViewCalls};
 use madang_article::markdown::Markdown;
 use madang_article::{
     Article, ArticleHead, ArticleService, ArticleStore, BoardWithCount, CreateArticle, CreateBoard, CreateOutcome,
     DeleteArticle, DeleteBoard, DeleteOutcome, EditArticle, EditBoard, EditOutcome, NewBoard, NewestArticles,
+    PinArticle, PinOutcome,
 };
-use madang_board::{ArticleId, BoardId, MemberId, SessionId};
+use madang_board::{ArticleId, BoardId, MemberId, Pin, SessionId};
 use madang_comment::{CommentService, DepthMax};
 use madang_hot_article::{HotService, SiteDays};
 use madang_kernel::{
@@ -57,7 +58,7 @@ pub(crate) fn site_without(store: Store, roles: &[&str]) -> Router {
             "member" => state.members = None,
             "article" => state.articles = None,
             "article-read" => state.read = None,
-            "comment" => state.comments = None,
+            "comment" => (state.comments, state.locks) = (None, None),
             "like" => state.likes = None,
             "view" => state.views = None,
             other => panic!("no such role: {other}"),
@@ -94,6 +95,7 @@ fn state(store: Store, policy: RequestPolicy) -> ApiState {
         members: Some(members),
         articles: Some(ArticleCalls { articles, read: read.clone() }),
         read: Some(ReadCalls::new(read.clone())),
+        locks: Some(LockCalls { comments: comments.clone(), read: read.clone() }),
         comments: Some(comments),
         likes: Some(likes),
         views: Some(ViewCalls { views, guests }),
@@ -143,6 +145,12 @@ impl ArticleStore for Store {
         self.fail()
     }
     async fn delete(&self, _: DeleteArticle) -> Result<DeleteOutcome, StoreError> {
+        self.fail()
+    }
+    async fn pin(&self, _: PinArticle) -> Result<PinOutcome, StoreError> {
+        self.fail()
+    }
+    async fn pins(&self, _: BoardId) -> Result<Vec<Pin>, StoreError> {
         self.fail()
     }
     async fn find(&self, _: ArticleId) -> Result<Option<Article>, StoreError> {

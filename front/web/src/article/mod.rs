@@ -1,5 +1,6 @@
 //! An article with its comments: what everybody opens.
 
+mod moderate;
 mod view;
 
 use axum::extract::{Path, State};
@@ -11,7 +12,7 @@ use madang_comment::Comment;
 use madang_kernel::PageSize;
 use serde::Deserialize;
 
-use crate::comments::{CommentForm, CommentList};
+use crate::comments::{CommentForm, CommentList, Discussed};
 use crate::error::{OrRefuse as _, Refused, WebError};
 use crate::layout::{NavEntry, Page, encoded, whole};
 use crate::plain_text::{DESCRIPTION_CHARS_MAX, excerpt};
@@ -34,6 +35,15 @@ pub(crate) struct ArticlePage {
     /// Whether the reader likes it.
     pub(crate) liked: bool,
     pub(crate) comments: CommentList,
+}
+
+pub(crate) use moderate::{lock, pin, pin_form};
+
+impl ArticlePage {
+    /// Where its comments are, and whether new ones are taken.
+    pub(crate) fn discussed(&self) -> Discussed<'_> {
+        Discussed { board: &self.board, locked: self.article.locked }
+    }
 }
 
 /// An article.

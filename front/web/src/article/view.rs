@@ -5,7 +5,7 @@ use madang_article_read::ArticleHead;
 use madang_board::rules::{About, Action};
 use maud::{Markup, PreEscaped, html};
 
-use super::ArticlePage;
+use super::{ArticlePage, moderate};
 use crate::comments::{self, CommentForm};
 use crate::layout::{sign_in_path, token_field};
 use crate::member::badge;
@@ -23,7 +23,11 @@ pub(super) fn article(web: &Web, visit: &Visit, shown: &ArticlePage, form: Optio
         article.reading #article data-id=(head.article_id) data-version=(head.version) data-comments=(read.comment_count)
             itemscope itemtype="https://schema.org/DiscussionForumPosting" itemref="comment-list" {
             p.crumb { a href={ "/b/" (board.slug) } { bdi { (board.title) } } }
-            h1 { bdi itemprop="headline" { (head.title) } }
+            h1 {
+                @if read.pinned { span.flag { (t.pinned) } " " }
+                bdi itemprop="headline" { (head.title) }
+                @if read.locked { " " span.flag.quiet { (t.locked) } }
+            }
             (facts(web, visit, shown, head))
             div.text itemprop="text" { (PreEscaped(&read.text.content_html)) }
             div.actions {
@@ -32,6 +36,7 @@ pub(super) fn article(web: &Web, visit: &Visit, shown: &ArticlePage, form: Optio
                     a href={ "/articles/" (head.article_id) "/edit" } { (t.edit) }
                     a href={ "/articles/" (head.article_id) "/delete" } { (t.delete) }
                 }
+                @if !shown.board.archived { (moderate::actions(visit, read)) }
                 @if visit.may(Action::Report, About::NOTHING) && !visit.is(head.writer.member_id) {
                     a.aside href={ "/articles/" (head.article_id) "/report" } rel="nofollow" { (t.report) }
                 }
@@ -60,7 +65,7 @@ fn facts(web: &Web, visit: &Visit, shown: &ArticlePage, head: &ArticleHead) -> M
             }
             (badge(web, visit, head.writer.member_id))
             span { (web.time.whole(head.created_at)) meta itemprop="datePublished" content=(head.created_at); }
-            @if head.version > 1 { span { (t.edited) " " (web.time.short(head.modified_at)) } }
+            @if head.modified_at > head.created_at { span { (t.edited) " " (web.time.short(head.modified_at)) } }
             meta itemprop="dateModified" content=(head.modified_at);
             (counted("view-count", None, texts::VIEWS, lang, read.view_count))
             (counted("like-count", Some("LikeAction"), texts::LIKES, lang, read.like_count))

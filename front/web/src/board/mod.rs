@@ -80,15 +80,17 @@ async fn content(
     // Asked for again, because its count is of this moment: whoever wrote an article finds it counted.
     let board = web.site.articles.board(found.board.board_id).await?;
     let (id, size) = (board.board.board_id, PageSize::DEFAULT);
+    let is_top = matches!(part, Part::Page(PageNumber::FIRST) | Part::Before(None));
+    let pinned = if is_top { web.site.read.pinned(id).await? } else { Vec::new() };
     let (newest, main) = match part {
         Part::Page(page) => {
             let found = web.site.read.page(id, *page, size).await?.ok_or(WebError::NotFound)?;
             let pager = Pager::new(*page, size, found.known_count);
-            (titles(&found.items), view::paged(web, visit, &board, &found.items, &pager))
+            (titles(&found.items), view::paged(web, visit, &board, &pinned, &found.items, &pager))
         }
         Part::Before(before) => {
             let found = web.site.read.scroll(id, *before, size).await?.ok_or(WebError::NotFound)?;
-            (titles(&found.items), view::scrolled(web, visit, &board, &found, before.is_none()))
+            (titles(&found.items), view::scrolled(web, visit, &board, &pinned, &found, before.is_none()))
         }
     };
     Ok((board, newest, main))

@@ -15,13 +15,20 @@ use crate::texts;
 use crate::visit::Visit;
 
 /// A numbered page.
-pub(super) fn paged(web: &Web, visit: &Visit, board: &BoardWithCount, items: &[ReadSummary], pager: &Pager) -> Markup {
+pub(super) fn paged(
+    web: &Web,
+    visit: &Visit,
+    board: &BoardWithCount,
+    pinned: &[ReadSummary],
+    items: &[ReadSummary],
+    pager: &Pager,
+) -> Markup {
     let t = visit.texts();
     let path = format!("/b/{}", board.board.slug);
     html! {
         (heading(visit, board))
         @if !items.is_empty() {
-            (table(web, visit, items))
+            (table(web, visit, pinned, items))
         } @else if board.article_count == 0 {
             p.empty { (if board.archived { t.no_articles } else { t.first_article }) }
         } @else {
@@ -37,6 +44,7 @@ pub(super) fn scrolled(
     web: &Web,
     visit: &Visit,
     board: &BoardWithCount,
+    pinned: &[ReadSummary],
     step: &Scroll<ReadSummary, ArticleId>,
     is_top: bool,
 ) -> Markup {
@@ -48,7 +56,7 @@ pub(super) fn scrolled(
         @if step.items.is_empty() {
             p.empty { (if !is_top { t.past_the_end } else if board.archived { t.no_articles } else { t.first_article }) }
         } @else {
-            (table(web, visit, &step.items))
+            (table(web, visit, pinned, &step.items))
         }
         @if let Some(next) = step.next {
             p.more { a.button #older rel="next" href={ (path) "?before=" (next) } { (t.older_articles) } }
@@ -83,8 +91,11 @@ fn heading(visit: &Visit, board: &BoardWithCount) -> Markup {
     }
 }
 
-fn table(web: &Web, visit: &Visit, items: &[ReadSummary]) -> Markup {
+fn table(web: &Web, visit: &Visit, pinned: &[ReadSummary], items: &[ReadSummary]) -> Markup {
     let t = visit.texts();
+    // What stands on top is not told a second time in its place.
+    let is_on_top = |item: &&ReadSummary| pinned.iter().any(|top| top.head().article_id == item.head().article_id);
+    let others = items.iter().filter(|item| !is_on_top(item));
     html! {
         table.list {
             thead {
@@ -96,7 +107,8 @@ fn table(web: &Web, visit: &Visit, items: &[ReadSummary]) -> Markup {
                     th.number scope="col" { (t.likes) }
                 }
             }
-            tbody #articles { @for item in items { (row(web, visit, item)) } }
+            @if !pinned.is_empty() { tbody.pinned { @for item in pinned { (row(web, visit, item)) } } }
+            tbody #articles { @for item in others { (row(web, visit, item)) } }
         }
     }
 }
@@ -106,6 +118,7 @@ fn row(web: &Web, visit: &Visit, item: &ReadSummary) -> Markup {
     html! {
         tr {
             th.title scope="row" {
+                @if item.pinned { span.flag { (t.pinned) } " " }
                 a href={ "/articles/" (head.article_id) } {
                     bdi { (head.title) }
                     @if item.comment_count > 0 {
@@ -115,6 +128,7 @@ fn row(web: &Web, visit: &Visit, item: &ReadSummary) -> Markup {
                         }
                     }
                 }
+                @if item.locked { " " span.flag.quiet { (t.locked) } }
                 @if web.time.is_new(head.created_at) { " " span.new { (t.new_mark) } }
             }
             td.writer { a href={ "/members/" (head.writer.member_id) } { bdi { (head.writer.name) } } }

@@ -11,7 +11,7 @@ use maud::html;
 
 use super::comment_list::{CommentList, ShownComment};
 use super::view::{comment_form, item};
-use super::{CommentForm, STEP};
+use super::{CommentForm, Discussed, STEP};
 use crate::edit::Deletion;
 use crate::error::{OrRefuse as _, Refused, WebError};
 use crate::flash::Flash;
@@ -133,6 +133,7 @@ async fn create(
         CommentError::LevelFull(full) => Ok(Problems::of(rule_texts::rule(lang, &full.to_string()))),
         CommentError::KeyReused => Ok(Problems::of(t.sent_before)),
         CommentError::Archived => Ok(Problems::of(t.archived_text)),
+        CommentError::Locked => Ok(Problems::of(t.locked_text)),
         other => Err(other.into()),
     })
 }
@@ -155,14 +156,18 @@ pub(super) async fn page_of(web: &Web, comment: &Comment) -> Result<String, WebE
 }
 
 async fn fragment(web: &Web, visit: &Visit, comment: Comment) -> Result<String, WebError> {
-    let board = board_of(web, comment.article_id).await?;
+    let (board, locked) = board_of(web, comment.article_id).await?;
+    let discussed = Discussed { board: &board, locked };
     let mut listed = CommentList::new(vec![comment], None, false, None);
-    Ok(listed.items.pop().map(|shown: ShownComment| item(web, visit, &shown, &board).into_string()).unwrap_or_default())
+    let shown = listed.items.pop().map(|shown: ShownComment| item(web, visit, &shown, discussed).into_string());
+    Ok(shown.unwrap_or_default())
 }
 
-async fn board_of(web: &Web, article: ArticleId) -> Result<BoardWithCount, WebError> {
+/// The board of an article, and whether the article is locked.
+async fn board_of(web: &Web, article: ArticleId) -> Result<(BoardWithCount, bool), WebError> {
     let read = web.site.read.article(article).await?.ok_or(WebError::NotFound)?;
-    web.boards.by_id(read.text.head.board_id).await?.ok_or(WebError::NotFound)
+    let board = web.boards.by_id(read.text.head.board_id).await?.ok_or(WebError::NotFound)?;
+    Ok((board, read.locked))
 }
 
 async fn find(web: &Web, id: &str) -> Result<Comment, WebError> {
@@ -173,12 +178,13 @@ async fn find(web: &Web, id: &str) -> Result<Comment, WebError> {
 async fn reply_page(web: &Web, visit: &Visit, id: &str, form: Option<&CommentForm>) -> Result<String, WebError> {
     let found = find(web, id).await?;
     let article = found.article_id;
-    let board = board_of(web, article).await?;
+    let (board, locked) = board_of(web, article).await?;
+    let discussed = Discussed { board: &board, locked };
     let mut listed = CommentList::new(vec![Comment { depth: 1, ..found }], None, false, None);
     let t = visit.texts();
     let main = html! {
         h1 { (t.reply_to) }
-        ol.comments { @for shown in listed.items.drain(..) { (item(web, visit, &shown, &board)) } }
+        ol.comments { @for shown in listed.items.drain(..) { (item(web, visit, &shown, discussed)) } }
         (comment_form(visit, article, id, form))
     };
     Ok(whole(web, visit, &Page { title: t.reply_to, main, is_listed: false, ..Page::default() }))
@@ -189,7 +195,7 @@ pub(super) async fn changeable(web: &Web, visit: &Visit, id: &str, action: Actio
     let found = find(web, id).await?;
     let actor = visit.actor().ok_or(WebError::NotSignedIn)?;
     let writer = found.writer.as_ref().ok_or(WebError::NotFound)?;
-    let board = board_of(web, found.article_id).await?.board.board_id;
+    let board = board_of(web, found.article_id).await?.0.board.board_id;
     let about = About::on(board, writer.member_id == actor.member_id);
     if visit.may(action, about) { Ok(found) } else { Err(WebError::forbidden(visit)) }
 }

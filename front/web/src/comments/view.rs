@@ -6,8 +6,8 @@ use madang_board::rules::{About, Action};
 use madang_comment::{CONTENT_MAX_CHARS, Comment};
 use maud::{Markup, PreEscaped, html};
 
-use super::CommentForm;
 use super::comment_list::{ShownComment, sort_key};
+use super::{CommentForm, Discussed};
 use crate::article::ArticlePage;
 use crate::error::suspended;
 use crate::form::{Problems, area};
@@ -22,7 +22,7 @@ use crate::visit::Visit;
 pub(crate) fn list(web: &Web, visit: &Visit, shown: &ArticlePage, form: Option<&CommentForm>) -> Markup {
     let (t, listed) = (visit.texts(), &shown.comments);
     let id = shown.article.text.head.article_id;
-    let board = &shown.board;
+    let (board, discussed) = (&shown.board, shown.discussed());
     html! {
         @if listed.is_thread {
             p.notice { (t.one_thread) " " a href={ "/articles/" (id) "#comments" } { (t.all_comments) } }
@@ -31,11 +31,12 @@ pub(crate) fn list(web: &Web, visit: &Visit, shown: &ArticlePage, form: Option<&
         }
         @if listed.items.is_empty() {
             // Who is suspended is not asked to be the first.
-            @let invites = !board.archived && (visit.writes() || visit.session.is_none());
+            @let invites = discussed.takes_comments(visit)
+                || (visit.session.is_none() && !board.archived && !discussed.locked);
             p.empty #no-comments { (if invites { t.no_comments } else { t.no_comments_of_theirs }) }
         }
         ol.comments #comment-list {
-            @for shown in &listed.items { (item(web, visit, shown, board)) }
+            @for shown in &listed.items { (item(web, visit, shown, discussed)) }
         }
         @if let Some(next) = &listed.next {
             p.more { a.button #more-comments href={ "/articles/" (id) "?after=" (next) "#comments" } { (t.more_comments) } }
@@ -45,8 +46,12 @@ pub(crate) fn list(web: &Web, visit: &Visit, shown: &ArticlePage, form: Option<&
             p.notice { (t.archived_text) }
             // What was typed meanwhile is not lost.
             @if form.is_some() { (write(visit, id, form)) }
-        } @else if visit.writes() {
+        } @else if visit.writes() && discussed.takes_comments(visit) {
+            @if discussed.locked { p.notice { (t.locked_moderator_text) } }
             (write(visit, id, form))
+        } @else if discussed.locked {
+            p.notice { (t.locked_text) }
+            @if form.is_some() { (write(visit, id, form)) }
         } @else if visit.session.is_some() {
             p.notice { (suspended(web, visit)) }
         } @else {
@@ -56,7 +61,7 @@ pub(crate) fn list(web: &Web, visit: &Visit, shown: &ArticlePage, form: Option<&
 }
 
 /// One comment.
-pub(super) fn item(web: &Web, visit: &Visit, shown: &ShownComment, board: &BoardWithCount) -> Markup {
+pub(super) fn item(web: &Web, visit: &Visit, shown: &ShownComment, discussed: Discussed<'_>) -> Markup {
     let (t, comment) = (visit.texts(), &shown.comment);
     let id = comment.comment_id;
     html! {
@@ -83,7 +88,7 @@ pub(super) fn item(web: &Web, visit: &Visit, shown: &ShownComment, board: &Board
                         @if comment.is_edited() { meta itemprop="dateModified" content=(comment.modified_at); }
                     }
                     div.text itemprop="text" { (PreEscaped(html)) }
-                    (actions(web, visit, comment, board))
+                    (actions(web, visit, comment, discussed))
                 }
                 _ => p.gone { (t.deleted_comment) },
             }
@@ -94,12 +99,12 @@ pub(super) fn item(web: &Web, visit: &Visit, shown: &ShownComment, board: &Board
     }
 }
 
-fn actions(web: &Web, visit: &Visit, comment: &Comment, board: &BoardWithCount) -> Markup {
+fn actions(web: &Web, visit: &Visit, comment: &Comment, discussed: Discussed<'_>) -> Markup {
     let t = visit.texts();
     let id = comment.comment_id;
-    let BoardWithCount { board, archived, .. } = board;
+    let BoardWithCount { board, archived, .. } = discussed.board;
     let takes_replies = web.site.comments.takes_replies(board.comment_mode, comment.depth);
-    let may_reply = visit.writes() && takes_replies && !archived;
+    let may_reply = takes_replies && discussed.takes_comments(visit);
     let is_own = comment.writer.as_ref().is_some_and(|writer| visit.is(writer.member_id));
     let about = About::on(board.board_id, is_own);
     let may_edit = visit.may(Action::EditComment, about) && !archived;

@@ -20,6 +20,8 @@ pub enum Change {
     CommentEdited(CommentId, Reading),
     /// A comment was deleted.
     Uncommented(CommentId, Reading),
+    /// New comments are no longer taken, or again; the count stays, its version grows.
+    LockChanged(Reading),
     /// Likes.
     Liked(Reading),
     /// Views.
@@ -37,6 +39,7 @@ impl Change {
             Event::CommentCreated(change) => Self::Commented(change.comment_id, reading(change.comment_count)),
             Event::CommentEdited(change) => Self::CommentEdited(change.comment_id, reading(change.comment_count)),
             Event::CommentDeleted(change) => Self::Uncommented(change.comment_id, reading(change.comment_count)),
+            Event::ArticleLockChanged(lock) => Self::LockChanged(reading(lock.comment_count)),
             Event::ArticleLikesChanged(likes) => Self::Liked(reading(likes.like_count)),
             Event::ArticleViewed(views) => Self::Viewed(reading(views.view_count)),
         })
@@ -70,6 +73,7 @@ mod tests {
             Change::Commented(comment, reading),
             Change::CommentEdited(comment, reading),
             Change::Uncommented(comment, reading),
+            Change::LockChanged(reading),
             Change::Liked(reading),
             Change::Viewed(reading),
         ] {

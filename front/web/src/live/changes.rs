@@ -105,6 +105,8 @@ impl Changes {
                 }
                 is_new
             }
+            // Names no comment, but takes its place among the versions: else those behind it would seem to be missing.
+            Change::LockChanged(reading) => self.arrive(*reading),
             Change::Liked(reading) => changed(&mut self.likes, *reading),
             Change::Viewed(reading) => changed(&mut self.views, *reading),
         }
@@ -228,6 +230,15 @@ mod tests {
             (changes.edited.len(), changes.sent_after(6).1, changes.sent_after(79).1),
             (CREATED_MAX, true, false)
         );
+    }
+
+    #[test]
+    fn a_lock_leaves_no_gap_among_the_comments() {
+        let mut changes = Changes::default();
+        changes.merge(&comment(1));
+        assert!(changes.merge(&Change::LockChanged(Reading { count: 1, version: 2 })));
+        changes.merge(&comment(3));
+        assert_eq!((changes.sent_after(0), changes.created.len()), ((3, false), 2));
     }
 
     #[test]

@@ -120,7 +120,11 @@ fn quoted(t: &Texts, report: &Report, subject: &Subject) -> Markup {
 fn line(web: &Web, visit: &Visit, listing: &Listing, act: &Act) -> Markup {
     let t = visit.texts();
     let subject = match act.kind {
-        ActKind::ArticleEdited => Some((format!("/articles/{}", act.subject), t.an_article)),
+        ActKind::ArticleEdited
+        | ActKind::ArticlePinned
+        | ActKind::ArticleUnpinned
+        | ActKind::ArticleLocked
+        | ActKind::ArticleUnlocked => Some((format!("/articles/{}", act.subject), t.an_article)),
         ActKind::CommentEdited => Some((format!("/comments/{}", act.subject), t.a_comment)),
         ActKind::MemberSuspended
         | ActKind::SuspensionLifted
@@ -172,6 +176,10 @@ fn kind(t: &Texts, kind: ActKind) -> &'static str {
     match kind {
         ActKind::ArticleEdited => t.act_article_edited,
         ActKind::ArticleDeleted => t.act_article_deleted,
+        ActKind::ArticlePinned => t.act_article_pinned,
+        ActKind::ArticleUnpinned => t.act_article_unpinned,
+        ActKind::ArticleLocked => t.act_article_locked,
+        ActKind::ArticleUnlocked => t.act_article_unlocked,
         ActKind::CommentEdited => t.act_comment_edited,
         ActKind::CommentDeleted => t.act_comment_deleted,
         ActKind::MemberSuspended => t.act_member_suspended,

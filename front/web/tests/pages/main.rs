@@ -9,6 +9,7 @@ mod live;
 mod moderating;
 mod operators;
 mod people;
+mod pins_and_locks;
 mod protocol;
 mod reading;
 mod recovery;

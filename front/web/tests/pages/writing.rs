@@ -93,7 +93,7 @@ async fn an_edit_that_came_second_says_so_and_keeps_its_text() {
     let hidden = [("form_token", token.as_str()), ("version", version.as_str())];
     ann.post(&edit, &[&hidden[..], &fields("second")].concat()).await.leads_to();
     let late = ann.post(&edit, &[&hidden[..], &fields("third, typed long")].concat()).await;
-    late.assert(409).says("Someone else edited this article").says("third, typed long");
+    late.assert(409).says("Someone else changed this article").says("third, typed long");
     let version = late.hidden("version");
     let hidden = [("form_token", token.as_str()), ("version", version.as_str())];
     assert_eq!(ann.post(&edit, &[&hidden[..], &fields("third")].concat()).await.leads_to(), article);

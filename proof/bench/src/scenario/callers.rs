@@ -238,6 +238,7 @@ async fn write_comment(
     let shard = ShardId::of_parts(article_id);
     for _ in 0..ATTEMPTS_MAX {
         let new = CreateComment {
+            despite_lock: false,
             comment_id: issuer.ids.next(shard)?,
             article_id,
             parent_id: None,

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use jiff::tz::TimeZone;
-use madang_article_read::{ArticleGroup, ArticleText, Count, Entry, Lookup, ReadConsumer, ReadModel, Shown};
+use madang_article_read::{
+    ArticleGroup, ArticleText, Count, Discussion, Entry, Lookup, ReadConsumer, ReadModel, Shown,
+};
 use madang_board::ArticleId;
 use madang_event::Topic;
 use madang_hot_article::{HotConsumer, HotItem, HotStore, LISTED_MAX, SiteDays};
@@ -119,8 +121,8 @@ async fn fill(model: &MemoryReadModel, mix: &LogMix<'_>) -> Result<()> {
         let ticket = model.reserve(&ids).await?;
         let told = articles.iter().zip(&ids).map(|(article, id)| {
             let text = ArticleText::of(mix.created(article), 1);
-            let none = Some(Count::default());
-            (*id, Some(Entry { article: Some(ArticleGroup::Live(Arc::new(text))), comments: none, likes: none }))
+            let (comments, likes) = (Some(Discussion::default()), Some(Count::default()));
+            (*id, Some(Entry { article: Some(ArticleGroup::Live(Arc::new(text))), comments, likes }))
         });
         model.fill(ticket, told.collect()).await?;
     }

@@ -119,17 +119,35 @@ impl<'a> LogMix<'a> {
             }
             21..=30 if article.comments > 0 => {
                 article.comment_version += 1;
-                let change = CommentChange { article_id, comment_id, parent_id: None, comment_count: article.comments };
+                let change = CommentChange {
+                    article_id,
+                    comment_id,
+                    parent_id: None,
+                    comment_count: article.comments,
+                    locked: false,
+                };
                 (article.comment_version, Event::CommentEdited(change))
             }
             31..=90 if article.comments > 0 => {
                 (article.comments, article.comment_version) = (article.comments - 1, article.comment_version + 1);
-                let change = CommentChange { article_id, comment_id, parent_id: None, comment_count: article.comments };
+                let change = CommentChange {
+                    article_id,
+                    comment_id,
+                    parent_id: None,
+                    comment_count: article.comments,
+                    locked: false,
+                };
                 (article.comment_version, Event::CommentDeleted(change))
             }
             21..=340 => {
                 (article.comments, article.comment_version) = (article.comments + 1, article.comment_version + 1);
-                let change = CommentChange { article_id, comment_id, parent_id: None, comment_count: article.comments };
+                let change = CommentChange {
+                    article_id,
+                    comment_id,
+                    parent_id: None,
+                    comment_count: article.comments,
+                    locked: false,
+                };
                 (article.comment_version, Event::CommentCreated(change))
             }
             341..=520 => {

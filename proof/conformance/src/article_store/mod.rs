@@ -8,6 +8,7 @@ mod idempotency;
 mod lists;
 mod many;
 mod model;
+mod pins;
 mod site;
 mod writing;
 
@@ -27,6 +28,7 @@ use idempotency::*;
 use lists::*;
 use many::*;
 use model::*;
+use pins::*;
 use writing::*;
 
 /// An adapter under test, with what the port alone does not show.
@@ -67,6 +69,11 @@ listed_suite! {
     what_is_absent_is_neither_edited_nor_deleted,
     a_deletion_outranks_every_version_before_it,
     a_moderators_act_is_told_with_the_change_and_only_with_it,
+    what_is_pinned_last_comes_first_and_each_pin_is_told_once,
+    a_board_has_room_for_a_few_pins_and_those_that_are_over_make_room,
+    a_pin_goes_with_its_article,
+    an_archived_board_keeps_its_pins_as_they_are,
+    racing_moderators_never_pin_more_than_fit,
     the_same_key_creates_one_article_and_tells_no_text_that_is_gone,
     a_key_with_another_body_is_refused,
     a_key_belongs_to_its_member_and_scope,

@@ -74,7 +74,7 @@ pub(super) async fn an_edit_keeps_the_counts_and_is_reported_at_their_next_versi
     let root = site.reply(None).await.comment_id;
     let reply = site.reply(Some(root)).await.comment_id;
     assert!(matches!(site.edit(reply, "마당을 고침", None).await, EditOutcome::Edited(_)));
-    assert_eq!(site.count().await, CommentCount { comment_count: 2, row_count: 2, version: 3 });
+    assert_eq!(site.count().await, CommentCount { comment_count: 2, row_count: 2, version: 3, locked: false });
     let told = site.events().await;
     assert_eq!((told.len(), told[2].version, told[2].key), (3, 3, site.article));
     let Event::CommentEdited(change) = &told[2].event else { panic!("{:?}", told[2].event) };

@@ -28,8 +28,8 @@ pub(super) async fn counts_come_in_the_order_asked<H: CommentStoreHarness>(harne
     site.reply(Some(root)).await;
     site.delete(root).await;
     let counts = site.store.counts(vec![high, gone, never, low, high]).await.unwrap();
-    let three = Some(CommentCount { comment_count: 3, row_count: 4, version: 5 });
-    let one = Some(CommentCount { comment_count: 1, row_count: 1, version: 1 });
+    let three = Some(CommentCount { comment_count: 3, row_count: 4, version: 5, locked: false });
+    let one = Some(CommentCount { comment_count: 1, row_count: 1, version: 1, locked: false });
     assert_eq!(counts, [three, None, Some(CommentCount::default()), one, three]);
     assert_eq!(site.store.counts(vec![]).await.unwrap(), []);
     assert_eq!(site.store.counts(vec![low; COUNTS_MAX]).await.unwrap(), vec![one; COUNTS_MAX]);
@@ -69,12 +69,12 @@ pub(super) async fn an_article_that_was_never_gone_shows_what_is_left<H: Comment
     for _ in 0..2 {
         site.store.restore_article(marked).await.unwrap();
         let counts = site.store.counts(vec![marked, other]).await.unwrap();
-        let left = CommentCount { comment_count: 1, row_count: 2, version: 4 };
+        let left = CommentCount { comment_count: 1, row_count: 2, version: 4, locked: false };
         assert_eq!(counts, [Some(left), None], "above every version before");
     }
     assert_eq!((site.walk(10).await, site.page(1, 10).await), (before.clone(), before));
     site.reply(None).await;
-    assert_eq!(site.count().await, CommentCount { comment_count: 2, row_count: 3, version: 5 });
+    assert_eq!(site.count().await, CommentCount { comment_count: 2, row_count: 3, version: 5, locked: false });
     // All of them were removed before anybody noticed.
     site.store.mark_article_gone(marked).await.unwrap();
     assert_eq!(site.store.clean_up(marked, 100).await.unwrap(), 3);

@@ -7,6 +7,7 @@ mod concurrency;
 mod editing;
 mod gone;
 mod idempotency;
+mod locks;
 mod model;
 mod site;
 mod writing;
@@ -25,6 +26,7 @@ use concurrency::*;
 use editing::*;
 use gone::*;
 use idempotency::*;
+use locks::*;
 use model::*;
 use writing::*;
 
@@ -62,6 +64,10 @@ listed_suite! {
     of_racing_edits_of_one_version_one_wins,
     an_edit_that_races_a_deletion_brings_no_text_back,
     a_moderators_edit_is_told_with_it_and_only_with_it,
+    a_locked_article_takes_comments_of_the_exempt_alone,
+    a_lock_is_told_once_and_in_the_order_of_the_comments,
+    a_gone_article_is_not_locked_and_one_that_comes_back_is_as_it_was,
+    once_an_article_is_locked_no_comment_slips_through,
     two_levels_take_only_growing_ids,
     a_comment_that_takes_a_deleted_path_is_not_skipped,
     the_same_key_creates_one_comment_and_answers_as_then,

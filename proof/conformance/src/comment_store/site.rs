@@ -37,6 +37,7 @@ impl<H: CommentStoreHarness> Site<H> {
     pub(super) fn draft(&self, parent: Option<CommentId>) -> CreateComment {
         let id = self.next_id();
         CreateComment {
+            despite_lock: false,
             comment_id: CommentId::from_raw(id),
             article_id: self.article,
             parent_id: parent,

@@ -24,7 +24,7 @@ pub(super) async fn a_created_comment_is_found_as_it_was<H: CommentStoreHarness>
         for comment in [root, reply] {
             assert_eq!(site.store.find(comment.comment_id).await.unwrap(), Some(comment));
         }
-        assert_eq!(site.count().await, CommentCount { comment_count: 2, row_count: 2, version: 2 });
+        assert_eq!(site.count().await, CommentCount { comment_count: 2, row_count: 2, version: 2, locked: false });
     }
     site.assert_sound().await;
 }
@@ -46,6 +46,7 @@ pub(super) async fn each_change_has_one_event_without_text<H: CommentStoreHarnes
     let events = site.events().await;
     assert!(events.iter().zip(1..).all(|(event, version)| event.version == version && event.key == site.article));
     let change = |comment_id, parent_id, comment_count| CommentChange {
+        locked: false,
         article_id: site.article,
         comment_id,
         parent_id,
@@ -96,7 +97,7 @@ pub(super) async fn a_comment_with_replies_becomes_a_mark<H: CommentStoreHarness
         (site.mode, site.article) = (mode, ArticleId::from_raw(article));
         let root = site.reply(None).await;
         let reply = site.reply(Some(root.comment_id)).await.comment_id;
-        let count = CommentCount { comment_count: 1, row_count: 2, version: 3 };
+        let count = CommentCount { comment_count: 1, row_count: 2, version: 3, locked: false };
         assert_eq!(site.delete(root.comment_id).await, DeleteOutcome::Deleted(count));
         let mark = root.into_mark();
         assert_eq!(site.store.find(mark.comment_id).await.unwrap().as_ref(), Some(&mark));
@@ -104,7 +105,7 @@ pub(super) async fn a_comment_with_replies_becomes_a_mark<H: CommentStoreHarness
         assert_eq!(site.delete(mark.comment_id).await, DeleteOutcome::Absent, "a mark is not deleted again");
         let refused = site.store.create(site.draft(Some(mark.comment_id))).await.unwrap();
         assert_eq!(refused, CreateOutcome::Refused(Refusal::NoParent));
-        let count = CommentCount { comment_count: 0, row_count: 0, version: 4 };
+        let count = CommentCount { comment_count: 0, row_count: 0, version: 4, locked: false };
         assert_eq!(site.delete(reply).await, DeleteOutcome::Deleted(count), "the mark goes with its last reply");
         assert_eq!(site.store.find(mark.comment_id).await.unwrap(), None);
     }
@@ -121,7 +122,7 @@ pub(super) async fn a_leaf_goes_with_every_mark_left_childless<H: CommentStoreHa
     for comment in &chain[..4] {
         site.delete(*comment).await;
     }
-    let count = CommentCount { comment_count: 1, row_count: 3, version: 11 };
+    let count = CommentCount { comment_count: 1, row_count: 3, version: 11, locked: false };
     assert_eq!(site.delete(chain[4]).await, DeleteOutcome::Deleted(count));
     assert_eq!(ids(&site.walk(2).await), [chain[0], chain[1], beside], "a mark with another reply stays");
     assert!(matches!(site.delete(beside).await, DeleteOutcome::Deleted(CommentCount { row_count: 0, .. })));

@@ -230,6 +230,7 @@ fn event(article_id: ArticleId, created_ms: i64, kind: Kind, count: u64) -> Even
             like_count: count,
         }),
         Kind::Comments => Event::CommentCreated(CommentChange {
+            locked: false,
             article_id,
             comment_id: CommentId::from_raw(1),
             parent_id: None,

@@ -4,7 +4,7 @@ use madang_article_read::{ListLookup, Lookup, ModelSize, Step};
 use madang_kernel::{Id, ShardId};
 
 use super::ReadModelHarness;
-use super::site::{Site, article, commented, created, deleted, edited, liked, newest, page, raws, seen};
+use super::site::{Site, article, commented, created, deleted, edited, liked, lock_changed, newest, page, raws, seen};
 
 pub(super) async fn what_nobody_told_is_a_miss<H: ReadModelHarness>(harness: H) {
     let site = Site::open(harness);
@@ -28,6 +28,24 @@ pub(super) async fn articles_are_found_in_the_order_asked<H: ReadModelHarness>(h
         })
         .collect();
     assert_eq!(versions, vec![Some((40, 40)), Some((3, 3)), None, Some((3, 3)), Some((17, 17))]);
+}
+
+pub(super) async fn a_lock_is_merged_with_the_comments_and_kept_by_a_rebuild<H: ReadModelHarness>(harness: H) {
+    let site = Site::open(harness);
+    site.fill(5, Some((1, 10, 0))).await;
+    let is_locked = async || match site.model.find(&[article(5)]).await.unwrap().pop() {
+        Some(Lookup::Found { entry, .. }) => entry.comments.map(|comments| (comments.count, comments.locked)),
+        other => panic!("{other:?}"),
+    };
+    site.merge([lock_changed(5, true, 12)]).await;
+    assert_eq!(is_locked().await, Some((10, true)));
+    site.merge([commented(5, 11)]).await;
+    assert_eq!(is_locked().await, Some((10, true)), "a comment from before the lock opens nothing");
+    // What the owners told before the lock was set comes late.
+    site.fill(5, Some((1, 11, 0))).await;
+    assert_eq!(is_locked().await, Some((10, true)));
+    site.merge([lock_changed(5, false, 13), lock_changed(5, true, 12)]).await;
+    assert_eq!(is_locked().await, Some((10, false)));
 }
 
 pub(super) async fn events_are_merged_by_version<H: ReadModelHarness>(harness: H) {

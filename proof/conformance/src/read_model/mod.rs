@@ -34,6 +34,7 @@ listed_suite! {
     what_nobody_told_is_a_miss,
     articles_are_found_in_the_order_asked,
     events_are_merged_by_version,
+    a_lock_is_merged_with_the_comments_and_kept_by_a_rebuild,
     an_event_alone_brings_nothing_in,
     a_redelivered_creation_resets_and_revives_nothing,
     an_absent_article_that_is_reported_becomes_unknown,

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use madang_article_read::{
-    ArticleGroup, ArticleText, Change, Count, Entry, Filled, FilledList, ListLookup, Lookup, NewestArticles, ReadModel,
-    Shown, Step, Window,
+    ArticleGroup, ArticleText, Change, Count, Discussion, Entry, Filled, FilledList, ListLookup, Lookup,
+    NewestArticles, ReadModel, Shown, Step, Window,
 };
 use madang_board::{ArticleId, BoardId, CommentId, MemberId};
-use madang_event::{ArticleDeleted, ArticleLikes, ArticleState, BoardCount, CommentChange, Envelope, Event, Writer};
+use madang_event::{
+    ArticleDeleted, ArticleLikes, ArticleLock, ArticleState, BoardCount, CommentChange, Envelope, Event, Writer,
+};
 use madang_kernel::{EventId, Id, PageNumber, PageSize, Timestamp};
 
 use super::ReadModelHarness;
@@ -76,7 +78,7 @@ impl<H: ReadModelHarness> Site<H> {
 
 pub(super) fn seen(entry: &Entry) -> Option<Seen> {
     match entry.shown() {
-        Shown::Live { text, comment_count, like_count } => {
+        Shown::Live { text, comment_count, like_count, .. } => {
             assert_eq!(text.content, format!("content {} \"마당\"", text.head.version));
             Some((text.head.version, comment_count, like_count))
         }
@@ -125,7 +127,8 @@ pub(super) fn newest(ids: &[i64], is_all: bool, count: u64, version: u64) -> Opt
 pub(super) fn entry(raw: i64, (version, comments, likes): Seen) -> Entry {
     let text = ArticleText::of(state(1, raw, version, 0), version);
     let count = |count| Some(Count { count, version: count });
-    Entry { article: Some(ArticleGroup::Live(Arc::new(text))), comments: count(comments), likes: count(likes) }
+    let comments = count(comments).map(Discussion::from);
+    Entry { article: Some(ArticleGroup::Live(Arc::new(text))), comments, likes: count(likes) }
 }
 
 fn state(board: i64, raw: i64, version: u64, board_version: u64) -> ArticleState {
@@ -169,8 +172,15 @@ pub(super) fn deleted(board: i64, raw: i64, board_version: u64) -> Envelope {
 /// The count is its own version.
 pub(super) fn commented(raw: i64, count: u64) -> Envelope {
     let comment_id = CommentId::from_raw(9);
-    let change = CommentChange { article_id: article(raw), comment_id, parent_id: None, comment_count: count };
+    let change =
+        CommentChange { article_id: article(raw), comment_id, parent_id: None, comment_count: count, locked: false };
     envelope(raw, count, Event::CommentCreated(change))
+}
+
+/// Ten comments, at this version.
+pub(super) fn lock_changed(raw: i64, locked: bool, version: u64) -> Envelope {
+    let lock = ArticleLock { article_id: article(raw), comment_count: 10, locked };
+    envelope(raw, version, Event::ArticleLockChanged(lock))
 }
 
 /// The count is its own version.

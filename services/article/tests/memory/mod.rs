@@ -9,8 +9,9 @@ use async_trait::async_trait;
 use madang_article::{
     Article, ArticleHead, ArticleStore, Board, BoardState, BoardWithCount, CreateArticle, CreateBoard, CreateOutcome,
     DeleteArticle, DeleteBoard, DeleteOutcome, EditArticle, EditBoard, EditOutcome, NewBoard, NewestArticles,
+    PinArticle, PinOutcome,
 };
-use madang_board::{Act, ArticleId, BoardId, MemberId};
+use madang_board::{Act, ArticleId, BoardId, MemberId, Pin};
 use madang_kernel::{EventId, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp, known_count};
 
 pub(crate) use rows::Rows;
@@ -111,6 +112,16 @@ impl ArticleStore for MemoryArticles {
         let mut rows = self.rows();
         let stored = rows.stored(delete.article_id);
         rows.transact(stored, NOW, |replay| replay.delete(&delete))
+    }
+
+    async fn pin(&self, pin: PinArticle) -> Result<PinOutcome, StoreError> {
+        let mut rows = self.rows();
+        let stored = rows.stored(pin.article_id);
+        rows.transact(stored, NOW, |replay| replay.pin(&pin))
+    }
+
+    async fn pins(&self, board: BoardId) -> Result<Vec<Pin>, StoreError> {
+        Ok(self.rows().pins.values().filter(|pin| pin.board_id == board).copied().collect())
     }
 
     async fn find(&self, article: ArticleId) -> Result<Option<Article>, StoreError> {

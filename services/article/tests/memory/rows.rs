@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use madang_article::blocks::{BLOCK, SUPER_BLOCK};
 use madang_article::replay::{BoardCounter, CountedBlock, Loaded, Replay, Replayed};
 use madang_article::{Article, Board, BoardState};
-use madang_board::{Act, ArticleId, BoardId};
+use madang_board::{Act, ArticleId, BoardId, Pin};
 use madang_event::Envelope;
 use madang_kernel::{IdempotencyKey, IdempotencyRecord, IdempotencyRecords, Timestamp};
 
@@ -16,6 +16,7 @@ pub(crate) struct Rows {
     /// Counts by board, level and first id.
     pub(crate) blocks: BTreeMap<(BoardId, u8, i64), u64>,
     pub(crate) articles: BTreeMap<ArticleId, Article>,
+    pub(crate) pins: BTreeMap<ArticleId, Pin>,
     pub(crate) records: BTreeMap<IdempotencyKey, IdempotencyRecord>,
     pub(crate) acts: Vec<Act>,
     pub(crate) events: Vec<Envelope>,
@@ -46,6 +47,7 @@ impl Rows {
         loaded.taken_slugs = self.boards.values().map(|board| board.slug.clone()).collect();
         // All of them: a repeated request is answered with the article that its record names.
         loaded.articles.extend(self.articles.values().cloned());
+        loaded.pins = self.pins.values().copied().collect();
         for (board_id, article) in articles {
             let Some(counter) = self.counters.get(&board_id) else { continue };
             let id = counter.id_in_block_of(article);
@@ -70,6 +72,7 @@ impl Rows {
         }
         for id in replayed.articles.deletes {
             assert!(self.articles.remove(&id).is_some(), "only what is stored is deleted");
+            self.pins.remove(&id);
         }
         for article in replayed.articles.inserts {
             assert!(self.articles.insert(article.article_id, article).is_none(), "nothing is inserted twice");
@@ -77,6 +80,9 @@ impl Rows {
         for article in replayed.articles.updates {
             assert!(self.articles.insert(article.article_id, article).is_some(), "only what is stored is updated");
         }
+        self.pins.retain(|id, _| !replayed.pins.deletes.contains(id));
+        let set = replayed.pins.inserts.into_iter().chain(replayed.pins.updates);
+        self.pins.extend(set.map(|pin| (pin.article_id, pin)));
         self.counters.extend(replayed.counters.into_iter().map(|counter| (counter.board_id, counter)));
         for (board, state) in replayed.states {
             if state == BoardState::Deleted {

@@ -65,6 +65,16 @@ impl CountedArticle {
         Ok(self.change(comment_count, row_count))
     }
 
+    /// Closes the article to new comments, or opens it; `None` when it is so already.
+    pub(super) fn set_lock(&mut self, locked: bool) -> Option<CommentCount> {
+        if self.counter.count.locked == locked {
+            return None;
+        }
+        let CommentCount { comment_count, row_count, .. } = self.counter.count;
+        self.counter.count.locked = locked;
+        Some(self.change(comment_count, row_count))
+    }
+
     /// The counter, if the calls changed it and the article is still there.
     pub(super) fn changed_counter(&self) -> Option<CommentCounter> {
         (self.changed && self.gone == Gone::No).then_some(self.counter)
@@ -83,7 +93,8 @@ impl CountedArticle {
 
     fn change(&mut self, comment_count: u64, row_count: u64) -> CommentCount {
         self.changed = true;
-        self.counter.count = CommentCount { comment_count, row_count, version: self.counter.count.version + 1 };
+        let CommentCount { version, locked, .. } = self.counter.count;
+        self.counter.count = CommentCount { comment_count, row_count, version: version + 1, locked };
         self.counter.count
     }
 }

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use madang_board::{Act, ArticleId, CommentId, CommentMode, MemberId};
 use madang_comment::{
     Comment, CommentCount, CommentCursor, CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome,
-    EditComment, EditOutcome,
+    EditComment, EditOutcome, LockOutcome, SetLock,
 };
 use madang_kernel::{EventId, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp, known_count};
 
@@ -89,6 +89,10 @@ impl CommentStore for MemoryComments {
             return Ok(DeleteOutcome::Absent);
         };
         rows.transact(article, NOW, |replay| replay.delete(&delete))
+    }
+
+    async fn set_lock(&self, set: SetLock) -> Result<LockOutcome, StoreError> {
+        Ok(self.rows().transact(set.article_id, NOW, |replay| replay.set_lock(&set)))
     }
 
     async fn find(&self, comment: CommentId) -> Result<Option<Comment>, StoreError> {

@@ -7,11 +7,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use axum::Router;
 use madang_article_read::{
-    ArticleHead, ArticleOwner, ArticleText, CommentOwner, Count, LikeOwner, NewestArticles, ViewOwner,
+    ArticleHead, ArticleOwner, ArticleText, CommentOwner, Count, Discussion, LikeOwner, NewestArticles, ViewOwner,
 };
 use madang_board::{
     Act, ActId, ActKind, Actor, ArticleFacts, ArticleId, ArticleLookup, BoardId, BoardLookup, CommentId, CommentLookup,
-    CommentMode, MemberId, Role,
+    CommentMode, MemberId, Pin, Role,
 };
 use madang_event::{BoardCount, Writer};
 use madang_http::{
@@ -146,6 +146,17 @@ impl ArticleOwner for Site {
         Ok((asked == board()).then_some(NewestArticles { is_all: ids.len() as i64 == self.articles, ids, count }))
     }
 
+    async fn pins(&self, asked: BoardId) -> Result<Arc<[Pin]>, StoreError> {
+        self.question().await?;
+        let pin = Pin {
+            article_id: ArticleId::from_raw(1),
+            board_id: board(),
+            pinned_at: Timestamp::from_millis(7),
+            until: None,
+        };
+        Ok(if asked == board() { Arc::new([pin]) } else { Arc::default() })
+    }
+
     async fn page(
         &self,
         asked: BoardId,
@@ -172,9 +183,10 @@ impl ArticleOwner for Site {
 
 #[async_trait]
 impl CommentOwner for Site {
-    async fn comment_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Count>>, StoreError> {
+    async fn comment_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Discussion>>, StoreError> {
         self.question().await?;
-        Ok(articles.iter().map(|article| self.count(*article, 1)).collect())
+        let locked = |count| Discussion { locked: true, ..Discussion::from(count) };
+        Ok(articles.iter().map(|article| self.count(*article, 1).map(locked)).collect())
     }
 }
 

@@ -121,7 +121,7 @@ impl Subscriber for Receiver {
 
 #[cfg(test)]
 mod tests {
-    use madang_article_read::{BoardChange, Count, Floor, Presence};
+    use madang_article_read::{BoardChange, Count, Discussion, Floor, Presence};
     use madang_board::{ArticleId, BoardId};
     use madang_event::BoardCount;
     use madang_kernel::Id;
@@ -136,7 +136,7 @@ mod tests {
         let floor = Floor {
             text: Some(2),
             deleted: Some(u64::MAX),
-            comments: Some(Count { count: 1, version: 2 }),
+            comments: Some(Discussion { count: 1, locked: true, version: 2 }),
             likes: Some(Count { count: 3, version: u64::MAX }),
         };
         let changes = vec![

@@ -1,0 +1,4 @@
+-- Uses: article_pin_by_board.
+SELECT article_id, board_id, pinned_at, until
+FROM article_pin
+WHERE board_id = ?1
