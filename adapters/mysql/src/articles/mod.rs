@@ -86,7 +86,7 @@ impl MysqlArticles {
 
     fn carries_its_board(&self, new: &CreateArticle) -> Result<(), StoreError> {
         let (article, board) = (new.article.article_id, new.article.board_id);
-        if self.db.map().server(article.shard()) == self.db.map().server(board.shard()) {
+        if article.shard() == board.shard() {
             return Ok(());
         }
         Err(StoreError::broken(PART, format!("article {article} does not carry the shard of board {board}")))
