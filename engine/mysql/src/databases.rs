@@ -11,8 +11,8 @@ use mysql_async::{Row, Value};
 use crate::errors::SqlError;
 use crate::server::Server;
 use crate::statement::{Many, STATEMENT_ROWS_MAX, Values, filled};
-use crate::transaction::{Cells, Tx, positional};
 use crate::topology::{Placement, Topology};
+use crate::transaction::{Cells, Tx, positional};
 use crate::{AgesBy, MysqlOptions, snapshot};
 
 const STORE_NOW: &str = include_str!("../sql/backbone/store_now.sql");

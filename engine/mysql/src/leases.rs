@@ -92,7 +92,8 @@ fn free(ends: &BTreeMap<u8, i64>, now: i64) -> Option<u8> {
 #[async_trait]
 impl NodeLeases for MysqlLeases {
     async fn acquire(&self, ttl_ms: i64) -> Result<NodeLease, StoreError> {
-        let taken: Result<Option<NodeLease>, SqlError> = transact!(self.db, ShardId::HOME, |tx| self.take(&mut tx, ttl_ms));
+        let taken: Result<Option<NodeLease>, SqlError> =
+            transact!(self.db, ShardId::HOME, |tx| self.take(&mut tx, ttl_ms));
         taken?.ok_or_else(|| StoreError::unavailable(PART, "every node number is held"))
     }
 

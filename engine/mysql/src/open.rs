@@ -345,7 +345,9 @@ impl SetUp {
     /// Asks the other servers of the configuration whether they have a map, and learns it.
     async fn look_around(&self) -> Elsewhere {
         let mut elsewhere = Elsewhere { frozen: None, unreachable: None };
-        for (index, server) in self.topology.options.servers.iter().enumerate().filter(|(index, _)| *index != self.index) {
+        for (index, server) in
+            self.topology.options.servers.iter().enumerate().filter(|(index, _)| *index != self.index)
+        {
             match self.look_at(index, &server.url).await {
                 Ok(frozen) => elsewhere.frozen = elsewhere.frozen.or(frozen),
                 Err(error) => elsewhere.unreachable = Some(format!("server {index}: {error}")),

@@ -120,7 +120,12 @@ impl Topology {
         for known in told {
             let index = usize::from(known.server.0);
             if index == servers.len() {
-                servers.push(described(&self.options, &self.options.url_of(known.server.0, &known.address), &self.name, index)?);
+                servers.push(described(
+                    &self.options,
+                    &self.options.url_of(known.server.0, &known.address),
+                    &self.name,
+                    index,
+                )?);
                 new.push(index);
             }
             // A number after a gap is learned with what fills it.
@@ -218,7 +223,8 @@ impl Tx<'_> {
 
 /// The map as the server of a connection knows it.
 pub(crate) async fn told(conn: &mut mysql_async::Conn) -> Result<Vec<KnownServer>, SqlError> {
-    let rows: Vec<Row> = conn.exec(KNOWN, ()).await?;
+    // As text: a prepared statement stays with the database that the connection had when it was prepared.
+    let rows: Vec<Row> = conn.query(KNOWN).await?;
     let mut told: BTreeMap<ServerIndex, KnownServer> = BTreeMap::new();
     for row in rows {
         let mut cells = Cells::new(row);

@@ -135,8 +135,10 @@ impl ShardMap {
 
     /// One range a server, in the order of the servers: `["0-31", "32-63"]`. A server without a range holds nothing.
     pub fn from_ranges<S: AsRef<str>>(ranges: &[S]) -> Result<Self, ShardMapError> {
-        let runs: Vec<Vec<&str>> =
-            ranges.iter().map(|range| Some(range.as_ref()).filter(|range| !range.is_empty()).into_iter().collect()).collect();
+        let runs: Vec<Vec<&str>> = ranges
+            .iter()
+            .map(|range| Some(range.as_ref()).filter(|range| !range.is_empty()).into_iter().collect())
+            .collect();
         Self::from_runs(&runs)
     }
 

@@ -36,8 +36,7 @@ pub(super) fn count_key(board: BoardId) -> Values {
 
 /// Makes the counter of a board that is about to be created; doing it again changes nothing.
 pub(super) async fn open_count(db: &Mysql, board: BoardId) -> Result<(), StoreError> {
-    let opened: Result<u64, SqlError> =
-        transact!(db, board.shard(), |tx| tx.write(INSERT_COUNT, count_key(board)));
+    let opened: Result<u64, SqlError> = transact!(db, board.shard(), |tx| tx.write(INSERT_COUNT, count_key(board)));
     opened?;
     Ok(())
 }
@@ -75,8 +74,7 @@ pub(super) async fn update(db: &Mysql, edit: &EditBoard) -> Result<(), StoreErro
 
 /// Takes a board out of the directory.
 pub(super) async fn leave(db: &Mysql, board: BoardId) -> Result<(), StoreError> {
-    let left: Result<u64, SqlError> =
-        transact!(db, ShardId::HOME, |tx| tx.write(DELETE, vec![board.raw().into()]));
+    let left: Result<u64, SqlError> = transact!(db, ShardId::HOME, |tx| tx.write(DELETE, vec![board.raw().into()]));
     left.map(drop).map_err(StoreError::from)
 }
 

@@ -199,7 +199,8 @@ impl MysqlImport {
     /// From here on the site is this cluster's.
     pub async fn finish(&self) -> Result<(), StoreError> {
         let now = self.member.clock().now().as_millis();
-        let finished: Result<u64, SqlError> = transact!(self.member, ShardId::HOME, |tx| tx.write(FINISH, vec![now.into()]));
+        let finished: Result<u64, SqlError> =
+            transact!(self.member, ShardId::HOME, |tx| tx.write(FINISH, vec![now.into()]));
         finished?;
         Ok(())
     }

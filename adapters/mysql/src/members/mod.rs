@@ -101,7 +101,8 @@ impl MemberStore for MysqlMembers {
     }
 
     async fn add_session(&self, session: SessionRecord) -> Result<(), StoreError> {
-        let added: Result<u64, SqlError> = transact!(self.db, ShardId::HOME, |tx| tx.write(session::ADD, session::values(&session)));
+        let added: Result<u64, SqlError> =
+            transact!(self.db, ShardId::HOME, |tx| tx.write(session::ADD, session::values(&session)));
         added?;
         Ok(())
     }
@@ -143,16 +144,19 @@ impl MemberStore for MysqlMembers {
     async fn forget_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
         let values = || vec![now.as_millis().into(), FORGET_SLICE_ROWS.into()];
         while {
-            let slice: Result<u64, SqlError> = transact!(self.db, ShardId::HOME, |tx| tx.write(session::FORGET, values()));
+            let slice: Result<u64, SqlError> =
+                transact!(self.db, ShardId::HOME, |tx| tx.write(session::FORGET, values()));
             slice? == FORGET_SLICE_ROWS
         } {}
         while {
-            let slice: Result<u64, SqlError> = transact!(self.db, ShardId::HOME, |tx| tx.write(reset::FORGET, values()));
+            let slice: Result<u64, SqlError> =
+                transact!(self.db, ShardId::HOME, |tx| tx.write(reset::FORGET, values()));
             slice? == FORGET_SLICE_ROWS
         } {}
         let mut forgotten = 0;
         loop {
-            let slice: Result<u64, SqlError> = transact!(self.db, ShardId::HOME, |tx| tx.write(FORGET_EXPIRED, values()));
+            let slice: Result<u64, SqlError> =
+                transact!(self.db, ShardId::HOME, |tx| tx.write(FORGET_EXPIRED, values()));
             let slice = slice?;
             forgotten += slice;
             if slice < FORGET_SLICE_ROWS {

@@ -43,16 +43,26 @@ async fn fence(conn: &mut Conn) {
     run(conn, &format!("UPDATE shard_map SET writable = 0 WHERE shard = {SHARD}")).await;
 }
 
+/// Some hundred rows in one statement, so that the fence is short.
+async fn insert(conn: &mut Conn, into: &str, rows: Vec<String>) {
+    for rows in rows.chunks(500) {
+        run(conn, &format!("INSERT INTO {into} VALUES {}", rows.join(","))).await;
+    }
+}
+
 /// Gives the fenced shard with all its rows from one server to the other.
 async fn switch(from: &mut Conn, to: &mut Conn, to_server: u8) {
     run(to, &format!("DELETE FROM tally WHERE shard = {SHARD}")).await;
     run(to, &format!("DELETE FROM mark WHERE shard = {SHARD}")).await;
     let tallies: Vec<(u8, i64, u64, u64)> =
         from.query(format!("SELECT shard, tally, marks, version FROM tally WHERE shard = {SHARD}")).await.unwrap();
-    to.exec_batch("INSERT INTO tally (shard, tally, marks, version) VALUES (?, ?, ?, ?)", tallies).await.unwrap();
+    let tallies =
+        tallies.iter().map(|(shard, tally, marks, version)| format!("({shard}, {tally}, {marks}, {version})"));
+    insert(to, "tally (shard, tally, marks, version)", tallies.collect()).await;
     let marks: Vec<(u8, i64, i64, String)> =
         from.query(format!("SELECT shard, tally, member, name FROM mark WHERE shard = {SHARD}")).await.unwrap();
-    to.exec_batch("INSERT INTO mark (shard, tally, member, name) VALUES (?, ?, ?, ?)", marks).await.unwrap();
+    let marks = marks.iter().map(|(shard, tally, member, name)| format!("({shard}, {tally}, {member}, '{name}')"));
+    insert(to, "mark (shard, tally, member, name)", marks.collect()).await;
     let epoch: u64 =
         from.query_first(format!("SELECT epoch FROM shard_map WHERE shard = {SHARD}")).await.unwrap().unwrap();
     let set = |writable: u8| {
@@ -226,8 +236,11 @@ async fn a_server_is_added_under_a_running_process_and_takes_a_shard() {
     eventually("it is known", async || test.db.servers().len() == 2).await;
     assert!(began.elapsed() < LEARNED_MAX, "{:?}", began.elapsed());
     let copies = shard_copies(&test.options, &[tallies()]).await;
-    let held: Vec<usize> =
-        (0..2).map(|server| copies[1].copies.as_ref().unwrap()[0].as_ref().unwrap().owners.shards_of(ServerIndex(server)).count()).collect();
+    let held: Vec<usize> = (0..2)
+        .map(|server| {
+            copies[1].copies.as_ref().unwrap()[0].as_ref().unwrap().owners.shards_of(ServerIndex(server)).count()
+        })
+        .collect();
     assert_eq!((copies.len(), held), (2, vec![64, 0]));
 
     let [mut from, mut to] = connections(&test).await;

@@ -55,7 +55,9 @@ pub(crate) enum ShardsCommand {
 /// Carries one out.
 pub(crate) async fn shards(command: &ShardsCommand, settings: &Settings) -> anyhow::Result<u8> {
     let Some(cluster) = &settings.cluster else {
-        bail!("a site in a data directory has no shards to place: give the configuration of a cluster with --config FILE");
+        bail!(
+            "a site in a data directory has no shards to place: give the configuration of a cluster with --config FILE"
+        );
     };
     let options = composition::mysql_options(cluster);
     if let ShardsCommand::AddServer { address } = command {
@@ -80,10 +82,14 @@ async fn add(cluster: &ClusterSettings, address: &str) -> anyhow::Result<u8> {
     let options = composition::mysql_options(cluster);
     let server = madang_mysql::add_server(&options, &databases(), address).await;
     let server = server.with_context(|| format!("{address} was not added"))?;
-    println!("server {server} ({address}) is part of the cluster and holds no shards yet; every process uses it within a second");
+    println!(
+        "server {server} ({address}) is part of the cluster and holds no shards yet; every process uses it within a second"
+    );
     let is_named = cluster.mysql.len() > usize::from(server);
     if !is_named {
-        println!("append it to [[cluster.mysql]] of every configuration file when convenient: url = \"mysql://…@{address}\"");
+        println!(
+            "append it to [[cluster.mysql]] of every configuration file when convenient: url = \"mysql://…@{address}\""
+        );
     }
     Ok(0)
 }

@@ -61,10 +61,8 @@ fn server(services: &[&str], copies: &[ServerCopies], told: &ServerCopies, findi
     let known = match &told.copies {
         Ok(known) => known,
         Err(reason) => {
-            return findings.problem(
-                format!("{name} cannot be asked: {reason}"),
-                "its shards are not served until it responds",
-            );
+            return findings
+                .problem(format!("{name} cannot be asked: {reason}"), "its shards are not served until it responds");
         }
     };
     let mut differs = false;
