@@ -193,12 +193,15 @@ impl SetUp {
         let (server, database) = (self.index, &self.topology.name);
         let (mut chance, mut attempts, mut logged) = (Chance::seeded(rand::random()), 0, String::new());
         loop {
-            attempts += 1;
-            let pause = Duration::from_millis(UNREACHABLE_PAUSE.delay_ms(attempts, &mut chance));
-            tokio::select! {
-                () = stop.cancelled() => return,
-                () = tokio::time::sleep(pause) => {}
+            // At once the first time: one that was just added has been waited for.
+            if attempts > 0 {
+                let pause = Duration::from_millis(UNREACHABLE_PAUSE.delay_ms(attempts, &mut chance));
+                tokio::select! {
+                    () = stop.cancelled() => return,
+                    () = tokio::time::sleep(pause) => {}
+                }
             }
+            attempts += 1;
             match self.run().await {
                 Ok(()) => {
                     tracing::info!(

@@ -83,7 +83,8 @@ pub(crate) struct Topology {
     /// The map that a cluster begins with.
     pub(crate) first: ShardMap,
     placement: RwLock<Arc<Placement>>,
-    reading: tokio::sync::Mutex<()>,
+    /// When the last reading of all servers began.
+    reading: tokio::sync::Mutex<Option<Instant>>,
     tasks: OnceLock<Weak<Tasks>>,
 }
 
@@ -146,7 +147,13 @@ impl Topology {
 
     /// Asks every server that is open for its map.
     pub(crate) async fn read_all(self: &Arc<Self>) {
-        let _one_at_a_time = self.reading.lock().await;
+        let asked = Instant::now();
+        let mut last = self.reading.lock().await;
+        // One reading serves all who asked before it began.
+        if last.is_some_and(|began| began >= asked) {
+            return;
+        }
+        *last = Some(Instant::now());
         let placement = self.placement();
         join_all((0..placement.servers.len()).map(|index| self.read_from(&placement, index))).await;
     }
