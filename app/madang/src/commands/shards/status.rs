@@ -15,11 +15,11 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    fn ok(&mut self, text: String) {
+    fn ok(&mut self, text: impl std::fmt::Display) {
         self.lines.push(format!("ok       {text}"));
     }
 
-    fn problem(&mut self, text: String, what_to_do: &str) {
+    fn problem(&mut self, text: impl std::fmt::Display, what_to_do: &str) {
         self.problems += 1;
         self.lines.push(format!("problem  {text}; {what_to_do}"));
     }
