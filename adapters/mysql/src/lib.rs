@@ -15,8 +15,9 @@ mod several_servers;
 mod views;
 
 pub use madang_engine_mysql::{
-    AgesBy, ClockSkew, Database, DatabaseState, Inspection, MysqlDeadLetters, MysqlLeases, MysqlOptions, MysqlOutbox,
-    OpenError, PendingMigration, SchemaState, ServerOptions, SqlError, TlsOptions, inspect,
+    AddServerError, AgesBy, ClockSkew, Database, DatabaseState, Inspection, MysqlDeadLetters, MysqlLeases,
+    MysqlOptions, MysqlOutbox, OpenError, PendingMigration, SchemaState, ServerCopies, ServerOptions, ShardCopy,
+    SqlError, TlsOptions, add_server, inspect, shard_copies,
 };
 
 pub use articles::{Announce, MysqlArticles};

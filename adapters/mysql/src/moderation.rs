@@ -53,8 +53,8 @@ impl MysqlActs {
 impl ModerationStore for MysqlModeration {
     async fn report(&self, new: NewReport) -> Result<Report, StoreError> {
         let report = new.report;
-        let home = self.members.server_of(ShardId::HOME);
-        let stored: Result<Report, SqlError> = transact!(home, |tx| insert_report(&mut tx, report.clone()));
+        let stored: Result<Report, SqlError> =
+            transact!(self.members, ShardId::HOME, |tx| insert_report(&mut tx, report.clone()));
         Ok(stored?)
     }
 
@@ -81,8 +81,8 @@ impl ModerationStore for MysqlModeration {
     }
 
     async fn resolve(&self, resolve: ResolveReport) -> Result<Option<Report>, StoreError> {
-        let home = self.members.server_of(ShardId::HOME);
-        let settled: Result<Option<Report>, SqlError> = transact!(home, |tx| resolve_report(&mut tx, &resolve));
+        let settled: Result<Option<Report>, SqlError> =
+            transact!(self.members, ShardId::HOME, |tx| resolve_report(&mut tx, &resolve));
         Ok(settled?)
     }
 }

@@ -64,9 +64,9 @@ pub(crate) fn parts_key(article: ArticleId) -> Values {
 
 /// Keys of what is counted of articles, by the server that has it.
 pub(crate) fn parts_by_server(db: &Mysql, articles: &[ArticleId]) -> HashMap<ServerIndex, Vec<Values>> {
-    let mut by_server: HashMap<_, Vec<Values>> = HashMap::new();
+    let (map, mut by_server) = (db.map(), HashMap::<_, Vec<Values>>::new());
     for article in articles {
-        let server = db.map().server(ShardId::of_parts(*article));
+        let server = map.server(ShardId::of_parts(*article));
         by_server.entry(server).or_default().push(parts_key(*article));
     }
     by_server

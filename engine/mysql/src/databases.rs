@@ -1,9 +1,9 @@
 //! One database on all its servers, apart from its events: what stores, outbox, inbox and leases share.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use madang_kernel::{Clock, ServerIndex, ShardId, ShardMap, StoreError};
+use madang_kernel::{Clock, ServerIndex, ShardId, StoreError};
 use madang_messaging::Supervisor;
 use mysql_async::prelude::Queryable;
 use mysql_async::{Row, Value};
@@ -11,8 +11,9 @@ use mysql_async::{Row, Value};
 use crate::errors::SqlError;
 use crate::server::Server;
 use crate::statement::{Many, STATEMENT_ROWS_MAX, Values, filled};
+use crate::topology::{Placement, Topology};
 use crate::transaction::{Cells, Tx, positional};
-use crate::{AgesBy, Database, MysqlOptions, snapshot};
+use crate::{AgesBy, MysqlOptions, snapshot};
 
 const STORE_NOW: &str = include_str!("../sql/backbone/store_now.sql");
 
@@ -26,46 +27,52 @@ pub struct Databases {
 }
 
 struct Inner {
-    database: Database,
-    options: MysqlOptions,
-    map: ShardMap,
-    servers: Vec<Arc<Server>>,
+    topology: Arc<Topology>,
     clock: Arc<dyn Clock>,
-    supervisor: Mutex<Option<Supervisor>>,
+    tasks: Arc<Tasks>,
     when_closed: Mutex<Vec<Box<dyn FnOnce() + Send>>>,
+}
+
+/// The tasks of a database, until it closes.
+pub(crate) struct Tasks(Mutex<Option<Supervisor>>);
+
+impl Tasks {
+    pub(crate) fn new(supervisor: Supervisor) -> Self {
+        Self(Mutex::new(Some(supervisor)))
+    }
+
+    /// Starts a task; nothing once the database is closed.
+    pub(crate) fn with(&self, start: impl FnOnce(&Supervisor)) {
+        if let Some(supervisor) = self.lock().as_ref() {
+            start(supervisor);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Supervisor>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// A store that is dropped without being closed still ends its lanes.
 impl Drop for Inner {
     fn drop(&mut self) {
-        let supervisor = self.supervisor.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if let Some(supervisor) = supervisor {
-            supervisor.stop_token().cancel();
-        }
+        self.tasks.with(|supervisor| supervisor.stop_token().cancel());
     }
 }
 
 impl Databases {
-    pub(crate) fn new(
-        database: Database,
-        options: MysqlOptions,
-        map: ShardMap,
-        servers: Vec<Arc<Server>>,
-        clock: Arc<dyn Clock>,
-        supervisor: Supervisor,
-    ) -> Self {
-        let (supervisor, when_closed) = (Mutex::new(Some(supervisor)), Mutex::default());
-        Self { inner: Arc::new(Inner { database, options, map, servers, clock, supervisor, when_closed }) }
+    pub(crate) fn new(topology: Arc<Topology>, clock: Arc<dyn Clock>, tasks: Arc<Tasks>) -> Self {
+        Self { inner: Arc::new(Inner { topology, clock, tasks, when_closed: Mutex::default() }) }
     }
 
     /// What the program calls it.
     pub fn name(&self) -> &'static str {
-        self.inner.database.name()
+        self.inner.topology.database.name()
     }
 
     /// What it is called on its servers.
     pub fn name_on_servers(&self) -> String {
-        self.inner.database.under(&self.inner.options.database_prefix)
+        self.inner.topology.name.clone()
     }
 
     /// The clock it was opened with.
@@ -73,28 +80,45 @@ impl Databases {
         &self.inner.clock
     }
 
-    /// Which server holds which shard.
-    pub fn map(&self) -> &ShardMap {
-        &self.inner.map
+    /// Which server holds which shard now.
+    pub fn map(&self) -> Arc<Placement> {
+        self.inner.topology.placement()
     }
 
-    /// Its servers, in the order of the configuration.
-    pub fn servers(&self) -> &[Arc<Server>] {
-        &self.inner.servers
+    /// Its servers, by their numbers.
+    pub fn servers(&self) -> Vec<Arc<Server>> {
+        self.map().servers().to_vec()
+    }
+
+    /// Where its servers are, by their numbers.
+    pub fn addresses(&self) -> Vec<String> {
+        self.map().servers().iter().map(|server| server.address()).collect()
     }
 
     /// The server that holds a shard.
-    pub fn server_of(&self, shard: ShardId) -> &Arc<Server> {
-        self.server(self.inner.map.server(shard))
+    pub fn server_of(&self, shard: ShardId) -> Arc<Server> {
+        Arc::clone(self.map().server_of(shard))
     }
 
-    /// A server by its place in the configuration.
-    pub fn server(&self, index: ServerIndex) -> &Arc<Server> {
-        &self.inner.servers[usize::from(index.0)]
+    /// A server by its number.
+    pub fn server(&self, index: ServerIndex) -> Arc<Server> {
+        Arc::clone(&self.map().servers()[usize::from(index.0)])
+    }
+
+    /// Waits until somebody takes writes for a shard that `refused_by` took none for. False when it takes too long.
+    #[doc(hidden)]
+    pub async fn is_writable_again(&self, shard: ShardId, refused_by: &Arc<Server>) -> bool {
+        self.inner.topology.is_writable_again(shard, refused_by).await
     }
 
     /// Rows of one read, by itself: one statement sees one moment.
-    pub async fn read(&self, server: &Server, sql: impl AsRef<str>, values: Values) -> Result<Vec<Cells>, SqlError> {
+    pub async fn read(
+        &self,
+        server: impl AsRef<Server>,
+        sql: impl AsRef<str>,
+        values: Values,
+    ) -> Result<Vec<Cells>, SqlError> {
+        let server = server.as_ref();
         let mut attempts_left = server.read_attempts();
         loop {
             attempts_left -= 1;
@@ -111,7 +135,13 @@ impl Databases {
     }
 
     /// Rows of a read for a list of keys, of one moment.
-    pub async fn read_many(&self, server: &Server, many: &Many, keys: Vec<Values>) -> Result<Vec<Cells>, SqlError> {
+    pub async fn read_many(
+        &self,
+        server: impl AsRef<Server>,
+        many: &Many,
+        keys: Vec<Values>,
+    ) -> Result<Vec<Cells>, SqlError> {
+        let server = server.as_ref();
         if keys.is_empty() {
             return Ok(Vec::new());
         }
@@ -135,7 +165,7 @@ impl Databases {
 
     /// As [`Self::age_now`], for who must not hold the database.
     pub(crate) fn ages(&self) -> Arc<dyn Fn() -> Value + Send + Sync> {
-        let (ages_by, clock) = (self.inner.options.ages_by, Arc::clone(&self.inner.clock));
+        let (ages_by, clock) = (self.options().ages_by, Arc::clone(&self.inner.clock));
         Arc::new(move || match ages_by {
             AgesBy::Server => Value::NULL,
             AgesBy::Clock => Value::Int(clock.now().as_millis()),
@@ -143,20 +173,17 @@ impl Databases {
     }
 
     pub(crate) fn options(&self) -> &MysqlOptions {
-        &self.inner.options
+        &self.inner.topology.options
     }
 
     /// Runs a task until the store closes.
     pub(crate) fn supervise(&self, start: impl FnOnce(&Supervisor)) {
-        let supervisor = self.inner.supervisor.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(supervisor) = supervisor.as_ref() {
-            start(supervisor);
-        }
+        self.inner.tasks.with(start);
     }
 
     /// Runs `end` once the store is closed; at once if it is.
     pub(crate) fn when_closed(&self, end: impl FnOnce() + Send + 'static) {
-        let supervisor = self.inner.supervisor.lock().unwrap_or_else(PoisonError::into_inner);
+        let supervisor = self.inner.tasks.lock();
         if supervisor.is_some() {
             self.inner.when_closed.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(end));
         } else {
@@ -166,7 +193,7 @@ impl Databases {
     }
 
     pub(crate) async fn close(&self) {
-        let supervisor = self.inner.supervisor.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let supervisor = self.inner.tasks.lock().take();
         if let Some(supervisor) = supervisor {
             supervisor.shutdown(CLOSE_MAX).await;
         }
@@ -174,7 +201,7 @@ impl Databases {
         for close in closers {
             close();
         }
-        for server in &self.inner.servers {
+        for server in self.servers() {
             let _ = tokio::time::timeout(CLOSE_MAX, server.pool().clone().disconnect()).await;
         }
     }

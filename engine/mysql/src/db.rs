@@ -9,10 +9,11 @@ use futures_util::future::join_all;
 use madang_kernel::Clock;
 use madang_messaging::{AfterCommit, HandOver, OnError, Supervisor};
 
-use crate::databases::Databases;
+use crate::databases::{Databases, Tasks};
 use crate::followers::Followers;
 use crate::open::{OpenError, SetUp};
-use crate::{Database, MysqlOptions, health, tls};
+use crate::topology::Topology;
+use crate::{Database, MysqlOptions, tls};
 
 /// One database on all its servers, whose changes are events of type `E`. Clones share everything; what reads and writes
 /// without events is in [`Databases`].
@@ -36,36 +37,39 @@ impl<E> Deref for Mysql<E> {
 }
 
 impl<E> Mysql<E> {
-    /// Opens `database` on every server, creates and migrates it where needed, and compares its topology with the
-    /// configured one. The shards of a server that cannot be reached are unavailable until it has come and been set up; one
+    /// Opens `database` on every server, creates and migrates it where needed, and learns from the servers which of them
+    /// holds which shard. The shards of a server that cannot be reached are unavailable until it has come and been set up; one
     /// that turns out to belong to another topology then stays unavailable, and the log says so.
     pub async fn open(
         options: &MysqlOptions,
         database: impl Into<Database>,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, OpenError> {
-        let (database, map) = (database.into(), options.shard_map()?);
+        let topology = Topology::configured(options, &database.into())?;
         tls::is_possible(options)?;
-        let set_ups = (0..options.servers.len()).map(|index| SetUp::new(options, &database, &map, index));
-        let set_ups: Vec<SetUp> = set_ups.collect::<Result<_, _>>()?;
-        // All of them are tried, so that a start refuses for the same reason each time.
-        let are_there = join_all(set_ups.iter().map(SetUp::at_start)).await;
-        let are_there: Vec<bool> = are_there.into_iter().collect::<Result<_, _>>()?;
-        let supervisor = Supervisor::new(database.name());
-        for (set_up, is_there) in set_ups.iter().zip(are_there) {
-            let server = Arc::clone(set_up.server());
-            supervisor.spawn("watch a server", OnError::Restart, move |stop| {
-                health::watch_server(Arc::clone(&server), stop).map(Ok::<_, Infallible>)
-            });
-            if !is_there {
-                let set_up = set_up.clone();
-                supervisor.spawn("set up a server", OnError::Restart, move |stop| {
-                    set_up.clone().once_it_is_there(stop).map(Ok::<_, Infallible>)
-                });
-            }
+        let mut set_ups = Vec::new();
+        let mut are_there = Vec::new();
+        // Servers that were added later are learned of from those of the configuration.
+        while set_ups.len() < topology.placement().servers().len() {
+            let new = set_ups.len()..topology.placement().servers().len();
+            let new: Vec<SetUp> = new.map(|index| SetUp::new(Arc::clone(&topology), index)).collect();
+            // All of them are tried, so that a start refuses for the same reason each time.
+            let there = join_all(new.iter().map(SetUp::at_start)).await;
+            are_there.extend(there.into_iter().collect::<Result<Vec<bool>, _>>()?);
+            set_ups.extend(new);
         }
-        let servers = set_ups.iter().map(|set_up| Arc::clone(set_up.server())).collect();
-        let databases = Databases::new(database, options.clone(), map, servers, clock, supervisor);
+        let tasks = Arc::new(Tasks::new(Supervisor::new(topology.database.name())));
+        topology.runs_in(Arc::downgrade(&tasks));
+        tasks.with(|supervisor| {
+            for (set_up, is_there) in set_ups.iter().zip(are_there) {
+                set_up.run_in(supervisor, is_there);
+            }
+            let following = Arc::clone(&topology);
+            supervisor.spawn("follow the shard map", OnError::Restart, move |stop| {
+                Arc::clone(&following).follow(stop).map(Ok::<_, Infallible>)
+            });
+        });
+        let databases = Databases::new(topology, clock, tasks);
         Ok(Self { databases, followers: Followers::default() })
     }
 

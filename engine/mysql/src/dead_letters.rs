@@ -82,7 +82,7 @@ impl DeadLetters for MysqlDeadLetters {
     async fn remove(&self, id: &DeadLetterId) -> Result<bool, Outage> {
         let Some((shard, event)) = self.key(id) else { return Ok(false) };
         let values = || vec![shard.number().into(), event.into()];
-        let removed: Result<u64, SqlError> = transact!(self.db.server_of(shard), |tx| tx.write(REMOVE, values()));
+        let removed: Result<u64, SqlError> = transact!(self.db, shard, |tx| tx.write(REMOVE, values()));
         Ok(removed.map_err(outage)? == 1)
     }
 

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use madang_kernel::StoreError;
+use madang_kernel::{ShardId, StoreError};
 use madang_messaging::Outage;
 
 /// The name under which the database is reported to callers.
@@ -24,9 +24,18 @@ pub enum SqlError {
     /// finds the same.
     #[error("the server has no room for writes: {0}")]
     Full(String),
+    /// The server does not take writes for these shards: it holds them no longer, or they are being moved. Everything rolls
+    /// back, and the map tells where to go.
+    #[error("the server takes no writes for {}", in_words(.0))]
+    NotHere(Vec<ShardId>),
     /// A statement or data that should not exist.
     #[error(transparent)]
     Defect(Box<dyn Error + Send + Sync>),
+}
+
+fn in_words(shards: &[ShardId]) -> String {
+    let numbers: Vec<String> = shards.iter().map(ShardId::to_string).collect();
+    format!("shard {}", numbers.join(", "))
 }
 
 /// A lock that did not come free in time.
@@ -105,7 +114,7 @@ impl SqlError {
 impl From<SqlError> for StoreError {
     fn from(error: SqlError) -> Self {
         match error {
-            SqlError::Conflict(_) | SqlError::Unavailable(_) | SqlError::Full(_) => {
+            SqlError::Conflict(_) | SqlError::Unavailable(_) | SqlError::Full(_) | SqlError::NotHere(_) => {
                 Self::unavailable(PART, error.to_string())
             }
             SqlError::Duplicate(_) | SqlError::Defect(_) => Self::broken(PART, error),

@@ -12,6 +12,7 @@ use crate::Databases;
 use crate::errors::{SqlError, outage};
 use crate::health::OfServer;
 use crate::retry::Retry;
+use crate::server::Server;
 use crate::transact;
 use crate::transaction::{Tx, bytes};
 
@@ -89,9 +90,14 @@ impl MysqlInbox {
         Self { db: db.clone() }
     }
 
-    async fn attempt(&self, group: &GroupId, event: EventId, effect: &MysqlEffect) -> Result<Applied, EffectError> {
+    async fn attempt(
+        &self,
+        server: &Server,
+        group: &GroupId,
+        event: EventId,
+        effect: &MysqlEffect,
+    ) -> Result<Applied, EffectError> {
         let shard = event.shard();
-        let server = self.db.server_of(shard);
         let transaction = async {
             let mut conn = server.pooled().await?;
             let mut tx = Tx::begin(&mut conn).await?;
@@ -119,6 +125,8 @@ impl MysqlInbox {
         if tx.first(IS_REMEMBERED, key()).await?.is_some() {
             return Ok(Applied::Before);
         }
+        // Held until COMMIT, whatever the effect takes: a copy that lacks it must not be what goes on.
+        tx.holds(&[shard]).await?;
         let mut row = key();
         row.push(self.db.age_now());
         // Of two at once the second waits here, and tries again once the server says that the row exists.
@@ -142,11 +150,13 @@ impl Inbox for MysqlInbox {
     ) -> Result<Applied, HandlerError> {
         let mut retry = Retry::new();
         loop {
-            match self.attempt(group, event, &effect).await {
+            let server = self.db.server_of(event.shard());
+            match self.attempt(&server, group, event, &effect).await {
                 Ok(applied) => return Ok(applied),
                 Err(EffectError(EffectFailure::Handler(error))) => return Err(error),
                 Err(EffectError(EffectFailure::Sql(error))) => {
-                    if !retry.again(&error).await {
+                    let moved = retry.after_move(&error) && self.db.is_writable_again(event.shard(), &server).await;
+                    if !moved && !retry.again(&error).await {
                         return Err(refused(error));
                     }
                 }
@@ -179,7 +189,9 @@ async fn forget_slice(db: &Databases, tx: &mut Tx<'_>, age_ms: i64) -> Result<u6
 /// A server that is unavailable pauses the group; a statement that is wrong is the message's own failure.
 fn refused(error: SqlError) -> HandlerError {
     match error {
-        SqlError::Conflict(_) | SqlError::Unavailable(_) | SqlError::Full(_) => HandlerError::Outage(outage(error)),
+        SqlError::Conflict(_) | SqlError::Unavailable(_) | SqlError::Full(_) | SqlError::NotHere(_) => {
+            HandlerError::Outage(outage(error))
+        }
         SqlError::Duplicate(_) | SqlError::Defect(_) => HandlerError::Failed(error.to_string()),
     }
 }

@@ -38,7 +38,7 @@ impl MysqlLeases {
 
     /// How many numbers are held now: how many processes are at work.
     pub async fn held(&self) -> Result<u64, SqlError> {
-        transact!(self.db.server_of(ShardId::HOME), |tx| self.held_in(&mut tx))
+        transact!(self.db, ShardId::HOME, |tx| self.held_in(&mut tx))
     }
 
     async fn held_in(&self, tx: &mut Tx<'_>) -> Result<u64, SqlError> {
@@ -92,23 +92,21 @@ fn free(ends: &BTreeMap<u8, i64>, now: i64) -> Option<u8> {
 #[async_trait]
 impl NodeLeases for MysqlLeases {
     async fn acquire(&self, ttl_ms: i64) -> Result<NodeLease, StoreError> {
-        let home = self.db.server_of(ShardId::HOME);
-        let taken: Result<Option<NodeLease>, SqlError> = transact!(home, |tx| self.take(&mut tx, ttl_ms));
+        let taken: Result<Option<NodeLease>, SqlError> =
+            transact!(self.db, ShardId::HOME, |tx| self.take(&mut tx, ttl_ms));
         taken?.ok_or_else(|| StoreError::unavailable(PART, "every node number is held"))
     }
 
     async fn renew(&self, lease: NodeLease, ttl_ms: i64) -> Result<Option<NodeLease>, StoreError> {
-        let home = self.db.server_of(ShardId::HOME);
-        let renewed: Result<_, SqlError> = transact!(home, |tx| self.extend(&mut tx, lease, ttl_ms));
+        let renewed: Result<_, SqlError> = transact!(self.db, ShardId::HOME, |tx| self.extend(&mut tx, lease, ttl_ms));
         Ok(renewed?)
     }
 
     async fn release(&self, lease: NodeLease, unused_from_ms: i64) -> Result<(), StoreError> {
-        let home = self.db.server_of(ShardId::HOME);
         let NodeLease { node, from_ms, until_ms } = lease;
         let unused = unused_from_ms.clamp(from_ms, until_ms);
         let values = || vec![unused.into(), unused.into(), node.0.into(), from_ms.into(), until_ms.into()];
-        let released: Result<u64, SqlError> = transact!(home, |tx| tx.write(RELEASE, values()));
+        let released: Result<u64, SqlError> = transact!(self.db, ShardId::HOME, |tx| tx.write(RELEASE, values()));
         released?;
         Ok(())
     }

@@ -16,3 +16,5 @@ pub(crate) const ONE_BY_ONE: &str = "madang_mysql_one_by_one_total";
 pub(crate) const COMMITS_LOOKED_UP: &str = "madang_mysql_commits_looked_up_total";
 /// Writes for which a server had no room.
 pub(crate) const WRITES_WITHOUT_ROOM: &str = "madang_mysql_writes_without_room_total";
+/// Calls that came back because the server took no writes for their shard.
+pub(crate) const NOT_HERE: &str = "madang_mysql_not_here_total";

@@ -10,7 +10,8 @@ use madang_kernel::{ShardMap, ShardMapError};
 pub struct ServerOptions {
     /// `mysql://user:password@host:port`, without a database.
     pub url: String,
-    /// The shards it holds: `"0-31"`.
+    /// The shards it holds when the databases are made, as `"0-31"`; empty for none. Where no server has any, all get about as
+    /// many. Later the databases themselves tell which server holds which shard.
     pub shards: String,
 }
 
@@ -90,10 +91,33 @@ impl MysqlOptions {
         }
     }
 
-    /// Which server holds which shard.
+    /// Which server holds which shard when the databases are made.
     pub fn shard_map(&self) -> Result<ShardMap, ShardMapError> {
+        if !self.names_shards() {
+            return ShardMap::even(self.servers.len());
+        }
         let ranges: Vec<_> = self.servers.iter().map(|server| server.shards.as_str()).collect();
         ShardMap::from_ranges(&ranges)
+    }
+
+    /// Whether shards are given to any server.
+    pub(crate) fn names_shards(&self) -> bool {
+        self.servers.iter().any(|server| !server.shards.is_empty())
+    }
+
+    /// The URL of a server: the configuration's where it names it, else the first one's at the address that servers know.
+    pub(crate) fn url_of(&self, server: u8, address: &str) -> String {
+        self.servers.get(usize::from(server)).map_or_else(|| self.url_at(address), |server| server.url.clone())
+    }
+
+    /// The URL of a server that the configuration does not name: as the first one's, but for host and port.
+    fn url_at(&self, address: &str) -> String {
+        let url = self.servers.first().map_or("", |server| server.url.as_str());
+        let (scheme, rest) = url.split_once("://").unwrap_or(("mysql", url));
+        let authority_end = rest.find(['/', '?']).unwrap_or(rest.len());
+        let (authority, tail) = rest.split_at(authority_end);
+        let user = authority.rsplit_once('@').map_or(String::new(), |(user, _)| format!("{user}@"));
+        format!("{scheme}://{user}{address}{tail}")
     }
 
     /// Lanes, at least one.
@@ -110,6 +134,16 @@ impl MysqlOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_that_was_added_is_reached_as_the_first_one_is() {
+        let at = |url: &str| {
+            MysqlOptions::new(vec![ServerOptions { url: url.into(), shards: String::new() }]).url_at("new:3307")
+        };
+        assert_eq!(at("mysql://me:a%40b@db:3306"), "mysql://me:a%40b@new:3307");
+        assert_eq!(at("mysql://me:pw@db:3306/?tcp_nodelay=true"), "mysql://me:pw@new:3307/?tcp_nodelay=true");
+        assert_eq!(at("mysql://db:3306"), "mysql://new:3307");
+    }
 
     #[test]
     fn passwords_are_not_shown() {

@@ -66,7 +66,11 @@ impl MysqlOutbox {
             if of_server.is_empty() {
                 continue;
             }
-            let inserted: Result<(), SqlError> = transact!(server, |tx| insert(&mut tx, &of_server, self.db.age_now()));
+            let shards: Vec<ShardId> = of_server.iter().map(|message| message.shard).collect();
+            let inserted: Result<(), SqlError> = transact!(server, |tx| async {
+                insert(&mut tx, &of_server, self.db.age_now()).await?;
+                tx.holds(&shards).await
+            });
             inserted.map_err(outage)?;
         }
         Ok(())
@@ -97,10 +101,10 @@ impl MysqlOutbox {
     }
 
     /// The servers, the one that an event's id tells first.
-    fn servers_for(&self, event: EventId) -> impl Iterator<Item = &Arc<Server>> {
-        let likely = usize::from(self.db.map().server(event.shard()).0);
-        let others = self.db.servers().iter().enumerate().filter(move |(index, _)| *index != likely);
-        std::iter::once(&self.db.servers()[likely]).chain(others.map(|(_, server)| server))
+    fn servers_for(&self, event: EventId) -> Vec<Arc<Server>> {
+        let mut servers = self.db.servers();
+        servers[..=usize::from(self.db.map().server(event.shard()).0)].rotate_right(1);
+        servers
     }
 
     /// Returns how many of the events had no row here.
@@ -197,7 +201,7 @@ impl Outbox for MysqlOutbox {
         servers.retain(|server| seen.insert(*server));
         for server in servers {
             let here: Vec<_> = claim.shards.iter().filter(|s| self.db.map().server(**s) == server).copied().collect();
-            match self.claim_on(self.db.server(server), &here, &claim, limit - claimed.len()).await {
+            match self.claim_on(&self.db.server(server), &here, &claim, limit - claimed.len()).await {
                 Ok(rows) => claimed.extend(rows),
                 // One server that is unavailable keeps no other's rows waiting.
                 Err(error) => unavailable = Some(error),

@@ -15,15 +15,15 @@ use crate::server::Server;
 const PING_MAX_MS: u64 = 2_000;
 
 impl Databases {
-    /// Whether each server had no room for a write of this database a moment ago, in the order of the configuration.
+    /// Whether each server had no room for a write of this database a moment ago, by their numbers.
     pub fn are_full(&self) -> Vec<bool> {
         self.servers().iter().map(|server| server.health().is_full()).collect()
     }
 
-    /// Pings every server, in the order of the configuration.
+    /// Pings every server, by their numbers.
     pub async fn ping(&self) -> Vec<Result<(), StoreError>> {
-        let pings = self.servers().iter().map(|server| async move {
-            let answer = timeout(Duration::from_millis(PING_MAX_MS), ping_one(server)).await;
+        let pings = self.servers().into_iter().map(|server| async move {
+            let answer = timeout(Duration::from_millis(PING_MAX_MS), ping_one(&server)).await;
             let late = || Err(SqlError::Unavailable(format!("no answer within {PING_MAX_MS} ms")));
             answer.unwrap_or_else(|_| late()).map_err(StoreError::from)
         });

@@ -18,10 +18,9 @@ pub struct PoolUse {
 }
 
 impl Databases {
-    /// The pool of each server, in the order of the configuration.
+    /// The pool of each server, by its number.
     pub fn pools(&self) -> Vec<PoolUse> {
-        let servers = self.servers().iter();
-        let pool = servers.map(|server| {
+        let pool = self.servers().into_iter().map(|server| {
             let found = server.pool().metrics();
             PoolUse {
                 used: found.connections_in_use.load(Ordering::Relaxed),

@@ -12,6 +12,8 @@ const CONFLICTS_MAX: u32 = 10;
 const LOCK_WAITS_MAX: u32 = 1;
 /// Times that it runs again because its connection was lost, or a row was there that it had not seen.
 const OTHERS_MAX: u32 = 2;
+/// Times that it runs again because its shard had moved.
+pub(crate) const MOVES_MAX: u32 = 2;
 /// Short: whoever was in the way is usually done by then.
 const PAUSE: Backoff = Backoff { base_ms: 2, cap_ms: 100 };
 
@@ -21,6 +23,7 @@ pub struct Retry {
     conflicts: u32,
     lock_waits: u32,
     others: u32,
+    moves: u32,
     chance: Chance,
 }
 
@@ -28,7 +31,14 @@ impl Retry {
     /// None yet.
     #[expect(clippy::new_without_default, reason = "nobody needs one by default")]
     pub fn new() -> Self {
-        Self { conflicts: 0, lock_waits: 0, others: 0, chance: Chance::seeded(rand::random()) }
+        Self { conflicts: 0, lock_waits: 0, others: 0, moves: 0, chance: Chance::seeded(rand::random()) }
+    }
+
+    /// Whether to run it again because its server took no writes for the shard.
+    pub fn after_move(&mut self, error: &SqlError) -> bool {
+        let is_move = matches!(error, SqlError::NotHere(_));
+        self.moves += u32::from(is_move);
+        is_move && self.moves <= MOVES_MAX
     }
 
     /// Whether to run it again; waits a little before it says so.
@@ -37,7 +47,7 @@ impl Retry {
             SqlError::Conflict(_) if error.is_lock_wait() => (&mut self.lock_waits, LOCK_WAITS_MAX),
             SqlError::Conflict(_) => (&mut self.conflicts, CONFLICTS_MAX),
             SqlError::Unavailable(_) | SqlError::Duplicate(_) => (&mut self.others, OTHERS_MAX),
-            SqlError::Full(_) | SqlError::Defect(_) => return false,
+            SqlError::Full(_) | SqlError::NotHere(_) | SqlError::Defect(_) => return false,
         };
         *count += 1;
         if *count > max {

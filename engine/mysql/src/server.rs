@@ -28,6 +28,12 @@ pub struct Server {
     read_attempts: usize,
 }
 
+impl AsRef<Server> for Server {
+    fn as_ref(&self) -> &Server {
+        self
+    }
+}
+
 impl Server {
     /// Describes a server; connects to nothing.
     pub(crate) fn new(options: &MysqlOptions, url: &str, database: &str) -> Result<Self, UrlError> {
@@ -89,8 +95,12 @@ impl Server {
 
     /// Where it is, and whose database, as a log may say it.
     pub(crate) fn name(&self) -> String {
-        let host = (self.opts.ip_or_hostname(), self.opts.tcp_port());
-        format!("{} on {}:{}", self.opts.db_name().unwrap_or_default(), host.0, host.1)
+        format!("{} on {}", self.opts.db_name().unwrap_or_default(), self.address())
+    }
+
+    /// Its host and port.
+    pub fn address(&self) -> String {
+        format!("{}:{}", self.opts.ip_or_hostname(), self.opts.tcp_port())
     }
 
     /// A connection of the pool to a server that is not yet open to others.

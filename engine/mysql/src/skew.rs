@@ -29,9 +29,9 @@ impl ClockSkew {
 }
 
 impl Databases {
-    /// Asks every server for its time, in the order of the configuration.
+    /// Asks every server for its time, by their numbers.
     pub async fn clock_skews(&self) -> Vec<Result<ClockSkew, StoreError>> {
-        let asked = self.servers().iter().map(|server| async move { Ok(self.clock_skew(server).await?) });
+        let asked = self.servers().into_iter().map(|server| async move { Ok(self.clock_skew(&server).await?) });
         join_all(asked).await
     }
 

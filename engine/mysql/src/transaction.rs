@@ -1,10 +1,15 @@
 //! A transaction under way, and the rows that its statements return.
 
+use std::sync::LazyLock;
+
+use madang_kernel::ShardId;
 use mysql_async::prelude::{FromValue, Queryable};
 use mysql_async::{Conn, IsolationLevel, Params, Row, Transaction, TxOpts, Value};
 
 use crate::errors::SqlError;
 use crate::statement::{Many, STATEMENT_ROWS_MAX, Values, filled, pieces};
+
+static HELD: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../sql/shard/held.sql")));
 
 /// A transaction, from its start to COMMIT.
 pub struct Tx<'c> {
@@ -114,6 +119,16 @@ impl<'c> Tx<'c> {
         self.reach_many(many, rows).await?;
         self.wrote = wrote;
         Ok(())
+    }
+
+    /// Which of some shards this server takes writes for. The answer holds until the transaction ends.
+    pub(crate) async fn held(&mut self, shards: &[ShardId]) -> Result<Vec<ShardId>, SqlError> {
+        let keys = shards.iter().map(|shard| vec![shard.number().into()]).collect();
+        let mut held = Vec::with_capacity(shards.len());
+        for mut cells in self.read_many(&HELD, keys).await? {
+            held.extend(ShardId::new(cells.next()?));
+        }
+        Ok(held)
     }
 
     /// Whether anything was written.

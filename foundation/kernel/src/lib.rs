@@ -9,6 +9,7 @@ mod idempotency_records;
 mod lease;
 mod paging;
 mod shard;
+mod shard_owners;
 mod staged_rows;
 
 pub use clock::{Clock, ManualClock, SteadyClock, SystemClock, Timestamp, millis};
@@ -21,4 +22,5 @@ pub use idempotency_records::{IdempotencyKey, IdempotencyRecord, IdempotencyReco
 pub use lease::{NodeId, NodeLease, NodeLeases};
 pub use paging::{Page, PageNumber, PageSize, Scroll, known_count};
 pub use shard::{SHARDS, SHARDS_U8, ServerIndex, ShardId, ShardMap, ShardMapError};
+pub use shard_owners::{ShardOwner, ShardOwners};
 pub use staged_rows::{RowChanges, StagedRows};

@@ -1,4 +1,5 @@
-//! Shards: 64 logical ones, written into ids for ever, mapped onto 1 to 64 servers by ranges in the configuration.
+//! Shards: 64 logical ones, written into ids for ever, mapped onto 1 to 64 servers. The first map of a cluster is made here,
+//! from ranges or by even shares; later ones are told by the servers ([`ShardOwners`](crate::ShardOwners)).
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -119,18 +120,44 @@ impl ShardMap {
         Self { server_of: [ServerIndex(0); SHARDS], servers: 1 }
     }
 
-    /// One range a server, in the order of the servers: `["0-31", "32-63"]`.
+    /// About as many shards for each of so many servers, in ranges.
+    pub fn even(servers: usize) -> Result<Self, ShardMapError> {
+        if servers == 0 || servers > SHARDS {
+            return Err(ShardMapError::ServerCount { count: servers });
+        }
+        let mut server_of = [ServerIndex(0); SHARDS];
+        for (shard, server) in server_of.iter_mut().enumerate() {
+            // At most 63, because the shard is below 64.
+            *server = ServerIndex(u8::try_from(shard * servers / SHARDS).unwrap_or_default());
+        }
+        Ok(Self { server_of, servers })
+    }
+
+    /// One range a server, in the order of the servers: `["0-31", "32-63"]`. A server without a range holds nothing.
     pub fn from_ranges<S: AsRef<str>>(ranges: &[S]) -> Result<Self, ShardMapError> {
-        if ranges.is_empty() || ranges.len() > SHARDS {
-            return Err(ShardMapError::ServerCount { count: ranges.len() });
+        let runs: Vec<Vec<&str>> = ranges
+            .iter()
+            .map(|range| Some(range.as_ref()).filter(|range| !range.is_empty()).into_iter().collect())
+            .collect();
+        Self::from_runs(&runs)
+    }
+
+    /// Any number of ranges a server, in the order of the servers.
+    pub fn from_runs<S: AsRef<str>>(runs: &[Vec<S>]) -> Result<Self, ShardMapError> {
+        if runs.is_empty() || runs.len() > SHARDS {
+            return Err(ShardMapError::ServerCount { count: runs.len() });
         }
         let mut holder: [Option<u8>; SHARDS] = [None; SHARDS];
-        for (server, text) in (0_u8..).zip(ranges) {
-            let range = parse_range(text.as_ref())
-                .ok_or_else(|| ShardMapError::Malformed { server: server.into(), range: text.as_ref().to_owned() })?;
-            for shard in range {
-                if let Some(first) = holder[usize::from(shard)].replace(server) {
-                    return Err(ShardMapError::Overlap { shard, first: first.into(), second: server.into() });
+        for (server, texts) in (0_u8..).zip(runs) {
+            for text in texts {
+                let range = parse_range(text.as_ref()).ok_or_else(|| ShardMapError::Malformed {
+                    server: server.into(),
+                    range: text.as_ref().to_owned(),
+                })?;
+                for shard in range {
+                    if let Some(first) = holder[usize::from(shard)].replace(server) {
+                        return Err(ShardMapError::Overlap { shard, first: first.into(), second: server.into() });
+                    }
                 }
             }
         }
@@ -139,7 +166,7 @@ impl ShardMap {
             let last = (first..SHARDS_U8).take_while(is_free).last().unwrap_or(first);
             return Err(ShardMapError::Gap { shards: first..=last });
         }
-        Ok(Self { server_of: holder.map(|server| ServerIndex(server.unwrap_or_default())), servers: ranges.len() })
+        Ok(Self { server_of: holder.map(|server| ServerIndex(server.unwrap_or_default())), servers: runs.len() })
     }
 
     /// The server that holds `shard`.
@@ -172,6 +199,24 @@ mod tests {
         assert_eq!(map.server(ShardId(31)), ServerIndex(0));
         assert_eq!(map.server(ShardId(63)), ServerIndex(2));
         assert_eq!(ShardId::all().filter(|shard| map.server(*shard) == ServerIndex(1)).count(), 31);
+    }
+
+    #[test]
+    fn even_shares_are_ranges_and_cover_every_shard() {
+        assert_eq!(ShardMap::even(2).unwrap(), ShardMap::from_ranges(&["0-31", "32-63"]).unwrap());
+        for servers in 1..=SHARDS {
+            let map = ShardMap::even(servers).unwrap();
+            let held: Vec<u8> = ShardId::all().map(|shard| map.server(shard).0).collect();
+            assert!(held.is_sorted() && usize::from(held[SHARDS - 1]) == servers - 1, "{servers}: {held:?}");
+        }
+        assert!(ShardMap::even(0).is_err() && ShardMap::even(65).is_err());
+    }
+
+    #[test]
+    fn a_server_without_a_range_holds_nothing() {
+        let map = ShardMap::from_ranges(&["0-31", "32-63", ""]).unwrap();
+        assert_eq!(map.servers(), 3);
+        assert!(ShardId::all().all(|shard| map.server(shard) != ServerIndex(2)));
     }
 
     #[test]

@@ -36,15 +36,14 @@ pub(super) fn count_key(board: BoardId) -> Values {
 
 /// Makes the counter of a board that is about to be created; doing it again changes nothing.
 pub(super) async fn open_count(db: &Mysql, board: BoardId) -> Result<(), StoreError> {
-    let opened: Result<u64, SqlError> =
-        transact!(db.server_of(board.shard()), |tx| tx.write(INSERT_COUNT, count_key(board)));
+    let opened: Result<u64, SqlError> = transact!(db, board.shard(), |tx| tx.write(INSERT_COUNT, count_key(board)));
     opened?;
     Ok(())
 }
 
 /// Removes the counter of a board that was not created after all, or is deleted, and its blocks.
 pub(super) async fn drop_count(db: &Mysql, board: BoardId) -> Result<(), StoreError> {
-    let dropped: Result<(), SqlError> = transact!(db.server_of(board.shard()), |tx| dropping(&mut tx, board));
+    let dropped: Result<(), SqlError> = transact!(db, board.shard(), |tx| dropping(&mut tx, board));
     dropped.map_err(StoreError::from)
 }
 
@@ -69,14 +68,13 @@ pub(super) async fn update(db: &Mysql, edit: &EditBoard) -> Result<(), StoreErro
         let (title, description) = (bytes(edit.title.as_str()), bytes(edit.description.as_str()));
         vec![title, description, edit.position.into(), edit.board_id.raw().into()]
     };
-    let updated: Result<u64, SqlError> = transact!(db.server_of(ShardId::HOME), |tx| tx.write(UPDATE, values()));
+    let updated: Result<u64, SqlError> = transact!(db, ShardId::HOME, |tx| tx.write(UPDATE, values()));
     updated.map(drop).map_err(StoreError::from)
 }
 
 /// Takes a board out of the directory.
 pub(super) async fn leave(db: &Mysql, board: BoardId) -> Result<(), StoreError> {
-    let left: Result<u64, SqlError> =
-        transact!(db.server_of(ShardId::HOME), |tx| tx.write(DELETE, vec![board.raw().into()]));
+    let left: Result<u64, SqlError> = transact!(db, ShardId::HOME, |tx| tx.write(DELETE, vec![board.raw().into()]));
     left.map(drop).map_err(StoreError::from)
 }
 

@@ -86,7 +86,8 @@ impl MysqlArticles {
 
     fn carries_its_board(&self, new: &CreateArticle) -> Result<(), StoreError> {
         let (article, board) = (new.article.article_id, new.article.board_id);
-        if self.db.map().server(article.shard()) == self.db.map().server(board.shard()) {
+        let map = self.db.map();
+        if map.server(article.shard()) == map.server(board.shard()) {
             return Ok(());
         }
         Err(StoreError::broken(PART, format!("article {article} does not carry the shard of board {board}")))

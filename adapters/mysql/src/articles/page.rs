@@ -26,9 +26,9 @@ const BLOCKS_SLICE: usize = 128;
 
 /// Articles in the order asked, of one moment on each server.
 pub(super) async fn find_many(db: &Mysql, articles: &[ArticleId]) -> Result<Vec<Option<Article>>, StoreError> {
-    let mut by_server: HashMap<ServerIndex, Vec<Values>> = HashMap::new();
+    let (map, mut by_server) = (db.map(), HashMap::<ServerIndex, Vec<Values>>::new());
     for article in articles {
-        by_server.entry(db.map().server(article.shard())).or_default().push(row::key(*article));
+        by_server.entry(map.server(article.shard())).or_default().push(row::key(*article));
     }
     let mut found: HashMap<ArticleId, Article> = HashMap::with_capacity(articles.len());
     for (server, keys) in by_server {

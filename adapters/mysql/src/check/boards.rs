@@ -24,8 +24,8 @@ const IDS_SLICE: u64 = 10_000;
 pub(super) async fn compare(run: &mut Run<'_>) -> Result<(), StoreError> {
     let mut boards = Vec::new();
     for server in run.db.servers() {
-        let counted = counted_boards(run, server).await?;
-        stray_articles(run, server, &counted).await?;
+        let counted = counted_boards(run, &server).await?;
+        stray_articles(run, &server, &counted).await?;
         boards.extend(counted.into_iter().map(|board| (server.clone(), board)));
     }
     run.parts(boards.len());

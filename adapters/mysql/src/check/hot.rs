@@ -73,7 +73,7 @@ async fn list(tx: &mut Tx<'_>, day: Day) -> Result<Option<HotFinding>, SqlError>
 
 async fn lists_without_mark(run: &mut Run<'_>) -> Result<(), StoreError> {
     for server in run.db.servers() {
-        for mut cells in run.db.read(server, LIST_DAYS, Vec::new()).await? {
+        for mut cells in run.db.read(&server, LIST_DAYS, Vec::new()).await? {
             let (shard, number): (u8, i64) = (cells.next()?, cells.next()?);
             let day = Day::from_number(number).filter(|day| Some(shard_of(*day)) == ShardId::new(shard));
             let is_final = match day {

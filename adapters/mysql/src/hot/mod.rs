@@ -43,8 +43,8 @@ impl HotStore for MysqlHot {
     async fn apply(&self, changes: Vec<HotChange>, _done: Offsets) -> Result<HotApplied, StoreError> {
         let mut changed = 0;
         for (day, changes) in apply::by_day(&changes) {
-            let server = self.db.server_of(row::shard_of(day));
-            let applied: Result<u64, SqlError> = transact!(server, |tx| apply::apply(&mut tx, day, &changes));
+            let applied: Result<u64, SqlError> =
+                transact!(self.db, row::shard_of(day), |tx| apply::apply(&mut tx, day, &changes));
             changed += applied?;
         }
         Ok(HotApplied { changed, offsets_stored: false })
@@ -72,8 +72,8 @@ impl HotStore for MysqlHot {
 
     async fn finalise(&self, day: Day) -> Result<bool, StoreError> {
         let now = self.db.clock().now();
-        let server = self.db.server_of(row::shard_of(day));
-        let finalised: Result<bool, SqlError> = transact!(server, |tx| list::finalise(&mut tx, day, now));
+        let finalised: Result<bool, SqlError> =
+            transact!(self.db, row::shard_of(day), |tx| list::finalise(&mut tx, day, now));
         Ok(finalised?)
     }
 
@@ -95,8 +95,8 @@ impl HotStore for MysqlHot {
     }
 
     async fn replace(&self, day: Day, tallies: Vec<Replacement>) -> Result<Vec<ArticleId>, StoreError> {
-        let server = self.db.server_of(row::shard_of(day));
-        let changed: Result<Vec<ArticleId>, SqlError> = transact!(server, |tx| apply::replace(&mut tx, day, &tallies));
+        let changed: Result<Vec<ArticleId>, SqlError> =
+            transact!(self.db, row::shard_of(day), |tx| apply::replace(&mut tx, day, &tallies));
         Ok(changed?)
     }
 

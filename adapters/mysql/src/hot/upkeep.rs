@@ -35,7 +35,7 @@ pub(super) async fn forget_before(db: &Mysql, before: Day, slice: usize) -> Resu
     let Some(oldest) = old.next() else { return Ok(Forgotten { removed: 0, done: true }) };
     let slice = slice.max(1) as u64;
     let forgotten: Result<(u64, bool), SqlError> =
-        transact!(db.server_of(row::shard_of(oldest)), |tx| forget_slice(&mut tx, oldest, slice));
+        transact!(db, row::shard_of(oldest), |tx| forget_slice(&mut tx, oldest, slice));
     let (removed, is_forgotten) = forgotten?;
     Ok(Forgotten { removed, done: is_forgotten && old.next().is_none() })
 }
@@ -65,8 +65,8 @@ pub(super) async fn rebuild_ranking(
     let is_ahead = |day: &Day| after.is_none_or(|(from, _)| *day >= from);
     for day in days(db).await?.into_iter().filter(is_ahead) {
         let from = after.filter(|(from, _)| *from == day).map_or(i64::MIN, |(_, article)| article.raw());
-        let server = db.server_of(row::shard_of(day));
-        let rebuilt: Result<Rebuilt, SqlError> = transact!(server, |tx| rebuild_day(&mut tx, day, from, left));
+        let rebuilt: Result<Rebuilt, SqlError> =
+            transact!(db, row::shard_of(day), |tx| rebuild_day(&mut tx, day, from, left));
         let Rebuilt { looked_at, corrected, last } = rebuilt?;
         sum.looked_at += looked_at as u64;
         sum.corrected += corrected;

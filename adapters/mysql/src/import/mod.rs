@@ -3,7 +3,7 @@
 
 mod tables;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::future::try_join_all;
 use madang_engine_mysql::{MysqlLeases, PART, SqlError, Values, bytes, transact};
@@ -119,7 +119,7 @@ impl MysqlImport {
         }
         let now = self.member.clock().now().as_millis();
         let values = || vec![bytes(site), bytes(state), now.into()];
-        let begun: Result<u64, SqlError> = transact!(home, |tx| tx.write(BEGIN, values()));
+        let begun: Result<u64, SqlError> = transact!(self.member, ShardId::HOME, |tx| tx.write(BEGIN, values()));
         begun.map_err(store)?;
         Ok(Begun::Anew)
     }
@@ -148,18 +148,19 @@ impl MysqlImport {
         rows: Vec<Vec<ImportCell>>,
         progress: &Progress,
     ) -> Result<(), StoreError> {
-        let mut by_server: BTreeMap<(&'static str, u8), (&Mysql, ServerIndex, Vec<Values>)> = BTreeMap::new();
+        let mut by_server: BTreeMap<(&'static str, u8), Slice<'_>> = BTreeMap::new();
         for row in rows {
             let placed = table.place(row)?;
             let db = self.database(placed.service)?;
             let server = db.map().server(placed.shard);
-            let of_server = by_server.entry((placed.service.name(), server.0)).or_insert((db, server, Vec::new()));
-            of_server.2.push(placed.values);
+            let slice = by_server.entry((placed.service.name(), server.0));
+            let slice = slice.or_insert_with(|| Slice { db, server, shards: BTreeSet::new(), rows: Vec::new() });
+            slice.shards.insert(placed.shard);
+            slice.rows.push(placed.values);
         }
-        try_join_all(by_server.into_values().map(|(db, server, rows)| write(db, server, table, rows))).await?;
+        try_join_all(by_server.into_values().map(|slice| write(slice, table))).await?;
         let values = || vec![bytes(table.name()), bytes(progress.last_key.as_slice()), progress.rows.into()];
-        let home = self.member.server_of(ShardId::HOME);
-        let noted: Result<u64, SqlError> = transact!(home, |tx| tx.write(ADVANCE, values()));
+        let noted: Result<u64, SqlError> = transact!(self.member, ShardId::HOME, |tx| tx.write(ADVANCE, values()));
         noted?;
         Ok(())
     }
@@ -188,8 +189,7 @@ impl MysqlImport {
 
     /// Lets ids and positions go on above what the site brought with it: no lease begins below `ids_end_ms`.
     pub async fn go_on_above(&self, ids_end_ms: i64, revocation: i64) -> Result<(), StoreError> {
-        let home = self.member.server_of(ShardId::HOME);
-        let raised: Result<(), SqlError> = transact!(home, |tx| async {
+        let raised: Result<(), SqlError> = transact!(self.member, ShardId::HOME, |tx| async {
             MysqlLeases::begin_above(&mut tx, ids_end_ms).await?;
             tx.write(RAISE_HEAD, vec![revocation.into()]).await.map(|_| ())
         });
@@ -198,9 +198,9 @@ impl MysqlImport {
 
     /// From here on the site is this cluster's.
     pub async fn finish(&self) -> Result<(), StoreError> {
-        let home = self.member.server_of(ShardId::HOME);
         let now = self.member.clock().now().as_millis();
-        let finished: Result<u64, SqlError> = transact!(home, |tx| tx.write(FINISH, vec![now.into()]));
+        let finished: Result<u64, SqlError> =
+            transact!(self.member, ShardId::HOME, |tx| tx.write(FINISH, vec![now.into()]));
         finished?;
         Ok(())
     }
@@ -216,11 +216,22 @@ impl MysqlImport {
     }
 }
 
+/// Rows of one server.
+struct Slice<'a> {
+    db: &'a Mysql,
+    server: ServerIndex,
+    shards: BTreeSet<ShardId>,
+    rows: Vec<Values>,
+}
+
 /// All rows of one server in one transaction.
-async fn write(db: &Mysql, server: ServerIndex, table: ImportTable, rows: Vec<Values>) -> Result<(), StoreError> {
+async fn write(slice: Slice<'_>, table: ImportTable) -> Result<(), StoreError> {
+    let Slice { db, server, shards, rows } = slice;
+    let shards = Vec::from_iter(shards);
     let written: Result<(), SqlError> = transact!(db.server(server), |tx| async {
         tx.insert_many(ImportTable::of_days(), table.days(&rows)).await?;
-        tx.insert_many(table.many(), rows.clone()).await
+        tx.insert_many(table.many(), rows.clone()).await?;
+        tx.holds(&shards).await
     });
     Ok(written?)
 }

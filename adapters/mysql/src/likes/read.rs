@@ -27,7 +27,7 @@ pub(super) async fn state(
     // No member has id 0, so a guest likes nothing.
     let mut values = [parts_key(article), parts_key(article), parts_key(article)].concat();
     values.push(member.map_or(0, MemberId::raw).into());
-    let mut found = db.read(server, STATE, values).await?;
+    let mut found = db.read(&server, STATE, values).await?;
     let mut cells = found.pop().ok_or_else(|| SqlError::defect("a state without a row"))?;
     let gone: Option<i64> = cells.next()?;
     let like_count: Option<u64> = cells.next()?;
@@ -46,9 +46,9 @@ pub(super) async fn likers(
     let server = db.server_of(ShardId::of_parts(article));
     let mut values = parts_key(article);
     values.extend([after.map_or(0, MemberId::raw).into(), (size.get() + 1).into()]);
-    let found = db.read(server, LIKERS, values).await?;
+    let found = db.read(&server, LIKERS, values).await?;
     let items = found.into_iter().map(liker).collect::<Result<Vec<_>, _>>()?;
-    if !db.read(server, GONE.sql(1), parts_key(article)).await?.is_empty() {
+    if !db.read(&server, GONE.sql(1), parts_key(article)).await?.is_empty() {
         return Ok(None);
     }
     Ok(Some(Scroll::from_surplus(items, size, |liker: &Liker| liker.member.member_id)))

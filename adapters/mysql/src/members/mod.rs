@@ -66,8 +66,7 @@ impl MemberStore for MysqlMembers {
     }
 
     async fn give_skeletons(&self, limit: usize) -> Result<usize, StoreError> {
-        let home = self.db.server_of(ShardId::HOME);
-        let given: Result<usize, SqlError> = transact!(home, |tx| skeleton::give(&mut tx, limit));
+        let given: Result<usize, SqlError> = transact!(self.db, ShardId::HOME, |tx| skeleton::give(&mut tx, limit));
         Ok(given?)
     }
 
@@ -102,8 +101,8 @@ impl MemberStore for MysqlMembers {
     }
 
     async fn add_session(&self, session: SessionRecord) -> Result<(), StoreError> {
-        let home = self.db.server_of(ShardId::HOME);
-        let added: Result<u64, SqlError> = transact!(home, |tx| tx.write(session::ADD, session::values(&session)));
+        let added: Result<u64, SqlError> =
+            transact!(self.db, ShardId::HOME, |tx| tx.write(session::ADD, session::values(&session)));
         added?;
         Ok(())
     }
@@ -122,8 +121,7 @@ impl MemberStore for MysqlMembers {
 
     async fn note_seen(&self, mut seen: Vec<(SessionId, Timestamp)>) -> Result<(), StoreError> {
         seen.sort_unstable();
-        let home = self.db.server_of(ShardId::HOME);
-        let noted: Result<(), SqlError> = transact!(home, |tx| session::note_seen(&mut tx, &seen));
+        let noted: Result<(), SqlError> = transact!(self.db, ShardId::HOME, |tx| session::note_seen(&mut tx, &seen));
         Ok(noted?)
     }
 
@@ -144,19 +142,21 @@ impl MemberStore for MysqlMembers {
     }
 
     async fn forget_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
-        let home = self.db.server_of(ShardId::HOME);
         let values = || vec![now.as_millis().into(), FORGET_SLICE_ROWS.into()];
         while {
-            let slice: Result<u64, SqlError> = transact!(home, |tx| tx.write(session::FORGET, values()));
+            let slice: Result<u64, SqlError> =
+                transact!(self.db, ShardId::HOME, |tx| tx.write(session::FORGET, values()));
             slice? == FORGET_SLICE_ROWS
         } {}
         while {
-            let slice: Result<u64, SqlError> = transact!(home, |tx| tx.write(reset::FORGET, values()));
+            let slice: Result<u64, SqlError> =
+                transact!(self.db, ShardId::HOME, |tx| tx.write(reset::FORGET, values()));
             slice? == FORGET_SLICE_ROWS
         } {}
         let mut forgotten = 0;
         loop {
-            let slice: Result<u64, SqlError> = transact!(home, |tx| tx.write(FORGET_EXPIRED, values()));
+            let slice: Result<u64, SqlError> =
+                transact!(self.db, ShardId::HOME, |tx| tx.write(FORGET_EXPIRED, values()));
             let slice = slice?;
             forgotten += slice;
             if slice < FORGET_SLICE_ROWS {

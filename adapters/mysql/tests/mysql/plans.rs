@@ -34,6 +34,8 @@ const SCANS: &[(&str, &str)] = &[
     ("outbox/backlog.sql", "the count is the figure asked for"),
     ("outbox/free_due_keys.sql", "there are as many parked keys as keys in trouble"),
     ("outbox/unsent_before.sql", "it ends at the first row that is left, and otherwise has seen all that wait"),
+    ("shard/count.sql", "there are 64 shards"),
+    ("shard/known.sql", "there are 64 shards, and no more servers"),
     ("outbox/parked.sql", "there are as many parked keys as keys in trouble"),
 ];
 

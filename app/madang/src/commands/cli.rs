@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use super::backup::{BackupArgs, RestoreArgs};
 use super::control::ControlRequest;
 use super::doctor::DoctorArgs;
+use super::shards::ShardsCommand;
 use super::upgrade::UpgradeArgs;
 
 /// Longest password read from standard input; the rules of members are stricter.
@@ -158,6 +159,9 @@ pub(crate) enum Command {
     /// Rebuild derived data from its source
     #[command(subcommand)]
     Rebuild(RebuildCommand),
+    /// Show which relational server of a cluster holds which shards, and add servers
+    #[command(subcommand)]
+    Shards(ShardsCommand),
     /// Manage the keys in the data directory
     #[command(subcommand)]
     Keys(KeysCommand),
@@ -375,6 +379,7 @@ impl Command {
             | Self::Backup(_)
             | Self::Restore(_)
             | Self::Doctor(_)
+            | Self::Shards(_)
             | Self::Upgrade(_) => return None,
             Self::Member(MemberCommand::Create { role, name, .. }) => {
                 ControlRequest::MemberCreate { name: name.clone(), password, role: (*role).into() }

@@ -20,6 +20,7 @@ mod rebuild;
 mod run;
 mod seed;
 mod seed_text;
+pub(crate) mod shards;
 pub(crate) mod upgrade;
 
 pub use self::run::run;

@@ -15,7 +15,7 @@ use super::control::{self, ControlError, ControlRequest, Ending};
 use super::copy::Copy;
 use super::operations::Operations;
 use super::output::Output;
-use super::{backup, doctor, upgrade};
+use super::{backup, doctor, shards, upgrade};
 use crate::config::data_directory::{DataDirectory, DataDirectoryError};
 use crate::config::keys;
 use crate::config::roles::Roles;
@@ -72,6 +72,7 @@ fn try_run(cli: &Cli) -> anyhow::Result<u8> {
             let file = cli.common.config.as_deref();
             return runtime()?.block_on(doctor::doctor(*args, &config.settings, file));
         }
+        Some(Command::Shards(command)) => return runtime()?.block_on(shards::shards(command, &config.settings)),
         Some(Command::Upgrade(_)) => return runtime()?.block_on(upgrade::upgrade(&config.settings)),
         Some(Command::Restore(args)) => return backup::restore(args, &config.settings),
         _ => {}

@@ -62,7 +62,7 @@ pub(crate) struct ClusterSettings {
     /// Memory of the near cache of this process, in megabytes.
     #[serde(default = "default_near_cache_mb")]
     pub near_cache_mb: u64,
-    /// The relational servers, in an order that never changes.
+    /// The relational servers, in an order that never changes; those that were added later need not be named.
     pub mysql: Vec<MysqlSettings>,
     /// How connections to them are encrypted; in the clear when absent. Needs a build with the feature `mysql-tls`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -98,8 +98,10 @@ pub(crate) enum NamelessKeys {
 pub(crate) struct MysqlSettings {
     /// `mysql://user:password@host:port`.
     pub url: ServerUrl,
-    /// The logical shards on it, as a range such as `0-31`.
-    pub shards: String,
+    /// The logical shards on it when the databases are made, as a range such as `0-31`. Where no server has any, all get about
+    /// as many. Later the databases know which server holds which shard (`madang shards list`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shards: Option<String>,
 }
 
 /// What is trusted of relational servers, and as whom this process comes.

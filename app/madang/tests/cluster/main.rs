@@ -15,6 +15,7 @@ mod deleted_topic;
 mod doctor;
 mod documented_metrics;
 mod first_article;
+mod growing;
 mod home;
 #[path = "../e2e/http.rs"]
 #[allow(dead_code, reason = "shared with the suite of the embedded composition")]

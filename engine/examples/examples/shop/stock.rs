@@ -40,9 +40,8 @@ impl Stock {
     pub(crate) async fn put(&self, sku: &str, quantity: i32) -> Result<(), StoreError> {
         const PUT: &str =
             "INSERT INTO stock (sku, quantity) VALUES (?, ?) ON DUPLICATE KEY UPDATE quantity = VALUES(quantity)";
-        let server = self.db.server_of(ShardId::for_name(sku));
         let row = vec![bytes(sku), quantity.into()];
-        let put: Result<u64, SqlError> = transact!(server, |tx| tx.write(PUT, row.clone()));
+        let put: Result<u64, SqlError> = transact!(self.db, ShardId::for_name(sku), |tx| tx.write(PUT, row.clone()));
         Ok(put.map(drop)?)
     }
 

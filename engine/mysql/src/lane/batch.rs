@@ -1,17 +1,18 @@
 //! One batch from its calls to their replies, with everything that may go wrong on the way.
 
+use std::collections::BTreeSet;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use madang_kernel::StoreError;
+use madang_kernel::{ShardId, StoreError};
 use madang_messaging::{Message, ToMessage};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout};
 
 use super::commit::{self, CommitOutcome, LaneConn};
 use super::queue::{Queue, QueuedCall};
-use super::replies::{BatchReplies, FollowedBatch};
+use super::replies::{BatchReplies, FollowedBatch, Reply};
 use super::{Decided, Fold};
 use crate::errors::{PART, SqlError};
 use crate::followers::Followers;
@@ -72,13 +73,23 @@ impl<F: Fold> Batches<F> {
     pub(super) async fn run(
         &self,
         connection: &mut Option<LaneConn>,
-        queued: Vec<QueuedCall<F>>,
+        mut queued: Vec<QueuedCall<F>>,
         followed: &mpsc::Sender<FollowedBatch<F>>,
     ) {
         metrics::histogram!(metric::BATCH_CALLS).record(queued.len() as f64);
-        let (calls, callers): (Vec<_>, Vec<_>) = queued.into_iter().map(|queued| (queued.call, queued.caller)).unzip();
         let began = Instant::now();
-        let Decided { decisions, events } = self.decide(connection, &calls).await;
+        let (Decided { decisions, events }, callers) = loop {
+            let (calls, callers): (Vec<_>, Vec<_>) =
+                queued.into_iter().map(|queued| (queued.call, queued.caller)).unzip();
+            match self.decide(connection, &calls).await {
+                Ok(decided) => break (decided, callers),
+                // Those of other shards go on.
+                Err(NotHere(shards)) => queued = give_back(calls, callers, &shards),
+            }
+            if queued.is_empty() {
+                return;
+            }
+        };
         metrics::histogram!(metric::BATCH_SECONDS).record(began.elapsed());
         let replies = BatchReplies { decisions, callers };
         let Some(follower) = self.db.followers.follower(&events) else { return replies.send() };
@@ -89,13 +100,18 @@ impl<F: Fold> Batches<F> {
     }
 
     /// Decides all calls together; where an error is not of the whole, one by one.
-    async fn decide(&self, connection: &mut Option<LaneConn>, calls: &[F::Call]) -> Decided<F::Answer, F::Event> {
+    async fn decide(
+        &self,
+        connection: &mut Option<LaneConn>,
+        calls: &[F::Call],
+    ) -> Result<Decided<F::Answer, F::Event>, NotHere> {
         let error = match self.committed(connection, calls).await {
-            Ok(committed) => return committed,
+            Ok(committed) => return Ok(committed),
+            Err(BatchError::RolledBack(SqlError::NotHere(shards))) => return Err(NotHere(shards)),
             Err(error) => error,
         };
         if calls.len() == 1 || !error.is_of_one_call() {
-            return Decided::without_events(calls.iter().map(|_| Err(error.to_store_error())).collect());
+            return Ok(Decided::without_events(calls.iter().map(|_| Err(error.to_store_error())).collect()));
         }
         metrics::counter!(metric::ONE_BY_ONE).increment(1);
         tracing::warn!(calls = calls.len(), "a batch failed, running its calls one by one: {error}");
@@ -109,7 +125,7 @@ impl<F: Fold> Batches<F> {
                 Err(error) => all.decisions.push(Err(error.to_store_error())),
             }
         }
-        all
+        Ok(all)
     }
 
     /// Runs one transaction until it is committed or it is certain that it was not.
@@ -203,6 +219,10 @@ impl<F: Fold> Batches<F> {
             outbox::insert(tx, &messages, (self.db.ages)()).await?;
             commit::mark(tx, lane_id, number, (self.db.ages)()).await?;
         }
+        // Last, so that the rows are locked for no longer than COMMIT takes; also of what changed nothing, whose answers
+        // would be those of a copy that nobody changes any more.
+        let shards: BTreeSet<ShardId> = calls.iter().map(F::shard).collect();
+        tx.holds(&Vec::from_iter(shards)).await?;
         Ok(Written { decided, messages, wrote })
     }
 
@@ -238,12 +258,33 @@ struct Written<F: Fold> {
     wrote: bool,
 }
 
+/// The server of the lane takes no writes for these shards, and nothing was changed.
+struct NotHere(Vec<ShardId>);
+
+/// Returns the calls of some shards to their callers, and the others to be run.
+fn give_back<F: Fold>(
+    calls: Vec<F::Call>,
+    callers: Vec<oneshot::Sender<Reply<F>>>,
+    shards: &[ShardId],
+) -> Vec<QueuedCall<F>> {
+    let mut left = Vec::new();
+    for (call, caller) in calls.into_iter().zip(callers) {
+        if shards.contains(&F::shard(&call)) {
+            // Who no longer waits does not want it made elsewhere either.
+            let _ = caller.send(Reply::NotHere(call));
+        } else {
+            left.push(QueuedCall { call, caller });
+        }
+    }
+    left
+}
+
 /// A row that a batch had not seen may be any call's, so the calls are told apart first; a single call looks again.
 fn worth_another(error: &SqlError, calls: usize) -> bool {
     match error {
         SqlError::Conflict(_) | SqlError::Unavailable(_) => true,
         SqlError::Duplicate(_) => calls == 1,
-        SqlError::Full(_) | SqlError::Defect(_) => false,
+        SqlError::Full(_) | SqlError::NotHere(_) | SqlError::Defect(_) => false,
     }
 }
 
@@ -255,9 +296,9 @@ impl BatchError {
 
     fn to_store_error(&self) -> StoreError {
         match self {
-            Self::RolledBack(SqlError::Conflict(_) | SqlError::Unavailable(_) | SqlError::Full(_)) => {
-                StoreError::unavailable(PART, self.to_string())
-            }
+            Self::RolledBack(
+                SqlError::Conflict(_) | SqlError::Unavailable(_) | SqlError::Full(_) | SqlError::NotHere(_),
+            ) => StoreError::unavailable(PART, self.to_string()),
             Self::RolledBack(SqlError::Duplicate(_) | SqlError::Defect(_)) | Self::Unknown => {
                 StoreError::broken(PART, self.to_string())
             }

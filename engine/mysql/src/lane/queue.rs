@@ -7,7 +7,8 @@ use madang_kernel::StoreError;
 use madang_messaging::Stop;
 use tokio::sync::{Notify, oneshot};
 
-use super::{Decision, Fold};
+use super::Fold;
+use super::replies::Reply;
 use crate::databases::closing;
 use crate::errors::PART;
 use crate::metric;
@@ -15,7 +16,7 @@ use crate::metric;
 /// A call in its lane, and whoever waits for its answer.
 pub(super) struct QueuedCall<F: Fold> {
     pub(super) call: F::Call,
-    pub(super) caller: oneshot::Sender<Decision<F::Answer>>,
+    pub(super) caller: oneshot::Sender<Reply<F>>,
 }
 
 /// The calls of one lane that no batch has taken yet.
@@ -48,24 +49,25 @@ impl<F: Fold> Queue<F> {
     }
 
     /// Waits in line for an answer. Who stops waiting does not take the call back.
-    pub(super) async fn call(&self, call: F::Call) -> Result<F::Answer, StoreError> {
+    pub(super) async fn call(&self, call: F::Call) -> Reply<F> {
         let (caller, answer) = oneshot::channel();
         {
             let mut pending = self.lock();
             if !pending.open {
-                return Err(closing());
+                return Reply::Decided(Err(closing()));
             }
             if let Some(reason) = pending.refusing {
-                return Err(StoreError::unavailable(PART, reason));
+                return Reply::Decided(Err(StoreError::unavailable(PART, reason)));
             }
             if pending.calls.len() >= self.limit {
                 metrics::counter!(metric::REFUSED).increment(1);
-                return Err(StoreError::unavailable(PART, "too many calls wait for it"));
+                return Reply::Decided(Err(StoreError::unavailable(PART, "too many calls wait for it")));
             }
             pending.calls.push_back(QueuedCall { call, caller });
         }
         self.wake.notify_one();
-        answer.await.unwrap_or_else(|_| Err(StoreError::broken(PART, "the lane failed before it could answer")))
+        let failed = || Reply::Decided(Err(StoreError::broken(PART, "the lane failed before it could answer")));
+        answer.await.unwrap_or_else(|_| failed())
     }
 
     /// The calls that wait, at most `limit`, as soon as there is one; `None` once the store closes and none is left.
@@ -98,7 +100,7 @@ impl<F: Fold> Queue<F> {
             std::mem::take(&mut pending.calls)
         };
         for queued in left {
-            let _ = queued.caller.send(Err(StoreError::unavailable(PART, reason)));
+            let _ = queued.caller.send(Reply::Decided(Err(StoreError::unavailable(PART, reason))));
         }
         Refusing(self)
     }
@@ -111,7 +113,7 @@ impl<F: Fold> Queue<F> {
             std::mem::take(&mut pending.calls)
         };
         for queued in left {
-            let _ = queued.caller.send(Err(closing()));
+            let _ = queued.caller.send(Reply::Decided(Err(closing())));
         }
     }
 

@@ -11,10 +11,18 @@ use crate::followers::before_answers;
 /// Committed batches that may wait for a follower before the lane waits with them.
 pub(super) const UNANSWERED_BATCHES_MAX: usize = 8;
 
+/// What a caller gets back from a lane.
+pub(super) enum Reply<F: Fold> {
+    /// What became of the call.
+    Decided(Decision<F::Answer>),
+    /// The call itself, undecided: the server of this lane takes no writes for its shard.
+    NotHere(F::Call),
+}
+
 /// The decisions of a batch, with everybody who waits for them.
 pub(super) struct BatchReplies<F: Fold> {
     pub(super) decisions: Vec<Decision<F::Answer>>,
-    pub(super) callers: Vec<oneshot::Sender<Decision<F::Answer>>>,
+    pub(super) callers: Vec<oneshot::Sender<Reply<F>>>,
 }
 
 /// A committed batch whose callers wait for a follower.
@@ -28,7 +36,7 @@ impl<F: Fold> BatchReplies<F> {
     pub(super) fn send(self) {
         for (caller, decision) in self.callers.into_iter().zip(self.decisions) {
             // Who no longer waits has no use for the reply.
-            let _ = caller.send(decision);
+            let _ = caller.send(Reply::Decided(decision));
         }
     }
 }

@@ -13,5 +13,6 @@ mod open;
 mod outbox;
 mod program;
 mod proxy;
+mod shard_map;
 mod silent_server;
 mod tls;

@@ -109,7 +109,7 @@ fn line(entry: &Entry, now_ms: i64) -> Vec<mysql_async::Value> {
 
 /// Opens an account; one that is open stays as it is.
 pub(super) async fn open(db: &Mysql<AccountBalanceChanged>, account: AccountId) -> Result<(), StoreError> {
-    let server = db.server_of(account.shard());
-    let opened: Result<u64, SqlError> = transact!(server, |tx| tx.write(OPEN, vec![account.number().into()]));
+    let opened: Result<u64, SqlError> =
+        transact!(db, account.shard(), |tx| tx.write(OPEN, vec![account.number().into()]));
     Ok(opened.map(drop)?)
 }

@@ -83,10 +83,7 @@ impl Backing for Cluster {
             .background
             .spawn("backlogs", OnError::Restart, move |stop| backlogs.clone().keep(with_outbox.clone(), stop));
         let pooled: Vec<_> = self.servers.of_all().map(|(service, database)| (service, database.clone())).collect();
-        let hosts = self.servers.mysql_hosts.clone();
-        stages
-            .background
-            .spawn("pools", OnError::Restart, move |stop| pools::show(pooled.clone(), hosts.clone(), stop));
+        stages.background.spawn("pools", OnError::Restart, move |stop| pools::show(pooled.clone(), stop));
         let clock_skews = self.clock_skews.clone();
         stages.background.spawn("clock-skew", OnError::Restart, move |stop| clock_skews.clone().keep(stop));
         let (epochs, ranked, near) = (self.epochs.clone(), self.ranked.clone(), self.near.clone());

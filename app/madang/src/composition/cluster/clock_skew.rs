@@ -26,7 +26,6 @@ const SKEW: &str = "madang_clock_skew_seconds";
 #[derive(Clone)]
 pub(super) struct ClockSkews {
     member: Mysql,
-    hosts: Arc<[String]>,
     max_ms: u64,
     last: Arc<Mutex<Last>>,
 }
@@ -61,9 +60,9 @@ impl Agreement {
 }
 
 impl ClockSkews {
-    /// Compares the clock with those of the servers of `member`, known to people as `hosts`.
-    pub(super) fn new(member: Mysql, hosts: &[String], max_ms: u64) -> Self {
-        Self { member, hosts: hosts.into(), max_ms, last: Arc::default() }
+    /// Compares the clock with those of the servers of `member`.
+    pub(super) fn new(member: Mysql, max_ms: u64) -> Self {
+        Self { member, max_ms, last: Arc::default() }
     }
 
     /// Measures again and again until `stop`.
@@ -85,13 +84,12 @@ impl ClockSkews {
     pub(super) async fn measure(&self) {
         let skews = self.member.clock_skews().await;
         let home = usize::from(self.member.map().server(ShardId::HOME).0);
-        for (server, skew) in skews.into_iter().enumerate() {
-            self.note(server, server == home, skew);
+        for (server, (skew, host)) in skews.into_iter().zip(self.member.addresses()).enumerate() {
+            self.note(server, &host, server == home, skew);
         }
     }
 
-    fn note(&self, server: usize, is_home: bool, skew: Result<ClockSkew, StoreError>) {
-        let host = self.hosts.get(server).map_or("", String::as_str);
+    fn note(&self, server: usize, host: &str, is_home: bool, skew: Result<ClockSkew, StoreError>) {
         let skew = match skew {
             Ok(skew) => skew,
             Err(error) => return tracing::debug!("{host} did not tell its time: {error}"),

@@ -115,7 +115,7 @@ pub(super) async fn lags(log: &KafkaLog, groups: &[ConsumerConfig]) -> Vec<Group
 pub(super) enum Naming {
     /// By host and port.
     Hosts,
-    /// By their place in the configuration, from 1.
+    /// By their place among the servers or peers, from 1.
     Numbers,
 }
 
@@ -131,8 +131,8 @@ impl Naming {
 /// Each server, now.
 pub(super) async fn servers(servers: &Servers, naming: Naming) -> Vec<PartState> {
     let (mysql, redis, kafka) = tokio::join!(servers.member.ping(), servers.redis.ping(), servers.log.ping());
-    let hosts = servers.mysql_hosts.iter().enumerate();
-    let named = hosts.map(|(place, host)| format!("{MYSQL} {}", naming.of(host, place)));
+    let hosts = servers.member.addresses().into_iter().enumerate();
+    let named = hosts.map(|(place, host)| format!("{MYSQL} {}", naming.of(&host, place)));
     let mut parts: Vec<PartState> = named.zip(mysql).map(|(name, state)| part(name, state)).collect();
     for (service, database) in servers.of_all() {
         for (part, is_full) in parts.iter_mut().zip(database.are_full()) {

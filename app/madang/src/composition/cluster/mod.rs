@@ -92,7 +92,7 @@ impl<'a> Opening<'a> {
         let keys = ClusterKeys::read(cluster)?;
         let servers = Servers::reach(cluster, roles, &clock).await?;
         is_whole(&servers).await?;
-        let clock_skews = ClockSkews::new(servers.member.clone(), &servers.mysql_hosts, cluster.clock_skew_max_ms);
+        let clock_skews = ClockSkews::new(servers.member.clone(), cluster.clock_skew_max_ms);
         clock_skews.measure().await;
         let leases = Arc::new(MysqlLeases::new(&servers.member));
         let lease_ms =

@@ -22,8 +22,6 @@ pub(super) struct Servers {
     pub(super) member: Mysql,
     /// The other databases that this process needs, by their service.
     pub(super) databases: Vec<(Service, Mysql)>,
-    /// Hosts of the relational servers, by which people know them.
-    pub(super) mysql_hosts: Vec<String>,
     /// Redis.
     pub(super) redis: Redis,
     /// Kafka.
@@ -51,8 +49,7 @@ impl Servers {
         }
         let redis = Redis::connect(&redis_options(settings)).await.context("setting `cluster.redis`")?;
         let log = KafkaLog::open(kafka_options(settings)).context("setting `cluster.kafka`")?;
-        let mysql_hosts = settings.mysql.iter().map(|server| server.url.host().to_owned()).collect();
-        Ok(Self { member, databases, mysql_hosts, redis, log })
+        Ok(Self { member, databases, redis, log })
     }
 
     /// Every database of this process.
@@ -79,7 +76,7 @@ const WITH_DATABASE: [(Role, Service); 5] = [
 pub(in crate::composition) fn mysql_options(settings: &ClusterSettings) -> MysqlOptions {
     let server = |server: &crate::config::MysqlSettings| ServerOptions {
         url: server.url.reveal().to_owned(),
-        shards: server.shards.clone(),
+        shards: server.shards.clone().unwrap_or_default(),
     };
     let servers = settings.mysql.iter().map(server).collect();
     MysqlOptions {

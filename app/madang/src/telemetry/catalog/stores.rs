@@ -93,6 +93,13 @@ pub(super) const ALL: &[Metric] = &[
     ),
     metric("madang_mysql_writes_without_room_total", Counter, Cluster, One, "Writes for which a server had no room."),
     metric(
+        "madang_mysql_not_here_total",
+        Counter,
+        Cluster,
+        One,
+        "Calls that came back because the server took no writes for their shard; they follow the shard map.",
+    ),
+    metric(
         "madang_mysql_pool_connections",
         Gauge,
         Cluster,
