@@ -11,7 +11,7 @@ use crate::service::NO_ARTICLE;
 use crate::{Article, ArticleError, ArticleService, PinArticle, PinOutcome, Pinning};
 
 /// The longest that a pin with an end may last.
-pub const PIN_DAYS_MAX: i64 = 3_660;
+pub const PIN_DAYS_MAX: i64 = 36_600;
 const DAY_MS: i64 = 24 * 3_600_000;
 
 impl ArticleService {
