@@ -88,7 +88,7 @@ pub enum AddServerError {
     #[error(transparent)]
     Open(#[from] OpenError),
     /// A statement failed.
-    #[error("{0}")]
+    #[error("a server refused a statement")]
     Sql(#[from] SqlError),
 }
 
