@@ -98,7 +98,11 @@ mod tests {
             3 => Event::CommentCreated(comment),
             4 => Event::CommentEdited(comment),
             5 => Event::CommentDeleted(comment),
-            6 => Event::ArticleLockChanged(ArticleLock { article_id, comment_count: count, locked: count % 2 == 0 }),
+            6 => Event::ArticleLockChanged(ArticleLock {
+                article_id,
+                comment_count: count,
+                locked: count.is_multiple_of(2),
+            }),
             7 => Event::ArticleLikesChanged(likes),
             _ => Event::ArticleViewed(ArticleViews { article_id, view_count: count }),
         }

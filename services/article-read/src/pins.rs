@@ -2,7 +2,7 @@
 //! asked, whatever the reason, they are as they were last: what stands on top of a list must not cost the list, and whoever
 //! owns pins reports its failures itself.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use madang_board::{ArticleId, BoardId, Pin, pinned};
@@ -42,12 +42,11 @@ impl Pins {
 
     /// Of the articles of some boards, those that are pinned.
     pub(crate) async fn among(&self, boards: impl Iterator<Item = BoardId>) -> HashSet<ArticleId> {
-        let mut asked: HashMap<BoardId, Vec<ArticleId>> = HashMap::new();
+        let boards: HashSet<BoardId> = boards.collect();
+        let mut pinned = HashSet::new();
         for board in boards {
-            if !asked.contains_key(&board) {
-                asked.insert(board, self.of(board).await);
-            }
+            pinned.extend(self.of(board).await);
         }
-        asked.into_values().flatten().collect()
+        pinned
     }
 }

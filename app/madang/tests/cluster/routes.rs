@@ -10,7 +10,7 @@ pub(crate) fn role_of(method: &str, path: &str) -> &'static str {
         (_, ["members", _, "comments"]) => "comment",
         (_, ["members" | "sessions" | "password-resets" | "reports" | "moderation", ..]) => "member",
         (_, ["articles" | "comments", _, "reports"] | ["boards", _, "moderators", ..]) => "member",
-        (_, ["comments", ..] | ["articles", _, "comments", ..]) => "comment",
+        (_, ["comments", ..] | ["articles", _, "comments" | "lock", ..]) => "comment",
         (_, ["articles", _, "like" | "likes", ..]) => "like",
         (_, ["articles", _, "views", ..]) => "view",
         (_, ["hot-articles", ..]) => "hot-article",
