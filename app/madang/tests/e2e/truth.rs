@@ -19,7 +19,10 @@ pub(crate) fn articles(data: &Path) -> Vec<Value> {
             "SELECT article_id, board_id, title, content, content_html, version, writer_id, writer_name,
                  (SELECT count(*) FROM comment c WHERE c.article_id = a.article_id AND c.deleted = 0),
                  (SELECT count(*) FROM article_like l WHERE l.article_id = a.article_id),
-                 coalesce((SELECT view_count FROM article_view_count v WHERE v.article_id = a.article_id), 0)
+                 coalesce((SELECT view_count FROM article_view_count v WHERE v.article_id = a.article_id), 0),
+                 EXISTS (SELECT 1 FROM article_pin p WHERE p.article_id = a.article_id AND p.until IS NULL),
+                 coalesce((SELECT locked FROM article_comment_count n WHERE n.article_id = a.article_id), 0),
+                 modified_at > created_at
              FROM article a ORDER BY article_id",
         )
         .unwrap();
@@ -36,6 +39,9 @@ pub(crate) fn articles(data: &Path) -> Vec<Value> {
             "comment_count": row.get::<_, i64>(8)?,
             "like_count": row.get::<_, i64>(9)?,
             "view_count": row.get::<_, i64>(10)?,
+            "pinned": row.get::<_, bool>(11)?,
+            "locked": row.get::<_, bool>(12)?,
+            "edited": row.get::<_, bool>(13)?,
         }))
     };
     rows.query_map([], article).unwrap().collect::<Result<_, _>>().unwrap()
