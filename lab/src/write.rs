@@ -233,7 +233,7 @@ mod tests {
         assert!(text.contains("story of no-dedup\n<!-- lab: no-dedup -->\n"), "{text}");
         assert!(!text.contains("\nold\n"));
         assert!(
-            text.contains("| violations | 190 | 0 |") && text.contains("| rate | 10 % | below 0.024 % |"),
+            text.contains("| violations | 190 | 0 |") && text.contains("| rate | 10 % | below 0.025 % |"),
             "{text}"
         );
         assert!(text.contains("| SIGKILL | naive | 840 | 40 | 4.8 % |"), "{text}");

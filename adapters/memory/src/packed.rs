@@ -37,7 +37,7 @@ pub(crate) struct Packed(Arc<[u8]>);
 pub(crate) enum ArticleVersion {
     Unknown,
     Live { version: u64, board_id: BoardId },
-    Deleted,
+    Deleted { version: u64 },
 }
 
 /// The front, and where it ends.
@@ -86,7 +86,7 @@ impl Packed {
                     let version = article.number()?;
                     ArticleVersion::Live { version, board_id: BoardId::from_raw(article.signed()?) }
                 }
-                DELETED => ArticleVersion::Deleted,
+                DELETED => ArticleVersion::Deleted { version: article.number()? },
                 _ => ArticleVersion::Unknown,
             })
         };
@@ -97,8 +97,11 @@ impl Packed {
     pub(crate) fn merge(&mut self, article_id: ArticleId, change: &Entry) {
         let Some(front) = self.front() else { return };
         let is_text_settled = match (&change.article, self.article_version()) {
-            (None, _) | (Some(ArticleGroup::Live(_)), ArticleVersion::Deleted) => true,
-            (Some(ArticleGroup::Live(text)), ArticleVersion::Live { version, .. }) => text.head.version <= version,
+            (None, _) => true,
+            (
+                Some(ArticleGroup::Live(text)),
+                ArticleVersion::Live { version, .. } | ArticleVersion::Deleted { version },
+            ) => text.head.version <= version,
             (Some(_), _) => false,
         };
         if !is_text_settled && let Some(mut entry) = self.entry(article_id) {

@@ -126,8 +126,8 @@ impl MemoryReadModel {
             Some(Some(ArticleVersion::Live { version: cached, board_id })) if cached >= version => {
                 boards::is_settled(&self.board_part(board_id.shard()), board_id, article)
             }
-            // What is deleted stays so, and its deletion told the board's list more.
-            Some(Some(ArticleVersion::Deleted)) => true,
+            // What is deleted stays so until a newer version, and its deletion told the board's list more.
+            Some(Some(ArticleVersion::Deleted { version: cached })) => cached >= version,
             Some(_) => false,
         }
     }

@@ -10,14 +10,16 @@ mod lane_call;
 mod likes;
 mod members;
 mod moderation;
+mod moved_tables;
 mod service;
 mod several_servers;
 mod views;
 
 pub use madang_engine_mysql::{
-    AddServerError, AgesBy, ClockSkew, Database, DatabaseState, Inspection, MysqlDeadLetters, MysqlLeases,
-    MysqlOptions, MysqlOutbox, OpenError, PendingMigration, SchemaState, ServerCopies, ServerOptions, ShardCopy,
-    SqlError, TlsOptions, add_server, inspect, shard_copies,
+    AddServerError, AgesBy, ClockSkew, Database, DatabaseState, Inspection, MoveError, MovePace, MoveProgress, Moved,
+    Mover, MysqlDeadLetters, MysqlLeases, MysqlOptions, MysqlOutbox, OpenError, PendingMigration, SchemaState,
+    ServerCopies, ServerOptions, ShardCopy, SqlError, Step, TlsOptions, UnfinishedMove, add_server, inspect,
+    shard_copies, unfinished_moves,
 };
 
 pub use articles::{Announce, MysqlArticles};

@@ -10,7 +10,7 @@ use madang_engine_mysql::{Cells, Many, SqlError, Tx, Values, bytes, transact};
 use madang_kernel::{Id, PageSize, Scroll, ShardId, StoreError, Timestamp};
 use madang_member::{ActSource, ModerationStore, NewReport, ResolveReport};
 
-use crate::several_servers::{from_each, newest_of_all};
+use crate::several_servers::{Part, from_each, newest_of_all};
 use crate::{Mysql, named};
 
 static INSERT_ACT: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../sql/moderation/insert_act.sql")));
@@ -107,10 +107,15 @@ impl ActSource for MysqlActs {
         before: Option<ActId>,
         size: PageSize,
     ) -> Result<Scroll<Act, ActId>, StoreError> {
-        let mut values: Values = board.map(|board| board.raw().into()).into_iter().collect();
-        values.extend([before.map_or(i64::MAX, Id::raw).into(), (size.get() + 1).into()]);
-        let statement = if board.is_some() { ACTS_ON_BOARD } else { ACTS };
-        Ok(newest_of_all(from_each(&self.db, statement, values, act_row).await?, size, |act| act.act_id))
+        let part = Part {
+            sql: if board.is_some() { ACTS_ON_BOARD } else { ACTS },
+            values: board.map(|board| board.raw().into()).into_iter().collect(),
+            read: act_row,
+            cursor: |act: &Act| act.act_id.raw(),
+            shard: |act| act.act_id.shard(),
+        };
+        let told = from_each(&self.db, &part, before.map_or(i64::MAX, Id::raw), size.get() as usize + 1).await?;
+        Ok(newest_of_all(told, size, |act| act.act_id))
     }
 }
 

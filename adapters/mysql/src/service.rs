@@ -2,6 +2,8 @@
 
 use madang_engine_mysql::Database;
 
+use crate::moved_tables::moved_tables;
+
 /// The table that remembers which migrations of a service's own have run.
 const OWN: &str = "schema_history";
 
@@ -60,7 +62,7 @@ impl Service {
 
 impl From<Service> for Database {
     fn from(service: Service) -> Self {
-        let database = Self::new(service.name());
+        let database = Self::new(service.name()).with_moved_tables(moved_tables(service));
         let own = match service {
             Service::Member => {
                 return database

@@ -1,4 +1,5 @@
-//! Reads that several servers answer together.
+//! Reads that several servers answer together. A server may have rows of a shard that it does not hold, while that shard moves
+//! and for a while afterwards; every id tells its shard, so such rows are left out here.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -9,20 +10,63 @@ use madang_kernel::{Id as _, PageSize, Scroll, ServerIndex, ShardId, StoreError}
 
 use crate::Mysql;
 
-/// The rows of every server, one server after the other.
-pub(crate) async fn from_each<T>(
-    db: &Mysql,
-    sql: &'static str,
-    values: Values,
-    read: fn(Cells) -> Result<T, SqlError>,
-) -> Result<Vec<T>, StoreError> {
-    let mut rows = Vec::new();
-    for server in db.servers() {
-        for cells in db.read(server, sql, values.clone()).await? {
-            rows.push(read(cells)?);
+/// A list that every server has a part of, in the order of its ids.
+pub(crate) struct Part<T> {
+    /// Takes the values that never change, the cursor and the limit, in this order.
+    pub(crate) sql: &'static str,
+    /// The values before the cursor.
+    pub(crate) values: Values,
+    pub(crate) read: fn(Cells) -> Result<T, SqlError>,
+    /// The cursor that comes after an item.
+    pub(crate) cursor: fn(&T) -> i64,
+    pub(crate) shard: fn(&T) -> ShardId,
+}
+
+/// From every server up to `limit` items after the cursor, of the shards that it holds; one server after the other.
+pub(crate) async fn from_each<T>(db: &Mysql, part: &Part<T>, after: i64, limit: usize) -> Result<Vec<T>, StoreError> {
+    let mut items = Vec::new();
+    for (server, shards) in db.holders() {
+        let (mut after, mut held) = (after, 0);
+        loop {
+            let values = [part.values.clone(), vec![after.into(), limit.into()]].concat();
+            let rows = db.read(&*server, part.sql, values).await?;
+            let is_last = rows.len() < limit;
+            for cells in rows {
+                let item = (part.read)(cells)?;
+                after = (part.cursor)(&item);
+                if shards.contains(&(part.shard)(&item)) {
+                    held += 1;
+                    items.push(item);
+                }
+            }
+            // What was left out makes room for as many others.
+            if is_last || held >= limit {
+                break;
+            }
         }
     }
-    Ok(rows)
+    Ok(items)
+}
+
+/// What every server finds of the shards that it holds, without a cursor. Rows of a shard that has moved away may take the place
+/// of others until they are released, which is a minute later.
+pub(crate) async fn some_of_each<T>(
+    db: &Mysql,
+    sql: &'static str,
+    values: &Values,
+    read: fn(Cells) -> Result<T, SqlError>,
+    shard: fn(&T) -> ShardId,
+) -> Result<Vec<T>, StoreError> {
+    let mut items = Vec::new();
+    for (server, shards) in db.holders() {
+        for cells in db.read(&*server, sql, values.clone()).await? {
+            let item = read(cells)?;
+            if shards.contains(&shard(&item)) {
+                items.push(item);
+            }
+        }
+    }
+    Ok(items)
 }
 
 /// A step of a list of which each server gave its newest: the newest of them all.
@@ -48,8 +92,13 @@ pub(crate) async fn articles_after(
     after: Option<ArticleId>,
     limit: usize,
 ) -> Result<Vec<ArticleId>, StoreError> {
-    let values = vec![after.map_or(i64::MIN, ArticleId::raw).into(), limit.into()];
-    Ok(first_of_all(from_each(db, sql, values, article_id).await?, limit))
+    Ok(first_of_all(from_each(db, &articles(sql), after.map_or(i64::MIN, ArticleId::raw), limit).await?, limit))
+}
+
+/// Articles that have something which lives where their parts do.
+pub(crate) fn articles(sql: &'static str) -> Part<ArticleId> {
+    let shard = |article: &ArticleId| ShardId::of_parts(*article);
+    Part { sql, values: Vec::new(), read: article_id, cursor: |article| article.raw(), shard }
 }
 
 /// Column: the article.

@@ -15,6 +15,7 @@ mod log;
 mod names;
 mod options;
 mod producer;
+mod readers;
 mod subscription;
 mod topics;
 

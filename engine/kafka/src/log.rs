@@ -6,19 +6,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use madang_messaging::consumer::ladder::dlq_topic;
 use madang_messaging::{ConsumerConfig, EventLog, GroupId, Message, Outage, Position, PublishOutcome, Subscription};
-use rdkafka::consumer::{BaseConsumer, Consumer};
-use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
 use tokio::sync::watch;
 
-use crate::errors::{away, blocking};
 use crate::names::{Names, is_topic};
 use crate::producer::Producer;
+use crate::readers::Readers;
 use crate::subscription::{Follows, KafkaSubscription};
 use crate::topics::{Topics, count_on_wire};
 use crate::{ConnectError, KafkaDeadLetters, KafkaOptions};
-
-/// How long a broker may take to answer about offsets, in milliseconds.
-const OFFSETS_TIMEOUT_MS: u64 = 5_000;
 
 /// The log. Clones share one producer and one connection for topics; each subscription has a connection of its own.
 #[derive(Clone)]
@@ -31,6 +26,8 @@ pub(crate) struct Inner {
     pub(crate) names: Names,
     pub(crate) topics: Topics,
     pub(crate) producer: Producer,
+    /// Who asks brokers about offsets.
+    readers: Readers,
     /// Each member of a group holds a receiver until it has left.
     members: watch::Sender<()>,
     /// Topics that were made again after somebody deleted them, by the broker's names, in the order in which that happened.
@@ -52,6 +49,7 @@ impl KafkaLog {
             names: Names::new(&options),
             topics: Topics::new(&options)?,
             producer: Producer::new(&options)?,
+            readers: Readers::default(),
             members: watch::Sender::new(()),
             restored: watch::Sender::new(Vec::new()),
             options,
@@ -109,15 +107,9 @@ impl KafkaLog {
 
     /// Where these topics end now: the next offset of each partition.
     pub async fn ends(&self, topics: &[String]) -> Result<Vec<Position>, Outage> {
-        let partitions: Vec<_> = self.partitions(topics).collect();
-        self.ask("", topics, move |reader, names, timeout| {
-            let end = |(topic, partition): (String, i32)| {
-                let (_, head) = reader.fetch_watermarks(&names.topic(&topic), partition, timeout).map_err(away)?;
-                Ok(Position { topic, partition: partition.unsigned_abs(), offset: head })
-            };
-            partitions.into_iter().map(end).collect()
-        })
-        .await
+        let (options, named) = (&self.inner.options, self.inner.names.end_reader());
+        let ends = self.inner.readers.ends(options, named, self.on_broker(topics)).await?;
+        Ok(self.positions(topics, ends))
     }
 
     /// Whether a group has stored as done everything before these ends of its topics.
@@ -131,24 +123,9 @@ impl KafkaLog {
 
     /// The next offset of each partition that a group will read; the oldest where it has stored nothing.
     async fn stored(&self, group: &GroupId, topics: &[String]) -> Result<Vec<Position>, Outage> {
-        let partitions: Vec<_> = self.partitions(topics).collect();
-        self.ask(group.as_str(), topics, move |reader, names, timeout| {
-            let mut wanted = TopicPartitionList::new();
-            for (topic, partition) in &partitions {
-                wanted.add_partition(&names.topic(topic), *partition);
-            }
-            let committed = reader.committed_offsets(wanted, timeout).map_err(away)?;
-            let position = |(topic, partition): (String, i32)| {
-                let found = committed.find_partition(&names.topic(&topic), partition).map(|found| found.offset());
-                let offset = match found {
-                    Some(Offset::Offset(offset)) => offset,
-                    _ => reader.fetch_watermarks(&names.topic(&topic), partition, timeout).map_err(away)?.0,
-                };
-                Ok(Position { topic, partition: partition.unsigned_abs(), offset })
-            };
-            partitions.into_iter().map(position).collect()
-        })
-        .await
+        let named = self.inner.names.group(group, topics);
+        let stored = self.inner.readers.stored(&self.inner.options, named, self.on_broker(topics)).await?;
+        Ok(self.positions(topics, stored))
     }
 
     fn partitions(&self, topics: &[String]) -> impl Iterator<Item = (String, i32)> {
@@ -156,20 +133,19 @@ impl KafkaLog {
         topics.iter().flat_map(move |topic| (0..count).map(move |partition| (topic.clone(), partition)))
     }
 
-    /// Asks a broker by a reader that joins nothing.
-    async fn ask<T: Send + 'static>(
-        &self,
-        group: &str,
-        topics: &[String],
-        question: impl FnOnce(&BaseConsumer, &Names, Duration) -> Result<T, Outage> + Send + 'static,
-    ) -> Result<T, Outage> {
-        let (names, group) = (self.inner.names.clone(), GroupId::new(group));
-        let config = self.inner.options.reader(&names.group(&group, topics));
-        blocking(move || {
-            let reader: BaseConsumer = config.create().map_err(away)?;
-            question(&reader, &names, Duration::from_millis(OFFSETS_TIMEOUT_MS))
-        })
-        .await
+    /// The partitions of these topics by the broker's names.
+    fn on_broker(&self, topics: &[String]) -> Vec<(String, i32)> {
+        self.partitions(topics).map(|(topic, partition)| (self.inner.names.topic(&topic), partition)).collect()
+    }
+
+    /// Offsets that were told in the order of the partitions.
+    fn positions(&self, topics: &[String], offsets: Vec<i64>) -> Vec<Position> {
+        let position = |((topic, partition), offset): ((String, i32), i64)| Position {
+            topic,
+            partition: partition.unsigned_abs(),
+            offset,
+        };
+        self.partitions(topics).zip(offsets).map(position).collect()
     }
 
     /// Waits until what is published is on the broker and every dropped subscription has left its group, or has given up

@@ -50,6 +50,11 @@ impl Names {
     pub(crate) fn dead_letter_reader(&self) -> String {
         format!("{}{}.dead-letters", self.prefix, self.program)
     }
+
+    /// Who asks where topics end; joins nothing and stores nothing. librdkafka's consumers must have a name.
+    pub(crate) fn end_reader(&self) -> String {
+        format!("{}{}.ends", self.prefix, self.program)
+    }
 }
 
 /// Whether a broker can have a topic of this name.

@@ -4,11 +4,14 @@ use std::fmt;
 
 use refinery::Runner;
 
+use crate::moving::{ENGINE_MOVES, ENGINE_STAYS};
+
 /// A database of a program, on each of its servers.
 #[derive(Clone)]
 pub struct Database {
     name: &'static str,
     migrations: Vec<Migrations>,
+    moved_tables: &'static [&'static str],
 }
 
 /// One set of migrations.
@@ -22,7 +25,7 @@ pub(crate) struct Migrations {
 impl Database {
     /// A database with the tables of the engine alone. On a server it is called `<prefix>_<name>`, each `-` as `_`.
     pub fn new(name: &'static str) -> Self {
-        Self { name, migrations: Vec::new() }
+        Self { name, migrations: Vec::new(), moved_tables: &[] }
     }
 
     /// Adds tables of the program's own: `runner` is what `refinery::embed_migrations!` makes, `history` the table that
@@ -31,6 +34,24 @@ impl Database {
     pub fn with_migrations(mut self, history: &'static str, runner: fn() -> Runner) -> Self {
         self.migrations.push(Migrations { history, runner });
         self
+    }
+
+    /// Names the program's own tables, all of them: `shard` leads the primary key of each, and its rows go with their shard
+    /// when that moves. A table that is not named keeps every shard of the database where it is.
+    #[must_use]
+    pub fn with_moved_tables(mut self, tables: &'static [&'static str]) -> Self {
+        self.moved_tables = tables;
+        self
+    }
+
+    /// The tables whose rows go with their shard.
+    pub fn moved_tables(&self) -> impl Iterator<Item = &'static str> {
+        ENGINE_MOVES.into_iter().chain(self.moved_tables.iter().copied())
+    }
+
+    /// The tables that are a server's own.
+    pub fn tables_that_stay(&self) -> impl Iterator<Item = &'static str> {
+        ENGINE_STAYS.into_iter().chain(self.migrations.iter().map(|migrations| migrations.history))
     }
 
     /// What the program calls it.

@@ -12,7 +12,7 @@ use crate::errors::SqlError;
 use crate::server::Server;
 use crate::statement::{Many, STATEMENT_ROWS_MAX, Values, filled};
 use crate::topology::{Placement, Topology};
-use crate::transaction::{Cells, Tx, positional};
+use crate::transaction::{Cells, Tx, among, positional};
 use crate::{AgesBy, MysqlOptions, snapshot};
 
 const STORE_NOW: &str = include_str!("../sql/backbone/store_now.sql");
@@ -90,6 +90,12 @@ impl Databases {
         self.map().servers().to_vec()
     }
 
+    /// The servers that hold shards, each with those that it holds, all by one map. A server may have rows of a shard that it
+    /// does not hold, while the shard moves and for a while afterwards: whoever asks every server leaves them out.
+    pub fn holders(&self) -> Vec<(Arc<Server>, Vec<ShardId>)> {
+        self.map().holders()
+    }
+
     /// Where its servers are, by their numbers.
     pub fn addresses(&self) -> Vec<String> {
         self.map().servers().iter().map(|server| server.address()).collect()
@@ -132,6 +138,18 @@ impl Databases {
                 outcome => return outcome,
             }
         }
+    }
+
+    /// Rows of a read among the shards of a list, of one moment; its other values in the order of the statement.
+    pub async fn read_among(
+        &self,
+        server: impl AsRef<Server>,
+        sql: &'static str,
+        shards: &[ShardId],
+        values: Values,
+    ) -> Result<Vec<Cells>, SqlError> {
+        let (sql, values) = among(sql, shards, &values)?;
+        self.read(server, sql, values).await
     }
 
     /// Rows of a read for a list of keys, of one moment.

@@ -11,6 +11,7 @@ use madang_messaging::{AfterCommit, HandOver, OnError, Supervisor};
 
 use crate::databases::{Databases, Tasks};
 use crate::followers::Followers;
+use crate::moving::look_after;
 use crate::open::{OpenError, SetUp};
 use crate::topology::Topology;
 use crate::{Database, MysqlOptions, tls};
@@ -67,6 +68,10 @@ impl<E> Mysql<E> {
             let following = Arc::clone(&topology);
             supervisor.spawn("follow the shard map", OnError::Restart, move |stop| {
                 Arc::clone(&following).follow(stop).map(Ok::<_, Infallible>)
+            });
+            let looking_after = Arc::clone(&topology);
+            supervisor.spawn("look after shards on their way", OnError::Restart, move |stop| {
+                look_after(Arc::clone(&looking_after), stop).map(Ok::<_, Infallible>)
             });
         });
         let databases = Databases::new(topology, clock, tasks);

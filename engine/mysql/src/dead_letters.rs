@@ -60,9 +60,9 @@ impl DeadLetters for MysqlDeadLetters {
         let Some((shard, event)) = after else { return Ok(Vec::new()) };
         let limit = limit.min(LIST_MAX);
         let mut letters = Vec::new();
-        for server in self.db.servers() {
+        for (server, shards) in self.db.holders() {
             let values = || vec![shard.number().into(), shard.number().into(), event.into(), limit.into()];
-            let found: Result<Vec<Cells>, SqlError> = snapshot!(server, |tx| tx.read(LIST, values()));
+            let found: Result<Vec<Cells>, SqlError> = snapshot!(server, |tx| tx.read_among(LIST, &shards, values()));
             for cells in found.map_err(outage)? {
                 letters.push(self.letter(cells).map_err(outage)?);
             }
@@ -87,13 +87,6 @@ impl DeadLetters for MysqlDeadLetters {
     }
 
     async fn count(&self) -> Result<u64, Outage> {
-        let mut sum = 0;
-        for server in self.db.servers() {
-            let counted: Result<Option<Cells>, SqlError> = snapshot!(server, |tx| tx.first(COUNT, Vec::new()));
-            if let Some(mut cells) = counted.map_err(outage)? {
-                sum += cells.next::<u64>().map_err(outage)?;
-            }
-        }
-        Ok(sum)
+        self.db.count(COUNT).await.map_err(outage)
     }
 }

@@ -133,7 +133,8 @@ pub async fn add_server(options: &MysqlOptions, databases: &[Database], address:
     for database in databases {
         is_free(&mut conn, options, database, server, address).await?;
     }
-    let new = KnownServer { server: ServerIndex(server), address: address.to_owned(), shards: Vec::new() };
+    let (number, address) = (ServerIndex(server), address.to_owned());
+    let new = KnownServer { server: number, address, shards: Vec::new(), is_moving: false };
     for (index, database) in databases.iter().enumerate() {
         add_to(options, database, index, &known, &new).await?;
     }
@@ -233,7 +234,7 @@ impl ShardCopy {
         let known = self.servers.iter().map(|(server, address)| {
             let server = ServerIndex(*server);
             let shards = self.owners.shards_of(server).map(|shard| (shard, self.owners.of(shard))).collect();
-            KnownServer { server, address: address.clone(), shards }
+            KnownServer { server, address: address.clone(), shards, is_moving: false }
         });
         known.collect()
     }

@@ -61,9 +61,9 @@ pub async fn store(tx: &mut Tx<'_>, records: Vec<NewIdempotencyRecord>) -> Resul
 pub async fn purge(db: &Databases, before: Timestamp) -> Result<u64, StoreError> {
     let values = || vec![before.as_millis().into(), PURGE_SLICE_ROWS.into()];
     let mut purged = 0;
-    for server in db.servers() {
+    for (server, shards) in db.holders() {
         loop {
-            let slice: Result<u64, SqlError> = transact!(server, |tx| tx.write(PURGE, values()));
+            let slice: Result<u64, SqlError> = transact!(server, |tx| tx.write_among(PURGE, &shards, values()));
             let slice = slice?;
             purged += slice;
             if slice < PURGE_SLICE_ROWS {

@@ -167,9 +167,10 @@ impl Inbox for MysqlInbox {
     async fn forget_older_than(&self, age: Duration) -> Result<u64, Outage> {
         let age_ms = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
         let mut forgotten = 0;
-        for server in self.db.servers() {
+        for (server, shards) in self.db.holders() {
             loop {
-                let slice: Result<u64, SqlError> = transact!(server, |tx| forget_slice(&self.db, &mut tx, age_ms));
+                let slice: Result<u64, SqlError> =
+                    transact!(server, |tx| forget_slice(&self.db, &mut tx, &shards, age_ms));
                 let slice = slice.map_err(outage)?;
                 forgotten += slice;
                 if slice < FORGET_SLICE {
@@ -181,9 +182,9 @@ impl Inbox for MysqlInbox {
     }
 }
 
-async fn forget_slice(db: &Databases, tx: &mut Tx<'_>, age_ms: i64) -> Result<u64, SqlError> {
+async fn forget_slice(db: &Databases, tx: &mut Tx<'_>, shards: &[ShardId], age_ms: i64) -> Result<u64, SqlError> {
     let before = db.store_now(tx).await?.saturating_sub(age_ms);
-    tx.write(FORGET, vec![before.into(), FORGET_SLICE.into()]).await
+    tx.write_among(FORGET, shards, vec![before.into(), FORGET_SLICE.into()]).await
 }
 
 /// A server that is unavailable pauses the group; a statement that is wrong is the message's own failure.

@@ -135,7 +135,7 @@ impl MysqlOutbox {
         limit: usize,
     ) -> Result<Vec<OutboxRow>, SqlError> {
         let now = self.db.store_now(tx).await?;
-        tx.write(FREE_DUE_KEYS, vec![now.into()]).await?;
+        tx.write_among(FREE_DUE_KEYS, shards, vec![now.into()]).await?;
         let inserted_by = now.saturating_sub(i64::try_from(min_age.as_millis()).unwrap_or(i64::MAX));
         let mut claimed = Vec::new();
         // From the shard whose turn it is to the last, then from the first: two ranges that the index can walk in order.
@@ -171,8 +171,9 @@ fn ids(events: &[EventId]) -> Vec<Values> {
 #[async_trait]
 impl UnsentMessages for MysqlOutbox {
     async fn has_unsent_before(&self, moment: Timestamp) -> Result<bool, Outage> {
-        for server in self.db.servers() {
-            let found: Result<bool, SqlError> = snapshot!(server, |tx| has_unsent_on(&self.db, &mut tx, moment));
+        for (server, shards) in self.db.holders() {
+            let found: Result<bool, SqlError> =
+                snapshot!(server, |tx| has_unsent_on(&self.db, &mut tx, &shards, moment));
             if found.map_err(outage)? {
                 return Ok(true);
             }
@@ -248,8 +249,8 @@ impl Outbox for MysqlOutbox {
 
     async fn backlog(&self) -> Result<OutboxBacklog, Outage> {
         let mut sum = OutboxBacklog::default();
-        for server in self.db.servers() {
-            let one: Result<OutboxBacklog, SqlError> = snapshot!(server, |tx| backlog_on(&self.db, &mut tx));
+        for (server, shards) in self.db.holders() {
+            let one: Result<OutboxBacklog, SqlError> = snapshot!(server, |tx| backlog_on(&self.db, &mut tx, &shards));
             let one = one.map_err(outage)?;
             sum.unsent += one.unsent;
             sum.parked += one.parked;
@@ -285,20 +286,26 @@ impl MysqlOutbox {
     }
 }
 
-async fn has_unsent_on(db: &Databases, tx: &mut Tx<'_>, moment: Timestamp) -> Result<bool, SqlError> {
+async fn has_unsent_on(
+    db: &Databases,
+    tx: &mut Tx<'_>,
+    shards: &[ShardId],
+    moment: Timestamp,
+) -> Result<bool, SqlError> {
     let now = db.store_now(tx).await?;
     if now <= moment.as_millis().saturating_add(OPEN_MAX_MS) {
         return Ok(true);
     }
-    Ok(tx.first(UNSENT_BEFORE, vec![moment.as_millis().into()]).await?.is_some())
+    Ok(!tx.read_among(UNSENT_BEFORE, shards, vec![moment.as_millis().into()]).await?.is_empty())
 }
 
-async fn backlog_on(db: &Databases, tx: &mut Tx<'_>) -> Result<OutboxBacklog, SqlError> {
+async fn backlog_on(db: &Databases, tx: &mut Tx<'_>, shards: &[ShardId]) -> Result<OutboxBacklog, SqlError> {
     let now = Timestamp::from_millis(db.store_now(tx).await?);
     let nothing = || SqlError::defect("a count without a row");
-    let mut counted = tx.first(BACKLOG, Vec::new()).await?.ok_or_else(nothing)?;
+    let mut counted = tx.read_among(BACKLOG, shards, Vec::new()).await?.pop().ok_or_else(nothing)?;
     let (unsent, oldest): (u64, Option<i64>) = (counted.next()?, counted.next()?);
-    let parked = tx.first(PARKED, vec![now.as_millis().into()]).await?.ok_or_else(nothing)?.next()?;
+    let parked =
+        tx.read_among(PARKED, shards, vec![now.as_millis().into()]).await?.pop().ok_or_else(nothing)?.next()?;
     let oldest_age = oldest.map_or(Duration::ZERO, |oldest| now.since(Timestamp::from_millis(oldest)));
     Ok(OutboxBacklog { unsent, parked, oldest_age })
 }

@@ -1,12 +1,13 @@
 //! One physical server as one database sees it: how to connect, and a pool for reads and messaging.
 
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use mysql_async::{Conn, Opts, OptsBuilder, Pool, PoolConstraints, PoolOpts, UrlError};
 
 use crate::errors::SqlError;
 use crate::health::Health;
+use crate::map_read::MapRead;
 use crate::{MysqlOptions, tls};
 
 /// How long a connection may take to be made or to come free.
@@ -26,6 +27,8 @@ pub struct Server {
     closed: RwLock<Option<String>>,
     health: Health,
     read_attempts: usize,
+    /// When the shard map was last read, from whichever server.
+    map_read: Arc<MapRead>,
 }
 
 impl AsRef<Server> for Server {
@@ -36,7 +39,12 @@ impl AsRef<Server> for Server {
 
 impl Server {
     /// Describes a server; connects to nothing.
-    pub(crate) fn new(options: &MysqlOptions, url: &str, database: &str) -> Result<Self, UrlError> {
+    pub(crate) fn new(
+        options: &MysqlOptions,
+        url: &str,
+        database: &str,
+        map_read: Arc<MapRead>,
+    ) -> Result<Self, UrlError> {
         let opts = session(options, Opts::from_url(url)?).db_name(Some(database));
         let constraints = PoolConstraints::new(0, options.pooled_connections()).unwrap_or_default();
         // A reset would throw away prepared statements and settings; a transaction left open is rolled back without it.
@@ -49,7 +57,7 @@ impl Server {
         let closed = RwLock::new(Some("it has not been set up".to_owned()));
         // Every pooled connection may be one that its server has closed.
         let read_attempts = options.pooled_connections() + 1;
-        Ok(Self { pool: Pool::new(opts.clone()), opts, closed, health: Health::new(), read_attempts })
+        Ok(Self { pool: Pool::new(opts.clone()), opts, closed, health: Health::new(), read_attempts, map_read })
     }
 
     /// Lets it be used, once it is migrated and its topology compared.
@@ -71,6 +79,12 @@ impl Server {
     /// A connection of the pool. Belongs inside [`Health::guard`], with what is done on it.
     #[doc(hidden)]
     pub async fn pooled(&self) -> Result<Conn, SqlError> {
+        self.map_read.is_recent()?;
+        self.pooled_for_map().await
+    }
+
+    /// The same for reading the shard map itself.
+    pub(crate) async fn pooled_for_map(&self) -> Result<Conn, SqlError> {
         self.is_open()?;
         self.pooled_for_set_up().await
     }
@@ -123,6 +137,12 @@ impl Server {
 /// A connection that knows no database yet.
 pub(crate) async fn connect_without_database(options: &MysqlOptions, url: &str) -> Result<Conn, SqlError> {
     let opts = session(options, Opts::from_url(url).map_err(mysql_async::Error::from)?).db_name(None::<String>);
+    in_time(Conn::new(opts)).await
+}
+
+/// A connection to one database of a server, outside any pool.
+pub(crate) async fn connect_to(options: &MysqlOptions, url: &str, database: &str) -> Result<Conn, SqlError> {
+    let opts = session(options, Opts::from_url(url).map_err(mysql_async::Error::from)?).db_name(Some(database));
     in_time(Conn::new(opts)).await
 }
 

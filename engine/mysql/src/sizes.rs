@@ -29,11 +29,11 @@ impl Databases {
         })
     }
 
-    /// The sum over all servers of what a statement counts on each.
-    pub async fn count(&self, sql: &str) -> Result<u64, StoreError> {
+    /// The sum over all servers of what a statement counts of the shards of each.
+    pub async fn count(&self, sql: &'static str) -> Result<u64, StoreError> {
         let mut sum = 0;
-        for server in self.servers() {
-            for mut cells in self.read(server, sql, Vec::new()).await? {
+        for (server, shards) in self.holders() {
+            for mut cells in self.read_among(server, sql, &shards, Vec::new()).await? {
                 sum += cells.next::<u64>()?;
             }
         }

@@ -37,6 +37,16 @@ impl Many {
         Self { head, row: row.trim_end(), join, tail }
     }
 
+    /// Values that come before those of the rows.
+    pub(crate) fn head_values(&self) -> usize {
+        self.head.matches('?').count()
+    }
+
+    /// Whether it has rows at all.
+    pub(crate) fn has_rows(&self) -> bool {
+        !self.row.is_empty()
+    }
+
     /// The statement for so many rows.
     pub fn sql(&self, rows: usize) -> String {
         let mut sql = String::with_capacity(self.head.len() + rows * (self.row.len() + 8) + self.tail.len());

@@ -3,6 +3,7 @@
 //! the database ([`Tx::holds`]), and the map is read again.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
@@ -15,15 +16,19 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::databases::Tasks;
 use crate::errors::SqlError;
+use crate::map_read::MapRead;
 use crate::open::{OpenError, SetUp};
 use crate::server::Server;
 use crate::transaction::{Cells, Tx};
 use crate::{Database, MysqlOptions};
 
 const KNOWN: &str = include_str!("../sql/shard/known.sql");
+const FOLLOWED: &str = include_str!("../sql/shard/followed.sql");
 
 /// How often the map is read, from one server after another: with one that is away a change is known within a second.
-const READ_EVERY: Duration = Duration::from_millis(400);
+pub(crate) const READ_EVERY: Duration = Duration::from_millis(400);
+/// The same while a shard is on its way: its new owner takes writes once every process can have read of it.
+pub(crate) const READ_EVERY_MOVING: Duration = Duration::from_millis(100);
 /// How long one server may take to tell its map.
 const READ_MAX: Duration = Duration::from_secs(1);
 /// How long a write waits for a shard that takes none, before it is refused.
@@ -55,6 +60,15 @@ impl Placement {
         &self.servers
     }
 
+    /// The servers that hold shards, each with those that it holds.
+    pub fn holders(&self) -> Vec<(Arc<Server>, Vec<ShardId>)> {
+        let with_shards = (0..).zip(&self.servers).map(|(number, server)| {
+            let shards: Vec<ShardId> = self.owners.shards_of(ServerIndex(number)).collect();
+            (Arc::clone(server), shards)
+        });
+        with_shards.filter(|(_, shards)| !shards.is_empty()).collect()
+    }
+
     pub(crate) fn added(&self) -> usize {
         self.added
     }
@@ -72,6 +86,8 @@ pub(crate) struct KnownServer {
     pub(crate) address: String,
     /// The shards that it holds.
     pub(crate) shards: Vec<(ShardId, ShardOwner)>,
+    /// Whether one of them is on its way to another server, or from one.
+    pub(crate) is_moving: bool,
 }
 
 /// What this process knows of the servers of one database. Shared with its tasks, which must not hold the database itself.
@@ -86,6 +102,9 @@ pub(crate) struct Topology {
     /// When the last reading of all servers began.
     reading: tokio::sync::Mutex<Option<Instant>>,
     tasks: OnceLock<Weak<Tasks>>,
+    map_read: Arc<MapRead>,
+    /// Whether a shard is on its way, as a server said last.
+    is_moving: AtomicBool,
 }
 
 impl Topology {
@@ -93,12 +112,24 @@ impl Topology {
     pub(crate) fn configured(options: &MysqlOptions, database: &Database) -> Result<Arc<Self>, OpenError> {
         let (first, name) = (options.shard_map()?, crate::open::name_on_servers(options, database)?);
         let mut servers = Vec::new();
+        let map_read = Arc::new(MapRead::now());
         for (index, server) in options.servers.iter().enumerate() {
-            servers.push(described(options, &server.url, &name, index)?);
+            servers.push(described(options, &server.url, &name, index, &map_read)?);
         }
         let placement = RwLock::new(Arc::new(Placement { owners: ShardOwners::assumed(&first), servers, added: 0 }));
         let (options, database, reading) = (options.clone(), database.clone(), tokio::sync::Mutex::default());
-        Ok(Arc::new(Self { options, database, name, first, placement, reading, tasks: OnceLock::new() }))
+        let is_moving = AtomicBool::new(false);
+        Ok(Arc::new(Self {
+            options,
+            database,
+            name,
+            first,
+            placement,
+            reading,
+            tasks: OnceLock::new(),
+            map_read,
+            is_moving,
+        }))
     }
 
     /// Where everything is now.
@@ -126,6 +157,7 @@ impl Topology {
                     &self.options.url_of(known.server.0, &known.address),
                     &self.name,
                     index,
+                    &self.map_read,
                 )?);
                 new.push(index);
             }
@@ -164,7 +196,7 @@ impl Topology {
         loop {
             tokio::select! {
                 () = stop.cancelled() => return,
-                () = sleep(READ_EVERY) => {}
+                () = sleep(self.read_every()) => {}
             }
             let placement = self.placement();
             turn = turn.wrapping_add(1);
@@ -173,6 +205,10 @@ impl Topology {
                 () = self.read_from(&placement, turn % placement.servers.len()) => {}
             }
         }
+    }
+
+    fn read_every(&self) -> Duration {
+        if self.is_moving.load(Ordering::Relaxed) { READ_EVERY_MOVING } else { READ_EVERY }
     }
 
     /// Waits until somebody takes writes for a shard that `refused_by` took none for. False when it takes too long.
@@ -195,14 +231,17 @@ impl Topology {
     async fn read_from(self: &Arc<Self>, placement: &Placement, index: usize) {
         let server = &placement.servers[index];
         let told = async {
-            let mut conn = server.pooled().await?;
-            told(&mut conn).await
+            let mut conn = server.pooled_for_map().await?;
+            read_map(&mut conn, FOLLOWED).await
         };
+        let asked = std::time::Instant::now();
         let told = match timeout(READ_MAX, server.health().guard(told)).await {
             Ok(Ok(told)) => told,
             Ok(Err(error)) => return tracing::debug!("{} did not tell its shard map: {error}", server.name()),
             Err(_) => return tracing::debug!("{} did not tell its shard map in time", server.name()),
         };
+        self.is_moving.store(told.iter().any(|known| known.is_moving), Ordering::Relaxed);
+        self.map_read.note(asked);
         match self.learn(number(index), &told) {
             Ok(new) => new.into_iter().for_each(|index| self.begin(index)),
             Err(error) => tracing::error!("a server that was added cannot be used: {error}"),
@@ -228,18 +267,24 @@ impl Tx<'_> {
     }
 }
 
-/// The map as the server of a connection knows it.
+/// The map as the server of a connection knows it, whether or not its tables are up to date.
 pub(crate) async fn told(conn: &mut mysql_async::Conn) -> Result<Vec<KnownServer>, SqlError> {
+    read_map(conn, KNOWN).await
+}
+
+async fn read_map(conn: &mut mysql_async::Conn, sql: &'static str) -> Result<Vec<KnownServer>, SqlError> {
     // As text: a prepared statement stays with the database that the connection had when it was prepared.
-    let rows: Vec<Row> = conn.query(KNOWN).await?;
+    let rows: Vec<Row> = conn.query(sql).await?;
     let mut told: BTreeMap<ServerIndex, KnownServer> = BTreeMap::new();
     for row in rows {
         let mut cells = Cells::new(row);
         let (server, address) = (ServerIndex(cells.next()?), cells.next()?);
-        let known = told.entry(server).or_insert_with(|| KnownServer { server, address, shards: Vec::new() });
+        let unknown = || KnownServer { server, address, shards: Vec::new(), is_moving: false };
+        let known = told.entry(server).or_insert_with(unknown);
         let Some(number) = cells.next::<Option<u8>>()? else { continue };
         let shard = ShardId::new(number).ok_or_else(|| SqlError::defect(format!("there is no shard {number}")))?;
         let owner = ShardOwner { server, epoch: cells.next()?, writable: cells.next::<u8>()? == 1 };
+        known.is_moving |= sql == FOLLOWED && cells.next::<u8>()? == 1;
         known.shards.push((shard, owner));
     }
     Ok(told.into_values().collect())
@@ -250,7 +295,13 @@ pub(crate) fn number(index: usize) -> ServerIndex {
     ServerIndex(u8::try_from(index).unwrap_or(u8::MAX))
 }
 
-fn described(options: &MysqlOptions, url: &str, name: &str, index: usize) -> Result<Arc<Server>, OpenError> {
-    let server = Server::new(options, url, name);
+fn described(
+    options: &MysqlOptions,
+    url: &str,
+    name: &str,
+    index: usize,
+    map_read: &Arc<MapRead>,
+) -> Result<Arc<Server>, OpenError> {
+    let server = Server::new(options, url, name, Arc::clone(map_read));
     server.map(Arc::new).map_err(|error| OpenError::Url { server: index, reason: error.to_string() })
 }

@@ -71,6 +71,31 @@ impl<'c> Tx<'c> {
         Ok(rows.into_iter().map(Cells::new).collect())
     }
 
+    /// Rows of a read among the shards of a list; its other values in the order of the statement.
+    pub async fn read_among(
+        &mut self,
+        sql: &'static str,
+        shards: &[ShardId],
+        values: Values,
+    ) -> Result<Vec<Cells>, SqlError> {
+        let (sql, values) = among(sql, shards, &values)?;
+        let rows: Vec<Row> = self.inner.exec(sql, positional(values)).await?;
+        Ok(rows.into_iter().map(Cells::new).collect())
+    }
+
+    /// Runs a write among the shards of a list; returns the rows it reached.
+    pub async fn write_among(
+        &mut self,
+        sql: &'static str,
+        shards: &[ShardId],
+        values: Values,
+    ) -> Result<u64, SqlError> {
+        let (sql, values) = among(sql, shards, &values)?;
+        self.wrote = true;
+        self.inner.exec_drop(sql, positional(values)).await?;
+        Ok(self.inner.affected_rows())
+    }
+
     /// Runs a write; returns the rows it reached.
     pub async fn write(&mut self, sql: &'static str, values: Values) -> Result<u64, SqlError> {
         self.wrote = true;
@@ -83,6 +108,12 @@ impl<'c> Tx<'c> {
         self.wrote = true;
         self.inner.exec_drop(sql, params).await?;
         Ok(self.inner.affected_rows())
+    }
+
+    /// Whole rows of a read that is not known at compile time.
+    pub(crate) async fn whole_rows(&mut self, sql: &str, values: Values) -> Result<Vec<Values>, SqlError> {
+        let rows: Vec<Row> = self.inner.exec(sql, positional(values)).await?;
+        Ok(rows.into_iter().map(Row::unwrap).collect())
     }
 
     /// Inserts rows, each of them once.
@@ -145,6 +176,18 @@ impl<'c> Tx<'c> {
     pub async fn roll_back(self) {
         let _ = self.inner.rollback().await;
     }
+}
+
+/// A statement for the shards of a list, with its values in order.
+pub(crate) fn among(sql: &'static str, shards: &[ShardId], values: &[Value]) -> Result<(String, Values), SqlError> {
+    let many = Many::parse(sql);
+    // Without the list it would reach rows of shards that the server does not hold.
+    if !many.has_rows() || values.len() < many.head_values() || shards.is_empty() {
+        return Err(SqlError::defect(format!("no list of shards for: {sql}")));
+    }
+    let (head, tail) = values.split_at(many.head_values());
+    let keys = filled(shards.iter().map(|shard| vec![shard.number().into()]).collect());
+    Ok((many.sql(keys.len()), [head, &keys.concat(), tail].concat()))
 }
 
 fn chunks(rows: Vec<Values>) -> Vec<Vec<Values>> {

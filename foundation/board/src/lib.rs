@@ -29,6 +29,7 @@ mod id;
 mod lookup;
 mod moderation;
 mod pin;
+mod removal;
 pub mod rules;
 pub mod text;
 
@@ -37,4 +38,5 @@ pub use id::{ActId, ArticleId, BoardId, CommentId, MemberId, ReportId, SessionId
 pub use lookup::{ArticleFacts, ArticleLookup, BoardLookup, CommentLookup, CommentMode};
 pub use moderation::{Act, ActKind, REASON_MAX_CHARS, Reason, Report, Reported, Resolution};
 pub use pin::{PINS_MAX, Pin, pinned};
+pub use removal::{RESTORABLE_DAYS, Removal};
 pub use text::TextRenderer;

@@ -38,8 +38,9 @@ pub trait ArticleLookup: Send + Sync {
     /// `None` when there is no such article.
     async fn facts(&self, article: ArticleId) -> Result<Option<ArticleFacts>, StoreError>;
 
-    /// Whether articles exist as their owner has them stored now, in the order asked: for what must not believe a cache. Who
-    /// has one answers past it.
+    /// Whether articles exist as their owner has them stored now, those that a moderator removed and may restore included, in
+    /// the order asked: for what must not believe a cache, and must not destroy what may come back. Who has one answers
+    /// past it.
     async fn exist(&self, articles: &[ArticleId]) -> Result<Vec<bool>, StoreError> {
         let mut exist = Vec::with_capacity(articles.len());
         for article in articles {

@@ -50,6 +50,8 @@ pub enum ActKind {
     ArticleEdited,
     /// Deleted an article that somebody else wrote.
     ArticleDeleted,
+    /// Took such a deletion back.
+    ArticleRestored,
     /// Pinned an article on its board.
     ArticlePinned,
     /// Took the pin away.
@@ -62,6 +64,8 @@ pub enum ActKind {
     CommentEdited,
     /// Deleted a comment that somebody else wrote.
     CommentDeleted,
+    /// Took such a deletion back.
+    CommentRestored,
     /// Suspended a member.
     MemberSuspended,
     /// Lifted a suspension.
@@ -81,12 +85,14 @@ pub enum ActKind {
 names!(ActKind {
     ArticleEdited = "article_edited",
     ArticleDeleted = "article_deleted",
+    ArticleRestored = "article_restored",
     ArticlePinned = "article_pinned",
     ArticleUnpinned = "article_unpinned",
     ArticleLocked = "article_locked",
     ArticleUnlocked = "article_unlocked",
     CommentEdited = "comment_edited",
     CommentDeleted = "comment_deleted",
+    CommentRestored = "comment_restored",
     MemberSuspended = "member_suspended",
     SuspensionLifted = "suspension_lifted",
     RoleGiven = "role_given",

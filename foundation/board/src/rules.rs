@@ -15,6 +15,8 @@ pub enum Action {
     DeleteArticle,
     /// Pin an article on its board, or no longer.
     PinArticle,
+    /// See what a moderator removed, and restore it.
+    Restore,
     /// Close an article to new comments, or open it again.
     LockArticle,
     /// Write a comment.
@@ -122,6 +124,7 @@ fn needs(action: Action) -> (Needs, &'static str) {
         Action::EditArticle => (Needs::AuthorOrModerator, "Only its author or a moderator can edit an article."),
         Action::DeleteArticle => (Needs::AuthorOrModerator, "Only its author or a moderator can delete an article."),
         Action::PinArticle => (Needs::Moderator, "Only a moderator can pin an article."),
+        Action::Restore => (Needs::Moderator, "Only a moderator can restore what a moderator removed."),
         Action::LockArticle => (Needs::Moderator, "Only a moderator can lock an article."),
         Action::CommentOnLocked => (Needs::Moderator, "Only a moderator can comment on a locked article."),
         Action::EditComment => (Needs::AuthorOrModerator, "Only its author or a moderator can edit a comment."),
@@ -182,6 +185,7 @@ mod tests {
             (Action::EditArticle, MODERATORS, ALL),
             (Action::DeleteArticle, MODERATORS, ALL),
             (Action::PinArticle, MODERATORS, MODERATORS),
+            (Action::Restore, MODERATORS, MODERATORS),
             (Action::LockArticle, MODERATORS, MODERATORS),
             (Action::WriteComment, ALL, ALL),
             (Action::CommentOnLocked, MODERATORS, MODERATORS),

@@ -89,7 +89,8 @@ pub struct ArticleState {
     pub board_count: BoardCount,
 }
 
-/// An article is gone; its version is above every earlier one, so nothing late brings it back.
+/// An article is gone; its version is above every earlier one, so nothing late brings it back, and only a restore, whose
+/// version is above this one, does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArticleDeleted {
     /// The article.
@@ -98,4 +99,8 @@ pub struct ArticleDeleted {
     pub board_id: BoardId,
     /// The board's count after this change.
     pub board_count: BoardCount,
+    /// Whether a moderator may still restore it: what belongs to it is to be kept. A second event, without this, tells its
+    /// end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub restorable: bool,
 }

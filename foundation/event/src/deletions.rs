@@ -1,6 +1,7 @@
 //! What the end of an article means to whoever owns parts of it (comments, likes, views): they are gone at once and for ever,
 //! and their rows go slice by slice. Nothing of that can be undone, so the owner of articles is asked first: an event that
-//! is wrong or forged removes nothing.
+//! is wrong or forged removes nothing. What a moderator removed may come back: while its owner keeps it, its parts stay as
+//! they are, and nobody reaches them because nobody is told that the article exists.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -195,7 +196,9 @@ fn deleted_article(delivery: &Delivery) -> Result<Option<ArticleId>, HandlerErro
         return Ok(None);
     }
     match Envelope::decode(&delivery.message.payload) {
-        Ok(Envelope { event: Event::ArticleDeleted(deleted), .. }) => Ok(Some(deleted.article_id)),
+        Ok(Envelope { event: Event::ArticleDeleted(deleted), .. }) => {
+            Ok((!deleted.restorable).then_some(deleted.article_id))
+        }
         Ok(_) => Ok(None),
         Err(error) => Err(HandlerError::Undecodable(error.to_string())),
     }

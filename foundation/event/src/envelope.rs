@@ -18,6 +18,8 @@ pub mod type_name {
     pub const ARTICLE_EDITED: &str = "article.edited";
     /// An article is gone.
     pub const ARTICLE_DELETED: &str = "article.deleted";
+    /// An article that a moderator had removed is back.
+    pub const ARTICLE_RESTORED: &str = "article.restored";
     /// A new comment.
     pub const COMMENT_CREATED: &str = "comment.created";
     /// A comment's text changed.
@@ -32,10 +34,11 @@ pub mod type_name {
     pub const ARTICLE_VIEWED: &str = "article.viewed";
 
     /// Every type that this build knows.
-    pub const ALL: [&str; 9] = [
+    pub const ALL: [&str; 10] = [
         ARTICLE_CREATED,
         ARTICLE_EDITED,
         ARTICLE_DELETED,
+        ARTICLE_RESTORED,
         COMMENT_CREATED,
         COMMENT_EDITED,
         COMMENT_DELETED,
@@ -54,9 +57,11 @@ pub enum Event {
     ArticleEdited(ArticleState),
     /// An article is gone.
     ArticleDeleted(ArticleDeleted),
+    /// An article that a moderator had removed is back, with this text.
+    ArticleRestored(ArticleState),
     /// A new comment.
     CommentCreated(CommentChange),
-    /// A comment's text changed; the count did not, only its version.
+    /// A comment's text changed, and the count did not, only its version; or a comment that a moderator had removed is back.
     CommentEdited(CommentChange),
     /// A comment is gone, or marked as such because others reply to it.
     CommentDeleted(CommentChange),
@@ -75,6 +80,7 @@ impl Event {
             Self::ArticleCreated(_) => type_name::ARTICLE_CREATED,
             Self::ArticleEdited(_) => type_name::ARTICLE_EDITED,
             Self::ArticleDeleted(_) => type_name::ARTICLE_DELETED,
+            Self::ArticleRestored(_) => type_name::ARTICLE_RESTORED,
             Self::CommentCreated(_) => type_name::COMMENT_CREATED,
             Self::CommentEdited(_) => type_name::COMMENT_EDITED,
             Self::CommentDeleted(_) => type_name::COMMENT_DELETED,
@@ -87,7 +93,9 @@ impl Event {
     /// The stream it belongs to.
     pub fn topic(&self) -> Topic {
         match self {
-            Self::ArticleCreated(_) | Self::ArticleEdited(_) | Self::ArticleDeleted(_) => Topic::Article,
+            Self::ArticleCreated(_) | Self::ArticleEdited(_) | Self::ArticleDeleted(_) | Self::ArticleRestored(_) => {
+                Topic::Article
+            }
             Self::CommentCreated(_)
             | Self::CommentEdited(_)
             | Self::CommentDeleted(_)
@@ -149,7 +157,9 @@ impl Envelope {
     /// The JSON of the envelope.
     pub fn encode(&self) -> Bytes {
         match &self.event {
-            Event::ArticleCreated(state) | Event::ArticleEdited(state) => self.encode_with(state),
+            Event::ArticleCreated(state) | Event::ArticleEdited(state) | Event::ArticleRestored(state) => {
+                self.encode_with(state)
+            }
             Event::ArticleDeleted(gone) => self.encode_with(gone),
             Event::CommentCreated(change) | Event::CommentEdited(change) | Event::CommentDeleted(change) => {
                 self.encode_with(change)
@@ -191,6 +201,7 @@ fn parse(raw: &[u8]) -> Result<Envelope, DecodeReason> {
         type_name::ARTICLE_CREATED => Event::ArticleCreated(data(wire.data)?),
         type_name::ARTICLE_EDITED => Event::ArticleEdited(data(wire.data)?),
         type_name::ARTICLE_DELETED => Event::ArticleDeleted(data(wire.data)?),
+        type_name::ARTICLE_RESTORED => Event::ArticleRestored(data(wire.data)?),
         type_name::COMMENT_CREATED => Event::CommentCreated(data(wire.data)?),
         type_name::COMMENT_EDITED => Event::CommentEdited(data(wire.data)?),
         type_name::COMMENT_DELETED => Event::CommentDeleted(data(wire.data)?),
@@ -301,9 +312,12 @@ mod tests {
         };
         let likes = ArticleLikes { article_id, liked: vec![MemberId::from_raw(3)], unliked: vec![], like_count: 1 };
         let board_count = BoardCount { article_count: 0, version: 2 };
-        let gone = ArticleDeleted { article_id, board_id: BoardId::from_raw(9), board_count };
+        let gone = ArticleDeleted { article_id, board_id: BoardId::from_raw(9), board_count, restorable: false };
+        let Event::ArticleCreated(state) = created("t".into(), "c".into()).event else { panic!("a creation") };
         let events = [
+            Event::ArticleDeleted(ArticleDeleted { restorable: true, ..gone.clone() }),
             Event::ArticleDeleted(gone),
+            Event::ArticleRestored(state),
             Event::CommentCreated(comment.clone()),
             Event::CommentEdited(comment.clone()),
             Event::CommentDeleted(comment),

@@ -94,16 +94,20 @@ mod tests {
         match kind {
             0 => Event::ArticleCreated(state),
             1 => Event::ArticleEdited(state),
-            2 => Event::ArticleDeleted(ArticleDeleted { article_id, board_id: BoardId::from_raw(9), board_count }),
-            3 => Event::CommentCreated(comment),
-            4 => Event::CommentEdited(comment),
-            5 => Event::CommentDeleted(comment),
-            6 => Event::ArticleLockChanged(ArticleLock {
+            2 => {
+                let (board_id, restorable) = (BoardId::from_raw(9), count.is_multiple_of(2));
+                Event::ArticleDeleted(ArticleDeleted { article_id, board_id, board_count, restorable })
+            }
+            3 => Event::ArticleRestored(state),
+            4 => Event::CommentCreated(comment),
+            5 => Event::CommentEdited(comment),
+            6 => Event::CommentDeleted(comment),
+            7 => Event::ArticleLockChanged(ArticleLock {
                 article_id,
                 comment_count: count,
                 locked: count.is_multiple_of(2),
             }),
-            7 => Event::ArticleLikesChanged(likes),
+            8 => Event::ArticleLikesChanged(likes),
             _ => Event::ArticleViewed(ArticleViews { article_id, view_count: count }),
         }
     }

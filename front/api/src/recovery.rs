@@ -5,6 +5,8 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use madang_board::MemberId;
 use madang_kernel::Timestamp;
+use madang_member::Proof;
+use madang_server::store_device;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -55,7 +57,7 @@ pub(crate) struct ForgottenPassword {
 }
 
 /// Make a link by which a member chooses a new password (administrators). It works once, within an hour, and takes the
-/// place of one made before.
+/// place of one made before. Links for administrators are made on their page alone, which asks for one's own password.
 #[utoipa::path(
     post, path = "/api/v1/members/{member_id}/password-reset", operation_id = "issue_password_reset", tag = "members",
     security(("bearer" = []), ("cookie" = [])),
@@ -70,7 +72,7 @@ pub(crate) async fn issue(
     Signed(session): Signed,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let link = api.issue_reset(&session.actor, member).await?;
+    let link = api.issue_reset(&session.actor, member, Proof::Session).await?;
     let url = format!("{}{}", api.policy.base(&headers), link.path());
     reply::created(&link.path(), None, &ResetBody { url, expires_at: link.expires_at })
 }
@@ -88,8 +90,10 @@ pub(crate) async fn reset(
     AnyPath(token): AnyPath,
     body: Json<NewPassword>,
 ) -> Result<Response, ApiError> {
-    api.use_reset(&token, &body.value.password).await?;
-    Ok(reply::no_content())
+    let device_note = api.use_reset(&token, &body.value.password).await?;
+    let mut response = reply::no_content();
+    store_device(response.headers_mut(), &device_note, api.now(), api.policy.cookies_secure);
+    Ok(response)
 }
 
 /// Have a link sent to a confirmed address. Not configured on this site: an administrator makes links.

@@ -48,6 +48,13 @@ pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Result<Response
     Ok(bytes(status, encode(body, BODY_BYTES_HINT)?))
 }
 
+/// A JSON response to a change, with the entity tag of what it made.
+pub(crate) fn changed(tag: &str, body: &impl Serialize) -> Result<Response, ApiError> {
+    let mut response = json(StatusCode::OK, body)?;
+    response.headers_mut().insert(header::ETAG, text(tag)?);
+    Ok(response)
+}
+
 /// A JSON response to a creation, which says where the new thing is.
 pub(crate) fn created(location: &str, tag: Option<String>, body: &impl Serialize) -> Result<Response, ApiError> {
     let mut response = json(StatusCode::CREATED, body)?;

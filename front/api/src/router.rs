@@ -170,6 +170,7 @@ fn article_routes() -> OpenApiRouter<Shared<ArticleCalls>> {
         .routes(routes!(articles::create))
         .routes(routes!(articles::edit, articles::delete))
         .routes(routes!(articles::pin, articles::unpin))
+        .routes(routes!(articles::restore))
         .routes(routes!(articles::by_writer))
 }
 
@@ -183,6 +184,7 @@ fn comment_routes() -> OpenApiRouter<Shared<CommentCalls>> {
         .routes(routes!(comments::count))
         .routes(routes!(comments::by_writer))
         .routes(routes!(comments::comment, comments::edit, comments::delete))
+        .routes(routes!(comments::restore))
 }
 
 fn lock_routes() -> OpenApiRouter<Shared<LockCalls>> {

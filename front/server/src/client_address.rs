@@ -15,7 +15,11 @@ pub(crate) struct Peer(pub(crate) IpAddr);
 /// Where a request comes from, as far as `trusted` proxies are believed. A router that is not served by [`crate::Server`]
 /// knows no peers: all its clients are one.
 pub fn client_address(extensions: &Extensions, headers: &HeaderMap, trusted: &TrustedProxies) -> IpAddr {
-    let peer = extensions.get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0);
     let forwarded = headers.get_all(FORWARDED_FOR).iter().map(|value| value.as_bytes());
-    trusted.client(peer, forwarded)
+    trusted.client(peer(extensions), forwarded)
+}
+
+/// The other end of the connection.
+pub(crate) fn peer(extensions: &Extensions) -> IpAddr {
+    extensions.get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0)
 }

@@ -11,6 +11,7 @@ mod client_address;
 mod connections;
 mod cookies;
 pub mod gzip;
+mod health_history;
 mod large_work;
 mod operations;
 mod problem;
@@ -18,6 +19,8 @@ mod rate_limits;
 mod refusal_pages;
 mod refusals;
 mod rejection;
+mod request_id;
+mod request_log;
 mod request_metrics;
 mod request_policy;
 mod same_origin;
@@ -32,6 +35,7 @@ pub use connections::{ConnectionLimits, Server, Tls, TlsError};
 pub use cookies::{
     SESSION_COOKIE, cookie_value, device_note, forget_session, session_token, store_device, store_session,
 };
+pub use health_history::{HEALTH_SLOT, HEALTH_SLOTS, HealthHistory, HealthSlot};
 pub use large_work::{LARGE_BYTES, run_large};
 pub use operations::{OPERATIONS_PATHS, PartState, Readiness};
 pub use problem::{FieldProblem, Problem, wants_page};
@@ -41,6 +45,7 @@ pub use rate_limits::{
 pub use refusal_pages::{Pages, RefusalPages, is_for_a_person, vary_by_accept};
 pub use refusals::RefusedBy;
 pub use rejection::Rejection;
+pub use request_log::RequestLog;
 pub use request_metrics::RequestMetrics;
 pub use request_policy::{RequestPolicy, requested_host};
 pub use same_origin::is_same_origin;

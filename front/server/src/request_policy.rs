@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::http::{HeaderMap, header};
 
-use crate::{Limiter, TrustedProxies};
+use crate::{Limiter, RequestLog, TrustedProxies};
 
 /// Hosts are not longer.
 const HOST_BYTES_MAX: usize = 255;
@@ -31,6 +31,8 @@ pub struct RequestPolicy {
     pub site_url: Option<Arc<str>>,
     /// How often somebody may ask; without one, as often as they like.
     pub limiter: Option<Limiter>,
+    /// Which requests are logged.
+    pub request_log: RequestLog,
 }
 
 impl RequestPolicy {
@@ -64,6 +66,7 @@ impl Default for RequestPolicy {
             trusted_proxies: TrustedProxies::default(),
             site_url: None,
             limiter: None,
+            request_log: RequestLog::default(),
         }
     }
 }

@@ -21,17 +21,20 @@ function element(html) {
 
 const formBody = (form) => new URLSearchParams(new FormData(form));
 
-// Drafts: what was typed survives a closed tab. Kept per form, for a week.
+// Drafts: what was typed survives a closed tab, and a session that ended. Kept per member and form, for a week.
 const DRAFT_KEPT_MS = 7 * 24 * 3600 * 1000;
 const drafts = {
+  // The page says whose the form is. One of nobody has no draft: the next who sits here would find it.
   key: (form) => "draft:" + form.dataset.draft,
   read(form) {
+    if (!form.dataset.draft) return null;
     try {
       const draft = JSON.parse(localStorage.getItem(this.key(form)));
       return draft && Date.now() - draft.at < DRAFT_KEPT_MS ? draft.fields : null;
     } catch { return null; }
   },
   write(form) {
+    if (!form.dataset.draft) return;
     const fields = {};
     for (const field of this.fields(form)) fields[field.name] = field.value;
     const isEmpty = Object.values(fields).every((value) => !value.trim());
@@ -42,6 +45,16 @@ const drafts = {
   },
   forget(form) {
     try { localStorage.removeItem(this.key(form)); } catch { /* As above. */ }
+  },
+  // Who signs in, or has just signed out, leaves no text of others in this browser. A page of nobody alone says nothing: the
+  // session may have ended by itself, and its member comes back for what they wrote.
+  clear() {
+    const { member, signedOut } = document.documentElement.dataset;
+    if (!member && signedOut === undefined) return;
+    const isOthers = (key) => key.startsWith("draft:") && !(member && key.startsWith(`draft:${member}:`));
+    try {
+      for (const key of Object.keys(localStorage).filter(isOthers)) localStorage.removeItem(key);
+    } catch { /* As above. */ }
   },
   fields: (form) => $$("textarea, input:not([type=hidden])", form),
   follow(form) {
@@ -480,6 +493,7 @@ if ($("#article") && sessionStorage.getItem("sent")) {
   sessionStorage.removeItem("sent");
 }
 
+drafts.clear();
 textForm();
 like();
 comments();

@@ -5,7 +5,6 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use madang_article::{ArticleError, BoardDraft, BoardWithCount, SLUG_MAX_CHARS, TITLE_MAX_CHARS};
 use madang_board::{CommentMode, Role};
-use madang_server::PartState;
 use maud::{Markup, html};
 
 use crate::error::{OrRefuse as _, Refused, WebError};
@@ -14,8 +13,9 @@ use crate::idempotency::{idempotency, idempotency_field};
 use crate::layout::{NavEntry, Page, token_field, whole};
 use crate::posted::Posted;
 use crate::state::{Shared, Web};
+use crate::texts::HealthTexts;
 use crate::visit::Visit;
-use crate::{reply, texts, write};
+use crate::{health, reply, texts, write};
 
 /// A board form as it is shown.
 #[derive(Default)]
@@ -96,7 +96,8 @@ async fn show(web: &Web, visit: &Visit, status: StatusCode, form: &BoardForm) ->
             }
             section aria-labelledby="health-title" {
                 h2 #health-title { (t.health) }
-                (health(visit, &parts))
+                (health::part_table(visit, &parts))
+                p.more { a href=(health::ADDRESS) { (HealthTexts::in_language(visit.preferences.lang).last_day) } }
                 p.more { a href="/admin/dead-letters" { (t.dead_letters) } }
             }
         }
@@ -151,24 +152,6 @@ fn board_form(visit: &Visit, form: &BoardForm) -> Markup {
                 }
             }
             p.buttons { button.button.strong { (t.create_board) } }
-        }
-    }
-}
-
-fn health(visit: &Visit, parts: &[PartState]) -> Markup {
-    let t = visit.texts();
-    html! {
-        table.plain {
-            thead { tr { th scope="col" { (t.part) } th scope="col" { (t.state) } th scope="col" { (t.detail) } } }
-            tbody {
-                @for part in parts {
-                    tr {
-                        th scope="row" { (part.name) }
-                        td { span.state.bad[!part.ok] { (if part.ok { t.works } else { t.fails }) } }
-                        td { (part.detail) }
-                    }
-                }
-            }
         }
     }
 }

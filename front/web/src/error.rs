@@ -14,12 +14,13 @@ use madang_member::MemberError;
 use madang_server::Rejection;
 use maud::{Markup, html};
 
+use crate::form::Problems;
 use crate::layout::{sign_in_path, sign_up_path, unlisted};
 use crate::plain_text::plain;
 use crate::posted::FormSessionError;
 use crate::state::Web;
-use crate::texts;
 use crate::visit::Visit;
+use crate::{reply, texts};
 
 /// Why there is no page.
 #[derive(Debug)]
@@ -161,6 +162,15 @@ impl WebError {
     /// The page.
     pub(crate) fn page(&self, web: &Web, visit: &Visit) -> Response {
         self.page_with(web, visit, None)
+    }
+
+    /// The refusal as what is wrong with a form that is shown again, for those who try once more later.
+    pub(crate) fn beside(&self, web: &Web, visit: &Visit, form: impl FnOnce(&Problems) -> String) -> Response {
+        if visit.wants_fragment {
+            return self.page(web, visit);
+        }
+        let (_, text) = self.words(web, visit);
+        self.marked(reply::page(visit, self.status(), form(&Problems::of(text))))
     }
 
     fn page_with(&self, web: &Web, visit: &Visit, unsent: Option<Markup>) -> Response {

@@ -5,7 +5,8 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 use madang_server::cookie_value;
 
-use crate::texts::Texts;
+use crate::preferences::Lang;
+use crate::texts::{ModeratingTexts, Texts};
 
 const COOKIE: &str = "madang_flash";
 /// A page that is never loaded must not find an old word later.
@@ -17,11 +18,13 @@ pub(crate) enum Flash {
     ArticleDeleted,
     ArticleLocked,
     ArticlePinned,
+    ArticleRestored,
     ArticleUnlocked,
     ArticleUnpinned,
     BoardDeleted,
     BoardSaved,
     CommentDeleted,
+    CommentRestored,
     PasswordReset,
     ReportSettled,
     RoleChanged,
@@ -30,15 +33,17 @@ pub(crate) enum Flash {
 }
 
 impl Flash {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 15] = [
         Self::ArticleDeleted,
         Self::ArticleLocked,
         Self::ArticlePinned,
+        Self::ArticleRestored,
         Self::ArticleUnlocked,
         Self::ArticleUnpinned,
         Self::BoardDeleted,
         Self::BoardSaved,
         Self::CommentDeleted,
+        Self::CommentRestored,
         Self::PasswordReset,
         Self::ReportSettled,
         Self::RoleChanged,
@@ -64,16 +69,19 @@ impl Flash {
     }
 
     /// In words.
-    pub(crate) fn text(self, t: &Texts) -> &'static str {
+    pub(crate) fn text(self, lang: Lang) -> &'static str {
+        let (t, moderating) = (Texts::in_language(lang), ModeratingTexts::in_language(lang));
         match self {
             Self::ArticleDeleted => t.article_deleted,
             Self::ArticleLocked => t.article_locked,
             Self::ArticlePinned => t.article_pinned,
+            Self::ArticleRestored => moderating.article_restored,
             Self::ArticleUnlocked => t.article_unlocked,
             Self::ArticleUnpinned => t.article_unpinned,
             Self::BoardDeleted => t.board_deleted,
             Self::BoardSaved => t.board_saved,
             Self::CommentDeleted => t.comment_deleted,
+            Self::CommentRestored => moderating.comment_restored,
             Self::PasswordReset => t.password_reset_done,
             Self::ReportSettled => t.report_settled,
             Self::RoleChanged => t.role_changed,
@@ -87,11 +95,13 @@ impl Flash {
             Self::ArticleDeleted => "article-deleted",
             Self::ArticleLocked => "article-locked",
             Self::ArticlePinned => "article-pinned",
+            Self::ArticleRestored => "article-restored",
             Self::ArticleUnlocked => "article-unlocked",
             Self::ArticleUnpinned => "article-unpinned",
             Self::BoardDeleted => "board-deleted",
             Self::BoardSaved => "board-saved",
             Self::CommentDeleted => "comment-deleted",
+            Self::CommentRestored => "comment-restored",
             Self::PasswordReset => "password-reset",
             Self::ReportSettled => "report-settled",
             Self::RoleChanged => "role-changed",

@@ -4,6 +4,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use crate::flash::Flash;
 use crate::plain_text;
 use crate::posted::TOKEN_FIELD;
 use crate::preferences::Lang;
@@ -71,13 +72,15 @@ pub(crate) fn whole(web: &Web, visit: &Visit, page: &Page<'_>) -> String {
     let theme = visit.preferences.theme;
     let markup = html! {
         (DOCTYPE)
-        html lang=(visit.preferences.lang.code()) data-theme=(theme.code()) {
+        html lang=(visit.preferences.lang.code()) data-theme=(theme.code())
+            data-member=[visit.actor().map(|actor| actor.member_id)]
+            data-signed-out[visit.flash == Some(Flash::SignedOut)] {
             (head(visit, page))
             body {
                 a.skip href="#main" { (t.skip_to_content) }
                 (top(visit, page))
                 main #main tabindex="-1" {
-                    @if let Some(flash) = visit.flash { p.notice role="status" { (flash.text(t)) } }
+                    @if let Some(flash) = visit.flash { p.notice role="status" { (flash.text(visit.preferences.lang)) } }
                     (page.main)
                 }
                 (foot(web, visit))
@@ -203,6 +206,11 @@ fn foot(web: &Web, visit: &Visit) -> Markup {
 pub(crate) fn token_field(visit: &Visit) -> Markup {
     let token = visit.form_token();
     html! { @if !token.is_empty() { input type="hidden" name=(TOKEN_FIELD) value=(token); } }
+}
+
+/// Under which name the script keeps what a member types into a form: never another member's. Nobody's is not kept.
+pub(crate) fn draft_name(visit: &Visit, form: &str) -> Option<String> {
+    visit.actor().map(|actor| format!("{}:{form}", actor.member_id))
 }
 
 /// Where to sign in, and come back from.

@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use madang_member::{Client, Session, name_key};
 use madang_server::{Guesser, is_same_origin};
 
-use crate::error::{Limit, Refused, WebError};
+use crate::error::{Limit, OrRefuse as _, Refused, WebError};
 use crate::state::{Shared, Web};
 use crate::unsent::unsent;
 use crate::visit::Visit;
@@ -92,7 +92,7 @@ impl Posted {
 
     /// Whether a sign-in under this name may be tried, whoever sends it and is signed in as whom; the program, and its device
     /// if the account knows it.
-    pub(crate) async fn admit_sign_in(&self, web: &Shared, name: &str) -> Result<Client, Refused> {
+    pub(crate) async fn admit_sign_in(&self, web: &Shared, name: &str) -> Result<Client, WebError> {
         let device = self.visit.device(web, name);
         let guesser = device.map_or(Guesser::Stranger(self.visit.address), |device| Guesser::Device(device.number()));
         self.admit_guess(web, name, guesser).await?;
@@ -101,20 +101,21 @@ impl Posted {
 
     /// Whether the password of whoever is signed in may be asked for.
     pub(crate) async fn admit_own_password(&self, web: &Shared, session: &Session) -> Result<(), Refused> {
-        self.admit_guess(web, &session.actor.name, Guesser::Session(session.session_id)).await
+        let guesser = Guesser::Session(session.session_id);
+        self.admit_guess(web, &session.actor.name, guesser).await.or_refuse(web, &self.visit)
     }
 
-    async fn admit_guess(&self, web: &Shared, name: &str, guesser: Guesser) -> Result<(), Refused> {
+    async fn admit_guess(&self, web: &Shared, name: &str, guesser: Guesser) -> Result<(), WebError> {
         let Some(limiter) = &web.site.policy.limiter else { return Ok(()) };
         let admitted = limiter.admit_password_check(&name_key(name), guesser).await;
-        admitted.map_err(|rejection| WebError::of_rejection(&rejection, Limit::Passwords).refuse(web, &self.visit))
+        admitted.map_err(|rejection| WebError::of_rejection(&rejection, Limit::Passwords))
     }
 
     /// Whether one more account may be made from where this came from.
-    pub(crate) async fn admit_sign_up(&self, web: &Shared) -> Result<(), Refused> {
+    pub(crate) async fn admit_sign_up(&self, web: &Shared) -> Result<(), WebError> {
         let Some(limiter) = &web.site.policy.limiter else { return Ok(()) };
         let admitted = limiter.admit_sign_up(self.visit.address).await;
-        admitted.map_err(|rejection| WebError::of_rejection(&rejection, Limit::SignUps).refuse(web, &self.visit))
+        admitted.map_err(|rejection| WebError::of_rejection(&rejection, Limit::SignUps))
     }
 
     /// The session that sent the form, if the form was made for it.

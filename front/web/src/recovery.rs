@@ -4,6 +4,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use madang_member::{Member, MemberError, PASSWORD_MAX_CHARS};
+use madang_server::store_device;
 use maud::html;
 
 use crate::error::{OrRefuse as _, Refused};
@@ -37,8 +38,9 @@ pub(crate) async fn submit(
 ) -> Result<Response, Refused> {
     let visit = &posted.visit;
     let invalid = match web.site.members.use_reset(&token, posted.fields.text("password")).await {
-        Ok(_) => {
-            let there = reply::see_other("/sign-in");
+        Ok(device_note) => {
+            let mut there = reply::see_other("/sign-in");
+            store_device(there.headers_mut(), &device_note, web.site.clock.now(), visit.cookies_secure);
             return Ok(Flash::PasswordReset.leave(secret(there), visit.cookies_secure));
         }
         Err(MemberError::NoSuchReset) => return Ok(over(&web, visit)),

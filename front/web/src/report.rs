@@ -13,6 +13,7 @@ use crate::layout::{token_field, unlisted};
 use crate::posted::Posted;
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
+use crate::write::not_yet;
 
 /// What is reported, as the form shows it.
 struct Subject {
@@ -82,9 +83,15 @@ fn form(web: &Web, visit: &Visit, subject: Result<Subject, WebError>) -> Result<
 
 async fn submit(web: &Web, posted: &Posted, subject: Result<Subject, WebError>) -> Result<Response, Refused> {
     let visit = &posted.visit;
-    let session = posted.session().or_refuse(web, visit)?;
     let subject = subject.or_refuse(web, visit)?;
     let reason = posted.fields.lines("reason");
+    let session = match posted.session() {
+        Ok(session) => session,
+        Err(error) => {
+            let problems = not_yet(visit, error);
+            return Ok(ask(web, visit, StatusCode::UNPROCESSABLE_ENTITY, &subject, &reason, &problems));
+        }
+    };
     match web.site.moderation.report(&session.actor, subject.reported, &reason).await {
         Ok(Some(_)) => Ok(thank(web, visit, &subject)),
         Ok(None) => Err(WebError::NotFound.refuse(web, visit)),

@@ -11,8 +11,9 @@ use crate::refusals::Refusals;
 use crate::state::{Shared, Web};
 use crate::wrong_method::wrong_method;
 use crate::{
-    WebState, admin, article, assets, board, comments, crawlers, dead_letters, edit, feeds, home, hot, like, live,
-    member, moderation, password, preferences, recovery, report, sessions, setup, sign_in, sign_up, write,
+    WebState, admin, article, assets, board, comments, crawlers, dead_letters, edit, feeds, health, home, hot, like,
+    live, member, moderation, password, preferences, recovery, removed, report, sessions, setup, sign_in, sign_up,
+    write,
 };
 
 /// The longest article, every character of it percent-encoded, with its title.
@@ -74,6 +75,8 @@ fn writing(addresses: Addresses) -> Addresses {
         .route("/articles/{article}/like", post(like::submit))
         .route("/articles/{article}/pin", get(article::pin_form).post(article::pin))
         .route("/articles/{article}/lock", post(article::lock))
+        .route("/articles/{article}/restore", get(removed::article_page).post(removed::restore_article))
+        .route("/comments/{comment}/restore", get(removed::comment_page).post(removed::restore_comment))
         .route("/articles/{article}/comments", post(comments::submit))
         .route("/comments/{comment}/reply", get(comments::reply_form))
         .route("/articles/{article}/report", get(report::article_form).post(report::article))
@@ -102,6 +105,7 @@ fn running(addresses: Addresses, setup: setup::SetupTurn) -> Addresses {
         .route("/b/{slug}/delete", post(board::delete))
         .route("/admin", get(admin::admin))
         .route("/admin/boards", post(admin::create_board))
+        .route(health::ADDRESS, get(health::health))
         .route("/admin/dead-letters", get(dead_letters::list).post(dead_letters::replay))
         .route("/setup", get(setup::form).post(setup::submit).layer(axum::Extension(setup)))
 }

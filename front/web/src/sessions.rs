@@ -9,6 +9,7 @@ use madang_server::forget_session;
 use maud::{Markup, html};
 
 use crate::error::{OrRefuse as _, Refused, WebError};
+use crate::flash::Flash;
 use crate::layout::{token_field, unlisted};
 use crate::posted::AccountForm;
 use crate::reply;
@@ -54,7 +55,7 @@ pub(crate) async fn end(
     }
     let mut response = reply::see_other("/");
     forget_session(response.headers_mut(), web.site.policy.cookies_secure);
-    Ok(response)
+    Ok(Flash::SignedOut.leave(response, visit.cookies_secure))
 }
 
 fn item(web: &Web, visit: &Visit, own: &OwnSession) -> Markup {

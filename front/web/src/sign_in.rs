@@ -42,7 +42,10 @@ pub(crate) async fn form(
 pub(crate) async fn submit(State(web): State<Shared>, posted: Posted) -> Result<Response, Refused> {
     let (visit, back) = (&posted.visit, posted.fields.local_path("return"));
     let (name, password) = (posted.fields.text("name"), posted.fields.text("password"));
-    let client = posted.admit_sign_in(&web, name).await?;
+    let client = match posted.admit_sign_in(&web, name).await {
+        Ok(client) => client,
+        Err(error) => return Ok(error.beside(&web, visit, |problems| page(&web, visit, name, back, problems))),
+    };
     match web.site.members.sign_in(name, password, client).await {
         Ok(signed_in) => Ok(welcome(&web, &signed_in, back)),
         Err(MemberError::WrongPassword) => {

@@ -31,7 +31,9 @@ pub(crate) async fn submit(State(web): State<Shared>, posted: Posted) -> Result<
     let (name, password) = (posted.fields.text("name"), posted.fields.text("password"));
     let registered = match web.site.members.check_registration(name, password) {
         Ok(()) => {
-            posted.admit_sign_up(&web).await?;
+            if let Err(error) = posted.admit_sign_up(&web).await {
+                return Ok(error.beside(&web, visit, |problems| page(&web, visit, name, back, problems)));
+            }
             register(&web, visit, name, password).await
         }
         Err(error) => Err(error),

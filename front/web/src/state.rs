@@ -11,7 +11,7 @@ use madang_kernel::Clock;
 use madang_like::LikeService;
 use madang_member::{MemberService, Moderation};
 use madang_messaging::{DeadLetters, EventLog, Ladders};
-use madang_server::{Readiness, RequestPolicy};
+use madang_server::{HealthHistory, Readiness, RequestPolicy};
 use madang_view::{GuestKey, ViewService};
 
 use crate::LiveFeed;
@@ -46,6 +46,8 @@ pub struct WebState {
     pub live: Arc<dyn LiveFeed>,
     /// What administrators are told about the parts of the process.
     pub readiness: Arc<dyn Readiness>,
+    /// How the process has fared over the last day.
+    pub history: Arc<dyn HealthHistory>,
     /// What a request may cost and whom it is believed to come from, as for the API. Where cookies are sent over TLS only,
     /// addresses start with https.
     pub policy: RequestPolicy,

@@ -2,6 +2,7 @@
 
 mod counted;
 mod descriptions;
+mod health;
 mod limits;
 
 pub(crate) use counted::{
@@ -9,20 +10,38 @@ pub(crate) use counted::{
     replayed,
 };
 pub(crate) use descriptions::{board_description, home_description, member_description, site_time};
+pub(crate) use health::HealthTexts;
 pub(crate) use limits::{suspended, too_many, wait_pattern, whole_seconds};
 
 use crate::preferences::Lang;
 
+/// The texts of a topic, each in both languages.
 macro_rules! texts {
-    ($($name:ident: $en:literal, $ko:literal;)*) => {
-        /// What the pages say.
-        pub(crate) struct Texts { $(pub(crate) $name: &'static str,)* }
-        static EN: Texts = Texts { $($name: $en,)* };
-        static KO: Texts = Texts { $($name: $ko,)* };
+    ($(#[$doc:meta])* $texts:ident { $($name:ident: $en:literal, $ko:literal;)* }) => {
+        $(#[$doc])*
+        pub(crate) struct $texts { $(pub(crate) $name: &'static str,)* }
+        static EN: $texts = $texts { $($name: $en,)* };
+        static KO: $texts = $texts { $($name: $ko,)* };
+
+        impl $texts {
+            /// The texts in a language.
+            pub(crate) fn in_language(lang: Lang) -> &'static Self {
+                match lang {
+                    Lang::En => &EN,
+                    Lang::Ko => &KO,
+                }
+            }
+        }
     };
 }
 
+mod moderating;
+
+pub(crate) use moderating::ModeratingTexts;
+
 texts! {
+    /// What the pages say.
+    Texts {
     skip_to_content: "Skip to content", "본문으로 건너뛰기";
     main_navigation: "Main", "주 메뉴";
     language: "Language", "언어";
@@ -235,6 +254,8 @@ texts! {
     suspend: "Suspend", "활동 정지";
     suspend_text: "A suspended member can read but not write. They are shown the reason, and it is kept in the moderation log.",
         "활동이 정지된 회원은 읽기만 할 수 있습니다. 사유는 본인에게 보이고 운영 기록에 남습니다.";
+    suspend_reason_hint: "Say which rule was broken. The member and other moderators will read this.",
+        "어떤 규칙을 어겼는지 적어 주세요. 해당 회원과 다른 운영진에게 보입니다.";
     suspend_for: "For how long", "기간";
     day_1: "One day", "하루";
     day_7: "One week", "일주일";
@@ -274,21 +295,6 @@ texts! {
     report_settled: "The report was closed.", "신고를 처리했습니다.";
     note: "Note", "메모";
     note_hint: "What you did about it, for the other moderators", "어떻게 처리했는지 (다른 운영진에게)";
-    act_article_edited: "edited an article", "글을 수정함";
-    act_article_deleted: "deleted an article", "글을 삭제함";
-    act_article_pinned: "pinned an article", "글을 고정함";
-    act_article_unpinned: "unpinned an article", "글 고정을 해제함";
-    act_article_locked: "locked an article", "글을 잠금";
-    act_article_unlocked: "unlocked an article", "글의 잠금을 해제함";
-    act_comment_edited: "edited a comment", "댓글을 수정함";
-    act_comment_deleted: "deleted a comment", "댓글을 삭제함";
-    act_member_suspended: "suspended a member", "회원의 활동을 정지함";
-    act_suspension_lifted: "lifted a suspension", "활동 정지를 해제함";
-    act_role_given: "changed a role", "등급을 변경함";
-    act_password_reset_issued: "gave a member a link to a new password", "비밀번호 재설정 링크를 발급함";
-    act_moderator_appointed: "made someone moderator of a board", "게시판 운영진으로 임명함";
-    act_moderator_dismissed: "removed a moderator of a board", "게시판 운영진에서 해임함";
-    act_report_resolved: "closed a report", "신고를 처리함";
 
     administration: "Administration", "관리";
     new_board: "New board", "새 게시판";
@@ -394,17 +400,9 @@ texts! {
     internal_text: "This is our fault, not yours, and it has been logged.", "저희 쪽 오류이며, 기록해 두었습니다.";
     send_failed: "It could not be sent. Your text is still here; check your connection and try again.",
         "보내지 못했습니다. 쓰신 내용은 그대로 있으니 연결을 확인하고 다시 보내 주세요.";
-}
+}}
 
 impl Texts {
-    /// The texts in a language.
-    pub(crate) fn in_language(lang: Lang) -> &'static Self {
-        match lang {
-            Lang::En => &EN,
-            Lang::Ko => &KO,
-        }
-    }
-
     /// What a field of a form is called.
     pub(crate) fn field(&self, name: &str) -> Option<&'static str> {
         Some(match name {

@@ -1,5 +1,6 @@
 //! Who looks at a page, how they like it, and from where: what every handler and every view starts from.
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -8,6 +9,7 @@ use axum::http::request::Parts;
 use axum::http::{Method, header};
 use madang_board::rules::{self, About, Action};
 use madang_board::{Actor, MemberId, Role};
+use madang_kernel::{Id as _, note_caller};
 use madang_member::{Client, DeviceId, MemberError, Session};
 use madang_server::{client_address, device_note, gzip, requested_host, session_token};
 use madang_view::Viewer;
@@ -18,7 +20,7 @@ use crate::form_token;
 use crate::posted::local_path;
 use crate::preferences::Preferences;
 use crate::state::{Shared, Web};
-use crate::texts::Texts;
+use crate::texts::{ModeratingTexts, Texts};
 
 /// Sent by our script when it wants a part of a page.
 const FRAGMENT: &str = "x-madang-fragment";
@@ -71,6 +73,9 @@ impl Visit {
         let known = token.map(|token| web.site.members.authenticate(token));
         let is_unverified = matches!(known, Some(Err(MemberError::Store(_))));
         let session = known.and_then(Result::ok);
+        if let Some(session) = &session {
+            note_caller(session.actor.member_id.raw());
+        }
         Self {
             is_unverified,
             cookie: session.as_ref().and(token).map(Arc::from),
@@ -105,6 +110,11 @@ impl Visit {
     /// The texts in the reader's language.
     pub(crate) fn texts(&self) -> &'static Texts {
         Texts::in_language(self.preferences.lang)
+    }
+
+    /// What moderators read, in the same language.
+    pub(crate) fn moderating_texts(&self) -> &'static ModeratingTexts {
+        ModeratingTexts::in_language(self.preferences.lang)
     }
 
     /// The member who reads.
@@ -182,13 +192,28 @@ impl Visit {
     }
 }
 
-/// A form has no page under its own address; browsers say, to us alone, from which page it was sent.
+/// Browsers say, to us alone, from which page a form was sent; of those that do not, the form's address says enough.
 fn here(parts: &Parts) -> String {
     if parts.method.is_safe() {
         return parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
     }
     let from = parts.headers.get(header::REFERER).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let rest = from.strip_prefix("https://").or_else(|| from.strip_prefix("http://")).unwrap_or_default();
-    let path = rest.strip_prefix(requested_host(&parts.headers)).unwrap_or_default();
-    local_path(path).to_owned()
+    let path = rest.strip_prefix(requested_host(&parts.headers)).filter(|path| path.starts_with('/'));
+    local_path(&page_with_form(path.unwrap_or(parts.uri.path()))).to_owned()
+}
+
+/// The page with the form that is sent to an address: the same, unless nothing is to be read there.
+fn page_with_form(path: &str) -> Cow<'_, str> {
+    let segments: Vec<&str> = path.split('/').skip(1).collect();
+    match segments[..] {
+        ["articles", id, "comments" | "like" | "lock"] => format!("/articles/{id}").into(),
+        ["members", id, "role" | "suspension" | "password-reset"] => format!("/members/{id}").into(),
+        ["b", slug, "moderators" | "delete"] => format!("/b/{slug}/manage").into(),
+        ["moderation", "reports", _] => "/moderation".into(),
+        ["admin", "boards"] => "/admin".into(),
+        ["sessions", _] => "/sessions".into(),
+        ["preferences" | "preview" | "sign-out"] => "/".into(),
+        _ => path.into(),
+    }
 }

@@ -11,7 +11,7 @@ use maud::{Markup, html};
 use crate::error::{OrRefuse as _, Refused, WebError};
 use crate::form::{Line, Problems, area};
 use crate::idempotency::{idempotency, idempotency_field};
-use crate::layout::{Page, token_field, whole};
+use crate::layout::{Page, draft_name, token_field, whole};
 use crate::posted::{FormSessionError, Posted};
 use crate::reply;
 use crate::state::{Shared, Web};
@@ -152,7 +152,8 @@ pub(crate) fn show(web: &Web, visit: &Visit, form: &TextForm<'_>) -> String {
     let main = html! {
         @if let Some(aside) = &form.aside { (aside) }
         h1 { (form.heading) }
-        form.write #(form.id) method="post" action=(form.action) data-draft={ (form.action) } data-preview="/preview" {
+        form.write #(form.id) method="post" action=(form.action) data-preview="/preview"
+            data-draft=[draft_name(visit, &form.action)] {
             (form.problems.summary(visit))
             p.notice #draft-notice hidden { (t.draft_restored) " " button.link type="button" { (t.draft_discard) } }
             (token_field(visit))

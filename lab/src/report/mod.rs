@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Chart, Experiment, Finding, Side, Verdict};
 
-pub(crate) use number::{count, percent, seconds, value};
+pub(crate) use number::{bound, count, percent, seconds, value};
 
 /// The file for machines.
 pub const JSON: &str = "report.json";
@@ -149,7 +149,7 @@ pub(crate) fn rate(side: &Side) -> String {
 /// As [`rate`], of counts alone.
 pub(crate) fn rate_of(trials: u64, violations: u64) -> String {
     match Side::new(trials, violations).bound() {
-        Some(bound) => format!("below {}", percent(bound.min(1.0))),
+        Some(share) => format!("below {}", bound(share)),
         None if trials == 0 => "not tried".to_owned(),
         None => percent(violations as f64 / trials as f64),
     }

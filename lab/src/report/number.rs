@@ -41,7 +41,22 @@ pub(crate) fn count(count: u64) -> String {
     grouped(&count.to_string())
 }
 
-/// A share, such as a bound of 3/n.
+/// A bound of a share, such as 3/n: rounded up, because what is below it must be below what is shown.
+pub(crate) fn bound(share: f64) -> String {
+    let percent = (share * 100.0).min(100.0);
+    let step = if percent >= 10.0 {
+        1.0
+    } else if percent >= 1.0 {
+        0.1
+    } else {
+        0.001
+    };
+    // What is a whole number of steps but for the noise of floating point stays where it is.
+    let steps = (percent / step - 1e-9).ceil();
+    self::percent(steps * step / 100.0)
+}
+
+/// A share.
 pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent {
@@ -91,6 +106,13 @@ mod tests {
         let expected = ["0", "7", "1,234,567", "123", "12.3", "1.5", "0.26", "0.0005", "2.0e-9", "3.00e20", "–"];
         assert_eq!(shown, expected);
         assert_eq!(value(-1_234.0), "-1,234");
+    }
+
+    #[test]
+    fn a_bound_is_never_shown_lower_than_it_is() {
+        let of = |trials: f64| bound(3.0 / trials);
+        assert_eq!([of(12_400.0), of(98_578.0), of(271_979.0)], ["0.025 %", "0.004 %", "0.002 %"]);
+        assert_eq!([of(3_000.0), of(300.0), of(30.0), of(1.0)], ["0.1 %", "1 %", "10 %", "100 %"]);
     }
 
     #[test]

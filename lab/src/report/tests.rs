@@ -55,7 +55,7 @@ fn the_page_is_well_formed_and_every_experiment_has_a_row_and_a_section() {
     }
     assert!(page.contains("href=\"../../lab/src/report/page.rs\""));
     assert!(page.contains("3 of 5") && page.contains("✗ error") && page.contains("✗ not shown"));
-    assert!(page.contains("below 0.024 %"), "the bound of 12,400 trials");
+    assert!(page.contains("below 0.025 %"), "the bound of 12,400 trials");
     assert!(
         page.contains("Each wiring of no-dedup") && !page.contains("Each wiring of edges"),
         "where there are several"

@@ -9,7 +9,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use tokio::sync::watch;
 
-use crate::report::{Entry, Report, count, percent, seconds};
+use crate::report::{self, Entry, Report, count, seconds};
 use crate::{Experiment, Side, Verdict};
 
 /// Between two plain lines of one experiment.
@@ -105,7 +105,7 @@ impl Progress {
 /// What came out, in one line.
 fn line(entry: &Entry) -> String {
     let side = |side: &Side| format!("{} of {}", count(side.violations), count(side.trials));
-    let bound = entry.bound.map(|bound| format!(" (below {})", percent(bound.min(1.0)))).unwrap_or_default();
+    let bound = entry.bound.map(|bound| format!(" (below {})", report::bound(bound))).unwrap_or_default();
     let verdict = match (entry.verdict, &entry.error) {
         (Verdict::Shown, _) => "shown",
         (Verdict::NotShown, None) => "NOT SHOWN",
@@ -132,7 +132,7 @@ mod tests {
         let told = line(&entries[0]);
         assert!(told.starts_with("shown     direct-produce "), "{told}");
         assert!(
-            told.contains("naive 190 of 1,840, protected 0 of 12,400 (below 0.024 %), 165 faults, 61.2 s"),
+            told.contains("naive 190 of 1,840, protected 0 of 12,400 (below 0.025 %), 165 faults, 61.2 s"),
             "{told}"
         );
         assert!(line(&entries[3]).starts_with("NOT SHOWN"));

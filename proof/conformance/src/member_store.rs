@@ -46,6 +46,7 @@ listed_suite! {
     a_link_is_good_once_and_until_its_moment,
     of_uses_of_one_link_at_once_one_holds,
     a_link_goes_with_a_new_password_and_with_its_time,
+    links_are_void_once_an_administrator_is_none_any_more,
     sessions_are_listed_with_the_newest_first,
     a_session_is_noted_when_it_is_used_and_never_earlier,
     sessions_go_when_they_expire,

@@ -1,7 +1,7 @@
 //! The newest articles of a board, as candidates: which of them still exist is decided by their entries. Pure, so that
 //! every store of the model keeps the same list.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use madang_board::ArticleId;
 use madang_event::BoardCount;
@@ -11,7 +11,8 @@ use crate::{BoardChange, NewestArticles, Presence};
 
 /// Ids that a list keeps; what is older comes from the owner.
 pub const LIST_MAX: usize = 1_000;
-/// Deleted ids that a list remembers, so that a late creation does not bring them back.
+/// Deleted and restored ids that a list remembers, so that a late creation does not bring the first back, and a late deletion
+/// does not take the second away.
 pub const GONE_MAX: usize = 1_000;
 /// Changes that may come while a list is rebuilt; past it, the rebuild starts anew.
 const CHANGES_MAX: usize = 10_000;
@@ -50,9 +51,20 @@ pub struct BoardList {
     ids: VecDeque<ArticleId>,
     /// The list holds every article of the board from this id on; `None` when it holds all there are.
     floor: Option<ArticleId>,
-    /// Deleted ids at or above the floor, the newest ones.
-    gone: BTreeSet<ArticleId>,
+    /// What was last heard of ids at or above the floor that were deleted or restored, the newest ones.
+    marks: BTreeMap<ArticleId, Mark>,
     count: BoardCount,
+    /// The version of the count that was told with the list: what an event of that version or an older one says of deletions
+    /// and restores is in the list already.
+    told_at: u64,
+}
+
+/// A deletion or a restore.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Mark {
+    /// The version of the board's count after it; 0 where a candidate turned out to be gone.
+    version: u64,
+    is_gone: bool,
 }
 
 impl BoardList {
@@ -63,7 +75,7 @@ impl BoardList {
         ids.dedup();
         // A list of nothing that is not all covers nothing: its floor lies above every id.
         let floor = if is_all { None } else { Some(ids.last().copied().unwrap_or(ArticleId::from_raw(i64::MAX))) };
-        let mut list = Self { ids: ids.into(), floor, gone: BTreeSet::new(), count };
+        let mut list = Self { ids: ids.into(), floor, marks: BTreeMap::new(), count, told_at: count.version };
         list.trim();
         list
     }
@@ -73,14 +85,15 @@ impl BoardList {
         self.merge_count(change.count);
         match change.presence {
             Presence::There => self.insert(change.article_id),
-            Presence::Gone => self.remove(change.article_id),
+            Presence::Gone => self.apply(change.article_id, Mark { version: change.count.version, is_gone: true }),
+            Presence::Back => self.apply(change.article_id, Mark { version: change.count.version, is_gone: false }),
         }
     }
 
     /// Applies what came while the list was rebuilt; `false` when that was too much to remember.
     #[must_use]
     pub fn merge_all(&mut self, changes: &ListChanges) -> bool {
-        changes.gone.iter().for_each(|id| self.remove(*id));
+        changes.marks.iter().for_each(|(id, mark)| self.apply(*id, *mark));
         changes.there.iter().for_each(|id| self.insert(*id));
         if let Some(count) = changes.count {
             self.merge_count(count);
@@ -88,16 +101,31 @@ impl BoardList {
         !changes.overflowed
     }
 
-    /// A candidate turned out to be gone.
+    /// A candidate turned out to be gone. Of one that was restored this is not believed: whoever looked may have seen the
+    /// deletion before that, and a later one is told by its event.
     pub fn remove(&mut self, id: ArticleId) {
-        if let Ok(place) = self.place(id) {
-            self.ids.remove(place);
+        self.apply(id, Mark { version: 0, is_gone: true });
+    }
+
+    /// Takes what is newer than all that was heard of an id.
+    fn apply(&mut self, id: ArticleId, mark: Mark) {
+        let known = self.marks.get(&id).copied();
+        let is_told = mark.version <= self.told_at;
+        if known.is_some_and(|known| known.version >= mark.version) || (mark.is_gone && mark.version > 0 && is_told) {
+            return;
         }
         if self.reaches(id) {
-            self.gone.insert(id);
-            if self.gone.len() > GONE_MAX {
-                self.gone.pop_first();
+            self.marks.insert(id, mark);
+            if self.marks.len() > GONE_MAX {
+                self.marks.pop_first();
             }
+        }
+        if mark.is_gone {
+            if let Ok(place) = self.place(id) {
+                self.ids.remove(place);
+            }
+        } else if !is_told || known.is_some_and(|known| known.is_gone) {
+            self.insert(id);
         }
     }
 
@@ -127,7 +155,7 @@ impl BoardList {
 
     /// Whether an event that reports this article's presence can change anything but the count.
     pub fn knows(&self, id: ArticleId) -> bool {
-        self.place(id).is_ok() || self.gone.contains(&id)
+        self.place(id).is_ok() || self.marks.contains_key(&id)
     }
 
     /// Whether deletions have left so little that the owner should be asked for more.
@@ -149,12 +177,12 @@ impl BoardList {
     /// Memory behind the list.
     pub fn weight_bytes(&self) -> usize {
         /// A tree's nodes are at least half full.
-        const GONE_BYTES: usize = 2 * size_of::<ArticleId>() + 8;
-        size_of::<Self>() + self.ids.capacity() * size_of::<ArticleId>() + self.gone.len() * GONE_BYTES
+        const MARK_BYTES: usize = 2 * (size_of::<ArticleId>() + size_of::<Mark>()) + 8;
+        size_of::<Self>() + self.ids.capacity() * size_of::<ArticleId>() + self.marks.len() * MARK_BYTES
     }
 
     fn insert(&mut self, id: ArticleId) {
-        if !self.reaches(id) || self.gone.contains(&id) {
+        if !self.reaches(id) || self.marks.get(&id).is_some_and(|mark| mark.is_gone) {
             return;
         }
         if let Err(place) = self.place(id) {
@@ -170,7 +198,7 @@ impl BoardList {
         self.ids.truncate(LIST_MAX);
         self.floor = self.ids.back().copied();
         if let Some(floor) = self.floor {
-            self.gone = self.gone.split_off(&floor);
+            self.marks = self.marks.split_off(&floor);
         }
     }
 
@@ -197,7 +225,7 @@ impl BoardList {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ListChanges {
     there: BTreeSet<ArticleId>,
-    gone: BTreeSet<ArticleId>,
+    marks: BTreeMap<ArticleId, Mark>,
     count: Option<BoardCount>,
     overflowed: bool,
 }
@@ -205,10 +233,12 @@ pub struct ListChanges {
 impl ListChanges {
     /// Remembers what an event says.
     pub fn merge(&mut self, change: &BoardChange) {
+        let version = change.count.version;
         match change.presence {
-            Presence::There => self.there.insert(change.article_id),
-            Presence::Gone => self.gone.insert(change.article_id),
-        };
+            Presence::There => drop(self.there.insert(change.article_id)),
+            Presence::Gone => self.mark(change.article_id, Mark { version, is_gone: true }),
+            Presence::Back => self.mark(change.article_id, Mark { version, is_gone: false }),
+        }
         if self.count.is_none_or(|count| change.count.version > count.version) {
             self.count = Some(change.count);
         }
@@ -217,8 +247,15 @@ impl ListChanges {
 
     /// A candidate turned out to be gone.
     pub fn remove(&mut self, id: ArticleId) {
-        self.gone.insert(id);
+        self.mark(id, Mark { version: 0, is_gone: true });
         self.bound();
+    }
+
+    fn mark(&mut self, id: ArticleId, mark: Mark) {
+        let known = self.marks.entry(id).or_insert(mark);
+        if mark.version > known.version {
+            *known = mark;
+        }
     }
 
     /// Whether an event came: then the board exists.
@@ -227,7 +264,7 @@ impl ListChanges {
     }
 
     fn bound(&mut self) {
-        if self.there.len() + self.gone.len() > CHANGES_MAX {
+        if self.there.len() + self.marks.len() > CHANGES_MAX {
             *self = Self { count: self.count, overflowed: true, ..Self::default() };
         }
     }

@@ -14,8 +14,10 @@ use crate::{ArticleGroup, ArticleText, Count, Discussion, Entry};
 pub enum Presence {
     /// It was there after the change.
     There,
-    /// It is gone for good.
+    /// It is gone, for good or until it is restored.
     Gone,
+    /// It was gone and is there again.
+    Back,
 }
 
 /// What an event says of a board's list.
@@ -58,6 +60,13 @@ impl Change {
             }
             Event::ArticleEdited(state) => {
                 let board = there(state.article_id, state.board_id, state.board_count);
+                let entry = live(ArticleText::of(state, version));
+                Some(Self { article_id: board.article_id, entry, board: Some(board), is_creation: false })
+            }
+            Event::ArticleRestored(state) => {
+                let there = there(state.article_id, state.board_id, state.board_count);
+                let board = BoardChange { presence: Presence::Back, ..there };
+                // What is counted of it was kept meanwhile, and is asked for where it is not known.
                 let entry = live(ArticleText::of(state, version));
                 Some(Self { article_id: board.article_id, entry, board: Some(board), is_creation: false })
             }

@@ -40,7 +40,7 @@ impl From<Count> for Discussion {
 pub enum ArticleGroup {
     /// It exists, with this text.
     Live(Arc<ArticleText>),
-    /// It is gone. Ids are never used again, so no text of any version outranks this.
+    /// It is gone. Only a restore has a text that outranks this, by its version.
     Deleted {
         /// The version of the deletion.
         version: u64,
@@ -116,8 +116,9 @@ impl ArticleGroup {
         match (self, other) {
             (Self::Live(ours), Self::Live(theirs)) => ours.head.version > theirs.head.version,
             (Self::Deleted { version: ours }, Self::Deleted { version: theirs }) => ours > theirs,
-            (Self::Deleted { .. }, Self::Live(_)) => true,
-            (Self::Live(_), Self::Deleted { .. }) => false,
+            // A deletion is a version of its own. Should one ever equal a text's, what is gone is not shown.
+            (Self::Deleted { version }, Self::Live(theirs)) => *version >= theirs.head.version,
+            (Self::Live(ours), Self::Deleted { version }) => ours.head.version > *version,
         }
     }
 }

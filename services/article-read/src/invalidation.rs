@@ -48,6 +48,10 @@ impl Invalidation {
             Event::ArticleCreated(state) | Event::ArticleEdited(state) => {
                 (Floor { text: Some(version), ..Floor::default() }, Some(there(state)))
             }
+            Event::ArticleRestored(state) => {
+                let board = BoardChange { presence: Presence::Back, ..there(state) };
+                (Floor { text: Some(version), ..Floor::default() }, Some(board))
+            }
             Event::ArticleDeleted(gone) => {
                 let board = on_board(article_id, gone.board_id, Presence::Gone, gone.board_count);
                 (Floor { deleted: Some(version), ..Floor::default() }, Some(board))
@@ -105,14 +109,19 @@ impl Floor {
         take_newer(&mut self.likes, other.likes, |likes| likes.version);
     }
 
-    /// Raises an entry to this; `false` when it has a text that is too old to be shown.
+    /// Raises an entry to this; `false` when it has a text that is too old to be shown, or a deletion that was taken back.
     #[must_use]
     pub fn raise(&self, entry: &mut Entry) -> bool {
-        if let Some(version) = self.deleted {
+        if let Some(version) = self.deleted.filter(|deleted| self.text.is_none_or(|text| text <= *deleted)) {
             entry.merge(Entry { article: Some(ArticleGroup::Deleted { version }), ..Entry::default() });
         }
         entry.merge(Entry { article: None, comments: self.comments, likes: self.likes });
-        entry.live().is_none_or(|text| self.text.is_none_or(|version| text.head.version >= version))
+        let known = match &entry.article {
+            Some(ArticleGroup::Live(text)) => Some(text.head.version),
+            Some(ArticleGroup::Deleted { version }) => Some(*version),
+            None => None,
+        };
+        known.is_none_or(|known| self.text.is_none_or(|version| known >= version))
     }
 
     /// Whether it says that the article exists, or did.

@@ -45,7 +45,12 @@ pub(crate) fn edited(raw: i64, version: u64, count: BoardCount) -> Envelope {
 
 pub(crate) fn deleted(raw: i64, version: u64, count: BoardCount) -> Envelope {
     let (article_id, board_id) = (article(raw), BoardId::from_raw(7));
-    envelope(raw, version, Event::ArticleDeleted(ArticleDeleted { article_id, board_id, board_count: count }))
+    let deleted = ArticleDeleted { article_id, board_id, board_count: count, restorable: true };
+    envelope(raw, version, Event::ArticleDeleted(deleted))
+}
+
+pub(crate) fn restored(raw: i64, version: u64, count: BoardCount) -> Envelope {
+    envelope(raw, version, Event::ArticleRestored(state(raw, version, count)))
 }
 
 pub(crate) fn commented(raw: i64, version: u64, comment_count: u64) -> Envelope {

@@ -1,6 +1,7 @@
 //! A cache of which articles exist and on which board, so that a comment, a like or a view costs no query about its article.
 //! What this process deleted is remembered apart and asked first: a look-up that was under way meanwhile cannot bring it
-//! back. Where other processes delete articles too, an entry becomes stale after a TTL.
+//! back. Where other processes delete and restore articles too, an entry becomes stale after a TTL, and a deletion is
+//! remembered for as long: a look-up that began before it is stale by then.
 
 use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -24,7 +25,8 @@ pub(crate) struct ArticleCache {
 
 struct Entries {
     existing: Cache<ArticleId, Entry>,
-    deleted: Cache<ArticleId, ()>,
+    /// When.
+    deleted: Cache<ArticleId, Timestamp>,
 }
 
 struct Entry {
@@ -60,8 +62,11 @@ impl ArticleCache {
 
     pub(crate) fn find(&self, article: ArticleId, now: Timestamp) -> CachedArticle {
         let mut entries = self.entries();
-        if entries.deleted.get(&article).is_some() {
-            return CachedArticle::Deleted;
+        if let Some(deleted_at) = entries.deleted.get(&article).copied() {
+            let is_over = |ttl: Duration| deleted_at > now || now.since(deleted_at) >= ttl;
+            if !self.ttl.is_some_and(is_over) {
+                return CachedArticle::Deleted;
+            }
         }
         let Some(mut entry) = entries.existing.get_mut(&article) else { return CachedArticle::Miss };
         entry.find(self.ttl, now)
@@ -77,10 +82,17 @@ impl ArticleCache {
         self.entries().existing.remove(&article);
     }
 
-    pub(crate) fn note_deleted(&self, article: ArticleId) {
+    /// Notes that an article is back which this process may have deleted: from now on the store is asked.
+    pub(crate) fn note_restored(&self, article: ArticleId) {
         let mut entries = self.entries();
         entries.existing.remove(&article);
-        entries.deleted.insert(article, ());
+        entries.deleted.remove(&article);
+    }
+
+    pub(crate) fn note_deleted(&self, article: ArticleId, now: Timestamp) {
+        let mut entries = self.entries();
+        entries.existing.remove(&article);
+        entries.deleted.insert(article, now);
     }
 
     fn entries(&self) -> MutexGuard<'_, Entries> {
@@ -130,16 +142,29 @@ mod tests {
         assert_eq!(cache.find(article(1), at(0)), Miss);
         cache.note_existing(article(1), board(), at(0));
         assert_eq!(cache.find(article(1), at(0)), On(board()));
-        cache.note_deleted(article(1));
+        cache.note_deleted(article(1), at(0));
         cache.note_existing(article(1), board(), at(0));
         assert_eq!(cache.find(article(1), at(0)), Deleted);
+    }
+
+    #[test]
+    fn what_is_restored_is_looked_up_anew_here_and_where_another_process_restores_it() {
+        let mut cache = ArticleCache::default();
+        cache.note_deleted(article(1), at(0));
+        assert_eq!(cache.find(article(1), at(i64::MAX)), Deleted, "nobody else restores");
+        cache.note_restored(article(1));
+        assert_eq!(cache.find(article(1), at(0)), Miss);
+        cache.set_ttl(Duration::from_millis(500));
+        cache.note_deleted(article(2), at(1_000));
+        assert_eq!(cache.find(article(2), at(1_499)), Deleted);
+        assert_eq!(cache.find(article(2), at(1_500)), Miss);
     }
 
     #[test]
     fn a_deletion_outlasts_hundreds_of_others() {
         let cache = ArticleCache::default();
         for raw in 1..100_000 {
-            cache.note_deleted(article(raw));
+            cache.note_deleted(article(raw), at(0));
             assert_eq!(cache.find(article((raw - 500).max(1)), at(0)), Deleted, "after {raw}");
         }
         assert!(cache.entries().deleted.len() <= DELETED_MAX);
@@ -172,7 +197,7 @@ mod tests {
         assert_eq!(cache.find(article(1), at(999)), Miss, "the clock stepped back");
         cache.note_existing(article(1), board(), at(1_500));
         assert_eq!(cache.find(article(1), at(1_749)), On(board()));
-        cache.note_deleted(article(1));
+        cache.note_deleted(article(1), at(1_749));
         assert_eq!(cache.find(article(1), at(1_999)), Deleted);
     }
 }

@@ -17,6 +17,11 @@ pub fn edited(article: &Article, event_id: EventId, occurred_at: Timestamp, boar
     of_state(article, event_id, occurred_at, Event::ArticleEdited(state(article, board_count)))
 }
 
+/// Reports an article that is back after a moderator had removed it; `board_count` is the count with it.
+pub fn restored(article: &Article, event_id: EventId, occurred_at: Timestamp, board_count: BoardCount) -> Envelope {
+    of_state(article, event_id, occurred_at, Event::ArticleRestored(state(article, board_count)))
+}
+
 /// An article as it stood when it was removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Removed {
@@ -26,17 +31,19 @@ pub struct Removed {
     pub board_id: BoardId,
     /// Its last version; the event takes the one above, so that nothing late outranks the deletion.
     pub last_version: u64,
+    /// Whether it may come back.
+    pub restorable: bool,
 }
 
 /// Reports that an article is gone; `board_count` is the count without it.
 pub fn deleted(removed: Removed, event_id: EventId, occurred_at: Timestamp, board_count: BoardCount) -> Envelope {
-    let Removed { article_id, board_id, last_version } = removed;
+    let Removed { article_id, board_id, last_version, restorable } = removed;
     Envelope {
         event_id,
         occurred_at,
         key: article_id,
         version: last_version.saturating_add(1),
-        event: Event::ArticleDeleted(ArticleDeleted { article_id, board_id, board_count }),
+        event: Event::ArticleDeleted(ArticleDeleted { article_id, board_id, board_count, restorable }),
     }
 }
 
@@ -95,8 +102,12 @@ mod tests {
     #[test]
     fn a_deletion_outranks_every_version_before_it() {
         let article = article(7);
-        let removed =
-            Removed { article_id: article.article_id, board_id: article.board_id, last_version: article.version };
+        let removed = Removed {
+            article_id: article.article_id,
+            board_id: article.board_id,
+            last_version: article.version,
+            restorable: true,
+        };
         let now = Timestamp::from_millis(1_704_067_202_000);
         let envelope = deleted(removed, EventId::from_raw(9), now, COUNT);
         assert_eq!((envelope.key, envelope.version), (article.article_id, 8));

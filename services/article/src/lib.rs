@@ -11,6 +11,7 @@ pub mod markdown;
 mod model;
 mod pin_cache;
 mod pins;
+mod removed;
 pub mod replay;
 mod rules;
 mod service;
@@ -20,7 +21,7 @@ pub use board::{Board, BoardState, BoardWithCount};
 pub use boards::{BoardDraft, BoardEdit};
 pub use madang_board::CommentMode;
 pub use madang_event::{ArticleHead, NewestArticles};
-pub use model::Article;
+pub use model::{Article, RemovedArticle};
 pub use pins::PIN_DAYS_MAX;
 pub use rules::{
     CONTENT_MAX_CHARS, Content, DESCRIPTION_MAX_CHARS, Description, POSITION_MAX, Position, SLUG_MAX_CHARS,
@@ -29,5 +30,6 @@ pub use rules::{
 pub use service::{ArticleDraft, ArticleError, ArticleService, SHARED_FACTS_TTL_MS};
 pub use store::{
     ArticleStore, CreateArticle, CreateBoard, CreateOutcome, DeleteArticle, DeleteBoard, DeleteOutcome, EditArticle,
-    EditBoard, EditOutcome, FIND_MANY_MAX, NEWEST_MAX, NewBoard, PinArticle, PinOutcome, Pinning,
+    EditBoard, EditOutcome, FIND_MANY_MAX, NEWEST_MAX, NewBoard, PinArticle, PinOutcome, Pinning, PurgeArticle,
+    RestoreArticle, RestoreOutcome,
 };

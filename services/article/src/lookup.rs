@@ -9,8 +9,8 @@ use crate::ArticleService;
 use crate::article_cache::CachedArticle;
 use crate::board_cache::BoardFacts;
 
-/// Articles read at once to see whether they are there: each comes with its text.
-const EXIST_SLICE: usize = 64;
+/// Articles that are asked after at once.
+const EXIST_SLICE: usize = 256;
 
 #[async_trait]
 impl ArticleLookup for ArticleService {
@@ -39,8 +39,7 @@ impl ArticleLookup for ArticleService {
     async fn exist(&self, articles: &[ArticleId]) -> Result<Vec<bool>, StoreError> {
         let mut exist = Vec::with_capacity(articles.len());
         for slice in articles.chunks(EXIST_SLICE) {
-            let found = self.store.find_many(slice.to_vec()).await?;
-            exist.extend(found.iter().map(Option::is_some));
+            exist.extend(self.store.holds(slice.to_vec()).await?);
         }
         Ok(exist)
     }

@@ -1,6 +1,6 @@
 //! Articles as values.
 
-use madang_board::{ArticleId, BoardId};
+use madang_board::{ArticleId, BoardId, Removal};
 use madang_event::Writer;
 use madang_kernel::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -26,6 +26,15 @@ pub struct Article {
     pub modified_at: Timestamp,
     /// 1 when created, and one more with each edit and each pin that is set or taken away.
     pub version: u64,
+}
+
+/// An article that a moderator removed, and may restore.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemovedArticle {
+    /// As it was; its tombstone is one version above.
+    pub article: Article,
+    /// Who removed it, when and why.
+    pub removal: Removal,
 }
 
 impl Article {

@@ -3,10 +3,11 @@
 
 mod counted_board;
 mod pins;
+mod removed;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use madang_board::{Act, ArticleId, BoardId, Pin};
+use madang_board::{Act, ArticleId, BoardId, Pin, Removal};
 use madang_event::Envelope;
 use madang_kernel::{
     Created, EventId, Id, IdempotencyRecords, NewIdempotencyRecord, RowChanges, ShardId, StagedRows, StoreError,
@@ -16,7 +17,7 @@ use madang_kernel::{
 use crate::events::{self, Removed};
 use crate::{
     Article, Board, BoardState, CreateArticle, CreateBoard, CreateOutcome, DeleteArticle, DeleteBoard, DeleteOutcome,
-    EditArticle, EditOutcome, NewBoard,
+    EditArticle, EditOutcome, NewBoard, RemovedArticle,
 };
 use counted_board::CountedBoard;
 pub use counted_board::{BoardCounter, CountedBlock};
@@ -41,6 +42,8 @@ pub struct Loaded {
     pub articles: Vec<Article>,
     /// The pins of the boards on which an article is to be pinned, or no longer.
     pub pins: Vec<Pin>,
+    /// The removed articles to restore or to purge.
+    pub removed: Vec<RemovedArticle>,
     /// Of the slugs of new boards, those that other boards have.
     pub taken_slugs: BTreeSet<String>,
     /// The idempotency records of the calls.
@@ -56,6 +59,8 @@ pub struct Replayed {
     pub articles: RowChanges<ArticleId, Article>,
     /// The pins that come, change or go; those of deleted articles go with these, whether they are named here or not.
     pub pins: RowChanges<ArticleId, Pin>,
+    /// What moderators removed, and what of that is restored or purged; an update is written whether there is a row or not.
+    pub removed: RowChanges<ArticleId, RemovedArticle>,
     /// The counters that changed, but for their states.
     pub counters: Vec<BoardCounter>,
     /// The boards that take changes from now on, or no longer.
@@ -76,6 +81,7 @@ pub struct Replay {
     boards: BTreeMap<BoardId, CountedBoard>,
     articles: StagedRows<ArticleId, Article>,
     pins: StagedRows<ArticleId, Pin>,
+    removed: StagedRows<ArticleId, RemovedArticle>,
     new_boards: Vec<Board>,
     taken_slugs: BTreeSet<String>,
     records: IdempotencyRecords,
@@ -88,14 +94,14 @@ impl Loaded {
     /// Nothing yet, for an adapter to add to.
     pub fn nothing(records: IdempotencyRecords) -> Self {
         let (counters, blocks, articles, pins) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { counters, blocks, articles, pins, taken_slugs: BTreeSet::new(), records }
+        Self { counters, blocks, articles, pins, removed: Vec::new(), taken_slugs: BTreeSet::new(), records }
     }
 }
 
 impl Replay {
     /// Starts from what was loaded; events will have occurred at `now`.
     pub fn new(loaded: Loaded, now: Timestamp) -> Self {
-        let Loaded { counters, blocks, articles, pins, taken_slugs, records } = loaded;
+        let Loaded { counters, blocks, articles, pins, removed, taken_slugs, records } = loaded;
         let mut boards: BTreeMap<BoardId, CountedBoard> =
             counters.into_iter().map(|counter| (counter.board_id, CountedBoard::new(counter))).collect();
         for block in blocks {
@@ -105,8 +111,9 @@ impl Replay {
         }
         let articles = StagedRows::stored(articles.into_iter().map(|article| (article.article_id, article)));
         let pins = StagedRows::stored(pins.into_iter().map(|pin| (pin.article_id, pin)));
+        let removed = StagedRows::stored(removed.into_iter().map(|removed| (removed.article.article_id, removed)));
         let (new_boards, acts, events) = (Vec::new(), Vec::new(), Vec::new());
-        Self { boards, articles, pins, new_boards, taken_slugs, records, acts, events, now }
+        Self { boards, articles, pins, removed, new_boards, taken_slugs, records, acts, events, now }
     }
 
     /// Creates a board, unless another has its slug.
@@ -195,10 +202,10 @@ impl Replay {
         Ok(EditOutcome::Edited(article))
     }
 
-    /// Removes an article, if it is there at the version expected.
+    /// Removes an article, if it is there at the version expected. What a moderator removes is kept, to be restored.
     pub fn delete(&mut self, delete: &DeleteArticle) -> Result<DeleteOutcome, StoreError> {
         let article_id = delete.article_id;
-        let Some(before) = self.articles.find(article_id) else {
+        let Some(before) = self.articles.find(article_id).cloned() else {
             return Ok(DeleteOutcome::Absent);
         };
         if self.is_archived(before.board_id) {
@@ -207,11 +214,16 @@ impl Replay {
         if delete.expected_version.is_some_and(|expected| expected != before.version) {
             return Ok(DeleteOutcome::Changed);
         }
-        let removed = Removed { article_id, board_id: before.board_id, last_version: before.version };
+        let restorable = delete.act.is_some();
+        let removed = Removed { article_id, board_id: before.board_id, last_version: before.version, restorable };
         let board = self.boards.get_mut(&removed.board_id).ok_or_else(|| no_board(removed.board_id))?;
         let count = board.count_out(article_id)?;
         self.events.push(events::deleted(removed, delete.event_id, self.now, count));
-        self.acts.extend(delete.act.clone());
+        if let Some(act) = &delete.act {
+            let removal = Removal::of(act, self.now);
+            self.removed.update(article_id, RemovedArticle { article: before, removal });
+            self.acts.push(act.clone());
+        }
         self.articles.delete(article_id);
         self.pins.delete(article_id);
         Ok(DeleteOutcome::Deleted)
@@ -246,6 +258,7 @@ impl Replay {
             boards: self.new_boards,
             articles: self.articles.into_changes(),
             pins: self.pins.into_changes(),
+            removed: self.removed.into_changes(),
             counters: self.boards.values().filter_map(CountedBoard::changed_counter).collect(),
             states: self.boards.values().filter_map(CountedBoard::changed_state).collect(),
             blocks: self.boards.values().flat_map(CountedBoard::changed_blocks).collect(),

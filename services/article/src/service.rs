@@ -170,7 +170,7 @@ impl ArticleService {
     }
 
     /// Deletes an article (author or moderator), if it is still at `expected_version`; a moderator's reason goes into the log
-    /// of moderation.
+    /// of moderation, and what a moderator removes can be restored for 30 days.
     pub async fn delete(
         &self,
         actor: &Actor,
@@ -185,7 +185,7 @@ impl ArticleService {
         let delete = DeleteArticle { article_id: article, expected_version, event_id, act };
         match self.store.delete(delete).await? {
             DeleteOutcome::Deleted => {
-                self.article_cache.note_deleted(article);
+                self.article_cache.note_deleted(article, self.clock.now());
                 self.pin_cache.forget(found.board_id);
                 Ok(())
             }

@@ -6,7 +6,7 @@ use madang_board::{Act, ArticleId, BoardId, MemberId, Pin};
 use madang_event::{ArticleHead, NewestArticles};
 use madang_kernel::{Created, EventId, Idempotency, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp};
 
-use crate::{Article, Board, BoardState, BoardWithCount};
+use crate::{Article, Board, BoardState, BoardWithCount, RemovedArticle};
 
 /// Articles that one call may ask for by their ids.
 pub const FIND_MANY_MAX: usize = 1_000;
@@ -122,8 +122,42 @@ pub struct DeleteArticle {
     pub expected_version: Option<u64>,
     /// Names the event that reports it.
     pub event_id: EventId,
-    /// What the log of moderation says about it, if it is a moderator's doing.
+    /// What the log of moderation says about it, if it is a moderator's doing: then the article is kept apart for a while, and
+    /// may be restored.
     pub act: Option<Act>,
+}
+
+/// An article to restore that a moderator removed.
+#[derive(Debug, Clone)]
+pub struct RestoreArticle {
+    /// The article.
+    pub article_id: ArticleId,
+    /// Names the event that reports it.
+    pub event_id: EventId,
+    /// What the log of moderation says about it.
+    pub act: Act,
+}
+
+/// What became of a restore.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RestoreOutcome {
+    /// It is back; the article as it stands now.
+    Restored(Article),
+    /// The board takes no changes; nothing was done.
+    Archived,
+    /// Nothing of that id can be restored, or its board is gone.
+    Absent,
+}
+
+/// An article to destroy that a moderator removed long ago.
+#[derive(Debug, Clone, Copy)]
+pub struct PurgeArticle {
+    /// The article.
+    pub article_id: ArticleId,
+    /// Only if it was removed at this moment or before.
+    pub removed_until: Timestamp,
+    /// Names the event that reports it.
+    pub event_id: EventId,
 }
 
 /// What became of a deletion.
@@ -200,7 +234,21 @@ pub trait ArticleStore: Send + Sync {
     /// Changes an article's text, with an `ArticleEdited`.
     async fn edit(&self, edit: EditArticle) -> Result<EditOutcome, StoreError>;
     /// Removes an article that is at the version expected, with its pin, its board's count and blocks and an `ArticleDeleted`.
+    /// What a moderator removes is kept apart in the same transaction.
     async fn delete(&self, delete: DeleteArticle) -> Result<DeleteOutcome, StoreError>;
+
+    /// Brings back what a moderator removed, at a version above its tombstone, with its board's count and blocks and an
+    /// `ArticleRestored`.
+    async fn restore(&self, restore: RestoreArticle) -> Result<RestoreOutcome, StoreError>;
+    /// Destroys what a moderator removed, with the `ArticleDeleted` that ends it; false when it is not there, or not yet to be
+    /// destroyed.
+    async fn purge(&self, purge: PurgeArticle) -> Result<bool, StoreError>;
+    /// What a moderator removed and nobody restored or purged yet.
+    async fn find_removed(&self, article: ArticleId) -> Result<Option<RemovedArticle>, StoreError>;
+    /// Some articles, at most `limit`, that were removed at this moment or before; fewer only when there are no others.
+    async fn removed_until(&self, until: Timestamp, limit: usize) -> Result<Vec<ArticleId>, StoreError>;
+    /// Whether there are such articles, or removed ones that may be restored, in the order asked; of one moment each.
+    async fn holds(&self, articles: Vec<ArticleId>) -> Result<Vec<bool>, StoreError>;
 
     /// Pins an article on its board or takes the pin away: a new version of the article with the same text, and so an
     /// `ArticleEdited`. Taking away what is not there changes nothing. Pins that are over make room for others.

@@ -12,10 +12,10 @@ use madang_article::blocks::{BLOCK, BLOCK_ARTICLES, OLDEST_FIRST_ID, SUPER_BLOCK
 use madang_article::replay::{Announce, BoardCounter};
 use madang_article::{
     Article, Board, BoardState, CommentMode, CreateArticle, CreateBoard, CreateOutcome, DeleteArticle, DeleteOutcome,
-    EditArticle, EditOutcome, NewBoard,
+    EditArticle, EditOutcome, NewBoard, PurgeArticle, RestoreArticle, RestoreOutcome,
 };
-use madang_board::{ArticleId, BoardId, MemberId};
-use madang_event::{BoardCount, Writer};
+use madang_board::{Act, ActId, ActKind, Actor, ArticleId, BoardId, MemberId, Role};
+use madang_event::{BoardCount, Event, Writer};
 use madang_kernel::{Created, EventId, Id, Idempotency, Timestamp};
 use memory::Rows;
 use proptest::prelude::*;
@@ -70,6 +70,20 @@ fn delete(id: i64, expected_version: Option<u64>) -> DeleteArticle {
     DeleteArticle { article_id: ArticleId::from_raw(id), expected_version, event_id: EventId::from_raw(1), act: None }
 }
 
+fn act(kind: ActKind, id: i64) -> Act {
+    let moderator = Actor::new(MemberId::from_raw(8), "anna", Role::Moderator);
+    Act::of(&moderator, ActId::from_raw(1), kind, id, NOW)
+}
+
+fn restore(id: i64) -> RestoreArticle {
+    let act = act(ActKind::ArticleRestored, id);
+    RestoreArticle { article_id: ArticleId::from_raw(id), event_id: EventId::from_raw(1), act }
+}
+
+fn purge(id: i64, removed_until: Timestamp) -> PurgeArticle {
+    PurgeArticle { article_id: ArticleId::from_raw(id), removed_until, event_id: EventId::from_raw(1) }
+}
+
 /// A board that has counted many articles, none of which the test touches.
 fn rows_of_a_large_board() -> Rows {
     let mut rows = Rows::default();
@@ -92,6 +106,12 @@ enum Step {
     Edit(usize, bool),
     /// Of one of the ids seen, at its version or at another.
     Delete(usize, bool),
+    /// The same by a moderator.
+    Remove(usize),
+    /// Of one of the ids seen.
+    Restore(usize),
+    /// Of one of the ids seen: long ago enough, or not.
+    Purge(usize, bool),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -101,6 +121,9 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (0..6u8, 0..2u8).prop_map(|(key, body)| Step::Keyed(key, body)),
         2 => (any::<usize>(), any::<bool>()).prop_map(|(at, current)| Step::Edit(at, current)),
         3 => (any::<usize>(), any::<bool>()).prop_map(|(at, current)| Step::Delete(at, current)),
+        3 => any::<usize>().prop_map(Step::Remove),
+        3 => any::<usize>().prop_map(Step::Restore),
+        1 => (any::<usize>(), any::<bool>()).prop_map(|(at, due)| Step::Purge(at, due)),
     ]
 }
 
@@ -108,6 +131,10 @@ fn step() -> impl Strategy<Value = Step> {
 #[derive(Default)]
 struct Model {
     versions: BTreeMap<i64, u64>,
+    /// What moderators removed, at the version of the tombstone.
+    removed: BTreeMap<i64, u64>,
+    /// The greatest version that was told of each.
+    told: BTreeMap<i64, u64>,
     answered: BTreeMap<u8, (u8, i64)>,
     /// Every id there ever was.
     seen: Vec<i64>,
@@ -119,6 +146,8 @@ enum Call {
     Create(CreateArticle, Option<(u8, u8)>),
     Edit(EditArticle),
     Delete(DeleteArticle),
+    Restore(RestoreArticle),
+    Purge(PurgeArticle),
 }
 
 impl Model {
@@ -137,6 +166,16 @@ impl Model {
             Step::Delete(at, is_current) => {
                 let id = pick(at)?;
                 Some(Call::Delete(delete(id, Some(self.version(id, is_current)))))
+            }
+            Step::Remove(at) => {
+                let id = pick(at)?;
+                let act = Some(act(ActKind::ArticleDeleted, id));
+                Some(Call::Delete(DeleteArticle { act, ..delete(id, None) }))
+            }
+            Step::Restore(at) => Some(Call::Restore(restore(pick(at)?))),
+            Step::Purge(at, is_due) => {
+                let until = if is_due { NOW } else { Timestamp::from_millis(NOW.as_millis() - 1) };
+                Some(Call::Purge(purge(pick(at)?, until)))
             }
         }
     }
@@ -195,13 +234,18 @@ proptest! {
                 Call::Create(new, _) => new.article.article_id,
                 Call::Edit(edit) => edit.article_id,
                 Call::Delete(delete) => delete.article_id,
+                Call::Restore(restore) => restore.article_id,
+                Call::Purge(purge) => purge.article_id,
             });
             let about: std::collections::BTreeSet<_> = about.map(|id| (board(), id)).collect();
+            // What was there or came within this batch is not restored by it: then the restore came first.
+            let mut met: std::collections::BTreeSet<i64> = model.versions.keys().copied().collect();
             rows.transact(about, NOW, |replay| {
                 for call in &calls {
                     match call {
                         Call::Create(new, key) => {
                             let expected = model.create(new.article.article_id.raw(), *key);
+                            met.insert(new.article.article_id.raw());
                             assert_eq!(id_of(replay.create(new).unwrap()), expected);
                         }
                         Call::Edit(edit) => {
@@ -222,27 +266,76 @@ proptest! {
                             let id = delete.article_id.raw();
                             let expected = match model.versions.get(&id) {
                                 None => DeleteOutcome::Absent,
-                                Some(version) if delete.expected_version != Some(*version) => DeleteOutcome::Changed,
+                                Some(version) if delete.expected_version.is_some_and(|asked| asked != *version) => {
+                                    DeleteOutcome::Changed
+                                }
                                 Some(_) => DeleteOutcome::Deleted,
                             };
-                            if expected == DeleteOutcome::Deleted {
-                                model.versions.remove(&id);
+                            if expected == DeleteOutcome::Deleted
+                                && let Some(version) = model.versions.remove(&id)
+                            {
                                 model.changes += 1;
+                                if delete.act.is_some() {
+                                    model.removed.insert(id, version + 1);
+                                }
                             }
                             assert_eq!(replay.delete(delete).unwrap(), expected);
+                        }
+                        Call::Restore(restore) => {
+                            let id = restore.article_id.raw();
+                            let can_be = model.removed.contains_key(&id) && !met.contains(&id);
+                            let version = model.removed.get(&id).filter(|_| can_be).map(|tombstone| tombstone + 1);
+                            let restored = match replay.restore(restore).unwrap() {
+                                RestoreOutcome::Restored(article) => Some(article.version),
+                                RestoreOutcome::Absent => None,
+                                RestoreOutcome::Archived => panic!("the board is open"),
+                            };
+                            assert_eq!(restored, version);
+                            if let Some(version) = version {
+                                model.removed.remove(&id);
+                                model.versions.insert(id, version);
+                                model.changes += 1;
+                                met.insert(id);
+                            }
+                        }
+                        Call::Purge(purge) => {
+                            let id = purge.article_id.raw();
+                            let is_due = purge.removed_until == NOW && model.removed.contains_key(&id);
+                            assert_eq!(replay.purge(purge), is_due);
+                            if is_due {
+                                model.removed.remove(&id);
+                            }
                         }
                     }
                 }
             });
             agrees(&rows, &model)?;
+            told_in_order(&rows.events, &mut model)?;
+            rows.events.clear();
         }
     }
+}
+
+/// The events of an article have growing versions, whatever happens to it: nothing late can undo what came after.
+fn told_in_order(events: &[madang_event::Envelope], model: &mut Model) -> Result<(), TestCaseError> {
+    for envelope in events {
+        let known = model.told.insert(envelope.key.raw(), envelope.version).unwrap_or(0);
+        prop_assert!(envelope.version > known, "{envelope:?} after version {known}");
+        if let Event::ArticleDeleted(gone) = &envelope.event {
+            // The count of one that is only purged is what it was.
+            prop_assert!(gone.board_count.version <= COUNTED_BEFORE + model.changes);
+        }
+    }
+    Ok(())
 }
 
 /// Rows, counter and both levels of blocks hold what the model holds.
 fn agrees(rows: &Rows, model: &Model) -> Result<(), TestCaseError> {
     let stored: BTreeMap<i64, u64> = rows.articles.iter().map(|(id, found)| (id.raw(), found.version)).collect();
     prop_assert_eq!(&stored, &model.versions);
+    let kept: BTreeMap<i64, u64> =
+        rows.removed.iter().map(|(id, found)| (id.raw(), found.article.version + 1)).collect();
+    prop_assert_eq!(&kept, &model.removed);
     let counter = rows.counters[&board()];
     prop_assert_eq!(counter.count.article_count, COUNTED_BEFORE + stored.len() as u64);
     prop_assert_eq!(counter.count.version, COUNTED_BEFORE + model.changes);
@@ -311,4 +404,61 @@ fn what_was_never_counted_is_not_counted_out() {
     rows.articles.insert(ArticleId::from_raw(5), article(5));
     rows.transact([(board(), ArticleId::from_raw(5))], NOW, |replay| assert!(replay.delete(&delete(5, None)).is_err()));
     assert_eq!((rows.articles.len(), rows.counters[&board()].count.version), (1, 0));
+}
+
+#[test]
+fn what_is_restored_has_its_place_and_its_text_and_can_be_removed_again() {
+    let mut rows = rows_of_a_large_board();
+    let about = [(board(), ArticleId::from_raw(7))];
+    rows.transact(about, NOW, |replay| replay.create(&create(7, None)).unwrap());
+    let remove = || DeleteArticle { act: Some(act(ActKind::ArticleDeleted, 7)), ..delete(7, None) };
+    for round in 0..3 {
+        rows.transact(about, NOW, |replay| assert_eq!(replay.delete(&remove()).unwrap(), DeleteOutcome::Deleted));
+        assert!(rows.articles.is_empty());
+        let restored = rows.transact(about, NOW, |replay| replay.restore(&restore(7)).unwrap());
+        assert_eq!(restored, RestoreOutcome::Restored(Article { version: 3 + 2 * round, ..article(7) }));
+        assert!(rows.removed.is_empty());
+    }
+    let versions: Vec<u64> = rows.events.iter().map(|event| event.version).collect();
+    assert_eq!(versions, [1, 2, 3, 4, 5, 6, 7]);
+    assert_eq!(rows.counters[&board()].count.article_count, COUNTED_BEFORE + 1);
+}
+
+#[test]
+fn thirty_days_after_its_removal_nothing_is_restored_and_its_end_is_told() {
+    let mut rows = rows_of_a_large_board();
+    let about = [(board(), ArticleId::from_raw(7))];
+    rows.transact(about, NOW, |replay| replay.create(&create(7, None)).unwrap());
+    let remove = DeleteArticle { act: Some(act(ActKind::ArticleDeleted, 7)), ..delete(7, None) };
+    rows.transact(about, NOW, |replay| replay.delete(&remove).unwrap());
+    let later = Timestamp::from_millis(NOW.as_millis() + 30 * 86_400_000);
+    let restored = rows.transact(about, later, |replay| replay.restore(&restore(7)).unwrap());
+    assert_eq!(restored, RestoreOutcome::Absent);
+    assert!(rows.transact(about, later, |replay| replay.purge(&purge(7, NOW))));
+    let told: Vec<(u64, bool)> = rows
+        .events
+        .iter()
+        .filter_map(|event| match &event.event {
+            Event::ArticleDeleted(gone) => Some((event.version, gone.restorable)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(told, [(2, true), (3, false)]);
+    assert!(rows.removed.is_empty() && rows.articles.is_empty());
+}
+
+#[test]
+fn an_archived_board_takes_nothing_back_and_a_deleted_one_has_nothing_to_take_it() {
+    let mut rows = rows_of_a_large_board();
+    let about = [(board(), ArticleId::from_raw(7))];
+    rows.transact(about, NOW, |replay| replay.create(&create(7, None)).unwrap());
+    let remove = DeleteArticle { act: Some(act(ActKind::ArticleDeleted, 7)), ..delete(7, None) };
+    rows.transact(about, NOW, |replay| replay.delete(&remove).unwrap());
+    rows.counters.get_mut(&board()).unwrap().state = BoardState::Archived;
+    let restored = rows.transact(about, NOW, |replay| replay.restore(&restore(7)).unwrap());
+    assert_eq!(restored, RestoreOutcome::Archived);
+    rows.counters.remove(&board());
+    let restored = rows.transact(about, NOW, |replay| replay.restore(&restore(7)).unwrap());
+    assert_eq!(restored, RestoreOutcome::Absent);
+    assert!(rows.transact(about, NOW, |replay| replay.purge(&purge(7, NOW))), "its end needs no board");
 }

@@ -368,3 +368,39 @@ async fn moderators_of_the_board_pin_and_what_they_do_is_seen_at_once() {
     ];
     assert_eq!(acts, expected);
 }
+
+#[tokio::test]
+async fn moderators_of_the_board_restore_what_a_moderator_removed_for_thirty_days() {
+    let site = site();
+    let (board, author) = (board(&site).await, actor(2, Role::Member));
+    let of_board = Actor { moderates: [board].into_iter().collect(), ..actor(8, Role::Member) };
+    let elsewhere = Actor { moderates: [BoardId::from_raw(77)].into_iter().collect(), ..actor(9, Role::Member) };
+    let article = site.service.create(&author, board, draft("text"), None).await.unwrap().article_id;
+    let restore = async |by: &Actor| site.service.restore(by, article).await;
+    assert!(matches!(restore(&of_board).await, Err(ArticleError::NotFound(_))), "nothing was removed");
+    site.service.delete(&of_board, article, Reason::required("spam").unwrap(), None).await.unwrap();
+    assert_eq!(site.service.facts(article).await.unwrap(), None);
+    assert_eq!(site.service.exist(&[article]).await.unwrap(), [true], "nothing of it may be destroyed");
+    for other in [&author, &elsewhere] {
+        assert!(matches!(site.service.removed(other, article).await, Err(ArticleError::Forbidden(_))));
+        assert!(matches!(restore(other).await, Err(ArticleError::Forbidden(_))));
+    }
+    let removed = site.service.removed(&of_board, article).await.unwrap();
+    assert_eq!((removed.article.content.as_str(), removed.removal.reason.as_str()), ("text", "spam"));
+    assert_eq!(restore(&of_board).await.unwrap().version, 3);
+    assert!(site.service.facts(article).await.unwrap().is_some(), "at once, where it was deleted too");
+    let acts: Vec<_> = site.store.acts().iter().map(|act| (act.kind, act.board_id)).collect();
+    assert_eq!(acts, [(ActKind::ArticleDeleted, Some(board)), (ActKind::ArticleRestored, Some(board))]);
+
+    site.service.delete(&of_board, article, Reason::default(), None).await.unwrap();
+    let now = site.clock.now();
+    assert_eq!(site.service.purge_removed(now).await.unwrap(), 0);
+    let later = now.plus(Duration::from_secs(30 * 24 * 3_600));
+    assert_eq!(site.service.purge_removed(later).await.unwrap(), 1);
+    assert_eq!(site.service.exist(&[article]).await.unwrap(), [false]);
+    assert!(matches!(restore(&of_board).await, Err(ArticleError::NotFound(_))));
+
+    let own = site.service.create(&of_board, board, draft("own"), None).await.unwrap().article_id;
+    site.service.delete(&of_board, own, Reason::default(), None).await.unwrap();
+    assert_eq!(site.service.exist(&[own]).await.unwrap(), [false], "what its writer removes is gone at once");
+}

@@ -8,6 +8,7 @@ mod lookup;
 mod model;
 mod path;
 mod position;
+mod removed;
 pub mod replay;
 mod rules;
 mod service;
@@ -15,12 +16,12 @@ mod store;
 
 pub use consumer::{CLEAN_UP_SLICE_ROWS, CommentParts, article_deletions};
 pub use cursor::{CommentCursor, CursorParseError};
-pub use model::{Comment, CommentCount};
+pub use model::{Comment, CommentCount, RemovedComment};
 pub use path::{CommentPath, LEVEL_CHARS, LevelFull, PathParseError};
 pub use position::{DEPTH_LIMIT, DepthMax, Parent, Position, Refusal};
 pub use rules::{CONTENT_MAX_CHARS, Content};
 pub use service::{CommentDraft, CommentError, CommentService};
 pub use store::{
     COUNTS_MAX, CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome, EditComment, EditOutcome,
-    LockOutcome, SetLock,
+    LockOutcome, PurgeComment, RestoreComment, RestoreOutcome, SetLock,
 };

@@ -1,6 +1,6 @@
 //! Comments as values.
 
-use madang_board::{ArticleId, CommentId};
+use madang_board::{ArticleId, CommentId, Removal};
 use madang_event::Writer;
 use madang_kernel::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -35,7 +35,7 @@ pub struct Comment {
     /// When its text was last changed; when it was written, until then.
     #[serde(default = "of_no_change")]
     pub modified_at: Timestamp,
-    /// 1 when written, one more with each edit, and one more when only the mark is left.
+    /// 1 when written, one more with each edit, one more when only the mark is left, and one more when it is restored.
     #[serde(default = "of_no_edit")]
     pub version: u64,
 }
@@ -56,15 +56,30 @@ impl Comment {
         Self { content: None, content_html: None, writer: None, deleted: true, version: self.version + 1, ..self }
     }
 
-    /// Whether its text was changed since it was written.
+    /// Whether its text was changed since it was written. A version may tell of a restore, which changes no text.
     pub fn is_edited(&self) -> bool {
-        self.version > 1 && !self.deleted
+        self.modified_at > self.created_at && !self.deleted
     }
 
     /// The comment as a stored answer tells it, which may be older than the moment of the last change.
     pub(crate) fn from_answer(answer: Self) -> Self {
         Self { modified_at: answer.modified_at.max(answer.created_at), ..answer }
     }
+}
+
+/// What a moderator removed of a comment, and may restore: what its mark does not tell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemovedComment {
+    /// The comment, whose mark keeps its place.
+    pub comment_id: CommentId,
+    /// Its article.
+    pub article_id: ArticleId,
+    /// The text.
+    pub content: String,
+    /// Who wrote it.
+    pub writer: Writer,
+    /// Who removed it, when and why.
+    pub removal: Removal,
 }
 
 /// How many comments an article has. An article that nobody commented on has zeros at version 0.

@@ -2,10 +2,11 @@
 //! have done and is answered as if it had come alone. Every adapter loads, asks here and writes.
 
 mod counted_article;
+mod removed;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use madang_board::{Act, ArticleId, CommentId, CommentMode};
+use madang_board::{Act, ArticleId, CommentId, CommentMode, Removal};
 use madang_event::Envelope;
 use madang_kernel::{
     Created, Id, IdempotencyRecords, NewIdempotencyRecord, RowChanges, ShardId, StagedRows, StoreError, Timestamp,
@@ -14,7 +15,7 @@ use madang_kernel::{
 use crate::position::position_of_new;
 use crate::{
     Comment, CommentPath, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome, EditComment, EditOutcome,
-    LockOutcome, Parent, Position, Refusal, SetLock, events,
+    LockOutcome, Parent, Position, Refusal, RemovedComment, SetLock, events,
 };
 pub use counted_article::CommentCounter;
 use counted_article::{CountedArticle, Gone};
@@ -24,8 +25,11 @@ use counted_article::{CountedArticle, Gone};
 pub struct Loaded {
     /// The counters of the articles that the calls are about.
     pub counters: Vec<CommentCounter>,
-    /// The comments to edit, those to delete with the marks above them, those to reply to, and those that a repeated request created.
+    /// The comments to edit, those to delete or purge with the marks above them, those to restore, those to reply to, and those
+    /// that a repeated request created.
     pub comments: Vec<Comment>,
+    /// What moderators removed of those comments.
+    pub removed: Vec<RemovedComment>,
     /// Replies of the comments that may go: all of them, or one more than the calls can remove.
     pub replies: BTreeMap<CommentId, BTreeSet<CommentId>>,
     /// The greatest path below each path that gets a reply: see [`path_above`].
@@ -39,6 +43,8 @@ pub struct Loaded {
 pub struct Replayed {
     /// The comments that come, change or go; an update is a new text, or what is left when a comment becomes a mark.
     pub comments: RowChanges<CommentId, Comment>,
+    /// What moderators removed, and what of that is restored or purged; an update is written whether there is a row or not.
+    pub removed: RowChanges<CommentId, RemovedComment>,
     /// The counters that changed.
     pub counters: Vec<CommentCounter>,
     /// Articles that are to be marked as gone. Their counters go too.
@@ -58,6 +64,7 @@ pub struct Replayed {
 pub struct Replay {
     articles: BTreeMap<ArticleId, CountedArticle>,
     comments: StagedRows<CommentId, Comment>,
+    removed: StagedRows<CommentId, RemovedComment>,
     replies: BTreeMap<CommentId, BTreeSet<CommentId>>,
     last_descendants: BTreeMap<(ArticleId, CommentPath), CommentPath>,
     records: IdempotencyRecords,
@@ -79,18 +86,20 @@ impl Loaded {
     /// Nothing yet, for an adapter to add to.
     pub fn nothing(records: IdempotencyRecords) -> Self {
         let (counters, comments) = (Vec::new(), Vec::new());
-        Self { counters, comments, replies: BTreeMap::new(), last_descendants: BTreeMap::new(), records }
+        let (removed, replies, last_descendants) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
+        Self { counters, comments, removed, replies, last_descendants, records }
     }
 }
 
 impl Replay {
     /// Starts from what was loaded; events will have occurred at `now`.
     pub fn new(loaded: Loaded, now: Timestamp) -> Self {
-        let Loaded { counters, comments, replies, last_descendants, records } = loaded;
+        let Loaded { counters, comments, removed, replies, last_descendants, records } = loaded;
         let articles = counters.into_iter().map(|counter| (counter.article_id, CountedArticle::new(counter)));
         let comments = StagedRows::stored(comments.into_iter().map(|comment| (comment.comment_id, comment)));
+        let removed = StagedRows::stored(removed.into_iter().map(|removed| (removed.comment_id, removed)));
         let (articles, acts, events) = (articles.collect(), Vec::new(), Vec::new());
-        Self { articles, comments, replies, last_descendants, records, acts, events, now }
+        Self { articles, comments, removed, replies, last_descendants, records, acts, events, now }
     }
 
     /// Creates a comment, where it may be.
@@ -146,8 +155,12 @@ impl Replay {
         let comment = Comment {
             content: Some(edit.content.clone()),
             content_html: Some(edit.content_html.clone()),
-            // A clock that stepped back does not make an edit older than what it changes.
-            modified_at: edit.modified_at.max(before.modified_at),
+            // A clock that stepped back does not make an edit older than what it changes; and no edit is as old as the
+            // comment, because that tells whether there was one.
+            modified_at: edit
+                .modified_at
+                .max(before.modified_at)
+                .max(Timestamp::from_millis(before.created_at.as_millis() + 1)),
             version: before.version + 1,
             ..before.clone()
         };
@@ -159,12 +172,12 @@ impl Replay {
     }
 
     /// Deletes a comment, if it is there at the version expected. One with replies becomes a mark; one without goes, and with it every mark above it
-    /// that is left without replies.
+    /// that is left without replies. What a moderator removes becomes a mark in any case, and is kept, to be restored.
     pub fn delete(&mut self, delete: &DeleteComment) -> Result<DeleteOutcome, StoreError> {
         let Some(comment) = self.comments.find(delete.comment_id).cloned() else {
             return Ok(DeleteOutcome::Absent);
         };
-        let going = self.going_with(&comment);
+        let going = if delete.act.is_some() { Vec::new() } else { self.going_with(&comment) };
         let Some(article) = self.articles.get_mut(&comment.article_id).filter(|article| article.gone == Gone::No)
         else {
             return Ok(DeleteOutcome::Gone);
@@ -177,7 +190,10 @@ impl Replay {
         }
         let count = article.count_out(going.len() as u64)?;
         self.events.push(events::deleted(&comment, delete.event_id, self.now, count));
-        self.acts.extend(delete.act.clone());
+        if let Some(act) = &delete.act {
+            self.keep_removed(&comment, Removal::of(act, self.now));
+            self.acts.push(act.clone());
+        }
         if going.is_empty() {
             self.comments.update(comment.comment_id, comment.into_mark());
         } else {
@@ -220,6 +236,7 @@ impl Replay {
             gone_now: ids(|article| article.gone == Gone::Now),
             uncounted: ids(CountedArticle::is_uncounted),
             comments: self.comments.into_changes(),
+            removed: self.removed.into_changes(),
             records: self.records.into_new(),
             acts: self.acts,
             events: self.events,
@@ -269,8 +286,8 @@ impl Replay {
         let mut going = vec![leaf.comment_id];
         let mut above = leaf.parent_id;
         while let Some(mark) = above.and_then(|id| self.comments.find(id)).filter(|comment| comment.deleted) {
-            // The one that goes below it is still among its replies.
-            if replies(mark.comment_id) > 1 {
+            // The one that goes below it is still among its replies; and what may be restored keeps its place.
+            if replies(mark.comment_id) > 1 || self.removed.find(mark.comment_id).is_some() {
                 break;
             }
             going.push(mark.comment_id);

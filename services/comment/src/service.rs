@@ -80,11 +80,11 @@ impl From<Refusal> for CommentError {
 
 /// Comments.
 pub struct CommentService {
-    store: Arc<dyn CommentStore>,
-    articles: Arc<dyn ArticleLookup>,
-    renderer: Arc<dyn TextRenderer>,
+    pub(crate) store: Arc<dyn CommentStore>,
+    pub(crate) articles: Arc<dyn ArticleLookup>,
+    pub(crate) renderer: Arc<dyn TextRenderer>,
     ids: Arc<IdGenerator>,
-    clock: Arc<dyn Clock>,
+    pub(crate) clock: Arc<dyn Clock>,
     depth_max: DepthMax,
 }
 
@@ -199,7 +199,7 @@ impl CommentService {
     }
 
     /// Deletes a comment (author or moderator), if it is still at `expected_version`; a moderator's reason goes into the log
-    /// of moderation. Returns the article's counts after it.
+    /// of moderation, and what a moderator removes can be restored for 30 days. Returns the article's counts after it.
     pub async fn delete(
         &self,
         actor: &Actor,
@@ -256,8 +256,8 @@ impl CommentService {
         Ok((found, facts))
     }
 
-    /// The comments of a member before `before`, or the newest, newest first. Those of an article that is gone are left out
-    /// once they are cleaned up.
+    /// The comments of a member before `before`, or the newest, newest first. Those of articles that are gone or removed are
+    /// left out, so that a step may be shorter than asked for and yet have a next one.
     pub async fn by_writer(
         &self,
         writer: MemberId,
@@ -265,7 +265,14 @@ impl CommentService {
         size: PageSize,
     ) -> Result<Scroll<Comment, CommentId>, CommentError> {
         let mut found = self.store.by_writer(writer, before, size).await?;
-        found.items = self.all_rendered(found.items).await;
+        let mut shown = Vec::with_capacity(found.items.len());
+        for comment in found.items {
+            // A cached answer for nearly all of them.
+            if self.articles.facts(comment.article_id).await?.is_some() {
+                shown.push(comment);
+            }
+        }
+        found.items = self.all_rendered(shown).await;
         Ok(found)
     }
 
@@ -333,16 +340,16 @@ impl CommentService {
         self.articles.facts(article).await?.ok_or(NO_ARTICLE)
     }
 
-    fn next_id<T: Id>(&self, shard: ShardId) -> Result<T, StoreError> {
+    pub(crate) fn next_id<T: Id>(&self, shard: ShardId) -> Result<T, StoreError> {
         Ok(self.ids.next(shard)?)
     }
 }
 
 /// What the owner of the board said a moment ago: a comment that was under way while the board was archived may still
 /// come, and harms nothing.
-fn require_open(facts: &ArticleFacts) -> Result<(), CommentError> {
+pub(crate) fn require_open(facts: &ArticleFacts) -> Result<(), CommentError> {
     if facts.archived { Err(CommentError::Archived) } else { Ok(()) }
 }
 
 const NO_ARTICLE: CommentError = CommentError::NotFound("article");
-const NO_COMMENT: CommentError = CommentError::NotFound("comment");
+pub(crate) const NO_COMMENT: CommentError = CommentError::NotFound("comment");

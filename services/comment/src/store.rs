@@ -6,7 +6,7 @@ use madang_board::{Act, ArticleId, CommentId, CommentMode, MemberId};
 use madang_event::Writer;
 use madang_kernel::{Created, EventId, Idempotency, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp};
 
-use crate::{Comment, CommentCount, CommentCursor, DepthMax, Refusal};
+use crate::{Comment, CommentCount, CommentCursor, DepthMax, Refusal, RemovedComment};
 
 /// Articles whose counts one call may ask for.
 pub const COUNTS_MAX: usize = 1_000;
@@ -119,8 +119,44 @@ pub struct DeleteComment {
     pub expected_version: Option<u64>,
     /// Names the event that reports it; carries the shard of the comment.
     pub event_id: EventId,
-    /// What the log of moderation says about it, if it is a moderator's doing.
+    /// What the log of moderation says about it, if it is a moderator's doing: then text and writer are kept apart for a
+    /// while, and may be restored.
     pub act: Option<Act>,
+}
+
+/// A comment to restore that a moderator removed.
+#[derive(Debug, Clone)]
+pub struct RestoreComment {
+    /// The comment.
+    pub comment_id: CommentId,
+    /// Its text as shown.
+    pub content_html: String,
+    /// Names the event that reports it; carries the shard of the comment.
+    pub event_id: EventId,
+    /// What the log of moderation says about it.
+    pub act: Act,
+}
+
+/// What became of a restore.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RestoreOutcome {
+    /// The comment as it stands now.
+    Restored(Comment),
+    /// Nothing of that id can be restored.
+    Absent,
+    /// The article is gone, and all of its comments with it.
+    Gone,
+}
+
+/// What is to be destroyed that a moderator removed long ago.
+#[derive(Debug, Clone, Copy)]
+pub struct PurgeComment {
+    /// The comment.
+    pub comment_id: CommentId,
+    /// Only if it was removed at this moment or before.
+    pub removed_until: Timestamp,
+    /// Names the event that reports it; carries the shard of the comment.
+    pub event_id: EventId,
 }
 
 /// What became of a deletion.
@@ -145,8 +181,18 @@ pub trait CommentStore: Send + Sync {
     /// their version grows.
     async fn edit(&self, edit: EditComment) -> Result<EditOutcome, StoreError>;
     /// Deletes a comment that is at the version expected, with the article's counts and a `CommentDeleted`. One with replies becomes a mark; one without
-    /// goes, and with it every marked ancestor left without replies.
+    /// goes, and with it every marked ancestor left without replies. What a moderator removes always becomes a mark, which
+    /// keeps its place, and its text is kept apart in the same transaction.
     async fn delete(&self, delete: DeleteComment) -> Result<DeleteOutcome, StoreError>;
+    /// Puts text and writer back where a moderator removed them, with the article's counts and a `CommentEdited`.
+    async fn restore(&self, restore: RestoreComment) -> Result<RestoreOutcome, StoreError>;
+    /// Destroys what a moderator removed; a mark without replies goes as after any deletion, with a `CommentDeleted`. False
+    /// when it is not there, or not yet to be destroyed.
+    async fn purge(&self, purge: PurgeComment) -> Result<bool, StoreError>;
+    /// What a moderator removed and nobody restored or purged yet.
+    async fn find_removed(&self, comment: CommentId) -> Result<Option<RemovedComment>, StoreError>;
+    /// Some comments, at most `limit`, that were removed at this moment or before; fewer only when there are no others.
+    async fn removed_until(&self, until: Timestamp, limit: usize) -> Result<Vec<CommentId>, StoreError>;
 
     /// Closes an article to new comments or opens it, with an `ArticleLockChanged`; what is so already stays as it is. From
     /// the moment on that this commits, no comment is created but by those who are exempt.
@@ -185,7 +231,7 @@ pub trait CommentStore: Send + Sync {
 
     /// Marks an article as gone for ever and removes its counts. Doing it again changes nothing.
     async fn mark_article_gone(&self, article: ArticleId) -> Result<(), StoreError>;
-    /// Removes up to `slice_rows` comments of an article that is gone; returns how many. Fewer than `slice_rows` means that
+    /// Removes up to `slice_rows` comments of an article that is gone, with what moderators removed of them; returns how many. Fewer than `slice_rows` means that
     /// none is left. Of an article that is not gone, nothing is removed.
     async fn clean_up(&self, article: ArticleId, slice_rows: u32) -> Result<u32, StoreError>;
     /// Articles that have a counter or a comment, by id, after `after`: what a rebuild looks through. Those that are gone

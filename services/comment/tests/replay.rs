@@ -8,10 +8,10 @@ mod memory;
 
 use std::collections::BTreeMap;
 
-use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
+use madang_board::{Act, ActId, ActKind, Actor, ArticleId, CommentId, CommentMode, MemberId, Role};
 use madang_comment::{
     Comment, CommentCount, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome, DepthMax, EditComment,
-    EditOutcome, Refusal,
+    EditOutcome, PurgeComment, Refusal, RestoreComment, RestoreOutcome,
 };
 use madang_event::Writer;
 use madang_kernel::{Created, EventId, Id, Idempotency, Timestamp};
@@ -64,6 +64,29 @@ fn delete(id: i64, expected_version: Option<u64>) -> DeleteComment {
     DeleteComment { comment_id, expected_version, event_id, act: None }
 }
 
+fn act(kind: ActKind, id: i64) -> Act {
+    let moderator = Actor::new(MemberId::from_raw(8), "anna", Role::Moderator);
+    Act::of(&moderator, ActId::from_raw(1), kind, id, NOW)
+}
+
+fn remove(id: i64) -> DeleteComment {
+    DeleteComment { act: Some(act(ActKind::CommentDeleted, id)), ..delete(id, None) }
+}
+
+fn restore(id: i64) -> RestoreComment {
+    let (comment_id, event_id) = (CommentId::from_raw(id), EventId::from_raw(1));
+    RestoreComment {
+        comment_id,
+        content_html: "<p>again</p>\n".into(),
+        event_id,
+        act: act(ActKind::CommentRestored, id),
+    }
+}
+
+fn purge(id: i64, removed_until: Timestamp) -> PurgeComment {
+    PurgeComment { comment_id: CommentId::from_raw(id), removed_until, event_id: EventId::from_raw(1) }
+}
+
 #[derive(Debug, Clone)]
 enum Step {
     Root,
@@ -76,6 +99,11 @@ enum Step {
     /// One of them, if it is at this version.
     Edit(usize, Option<u64>),
     Delete(usize, Option<u64>),
+    /// The same by a moderator.
+    Remove(usize),
+    Restore(usize),
+    /// Long ago enough, or not.
+    Purge(usize, bool),
     Gone,
 }
 
@@ -87,6 +115,9 @@ fn step() -> impl Strategy<Value = Step> {
         8 => (1..900i64).prop_map(Step::Late),
         30 => (any::<usize>(), version()).prop_map(|(at, version)| Step::Edit(at, version)),
         60 => (any::<usize>(), version()).prop_map(|(at, version)| Step::Delete(at, version)),
+        40 => any::<usize>().prop_map(Step::Remove),
+        30 => any::<usize>().prop_map(Step::Restore),
+        20 => (any::<usize>(), any::<bool>()).prop_map(|(at, due)| Step::Purge(at, due)),
         1 => Just(Step::Gone),
     ]
 }
@@ -117,12 +148,16 @@ struct Node {
     deleted: bool,
     version: u64,
     text: String,
+    /// What a moderator removed.
+    kept: Option<String>,
 }
 
 enum Call {
     Create(CreateComment, Option<(u8, u8)>),
     Edit(EditComment),
     Delete(DeleteComment),
+    Restore(RestoreComment),
+    Purge(PurgeComment),
     Gone,
 }
 
@@ -164,6 +199,12 @@ impl Model {
             Step::Late(id) => Some(Call::Create(create(mode, id, None, None), None)),
             Step::Edit(at, version) => Some(Call::Edit(edit(pick(at)?, id, version))),
             Step::Delete(at, version) => Some(Call::Delete(delete(pick(at)?, version))),
+            Step::Remove(at) => Some(Call::Delete(remove(pick(at)?))),
+            Step::Restore(at) => Some(Call::Restore(restore(pick(at)?))),
+            Step::Purge(at, is_due) => {
+                let until = if is_due { NOW } else { Timestamp::from_millis(NOW.as_millis() - 1) };
+                Some(Call::Purge(purge(pick(at)?, until)))
+            }
             Step::Gone => Some(Call::Gone),
         }
     }
@@ -201,7 +242,7 @@ impl Model {
         if let Some((key, body)) = key {
             self.answered.insert(key, (body, id));
         }
-        self.nodes.push(Node { id, parent, depth, deleted: false, version: 1, text: new.content.clone() });
+        self.nodes.push(Node { id, parent, depth, deleted: false, version: 1, text: new.content.clone(), kept: None });
         self.seen.push(id);
         self.greatest = self.greatest.max(id);
         self.changes += 1;
@@ -225,7 +266,7 @@ impl Model {
         Edited::Now(node.version, node.text.clone())
     }
 
-    fn delete(&mut self, id: i64, expected_version: Option<u64>) -> DeleteOutcome {
+    fn delete(&mut self, id: i64, expected_version: Option<u64>, by_moderator: bool) -> DeleteOutcome {
         let Some(node) = self.nodes.iter_mut().find(|node| node.id == id) else { return DeleteOutcome::Absent };
         if self.gone {
             return DeleteOutcome::Gone;
@@ -236,18 +277,47 @@ impl Model {
         if expected_version.is_some_and(|version| version != node.version) {
             return DeleteOutcome::Changed;
         }
-        (node.deleted, node.version, node.text) = (true, node.version + 1, String::new());
-        // Whatever is marked and has no child goes, until nothing does.
+        (node.deleted, node.version) = (true, node.version + 1);
+        let text = std::mem::take(&mut node.text);
+        node.kept = by_moderator.then_some(text);
+        self.drop_marks();
+        self.changes += 1;
+        DeleteOutcome::Deleted(self.count())
+    }
+
+    /// Whatever is marked, has no child and cannot be restored goes, until nothing does.
+    fn drop_marks(&mut self) {
         loop {
             let (before, nodes) = (self.nodes.len(), self.nodes.clone());
             let has_child = |id: i64| nodes.iter().any(|node| node.parent == Some(id));
-            self.nodes.retain(|node| !node.deleted || has_child(node.id));
+            self.nodes.retain(|node| !node.deleted || node.kept.is_some() || has_child(node.id));
             if self.nodes.len() == before {
                 break;
             }
         }
+    }
+
+    /// The version and the text after it; `None` when there is nothing to restore, and whether the article is gone.
+    fn restore(&mut self, id: i64) -> Result<Option<(u64, String)>, ()> {
+        let Some(node) = self.nodes.iter_mut().find(|node| node.id == id) else { return Ok(None) };
+        if self.gone {
+            return Err(());
+        }
+        let Some(text) = node.kept.take() else { return Ok(None) };
+        (node.deleted, node.version, node.text) = (false, node.version + 1, text);
         self.changes += 1;
-        DeleteOutcome::Deleted(self.count())
+        Ok(Some((node.version, node.text.clone())))
+    }
+
+    fn purge(&mut self, id: i64) -> bool {
+        let Some(node) = self.nodes.iter_mut().find(|node| node.id == id) else { return false };
+        let is_kept = node.kept.take().is_some();
+        if is_kept && !self.gone {
+            let before = self.nodes.len();
+            self.drop_marks();
+            self.changes += u64::from(self.nodes.len() < before);
+        }
+        is_kept
     }
 
     fn count(&self) -> CommentCount {
@@ -307,8 +377,22 @@ proptest! {
                             assert_eq!(outcome, model.edit(edit));
                         }
                         Call::Delete(delete) => {
-                            let expected = model.delete(delete.comment_id.raw(), delete.expected_version);
+                            let (id, by_moderator) = (delete.comment_id.raw(), delete.act.is_some());
+                            let expected = model.delete(id, delete.expected_version, by_moderator);
                             assert_eq!(replay.delete(delete).unwrap(), expected);
+                        }
+                        Call::Restore(restore) => {
+                            let outcome = match replay.restore(restore).unwrap() {
+                                RestoreOutcome::Restored(comment) => Ok(Some((comment.version, comment.content.unwrap()))),
+                                RestoreOutcome::Absent => Ok(None),
+                                RestoreOutcome::Gone => Err(()),
+                            };
+                            assert_eq!(outcome, model.restore(restore.comment_id.raw()));
+                        }
+                        Call::Purge(purge) => {
+                            let is_due = purge.removed_until == NOW;
+                            let expected = is_due && model.purge(purge.comment_id.raw());
+                            assert_eq!(replay.purge(purge).unwrap(), expected);
                         }
                         Call::Gone => {
                             model.gone = true;
@@ -335,6 +419,11 @@ fn agrees(rows: &Rows, model: &Model) -> Result<(), TestCaseError> {
     let mut listed = Vec::new();
     model.list_below(None, &mut listed);
     prop_assert_eq!(stored, listed);
+    let kept: BTreeMap<i64, String> =
+        rows.removed.iter().map(|(id, removed)| (id.raw(), removed.content.clone())).collect();
+    let expected: BTreeMap<i64, String> =
+        model.nodes.iter().filter_map(|node| Some((node.id, node.kept.clone()?))).collect();
+    prop_assert_eq!(kept, expected);
     let expected = if model.gone { CommentCount::default() } else { model.count() };
     prop_assert_eq!(rows.counter(article()).count, expected);
     prop_assert_eq!(rows.events.len() as u64, model.changes);
@@ -361,7 +450,10 @@ fn a_clock_that_steps_back_makes_no_edit_older_than_its_comment() {
     rows.transact(article(), NOW, |replay| {
         replay.create(&create(CommentMode::Tree, 5, None, None)).unwrap();
     });
-    for (at, expected) in [(7, NOW.as_millis()), (NOW.as_millis() + 9, NOW.as_millis() + 9), (8, NOW.as_millis() + 9)] {
+    // Nor as old: that tells that there was none.
+    for (at, expected) in
+        [(7, NOW.as_millis() + 1), (NOW.as_millis() + 9, NOW.as_millis() + 9), (8, NOW.as_millis() + 9)]
+    {
         let EditOutcome::Edited(edited) =
             rows.transact(article(), NOW, |replay| replay.edit(&edit(5, at, None)).unwrap())
         else {
@@ -388,4 +480,24 @@ fn an_answer_stored_before_comments_had_versions_is_still_read() {
     let again = rows.transact(article(), NOW, |replay| replay.create(&keyed).unwrap());
     let CreateOutcome::Created(Created::Before(mark)) = again else { panic!("must be repeated") };
     assert_eq!((mark.deleted, mark.modified_at, mark.created_at), (true, NOW, NOW));
+}
+
+#[test]
+fn a_restored_comment_has_its_place_its_writer_and_no_edit() {
+    let mut rows = Rows::default();
+    let new = create(CommentMode::Tree, 5, None, None);
+    let created = rows.transact(article(), NOW, |replay| replay.create(&new).unwrap());
+    let CreateOutcome::Created(Created::Now(before)) = created else { panic!("must be created") };
+    rows.transact(article(), NOW, |replay| replay.delete(&remove(5)).unwrap());
+    assert!(rows.comments[&before.comment_id].deleted, "a mark keeps the place of what may come back");
+    // Nobody takes its place meanwhile.
+    rows.transact(article(), NOW, |replay| replay.create(&create(CommentMode::Tree, 6, None, None)).unwrap());
+    let restored = rows.transact(article(), NOW, |replay| replay.restore(&restore(5)).unwrap());
+    let RestoreOutcome::Restored(after) = restored else { panic!("must be restored") };
+    assert!(!after.is_edited());
+    assert_eq!(after, Comment { version: 3, content_html: Some("<p>again</p>\n".into()), ..before });
+    let later = Timestamp::from_millis(NOW.as_millis() + 30 * 86_400_000);
+    rows.transact(article(), NOW, |replay| replay.delete(&remove(5)).unwrap());
+    let restored = rows.transact(article(), later, |replay| replay.restore(&restore(5)).unwrap());
+    assert_eq!(restored, RestoreOutcome::Absent, "its time is over, purged or not");
 }

@@ -85,7 +85,8 @@ impl Site {
 
 fn deletion(of: i64) -> Delivery {
     let board_count = BoardCount { article_count: 0, version: 2 };
-    let gone = ArticleDeleted { article_id: article(of), board_id: BoardId::from_raw(5), board_count };
+    let board_id = BoardId::from_raw(5);
+    let gone = ArticleDeleted { article_id: article(of), board_id, board_count, restorable: false };
     let envelope = Envelope {
         event_id: EventId::from_raw(9),
         occurred_at: Timestamp::from_millis(ID_EPOCH_MS),
@@ -411,4 +412,58 @@ async fn moderators_of_the_board_lock_an_article_and_only_they_comment_on_it_the
     let acts: Vec<_> = site.store.acts().into_iter().map(|act| (act.kind, act.subject, act.board_id)).collect();
     let board = Some(BoardId::from_raw(5));
     assert_eq!(acts, [(ActKind::ArticleLocked, TREE, board), (ActKind::ArticleUnlocked, TREE, board)]);
+}
+
+#[tokio::test]
+async fn moderators_restore_what_a_moderator_removed_and_nobody_what_its_writer_did() {
+    let site = site();
+    let (author, moderator) = (actor(1, Role::Member), actor(8, Role::Moderator));
+    let comment = site.reply(TREE, None).await.unwrap();
+    let id = comment.comment_id;
+    let restore = async |by: &Actor| site.service.restore(by, id).await;
+    assert!(matches!(restore(&moderator).await, Err(CommentError::NotFound(_))), "nothing was removed");
+    site.service.delete(&moderator, id, Reason::required("spam").unwrap(), None).await.unwrap();
+    assert!(matches!(restore(&author).await, Err(CommentError::Forbidden(_))));
+    assert!(matches!(site.service.removed(&author, id).await, Err(CommentError::Forbidden(_))));
+    assert_eq!(site.service.removed(&moderator, id).await.unwrap().content, "text");
+    let back = restore(&moderator).await.unwrap();
+    assert_eq!(back, Comment { version: 3, ..comment });
+    let kinds: Vec<_> = site.store.acts().iter().map(|act| act.kind).collect();
+    assert_eq!(kinds, [ActKind::CommentDeleted, ActKind::CommentRestored]);
+
+    // With its article away nothing of it is told, and nothing is lost.
+    site.service.delete(&moderator, id, Reason::default(), None).await.unwrap();
+    let mode = site.articles.0.lock().unwrap().remove(&article(TREE)).unwrap();
+    assert!(matches!(restore(&moderator).await, Err(CommentError::NotFound(_))));
+    site.articles.0.lock().unwrap().insert(article(TREE), mode);
+    restore(&moderator).await.unwrap();
+
+    site.service.delete(&moderator, id, Reason::default(), None).await.unwrap();
+    let later = Timestamp::from_millis(ID_EPOCH_MS + 31 * 24 * 3_600_000);
+    assert_eq!(site.service.purge_removed(later).await.unwrap(), 1);
+    assert_eq!(site.store.row_count(), 0, "its mark went with it");
+    let own = site.reply(TREE, None).await.unwrap().comment_id;
+    site.service.delete(&author, own, Reason::default(), None).await.unwrap();
+    assert!(matches!(site.service.restore(&moderator, own).await, Err(CommentError::NotFound(_))));
+}
+
+#[tokio::test]
+async fn while_its_article_is_removed_a_comment_is_in_no_list_and_nothing_is_destroyed() {
+    let site = site();
+    let comment = site.reply(TREE, None).await.unwrap();
+    let mode = site.articles.0.lock().unwrap().remove(&article(TREE)).unwrap();
+    let by_writer =
+        async || site.service.by_writer(MemberId::from_raw(1), None, PageSize::DEFAULT).await.unwrap().items;
+    assert_eq!(by_writer().await, []);
+    let consumer = article_deletions(site.store.clone(), site.articles.clone());
+    let mut removal = deletion(TREE);
+    let mut envelope = Envelope::decode(&removal.message.payload).unwrap();
+    if let Event::ArticleDeleted(gone) = &mut envelope.event {
+        gone.restorable = true;
+    }
+    removal.message.payload = envelope.encode();
+    assert!(matches!(consumer.handle(&[removal]).await[..], [Ok(Handled::Done)]));
+    assert_eq!(site.store.row_count(), 1);
+    site.articles.0.lock().unwrap().insert(article(TREE), mode);
+    assert_eq!(by_writer().await, [comment]);
 }

@@ -21,11 +21,19 @@ pub struct HotChange {
 
 impl HotChange {
     /// What an event changes; `None` when it has no part in any list. Counts matter on the article's own day alone, a
-    /// deletion matters always.
+    /// deletion, a removal and a restore matter always.
     pub fn of(envelope: &Envelope, days: &SiteDays) -> Option<Self> {
         let reading = |count| Reading::new(count, envelope.version);
+        let article_id = envelope.key;
+        let day = days.day_of(article_id.issued_at());
+        let hidden = |is_hidden| {
+            let tally = Tally::Live(Counts { hidden: reading(is_hidden), ..Counts::default() });
+            Self { day, article_id, tally }
+        };
         let counts = match &envelope.event {
             Event::ArticleCreated(_) | Event::ArticleEdited(_) => return None,
+            Event::ArticleDeleted(gone) if gone.restorable => return Some(hidden(1)),
+            Event::ArticleRestored(_) => return Some(hidden(0)),
             Event::ArticleDeleted(_) => None,
             Event::CommentCreated(change) | Event::CommentEdited(change) | Event::CommentDeleted(change) => {
                 Some(Counts { comments: reading(change.comment_count), ..Counts::default() })
@@ -37,8 +45,6 @@ impl HotChange {
             Event::ArticleLikesChanged(likes) => Some(Counts { likes: reading(likes.like_count), ..Counts::default() }),
             Event::ArticleViewed(views) => Some(Counts { views: reading(views.view_count), ..Counts::default() }),
         };
-        let article_id = envelope.key;
-        let day = days.day_of(article_id.issued_at());
         match counts {
             Some(counts) if days.day_of(envelope.occurred_at) == day => {
                 Some(Self { day, article_id, tally: Tally::Live(counts) })
@@ -87,8 +93,12 @@ mod tests {
 
     fn deleted(key: ArticleId, occurred_at: &str) -> Envelope {
         let board_count = BoardCount { article_count: 0, version: 2 };
-        let event =
-            Event::ArticleDeleted(ArticleDeleted { article_id: key, board_id: BoardId::from_raw(1), board_count });
+        let event = Event::ArticleDeleted(ArticleDeleted {
+            article_id: key,
+            board_id: BoardId::from_raw(1),
+            board_count,
+            restorable: false,
+        });
         Envelope { event, ..likes(key, 0, 2, occurred_at) }
     }
 
@@ -108,6 +118,23 @@ mod tests {
             let expected = counts.then_some(HotChange { day, article_id: key, tally });
             assert_eq!(HotChange::of(&likes(key, 4, 7, occurred_at), &seoul), expected, "{occurred_at}");
         }
+    }
+
+    #[test]
+    fn a_removal_and_its_end_matter_on_any_day_and_leave_the_counts() {
+        let days = SiteDays::new(TimeZone::UTC);
+        let key = article("2026-03-01T10:00:00Z");
+        let removed = |restorable, version| {
+            let Envelope { event: Event::ArticleDeleted(gone), .. } = deleted(key, "2026-03-05T00:00:00Z") else {
+                panic!("a deletion")
+            };
+            let event = Event::ArticleDeleted(ArticleDeleted { restorable, ..gone });
+            Envelope { event, ..likes(key, 0, version, "2026-03-05T00:00:00Z") }
+        };
+        let counts = Counts { hidden: Reading::new(1, 4), ..Counts::default() };
+        let change = HotChange::of(&removed(true, 4), &days).unwrap();
+        assert_eq!(change.tally, Tally::Live(counts));
+        assert_eq!(HotChange::of(&removed(false, 6), &days).unwrap().tally, Tally::Gone);
     }
 
     #[test]
@@ -175,6 +202,7 @@ mod tests {
             0 => Tally::Live(Counts { likes: reading, ..Counts::default() }),
             1 => Tally::Live(Counts { comments: reading, ..Counts::default() }),
             2 => Tally::Live(Counts { views: reading, ..Counts::default() }),
+            4 => Tally::Live(Counts { hidden: Reading::new(version % 2, version), ..Counts::default() }),
             _ => Tally::Gone,
         };
         let day = if article % 2 == 0 { "2026-03-01" } else { "2026-03-02" };
@@ -183,7 +211,7 @@ mod tests {
 
     fn changes() -> impl Strategy<Value = Vec<HotChange>> {
         // Deletions are rare, or nothing else would be left to see.
-        let group = prop_oneof![12 => 0u8..3, 1 => Just(3u8)];
+        let group = prop_oneof![12 => 0u8..3, 1 => Just(3u8), 3 => Just(4u8)];
         prop::collection::vec((1i64..6, group, 1u64..12).prop_map(change), 0..60)
     }
 
@@ -223,6 +251,7 @@ mod tests {
                 prop_assert_eq!(counts.likes, newest(|counts| counts.likes));
                 prop_assert_eq!(counts.comments, newest(|counts| counts.comments));
                 prop_assert_eq!(counts.views, newest(|counts| counts.views));
+                prop_assert_eq!(counts.hidden, newest(|counts| counts.hidden));
             }
         }
     }

@@ -66,7 +66,7 @@ impl HotService {
             let Some(held) = self.store.tallies_after(day, after, REBUILD_SLICE_ROWS).await? else { break };
             let Some((last, _)) = held.last().copied() else { break };
             after = Some(last);
-            let alive = held.into_iter().filter(|(_, tally)| *tally != Tally::Gone);
+            let alive = held.into_iter().filter(|(_, tally)| !tally.is_off());
             let alive: Vec<ArticleId> = alive.map(|(article, _)| article).collect();
             let gone = alive.iter().zip(owners.counts(&alive).await?).filter(|(_, owned)| owned.is_none());
             compared
@@ -96,7 +96,10 @@ impl HotService {
 
 /// What differs of an article that is there.
 fn differing(article_id: ArticleId, held: Tally, owned: &Counts) -> Vec<HotFinding> {
-    let Tally::Live(held) = held else { return vec![HotFinding::Presence { article_id, is_there: true }] };
+    let held = match held {
+        Tally::Live(held) if !held.is_hidden() => held,
+        Tally::Live(_) | Tally::Gone => return vec![HotFinding::Presence { article_id, is_there: true }],
+    };
     let parts = [
         (ArticlePart::Likes, held.likes, owned.likes),
         (ArticlePart::Comments, held.comments, owned.comments),

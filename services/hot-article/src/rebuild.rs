@@ -6,7 +6,7 @@
 use madang_board::{ArticleId, BoardId};
 use madang_kernel::{Id as _, StoreError};
 
-use crate::{Counts, Day, HotOwners, HotService, Replacement, Tally};
+use crate::{Counts, Day, HotOwners, HotService, Reading, Replacement, Tally};
 
 /// Articles whose scores are computed anew in one transaction.
 pub const REBUILD_SLICE_ROWS: usize = 500;
@@ -124,20 +124,26 @@ impl HotService {
 }
 
 /// What is to be held of an article. Of one that is gone nothing needs to be held that is not; of a day that is over the
-/// counters tell nothing any more.
+/// counters tell nothing any more. One that is not there may be restored: it is hidden, and its counts are kept.
 fn mended(held: Tally, owned: Option<Counts>, is_today: bool) -> Tally {
+    let (counts, hidden) = match held {
+        Tally::Live(counts) => (counts, counts.hidden),
+        Tally::Gone => (Counts::default(), Reading::default()),
+    };
+    // It is there: whatever hid it was taken back since.
+    let shown = if hidden.count() > 0 { Reading::new(0, hidden.version() + 1) } else { hidden };
     match owned {
-        None if held == Tally::default() => held,
-        None => Tally::Gone,
-        Some(counts) if is_today => Tally::Live(counts),
-        Some(_) => held,
+        None if held == Tally::default() || held.is_off() => held,
+        None => Tally::Live(Counts { hidden: Reading::new(1, hidden.version()), ..counts }),
+        Some(owned) if is_today => Tally::Live(Counts { hidden: shown, ..owned }),
+        Some(_) if held == Tally::Gone => held,
+        Some(_) => Tally::Live(Counts { hidden: shown, ..counts }),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Reading;
 
     fn liked(count: u64, version: u64) -> Counts {
         Counts { likes: Reading::new(count, version), ..Counts::default() }
@@ -149,7 +155,11 @@ mod tests {
         for held in [forged, Tally::Gone, Tally::default()] {
             assert_eq!(mended(held, Some(liked(2, 2)), true), Tally::Live(liked(2, 2)));
         }
-        assert_eq!(mended(forged, None, true), Tally::Gone);
+        let off = mended(forged, None, true);
+        assert_eq!((off.score(), off.is_off()), (0, true));
+        assert_eq!(mended(off, None, true), off, "it may be restored");
+        assert_eq!(mended(off, Some(liked(2, 2)), true).score(), 6);
+        assert_eq!(mended(Tally::Gone, None, true), Tally::Gone);
         assert_eq!(mended(Tally::default(), None, true), Tally::default());
     }
 
@@ -157,6 +167,8 @@ mod tests {
     fn of_a_day_that_is_over_only_what_is_gone_is_told() {
         let held = Tally::Live(liked(2, 2));
         assert_eq!(mended(held, Some(liked(7, 8)), false), held);
-        assert_eq!(mended(held, None, false), Tally::Gone);
+        assert!(mended(held, None, false).is_off());
+        let restored = mended(mended(held, None, false), Some(liked(7, 8)), false);
+        assert_eq!(restored.score(), held.score(), "as it was counted on its day");
     }
 }

@@ -46,11 +46,22 @@ pub struct Counts {
     pub comments: Reading,
     /// Views.
     pub views: Reading,
+    /// 1 while a moderator has removed the article and may restore it, at the article's version: its counts are kept and
+    /// score nothing.
+    pub hidden: Reading,
 }
 
 impl Counts {
-    /// 3 for a like, 2 for a comment, 1 for a view.
+    /// Whether the article is removed, for now.
+    pub fn is_hidden(&self) -> bool {
+        self.hidden.count > 0
+    }
+
+    /// 3 for a like, 2 for a comment, 1 for a view; nothing while the article is removed.
     pub fn score(&self) -> u64 {
+        if self.is_hidden() {
+            return 0;
+        }
         LIKE_WEIGHT * self.likes.count + COMMENT_WEIGHT * self.comments.count + VIEW_WEIGHT * self.views.count
     }
 }
@@ -73,7 +84,37 @@ impl Tally {
                 likes: mine.likes.max(theirs.likes),
                 comments: mine.comments.max(theirs.comments),
                 views: mine.views.max(theirs.views),
+                hidden: mine.hidden.max(theirs.hidden),
             }),
+            _ => Self::Gone,
+        }
+    }
+
+    /// Whether the article is on no list: deleted, or removed for now.
+    pub fn is_off(&self) -> bool {
+        match self {
+            Self::Live(counts) => counts.is_hidden(),
+            Self::Gone => true,
+        }
+    }
+
+    /// What of it concerns a day whose list is final: late counts change nothing any more, but what is deleted, removed or
+    /// restored does.
+    pub fn of_final_day(self) -> Option<Self> {
+        match self {
+            Self::Live(Counts { hidden, .. }) if hidden != Reading::default() => {
+                Some(Self::Live(Counts { hidden, ..Counts::default() }))
+            }
+            Self::Live(_) => None,
+            Self::Gone => Some(Self::Gone),
+        }
+    }
+
+    /// The same counts, shown or not as the other has it.
+    #[must_use]
+    pub fn with_presence_of(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Live(counts), Self::Live(Counts { hidden, .. })) => Self::Live(Counts { hidden, ..counts }),
             _ => Self::Gone,
         }
     }
@@ -99,7 +140,8 @@ mod tests {
 
     #[test]
     fn a_like_is_worth_three_a_comment_two_a_view_one() {
-        let counts = Counts { likes: Reading::new(5, 1), comments: Reading::new(7, 1), views: Reading::new(100, 1) };
+        let (likes, comments, views) = (Reading::new(5, 1), Reading::new(7, 1), Reading::new(100, 1));
+        let counts = Counts { likes, comments, views, hidden: Reading::default() };
         assert_eq!(counts.score(), 3 * 5 + 2 * 7 + 100);
         assert_eq!(Tally::Gone.score(), 0);
     }
@@ -107,7 +149,7 @@ mod tests {
     #[test]
     fn no_count_overflows_a_score() {
         let most = Reading::new(u64::MAX, u64::MAX);
-        let score = Counts { likes: most, comments: most, views: most }.score();
+        let score = Counts { likes: most, comments: most, views: most, hidden: Reading::default() }.score();
         assert!(i64::try_from(score).is_ok());
         assert!(i64::try_from(most.version()).is_ok());
     }
@@ -117,6 +159,21 @@ mod tests {
         let older = Tally::Live(Counts { likes: Reading::new(9, 1), ..Counts::default() });
         let newer = Tally::Live(Counts { likes: Reading::new(2, 2), ..Counts::default() });
         assert_eq!((older.merge(newer).score(), newer.merge(older).score()), (6, 6));
+    }
+
+    #[test]
+    fn what_is_removed_scores_nothing_until_it_is_restored_and_loses_no_count() {
+        let liked = Tally::Live(Counts { likes: Reading::new(9, 3), ..Counts::default() });
+        let hidden = |is_hidden: u64, version| {
+            Tally::Live(Counts { hidden: Reading::new(is_hidden, version), ..Counts::default() })
+        };
+        let removed = liked.merge(hidden(1, 2));
+        assert_eq!((removed.score(), removed.is_off()), (0, true));
+        let restored = removed.merge(hidden(0, 3));
+        assert_eq!((restored.score(), restored.merge(hidden(1, 2)).score()), (27, 27));
+        assert_eq!(restored.merge(hidden(1, 4)).score(), 0);
+        assert_eq!(restored.of_final_day(), Some(hidden(0, 3)));
+        assert_eq!(liked.of_final_day(), None);
     }
 
     #[test]

@@ -114,7 +114,7 @@ fn viewed(offset: i64) -> Delivery {
 
 fn deleted(offset: i64, key: ArticleId) -> Delivery {
     let board_count = BoardCount { article_count: 0, version: 1 };
-    let gone = ArticleDeleted { article_id: key, board_id: BoardId::from_raw(1), board_count };
+    let gone = ArticleDeleted { article_id: key, board_id: BoardId::from_raw(1), board_count, restorable: false };
     delivery(offset, Topic::Article, event(key, Event::ArticleDeleted(gone)))
 }
 

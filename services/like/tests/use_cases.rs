@@ -65,7 +65,8 @@ fn delivery(payload: Bytes) -> Delivery {
 
 fn deleted(article_id: ArticleId) -> Delivery {
     let board_count = BoardCount { article_count: 0, version: 2 };
-    let event = Event::ArticleDeleted(ArticleDeleted { article_id, board_id: BoardId::from_raw(1), board_count });
+    let gone = ArticleDeleted { article_id, board_id: BoardId::from_raw(1), board_count, restorable: false };
+    let event = Event::ArticleDeleted(gone);
     let occurred_at = Timestamp::from_millis(0);
     delivery(Envelope { event_id: EventId::from_raw(1), occurred_at, key: article_id, version: 2, event }.encode())
 }

@@ -35,7 +35,7 @@ pub use reserved_names::{RESERVED_NAMES, ReservedNames};
 pub use revocations::forgettable_at;
 pub use service::{Client, MemberError, MemberOptions, MemberService, SignedIn};
 pub use sessions::{REVOCATIONS_AGE_MAX, REVOCATIONS_PAGE, RevocationSource, Session, Sessions};
-pub use standing::{Change, ChangeRefused, MODERATES_MAX, MemberRecord, Standing, Suspension};
+pub use standing::{Change, ChangeRefused, MODERATES_MAX, MemberRecord, Proof, Standing, Suspension};
 pub use store::{
     ChangeMember, ChangeOutcome, CreateMember, MemberStore, NewMember, Revocation, RevocationCursor, SessionRecord,
 };

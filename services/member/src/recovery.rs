@@ -11,8 +11,9 @@ use madang_board::{ActKind, Actor, MemberId};
 use madang_kernel::Timestamp;
 use sha2::{Digest, Sha256};
 
+use crate::device::DeviceId;
 use crate::password::Password;
-use crate::{Change, ChangeMember, Member, MemberError, MemberService};
+use crate::{Change, ChangeMember, Member, MemberError, MemberService, Proof};
 
 /// How long a link is good for.
 pub const RESET_TTL: Duration = Duration::from_secs(60 * 60);
@@ -68,24 +69,29 @@ impl fmt::Debug for ResetLink {
 
 impl MemberService {
     /// Makes a link by which a member chooses a new password (administrators), with its line in the log of moderation.
-    pub async fn issue_reset(&self, actor: &Actor, member: MemberId) -> Result<ResetLink, MemberError> {
+    pub async fn issue_reset(&self, actor: &Actor, member: MemberId, proof: Proof) -> Result<ResetLink, MemberError> {
         may(actor, Action::ResetPassword, About::NOTHING)?;
         let act = self.act(actor, ActKind::PasswordResetIssued, member)?;
-        self.new_reset(member, Some(act)).await
+        self.new_reset(member, proof, Some(act)).await
     }
 
     /// The same for whoever runs the site, by the member's name.
     pub async fn issue_reset_by_name(&self, name: &str) -> Result<ResetLink, MemberError> {
         let member = self.find_by_name(name).await?.ok_or(MemberError::NotFound)?;
-        self.new_reset(member.member_id, None).await
+        self.new_reset(member.member_id, Proof::Session, None).await
     }
 
-    async fn new_reset(&self, member_id: MemberId, act: Option<madang_board::Act>) -> Result<ResetLink, MemberError> {
+    async fn new_reset(
+        &self,
+        member_id: MemberId,
+        proof: Proof,
+        act: Option<madang_board::Act>,
+    ) -> Result<ResetLink, MemberError> {
         let token = URL_SAFE_NO_PAD.encode(rand::random::<[u8; TOKEN_BYTES]>());
         let changed_at = self.clock.now();
         let expires_at = changed_at.plus(RESET_TTL);
         let reset = PasswordReset { member_id, digest: digest(&token), expires_at };
-        let change = ChangeMember { member_id, change: Change::IssueReset(reset), changed_at, act };
+        let change = ChangeMember { member_id, change: Change::IssueReset(reset, proof), changed_at, act };
         let member = self.change(change).await?.member;
         Ok(ResetLink { token, member, expires_at })
     }
@@ -96,15 +102,17 @@ impl MemberService {
         self.store.find(reset.member_id).await?.ok_or(MemberError::NoSuchReset)
     }
 
-    /// Gives a member the password they chose by a link. Every session of theirs ends, and so does the link.
-    pub async fn use_reset(&self, token: &str, password: &str) -> Result<Member, MemberError> {
+    /// Gives a member the password they chose by a link. Every session of theirs ends, and so does the link. Returns the note
+    /// of the device: whoever has the link is the owner, and signs in here whatever strangers guess meanwhile.
+    pub async fn use_reset(&self, token: &str, password: &str) -> Result<String, MemberError> {
         // Looked up before anything is hashed: guesses at tokens cost no hash. The transaction decides in the end.
         let member = self.member_of_reset(token).await?;
         let password = Password::chosen(password, &self.known_words(&member.name))
             .map_err(|error| madang_kernel::Invalid(vec![error]))?;
         let change = Change::UseReset { digest: digest(token), hash: self.passwords.hash(password).await? };
         let (member_id, changed_at) = (member.member_id, self.clock.now());
-        Ok(self.change(ChangeMember { member_id, change, changed_at, act: None }).await?.member)
+        let member = self.change(ChangeMember { member_id, change, changed_at, act: None }).await?.member;
+        Ok(self.sessions.device_note(DeviceId::random(), &member.name, changed_at))
     }
 
     async fn find_reset(&self, token: &str) -> Result<PasswordReset, MemberError> {
@@ -135,7 +143,7 @@ mod tests {
         let link = ResetLink { token: "secret".into(), member, expires_at: at };
         let reset = PasswordReset { member_id, digest: [77; 32], expires_at: at };
         let change = Change::UseReset { digest: [77; 32], hash: "secret".into() };
-        let texts = format!("{link:?} {reset:?} {change:?} {:?}", Change::IssueReset(reset));
+        let texts = format!("{link:?} {reset:?} {change:?} {:?}", Change::IssueReset(reset, Proof::Session));
         assert!(!texts.contains("secret") && !texts.contains("77"), "{texts}");
         assert_eq!(link.path(), "/password-reset/secret");
     }

@@ -142,6 +142,9 @@ impl From<ChangeRefused> for MemberError {
             ChangeRefused::TooManyBoards => Self::TooManyBoards,
             ChangeRefused::NotAllowed(refused) => Self::Forbidden(refused),
             ChangeRefused::NoSuchReset => Self::NoSuchReset,
+            ChangeRefused::PasswordNeeded => Self::Forbidden(Refused::NotAllowed(
+                "A link for an administrator is made on their page, with your own password, or by `madang member reset`.",
+            )),
             ChangeRefused::PasswordChanged => Invalid::field("current", "is not your current password").into(),
         }
     }

@@ -103,7 +103,7 @@ pub enum Change {
         after: u32,
     },
     /// They are given a link by which they choose a new password.
-    IssueReset(PasswordReset),
+    IssueReset(PasswordReset, Proof),
     /// Another password, chosen by such a link; all sessions end.
     UseReset {
         /// Of the token that was shown.
@@ -122,14 +122,29 @@ pub enum Change {
     Dismiss(BoardId),
 }
 
+/// How whoever asks for a link has shown who they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Proof {
+    /// By their session.
+    Session,
+    /// By their own password, just now.
+    Password,
+}
+
 impl Change {
+    /// Whether it takes the right to give out links from somebody of this role. Links that are out are void then: some may
+    /// be theirs.
+    pub fn voids_links(&self, of: Role) -> bool {
+        matches!(self, Self::Role(role) if of == Role::Admin && *role < Role::Admin)
+    }
+
     /// What it is to do this to a member of this role; nothing that anybody is asked about, if it is their own password or session.
     fn action(&self, to: Role) -> Option<Action> {
         match self {
             Self::Role(_) => Some(Action::GiveRole),
             Self::Appoint(_) | Self::Dismiss(_) => Some(Action::AppointModerator),
             Self::Suspend { .. } | Self::LiftSuspension { .. } => Some(Action::Suspend(to)),
-            Self::IssueReset(_) => Some(Action::ResetPassword),
+            Self::IssueReset(..) => Some(Action::ResetPassword),
             Self::Password { .. } | Self::UseReset { .. } | Self::EndOtherSessions { .. } => None,
         }
     }
@@ -143,7 +158,7 @@ impl fmt::Debug for Change {
             Self::Suspend { until, .. } => write!(f, "Suspend(until {until})"),
             Self::LiftSuspension { .. } => f.write_str("LiftSuspension"),
             Self::Password { .. } => f.write_str("Password"),
-            Self::IssueReset(_) => f.write_str("IssueReset"),
+            Self::IssueReset(..) => f.write_str("IssueReset"),
             Self::UseReset { .. } => f.write_str("UseReset"),
             Self::EndOtherSessions { .. } => f.write_str("EndOtherSessions"),
             Self::Appoint(board) => write!(f, "Appoint({board})"),
@@ -169,6 +184,8 @@ pub enum ChangeRefused {
     PasswordChanged,
     /// The link to a new password is not good, or no longer.
     NoSuchReset,
+    /// A link for an administrator is given out for a password alone: a session may be somebody else's by now.
+    PasswordNeeded,
 }
 
 impl ChangeMember {
@@ -192,6 +209,11 @@ impl ChangeMember {
             let suspended_until = suspension.map(|suspension| suspension.until);
             let now = Actor { suspended_until, ..Actor::new(act.moderator_id, act.moderator_name.as_str(), role) };
             may(&now, action, About::NOTHING).map_err(ChangeRefused::NotAllowed)?;
+        }
+        if let (Change::IssueReset(_, Proof::Session), Some(_), Role::Admin) =
+            (&self.change, &self.act, found.member.role)
+        {
+            return Err(ChangeRefused::PasswordNeeded);
         }
         let mut changed = found.changed(&self.change, self.changed_at, has_other_admin)?;
         if let (Change::Suspend { .. }, Some(act)) = (&self.change, &self.act) {
@@ -230,7 +252,7 @@ impl MemberRecord {
                 standing.passwords = standing.passwords.saturating_add(1);
                 standing.kept_session = Some(*keep);
             }
-            Change::IssueReset(_) => {}
+            Change::IssueReset(..) => {}
             Change::UseReset { hash, .. } => {
                 self.password_hash.clone_from(hash);
                 standing.passwords = standing.passwords.saturating_add(1);
@@ -271,6 +293,24 @@ mod tests {
 
     fn changed(role: Role, change: &Change, has_other_admin: bool) -> Result<MemberRecord, ChangeRefused> {
         record(role).changed(change, NOW, has_other_admin)
+    }
+
+    #[test]
+    fn a_link_for_an_administrator_needs_a_password_and_demoting_one_voids_links() {
+        let by = Actor::new(MemberId::from_raw(2), "ben", Role::Admin);
+        let act = Act::of(&by, ActId::from_raw(1), ActKind::PasswordResetIssued, 1, NOW);
+        let decide = |to: Role, proof: Proof, act: Option<Act>| {
+            let change = Change::IssueReset(reset(NOW), proof);
+            let change = ChangeMember { member_id: MemberId::from_raw(1), change, changed_at: NOW, act };
+            change.decide(record(to), true, Some(&record(Role::Admin)), None).err()
+        };
+        assert_eq!(decide(Role::Admin, Proof::Session, Some(act.clone())), Some(ChangeRefused::PasswordNeeded));
+        assert_eq!(decide(Role::Admin, Proof::Password, Some(act.clone())), None);
+        assert_eq!(decide(Role::Moderator, Proof::Session, Some(act)), None);
+        assert_eq!(decide(Role::Admin, Proof::Session, None), None, "whoever runs the site");
+        assert!(Change::Role(Role::Moderator).voids_links(Role::Admin));
+        assert!(!Change::Role(Role::Admin).voids_links(Role::Admin));
+        assert!(!Change::Role(Role::Member).voids_links(Role::Moderator));
     }
 
     #[test]
@@ -396,7 +436,7 @@ mod tests {
         for (change, needs) in [
             (Change::Role(Role::Moderator), Role::Admin),
             (Change::Appoint(BoardId::from_raw(1)), Role::Admin),
-            (Change::IssueReset(reset(NOW)), Role::Admin),
+            (Change::IssueReset(reset(NOW), Proof::Password), Role::Admin),
             (Change::Suspend { until, by: Role::Moderator }, Role::Moderator),
         ] {
             for role in [Role::Member, Role::Moderator, Role::Admin] {

@@ -49,7 +49,7 @@ mod tests {
             Part::Redis => &["redis://127.0.0.1:3"],
             Part::RedisCluster => &["redis://127.0.0.1:4", "redis://127.0.0.1:5"],
             Part::Kafka => &["127.0.0.1:6"],
-            Part::MysqlReplica | Part::Nginx | Part::Browser | Part::Promtool | Part::Observe => &[],
+            Part::MysqlReplica | Part::Nginx | Part::Browser | Part::Promtool | Part::HostTools | Part::Observe => &[],
         };
         addresses.iter().map(ToString::to_string).collect()
     }

@@ -19,6 +19,8 @@ pub(crate) enum Part {
     Browser,
     /// Tests the rules of Prometheus.
     Promtool,
+    /// Programs of a machine that read files of `deploy/`, which tests run.
+    HostTools,
     /// Prometheus and exporters, where asked for.
     Observe,
 }
@@ -31,7 +33,7 @@ pub(crate) type Need = (&'static str, &'static str);
 
 impl Part {
     /// Every part, in the order in which people list them.
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Mysql,
         Self::MysqlReplica,
         Self::Redis,
@@ -40,6 +42,7 @@ impl Part {
         Self::Nginx,
         Self::Browser,
         Self::Promtool,
+        Self::HostTools,
         Self::Observe,
     ];
 
@@ -54,11 +57,12 @@ impl Part {
             Self::Nginx => "nginx",
             Self::Browser => "browser",
             Self::Promtool => "promtool",
+            Self::HostTools => "host-tools",
             Self::Observe => "observe",
         }
     }
 
-    /// The names of its servers. nginx, the browser and promtool have none: tests start them themselves.
+    /// The names of its servers. nginx, the browser, promtool and the tools of the host have none: tests start them themselves.
     pub(crate) fn servers(self, shape: Shape) -> Vec<String> {
         let numbered = |count: u8| (1..=count).map(|number| format!("{}-{number}", self.name())).collect();
         match self {
@@ -76,7 +80,7 @@ impl Part {
                 observe::names(relational.flat_map(|part| part.servers(shape)))
             }
             Self::Observe => Vec::new(),
-            Self::Nginx | Self::Browser | Self::Promtool => Vec::new(),
+            Self::Nginx | Self::Browser | Self::Promtool | Self::HostTools => Vec::new(),
         }
     }
 
@@ -92,7 +96,7 @@ impl Part {
             Self::Redis => Some("MADANG_TEST_REDIS"),
             Self::RedisCluster => Some("MADANG_TEST_REDIS_CLUSTER"),
             Self::Kafka => Some("MADANG_TEST_KAFKA"),
-            Self::MysqlReplica | Self::Nginx | Self::Browser | Self::Promtool | Self::Observe => None,
+            Self::MysqlReplica | Self::Nginx | Self::Browser | Self::Promtool | Self::HostTools | Self::Observe => None,
         }
     }
 
@@ -116,6 +120,7 @@ impl Part {
             Self::Kafka => &[("java", "default-jre-headless"), ("mvn", "maven")],
             Self::Nginx => &[("nginx", "nginx-light")],
             Self::Promtool => &[("promtool", "prometheus")],
+            Self::HostTools => &[("fail2ban-regex", "fail2ban"), ("systemd-analyze", "systemd")],
             Self::Observe => &[
                 ("prometheus", "prometheus"),
                 ("prometheus-mysqld-exporter", "prometheus-mysqld-exporter"),

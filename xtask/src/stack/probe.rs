@@ -23,7 +23,9 @@ pub(crate) fn version(server: &Server) -> Result<String> {
         Part::Redis | Part::RedisCluster => redis(server.port).and_then(|info| field(&info, "redis_version")),
         Part::Kafka => kafka_brokers(server.port).map(|_| kafka::VERSION.to_owned()),
         Part::Observe => told_version(server),
-        Part::Nginx | Part::Browser | Part::Promtool => bail!("{} is started by the tests", server.part.name()),
+        Part::Nginx | Part::Browser | Part::Promtool | Part::HostTools => {
+            bail!("{} is started by the tests", server.part.name())
+        }
     };
     version.map_err(|error| match error.downcast_ref::<std::io::Error>().map(std::io::Error::kind) {
         // The system calls a time-out a resource that is temporarily unavailable.
@@ -50,6 +52,7 @@ pub(crate) fn version_with_peers(server: &Server, brokers: usize) -> Result<Stri
         | Part::Nginx
         | Part::Browser
         | Part::Promtool
+        | Part::HostTools
         | Part::Observe => {}
     }
     Ok(version)

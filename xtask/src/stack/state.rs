@@ -151,7 +151,9 @@ impl State {
         let scheme = match part {
             Part::Mysql | Part::MysqlReplica => format!("mysql://root:{}@", self.mysql_password),
             Part::Redis | Part::RedisCluster => "redis://".to_owned(),
-            Part::Kafka | Part::Nginx | Part::Browser | Part::Promtool | Part::Observe => String::new(),
+            Part::Kafka | Part::Nginx | Part::Browser | Part::Promtool | Part::HostTools | Part::Observe => {
+                String::new()
+            }
         };
         let servers = self.of(part);
         if !servers.iter().all(|server| server.runs()) {

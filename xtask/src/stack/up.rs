@@ -179,7 +179,7 @@ impl Up<'_> {
             Part::RedisCluster => redis::start_cluster(self, &servers, &stopped),
             Part::Kafka => kafka::start(self, &servers, &stopped),
             Part::Observe => observe::start(self, &stopped),
-            Part::Nginx | Part::Browser | Part::Promtool => {
+            Part::Nginx | Part::Browser | Part::Promtool | Part::HostTools => {
                 self.say(part.name(), "is installed, for tests to start");
                 Ok(())
             }

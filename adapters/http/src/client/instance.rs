@@ -11,7 +11,7 @@ use hyper::body::Incoming;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use madang_kernel::Clock;
+use madang_kernel::{Clock, REQUEST_ID_HEADER, current_request};
 use tokio::sync::Semaphore;
 
 use super::PeerAddress;
@@ -98,11 +98,14 @@ impl Instance {
 
     async fn attempt(&self, path: &'static str, question: Bytes) -> Result<Bytes, Failure> {
         let uri = self.address.uri(path).map_err(|error| Failure::Defect(error.to_string()))?;
-        let request = Request::post(uri)
+        let mut request = Request::post(uri)
             .header(header::AUTHORIZATION, self.transport.authorization.clone())
-            .header(header::CONTENT_TYPE, "application/json")
-            .body(Full::new(question))
-            .map_err(|error| Failure::Defect(error.to_string()))?;
+            .header(header::CONTENT_TYPE, "application/json");
+        // For whom we ask, if it is for one request: its lines in both logs have the same id.
+        if let Some(id) = current_request() {
+            request = request.header(REQUEST_ID_HEADER, id.as_str());
+        }
+        let request = request.body(Full::new(question)).map_err(|error| Failure::Defect(error.to_string()))?;
         let response =
             self.transport.connections.request(request).await.map_err(|error| Failure::Away(chain(&error)))?;
         read(response).await

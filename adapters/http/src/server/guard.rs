@@ -7,6 +7,7 @@ use axum::extract::{Request, State};
 use axum::http::header;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use madang_kernel::{REQUEST_ID_HEADER, RequestId, RequestScope};
 use tokio::sync::Semaphore;
 
 use super::reply::Refusal;
@@ -39,8 +40,11 @@ pub(super) async fn admit(State(guard): State<Arc<Guard>>, request: Request, nex
     let Ok(_permit) = guard.permits.try_acquire() else {
         return Refusal::busy("too many internal calls at once").into_response();
     };
-    match tokio::time::timeout(ANSWER_TIMEOUT, next.run(request)).await {
-        Ok(response) => response,
-        Err(_) => Refusal::busy("took too long").into_response(),
-    }
+    let id = request.headers().get(REQUEST_ID_HEADER).and_then(|id| RequestId::parse(id.as_bytes()));
+    let work = tokio::time::timeout(ANSWER_TIMEOUT, next.run(request));
+    let worked = match id {
+        Some(id) => RequestScope::new(id).around(work).await,
+        None => work.await,
+    };
+    worked.unwrap_or_else(|_| Refusal::busy("took too long").into_response())
 }

@@ -66,7 +66,7 @@ proptest! {
     fn the_front_tells_what_the_article_is(entry in entries()) {
         let expected = match &entry.article {
             None => ArticleVersion::Unknown,
-            Some(ArticleGroup::Deleted { .. }) => ArticleVersion::Deleted,
+            Some(ArticleGroup::Deleted { version }) => ArticleVersion::Deleted { version: *version },
             Some(ArticleGroup::Live(text)) => {
                 ArticleVersion::Live { version: text.head.version, board_id: text.head.board_id }
             }

@@ -78,7 +78,8 @@ impl Truth {
         let head = self.articles.remove(&article)?.text.head;
         self.gone.insert(article);
         let board_count = self.recount(head.board_id, -1);
-        let deleted = ArticleDeleted { article_id: article, board_id: head.board_id, board_count };
+        let board_id = head.board_id;
+        let deleted = ArticleDeleted { article_id: article, board_id, board_count, restorable: false };
         Some(self.event(article, head.version + 1, Event::ArticleDeleted(deleted)))
     }
 

@@ -9,6 +9,8 @@ SELECT 'article', COUNT(*) FROM article
 UNION ALL
 SELECT 'article_pin', COUNT(*) FROM article_pin
 UNION ALL
+SELECT 'article_removed', COUNT(*) FROM article_removed
+UNION ALL
 SELECT 'once_answer', COUNT(*) FROM once_answer
 UNION ALL
 SELECT 'moderation_act', COUNT(*) FROM moderation_act

@@ -81,9 +81,12 @@ pub(super) async fn leave(db: &Mysql, board: BoardId) -> Result<(), StoreError> 
 /// Removes counters without a board that nothing was ever counted in, or whose board is deleted.
 pub(super) async fn drop_stray_counts(db: &Mysql) -> Result<u64, StoreError> {
     let mut counted = BTreeSet::new();
-    for server in db.servers() {
+    for (server, shards) in db.holders() {
         for mut cells in db.read(server, COUNTS, Vec::new()).await? {
-            counted.insert(BoardId::from_raw(cells.next()?));
+            let board = BoardId::from_raw(cells.next()?);
+            if shards.contains(&board.shard()) {
+                counted.insert(board);
+            }
         }
     }
     let mut dropped = 0;
@@ -135,9 +138,9 @@ pub(super) async fn all(db: &Mysql, last: &LastCounts) -> Result<Vec<BoardWithCo
     let boards = db.read(db.server_of(ShardId::HOME), ALL, Vec::new()).await?;
     let boards = boards.into_iter().map(row::board).collect::<Result<Vec<_>, _>>()?;
     let mut away = None;
-    for server in db.servers() {
+    for (server, shards) in db.holders() {
         match db.read(server, COUNTS, Vec::new()).await {
-            Ok(counted) => last.note(counted)?,
+            Ok(counted) => last.note(counted, &shards)?,
             Err(error) if error.is_unavailable() => away = Some(error),
             Err(error) => return Err(error.into()),
         }
@@ -163,11 +166,14 @@ fn counted(counter: Option<BoardCounter>, board: Board) -> Option<BoardWithCount
 }
 
 impl LastCounts {
-    fn note(&self, counted: Vec<Cells>) -> Result<(), SqlError> {
+    /// Takes in the counters of a server's own shards; others may be old, or not complete yet.
+    fn note(&self, counted: Vec<Cells>, shards: &[ShardId]) -> Result<(), SqlError> {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for cells in counted {
             let counter = row::counter(cells)?;
-            counts.insert(counter.board_id, counter);
+            if shards.contains(&counter.board_id.shard()) {
+                counts.insert(counter.board_id, counter);
+            }
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use madang_article::replay::Announce;
 use madang_article::{
     BoardState, CreateArticle, CreateBoard, CreateOutcome, DeleteArticle, DeleteBoard, DeleteOutcome, EditArticle,
-    EditOutcome, NewBoard, PinArticle, PinOutcome,
+    EditOutcome, NewBoard, PinArticle, PinOutcome, PurgeArticle, RestoreArticle, RestoreOutcome,
 };
 use madang_board::{ArticleId, BoardId};
 use madang_kernel::{Id, Idempotency, ShardId};
@@ -16,6 +16,8 @@ pub(super) enum Call {
     Edit(Box<EditArticle>),
     Delete(DeleteArticle),
     Pin(Box<PinArticle>),
+    Restore(Box<RestoreArticle>),
+    Purge(PurgeArticle),
     /// The directory's part of a new board.
     CreateBoard(Box<NewBoard>),
     /// The part of a change of a board that its shard has.
@@ -31,6 +33,9 @@ pub(super) enum Answer {
     Edited(EditOutcome),
     Deleted(DeleteOutcome),
     Pinned(PinOutcome),
+    Restored(RestoreOutcome),
+    /// Whether it was there to be purged.
+    Purged(bool),
     Board(CreateBoard),
     /// Whether there is such a board.
     StateSet(bool),
@@ -46,6 +51,8 @@ impl Call {
             Self::Edit(edit) => edit.article_id.shard(),
             Self::Delete(delete) => delete.article_id.shard(),
             Self::Pin(pin) => pin.article_id.shard(),
+            Self::Restore(restore) => restore.article_id.shard(),
+            Self::Purge(purge) => purge.article_id.shard(),
             Self::CreateBoard(_) => ShardId::HOME,
             Self::SetState(board, _) | Self::DeleteBoard(board) => board.shard(),
         }
@@ -57,6 +64,22 @@ impl Call {
             Self::Edit(edit) => Some(edit.article_id),
             Self::Delete(delete) => Some(delete.article_id),
             _ => self.pins(),
+        }
+    }
+
+    /// The removed article that must be read first.
+    pub(super) fn of_removed_article(&self) -> Option<ArticleId> {
+        match self {
+            Self::Purge(purge) => Some(purge.article_id),
+            _ => self.restores(),
+        }
+    }
+
+    /// The article that is to come back.
+    pub(super) fn restores(&self) -> Option<ArticleId> {
+        match self {
+            Self::Restore(restore) => Some(restore.article_id),
+            _ => None,
         }
     }
 

@@ -21,6 +21,9 @@ static SET_PINS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../
 static DELETE_PINS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/article/delete_pins.sql")));
 static SET_COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/article/set_counts.sql")));
 static SET_BLOCKS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/article/set_blocks.sql")));
+static SET_REMOVED: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/article/set_removed.sql")));
+static DELETE_REMOVED: LazyLock<Many> =
+    LazyLock::new(|| Many::parse(include_str!("../../sql/article/delete_removed.sql")));
 const UPDATE: &str = include_str!("../../sql/article/update.sql");
 
 /// Decides the calls of a batch.
@@ -53,6 +56,8 @@ fn apply(replay: &mut Replay, call: &Call) -> Decision<Answer> {
         Call::Edit(edit) => replay.edit(edit).map(Answer::Edited),
         Call::Delete(delete) => replay.delete(delete).map(Answer::Deleted),
         Call::Pin(pin) => replay.pin(pin).map(Answer::Pinned),
+        Call::Restore(restore) => replay.restore(restore).map(Answer::Restored),
+        Call::Purge(purge) => Ok(Answer::Purged(replay.purge(purge))),
         Call::CreateBoard(new) => replay.create_board(new).map(Answer::Board),
         Call::SetState(board, state) => Ok(Answer::StateSet(replay.set_state(*board, *state))),
         Call::DeleteBoard(board) => Ok(Answer::BoardDeleted(replay.delete_board(*board))),
@@ -61,7 +66,7 @@ fn apply(replay: &mut Replay, call: &Call) -> Decision<Answer> {
 
 /// Boards and articles first, then what counts them, then records. Returns the events, which go with the transaction.
 async fn write(tx: &mut Tx<'_>, replayed: Replayed) -> Result<Vec<Envelope>, SqlError> {
-    let Replayed { boards, articles, pins, counters, states, blocks, records, acts, events } = replayed;
+    let Replayed { boards, articles, pins, removed, counters, states, blocks, records, acts, events } = replayed;
     board::insert(tx, &boards).await?;
     let unpinned: BTreeSet<ArticleId> = articles.deletes.iter().chain(&pins.deletes).copied().collect();
     tx.set_many(&DELETE_PINS, unpinned.into_iter().map(row::key).collect()).await?;
@@ -71,6 +76,9 @@ async fn write(tx: &mut Tx<'_>, replayed: Replayed) -> Result<Vec<Envelope>, Sql
         tx.write(UPDATE, update(article)).await?;
     }
     tx.set_many(&SET_PINS, pins.inserts.iter().chain(&pins.updates).map(row::pin_values).collect()).await?;
+    tx.set_many(&DELETE_REMOVED, removed.deletes.into_iter().map(row::key).collect()).await?;
+    let kept = removed.inserts.iter().chain(&removed.updates);
+    tx.set_many(&SET_REMOVED, kept.map(row::removed_values).collect()).await?;
     tx.set_many(&SET_COUNTS, counters.iter().map(counter).collect()).await?;
     for (board, state) in states {
         board::set_state(tx, board, state).await?;

@@ -11,7 +11,7 @@ use madang_kernel::{Id, Page, PageNumber, PageSize, Scroll, ServerIndex, StoreEr
 
 use super::{board, row};
 use crate::Mysql;
-use crate::several_servers::{article_id, from_each, newest_of_all};
+use crate::several_servers::{Part, article_id, from_each, newest_of_all};
 
 static FIND_MANY: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/article/find_many.sql")));
 const PINS: &str = include_str!("../../sql/article/pins.sql");
@@ -155,7 +155,13 @@ pub(super) async fn by_writer(
     size: PageSize,
 ) -> Result<Scroll<ArticleHead, ArticleId>, StoreError> {
     let below = before.map_or(i64::MAX, ArticleId::raw);
-    let values = vec![writer.raw().into(), below.into(), (size.get() + 1).into()];
-    let told = from_each(db, BY_WRITER, values, row::summary).await?;
+    let part = Part {
+        sql: BY_WRITER,
+        values: vec![writer.raw().into()],
+        read: row::summary,
+        cursor: |article| article.article_id.raw(),
+        shard: |article| article.article_id.shard(),
+    };
+    let told = from_each(db, &part, below, size.get() as usize + 1).await?;
     Ok(newest_of_all(told, size, |article| article.article_id))
 }

@@ -1,8 +1,8 @@
 //! Rows of boards and articles, as values and back.
 
 use madang_article::replay::BoardCounter;
-use madang_article::{Article, ArticleHead, Board, BoardState, CommentMode};
-use madang_board::{ArticleId, BoardId, MemberId, Pin};
+use madang_article::{Article, ArticleHead, Board, BoardState, CommentMode, RemovedArticle};
+use madang_board::{ArticleId, BoardId, MemberId, Pin, Removal};
 use madang_engine_mysql::{Cells, SqlError, Values, bytes};
 use madang_event::{BoardCount, Writer};
 use madang_kernel::{Id, Timestamp};
@@ -11,8 +11,41 @@ use crate::named;
 
 /// Columns: the summary's, then the two texts.
 pub(super) fn article(mut cells: Cells) -> Result<Article, SqlError> {
-    let ArticleHead { article_id, board_id, title, writer, created_at, modified_at, version } =
-        read_summary(&mut cells)?;
+    read_article(&mut cells)
+}
+
+/// Columns: the article's, then those of the removal.
+pub(super) fn removed(mut cells: Cells) -> Result<RemovedArticle, SqlError> {
+    Ok(RemovedArticle { article: read_article(&mut cells)?, removal: removal(&mut cells)? })
+}
+
+/// Columns: when, who, their name, why.
+pub(crate) fn removal(cells: &mut Cells) -> Result<Removal, SqlError> {
+    Ok(Removal {
+        removed_at: Timestamp::from_millis(cells.next()?),
+        moderator_id: MemberId::from_raw(cells.next()?),
+        moderator_name: cells.next()?,
+        reason: cells.next()?,
+    })
+}
+
+/// A removal as its columns take it.
+pub(crate) fn removal_values(removal: &Removal) -> Values {
+    vec![
+        removal.removed_at.as_millis().into(),
+        removal.moderator_id.raw().into(),
+        bytes(removal.moderator_name.as_str()),
+        bytes(removal.reason.as_str()),
+    ]
+}
+
+/// A removed article as its columns take it.
+pub(super) fn removed_values(removed: &RemovedArticle) -> Values {
+    [values(&removed.article), removal_values(&removed.removal)].concat()
+}
+
+fn read_article(cells: &mut Cells) -> Result<Article, SqlError> {
+    let ArticleHead { article_id, board_id, title, writer, created_at, modified_at, version } = read_summary(cells)?;
     let (content, content_html) = (cells.next()?, cells.next()?);
     Ok(Article { article_id, board_id, title, content, content_html, writer, created_at, modified_at, version })
 }

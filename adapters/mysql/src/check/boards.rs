@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use madang_board::check::CheckFinding;
 use madang_board::{ArticleId, BoardId};
 use madang_engine_mysql::{Server, SqlError, Tx, snapshot};
-use madang_kernel::{Id, StoreError};
+use madang_kernel::{Id, ShardId, StoreError};
 
 use super::Run;
 use crate::articles::{BLOCK, SUPER_BLOCK, strays};
@@ -23,9 +23,9 @@ const IDS_SLICE: u64 = 10_000;
 /// Compares every board of every server.
 pub(super) async fn compare(run: &mut Run<'_>) -> Result<(), StoreError> {
     let mut boards = Vec::new();
-    for server in run.db.servers() {
-        let counted = counted_boards(run, &server).await?;
-        stray_articles(run, &server, &counted).await?;
+    for (server, shards) in run.db.holders() {
+        let counted = counted_boards(run, &server, &shards).await?;
+        stray_articles(run, &server, &shards, &counted).await?;
         boards.extend(counted.into_iter().map(|board| (server.clone(), board)));
     }
     run.parts(boards.len());
@@ -49,16 +49,19 @@ pub(super) async fn compare(run: &mut Run<'_>) -> Result<(), StoreError> {
     Ok(())
 }
 
-async fn counted_boards(run: &Run<'_>, server: &Server) -> Result<BTreeSet<BoardId>, StoreError> {
+async fn counted_boards(run: &Run<'_>, server: &Server, shards: &[ShardId]) -> Result<BTreeSet<BoardId>, StoreError> {
     let mut boards = BTreeSet::new();
     for mut cells in run.db.read(server, COUNTERS, Vec::new()).await? {
-        boards.insert(BoardId::from_raw(cells.next()?));
+        let board = BoardId::from_raw(cells.next()?);
+        if shards.contains(&board.shard()) {
+            boards.insert(board);
+        }
     }
     Ok(boards)
 }
 
 async fn directory(run: &Run<'_>) -> Result<Vec<BoardId>, StoreError> {
-    let home = run.db.server_of(madang_kernel::ShardId::HOME);
+    let home = run.db.server_of(ShardId::HOME);
     let mut boards = Vec::new();
     for mut cells in run.db.read(home, DIRECTORY, Vec::new()).await? {
         boards.push(BoardId::from_raw(cells.next()?));
@@ -67,12 +70,17 @@ async fn directory(run: &Run<'_>) -> Result<Vec<BoardId>, StoreError> {
 }
 
 /// Steps from board to board in the index of the articles.
-async fn stray_articles(run: &mut Run<'_>, server: &Server, counted: &BTreeSet<BoardId>) -> Result<(), StoreError> {
+async fn stray_articles(
+    run: &mut Run<'_>,
+    server: &Server,
+    shards: &[ShardId],
+    counted: &BTreeSet<BoardId>,
+) -> Result<(), StoreError> {
     let mut after = i64::MIN;
     while let Some(mut cells) = run.db.read(server, NEXT_BOARD, vec![after.into()]).await?.pop() {
         after = cells.next()?;
         let board_id = BoardId::from_raw(after);
-        if !counted.contains(&board_id) {
+        if shards.contains(&board_id.shard()) && !counted.contains(&board_id) {
             run.found(CheckFinding::ArticlesWithoutCounter { board_id });
         }
     }

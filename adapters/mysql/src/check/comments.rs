@@ -8,7 +8,7 @@ use madang_board::check::{CheckFinding, FINDINGS_MAX};
 use madang_board::{ArticleId, CommentId};
 use madang_comment::CommentCount;
 use madang_engine_mysql::{Many, SqlError, Tx, Values, snapshot};
-use madang_kernel::{Id, StoreError};
+use madang_kernel::{Id, ShardId, StoreError};
 
 use super::{Run, SLICE};
 
@@ -41,14 +41,26 @@ struct Slice {
     next: Option<i64>,
 }
 
+impl Slice {
+    /// Without what the server has of shards that it does not hold.
+    fn of(mut self, shards: &[ShardId]) -> Self {
+        let is_held = |article: i64| shards.contains(&ShardId::of_parts(ArticleId::from_raw(article)));
+        self.counted.retain(|article, _| is_held(*article));
+        self.found.retain(|article, _| is_held(*article));
+        self.orphans.retain(|(article, _)| is_held(*article));
+        self
+    }
+}
+
 /// Compares every server.
 pub(super) async fn compare(run: &mut Run<'_>) -> Result<(), StoreError> {
-    run.parts(run.db.servers().len());
-    for server in run.db.servers() {
+    let holders = run.db.holders();
+    run.parts(holders.len());
+    for (server, shards) in holders {
         let mut after = Some(i64::MIN);
         while let Some(from) = after {
             let slice: Result<Slice, SqlError> = snapshot!(server, |tx| slice(&mut tx, from));
-            let slice = slice?;
+            let slice = slice?.of(&shards);
             compare_slice(run, &slice);
             after = slice.next;
         }

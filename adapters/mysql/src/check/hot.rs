@@ -72,9 +72,12 @@ async fn list(tx: &mut Tx<'_>, day: Day) -> Result<Option<HotFinding>, SqlError>
 }
 
 async fn lists_without_mark(run: &mut Run<'_>) -> Result<(), StoreError> {
-    for server in run.db.servers() {
-        for mut cells in run.db.read(&server, LIST_DAYS, Vec::new()).await? {
+    for (server, shards) in run.db.holders() {
+        for mut cells in run.db.read(&*server, LIST_DAYS, Vec::new()).await? {
             let (shard, number): (u8, i64) = (cells.next()?, cells.next()?);
+            if ShardId::new(shard).is_some_and(|shard| !shards.contains(&shard)) {
+                continue;
+            }
             let day = Day::from_number(number).filter(|day| Some(shard_of(*day)) == ShardId::new(shard));
             let is_final = match day {
                 // A day that is none is none that is final.

@@ -60,7 +60,7 @@ impl<'d> MysqlCheck<'d> {
         let engine = self.db.sizes().await?;
         let has_records = matches!(self.service, Service::Article | Service::Comment);
         let records = if has_records { idempotency::count(self.db).await? } else { 0 };
-        let revocations = if self.service == Service::Member { self.db.count(REVOCATIONS).await? } else { 0 };
+        let revocations = if self.service == Service::Member { self.revocations().await? } else { 0 };
         Ok(TableSizes::from([
             (TableSizes::OUTBOX, engine.outbox),
             (TableSizes::INBOX, engine.inbox),
@@ -68,6 +68,14 @@ impl<'d> MysqlCheck<'d> {
             (TableSizes::IDEMPOTENCY, records),
             (TableSizes::REVOCATIONS, revocations),
         ]))
+    }
+}
+
+impl MysqlCheck<'_> {
+    async fn revocations(&self) -> Result<u64, StoreError> {
+        let home = self.db.server_of(madang_kernel::ShardId::HOME);
+        let counted = self.db.read(home, REVOCATIONS, Vec::new()).await?.pop();
+        Ok(counted.map_or(Ok(0), |mut cells| cells.next())?)
     }
 }
 

@@ -2,7 +2,8 @@
 
 use madang_board::{ArticleId, CommentId};
 use madang_comment::{
-    CreateComment, CreateOutcome, DeleteComment, DeleteOutcome, EditComment, EditOutcome, LockOutcome, SetLock,
+    CreateComment, CreateOutcome, DeleteComment, DeleteOutcome, EditComment, EditOutcome, LockOutcome, PurgeComment,
+    RestoreComment, RestoreOutcome, SetLock,
 };
 use madang_kernel::{Id, Idempotency, ShardId};
 
@@ -11,6 +12,8 @@ pub(super) enum Call {
     Create(Box<CreateComment>),
     Edit(Box<EditComment>),
     Delete(DeleteComment),
+    RestoreComment(Box<RestoreComment>),
+    Purge(PurgeComment),
     SetLock(Box<SetLock>),
     /// The article is deleted.
     MarkGone(ArticleId),
@@ -25,6 +28,9 @@ pub(super) enum Answer {
     Created(CreateOutcome),
     Edited(EditOutcome),
     Deleted(DeleteOutcome),
+    RestoredComment(RestoreOutcome),
+    /// Whether it was there to be purged.
+    Purged(bool),
     LockSet(LockOutcome),
     Marked(()),
     CleanedUp(u32),
@@ -36,6 +42,8 @@ impl Call {
         match self {
             Self::Edit(edit) => edit.comment_id.shard(),
             Self::Delete(delete) => delete.comment_id.shard(),
+            Self::RestoreComment(restore) => restore.comment_id.shard(),
+            Self::Purge(purge) => purge.comment_id.shard(),
             Self::Create(new) => ShardId::of_parts(new.article_id),
             Self::SetLock(set) => ShardId::of_parts(set.article_id),
             Self::MarkGone(article) | Self::CleanUp(article, _) | Self::Restore(article) => ShardId::of_parts(*article),
@@ -48,22 +56,24 @@ impl Call {
             Self::Create(new) => Some(new.article_id),
             Self::SetLock(set) => Some(set.article_id),
             Self::MarkGone(article) | Self::CleanUp(article, _) | Self::Restore(article) => Some(*article),
-            Self::Edit(_) | Self::Delete(_) => None,
+            Self::Edit(_) | Self::Delete(_) | Self::RestoreComment(_) | Self::Purge(_) => None,
         }
     }
 
-    /// The comment to edit or delete, where the call names it instead of its article.
+    /// The comment to change, where the call names it instead of its article.
     pub(super) fn changes(&self) -> Option<CommentId> {
         match self {
             Self::Edit(edit) => Some(edit.comment_id),
+            Self::RestoreComment(restore) => Some(restore.comment_id),
             _ => self.deletes(),
         }
     }
 
-    /// The comment to delete.
+    /// The comment that may go: one to delete, or a mark whose removal is to be purged.
     pub(super) fn deletes(&self) -> Option<CommentId> {
         match self {
             Self::Delete(delete) => Some(delete.comment_id),
+            Self::Purge(purge) => Some(purge.comment_id),
             _ => None,
         }
     }

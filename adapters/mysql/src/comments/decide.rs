@@ -21,6 +21,10 @@ static SET_COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!(".
 static DELETE_COUNTS: LazyLock<Many> =
     LazyLock::new(|| Many::parse(include_str!("../../sql/comment/delete_counts.sql")));
 static MARK_GONE: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/mark_gone.sql")));
+static SET_REMOVED: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/set_removed.sql")));
+static DELETE_REMOVED: LazyLock<Many> =
+    LazyLock::new(|| Many::parse(include_str!("../../sql/comment/delete_removed.sql")));
+const CLEAN_UP_REMOVED: &str = include_str!("../../sql/comment/clean_up_removed.sql");
 const UPDATE: &str = include_str!("../../sql/comment/update.sql");
 const RESTORE_COUNT: &str = include_str!("../../sql/comment/restore_count.sql");
 static UNMARK_GONE: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/unmark_gone.sql")));
@@ -74,6 +78,8 @@ fn apply(replay: &mut Replay, call: &Call) -> Decision<Answer> {
         Call::Create(new) => replay.create(new).map(Answer::Created),
         Call::Edit(edit) => replay.edit(edit).map(Answer::Edited),
         Call::Delete(delete) => replay.delete(delete).map(Answer::Deleted),
+        Call::RestoreComment(restore) => replay.restore(restore).map(Answer::RestoredComment),
+        Call::Purge(purge) => replay.purge(purge).map(Answer::Purged),
         Call::SetLock(set) => Ok(Answer::LockSet(replay.set_lock(set))),
         Call::MarkGone(article) => {
             replay.mark_gone(*article);
@@ -86,7 +92,10 @@ fn apply(replay: &mut Replay, call: &Call) -> Decision<Answer> {
 
 /// Comments first, then what counts them, then records. Returns the events, which go with the transaction.
 async fn write(tx: &mut Tx<'_>, replayed: Replayed) -> Result<Vec<Envelope>, SqlError> {
-    let Replayed { comments, counters, gone_now, records, acts, events, .. } = replayed;
+    let Replayed { comments, removed, counters, gone_now, records, acts, events, .. } = replayed;
+    tx.set_many(&DELETE_REMOVED, removed.deletes.into_iter().map(row::key).collect()).await?;
+    let kept = removed.inserts.iter().chain(&removed.updates);
+    tx.set_many(&SET_REMOVED, kept.map(row::removed_values).collect()).await?;
     tx.set_many(&DELETE, comments.deletes.into_iter().map(row::key).collect()).await?;
     for comment in &comments.updates {
         tx.write(UPDATE, row::update(comment)).await?;
@@ -107,6 +116,7 @@ fn counter(CommentCounter { article_id, count, greatest_id, .. }: &CommentCounte
 }
 
 async fn clean_up(tx: &mut Tx<'_>, article: ArticleId, slice_rows: u32) -> Result<u32, SqlError> {
+    tx.write(CLEAN_UP_REMOVED, vec![article.raw().into(), slice_rows.into()]).await?;
     let removed = tx.write(CLEAN_UP, vec![article.raw().into(), slice_rows.into()]).await?;
     u32::try_from(removed).map_err(SqlError::defect)
 }

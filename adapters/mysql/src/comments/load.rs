@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use madang_board::{ArticleId, CommentId};
 use madang_comment::replay::{CommentCounter, Loaded, path_above};
-use madang_comment::{Comment, CommentCount, CommentPath};
+use madang_comment::{Comment, CommentCount, CommentPath, RemovedComment};
 use madang_engine_mysql::{Many, STATEMENT_ROWS_MAX, SqlError, Tx, Values, bytes, idempotency};
 use madang_kernel::{Created, Id, ShardId, Timestamp};
 
@@ -19,6 +19,7 @@ static LOCK_COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("
 static LOCKED_COUNTS: LazyLock<Many> =
     LazyLock::new(|| Many::parse(include_str!("../../sql/comment/locked_counts.sql")));
 static FIND_MANY: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/find_many.sql")));
+static FIND_REMOVED: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/find_removed.sql")));
 static REPLIES: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/replies.sql")));
 static LAST_DESCENDANTS: LazyLock<Many> =
     LazyLock::new(|| Many::parse(include_str!("../../sql/comment/last_descendants.sql")));
@@ -43,9 +44,14 @@ pub(super) async fn load(tx: &mut Tx<'_>, calls: &[Call], now: Timestamp) -> Res
     let named: BTreeSet<CommentId> = changed.iter().copied().chain(parents).chain(answered).collect();
     add(tx, &mut comments, named).await?;
     let may_go = add_marks_above(tx, &mut comments, &deleted).await?;
+    // Only of marks can anything have been removed; those to be purged are asked after in any case.
+    let marks = comments.values().filter(|comment| comment.deleted).map(|comment| comment.comment_id);
+    let marks: BTreeSet<CommentId> = marks.chain(deleted.iter().copied()).collect();
+    let removed = tx.read_many(&FIND_REMOVED, keys(&marks)).await?;
+    let removed = removed.into_iter().map(row::removed).collect::<Result<Vec<RemovedComment>, _>>()?;
     let replies = replies(tx, &may_go, deleted.len()).await?;
     let last_descendants = last_descendants(tx, &comments, calls).await?;
-    Ok(Loaded { counters, comments: comments.into_values().collect(), replies, last_descendants, records })
+    Ok(Loaded { counters, comments: comments.into_values().collect(), removed, replies, last_descendants, records })
 }
 
 fn keys<'i>(comments: impl IntoIterator<Item = &'i CommentId>) -> Vec<Values> {

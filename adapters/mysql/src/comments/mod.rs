@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
 use madang_comment::{
     Comment, CommentCount, CommentCursor, CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome,
-    EditComment, EditOutcome, LockOutcome, SetLock,
+    EditComment, EditOutcome, LockOutcome, PurgeComment, RemovedComment, RestoreComment, RestoreOutcome, SetLock,
 };
 use madang_engine_mysql::{Lanes, PART, idempotency};
 use madang_kernel::{Id, Page, PageNumber, PageSize, Scroll, ShardId, StoreError, Timestamp};
@@ -57,6 +57,22 @@ impl CommentStore for MysqlComments {
 
     async fn delete(&self, delete: DeleteComment) -> Result<DeleteOutcome, StoreError> {
         lane_call!(self.lanes, Call::Delete(delete) => Answer::Deleted)
+    }
+
+    async fn restore(&self, restore: RestoreComment) -> Result<RestoreOutcome, StoreError> {
+        lane_call!(self.lanes, Call::RestoreComment(Box::new(restore)) => Answer::RestoredComment)
+    }
+
+    async fn purge(&self, purge: PurgeComment) -> Result<bool, StoreError> {
+        lane_call!(self.lanes, Call::Purge(purge) => Answer::Purged)
+    }
+
+    async fn find_removed(&self, comment: CommentId) -> Result<Option<RemovedComment>, StoreError> {
+        read::find_removed(&self.db, comment).await
+    }
+
+    async fn removed_until(&self, until: Timestamp, limit: usize) -> Result<Vec<CommentId>, StoreError> {
+        read::removed_until(&self.db, until, limit).await
     }
 
     async fn set_lock(&self, set: SetLock) -> Result<LockOutcome, StoreError> {

@@ -3,16 +3,18 @@
 use std::sync::LazyLock;
 
 use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
-use madang_comment::{Comment, CommentCount, CommentCursor};
+use madang_comment::{Comment, CommentCount, CommentCursor, RemovedComment};
 use madang_engine_mysql::{Cells, Many, SqlError, Tx, Values, bytes, snapshot};
-use madang_kernel::{Id, Page, PageNumber, PageSize, Scroll, ShardId, StoreError, known_count};
+use madang_kernel::{Id, Page, PageNumber, PageSize, Scroll, ShardId, StoreError, Timestamp, known_count};
 
 use super::row;
 use crate::Mysql;
-use crate::several_servers::{self, article_id, first_of_all, from_each, newest_of_all, parts_key};
+use crate::several_servers::{self, Part, first_of_all, from_each, newest_of_all, parts_key};
 
 static COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/counts.sql")));
 static GONE: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/gone.sql")));
+static FIND_REMOVED: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/find_removed.sql")));
+const REMOVED_UNTIL: &str = include_str!("../../sql/comment/removed_until.sql");
 const FIND: &str = include_str!("../../sql/comment/find.sql");
 const PAGE_TWO_LEVEL: &str = include_str!("../../sql/comment/page_two_level.sql");
 const PAGE_TREE: &str = include_str!("../../sql/comment/page_tree.sql");
@@ -28,6 +30,21 @@ const COMMENTED_ARTICLES: &str = include_str!("../../sql/comment/commented_artic
 pub(super) async fn find(db: &Mysql, comment: CommentId) -> Result<Option<Comment>, StoreError> {
     let mut found = db.read(db.server_of(comment.shard()), FIND, row::key(comment)).await?;
     Ok(found.pop().map(row::comment).transpose()?)
+}
+
+/// What was removed of one comment.
+pub(super) async fn find_removed(db: &Mysql, comment: CommentId) -> Result<Option<RemovedComment>, StoreError> {
+    let mut found = db.read_many(db.server_of(comment.shard()), &FIND_REMOVED, vec![row::key(comment)]).await?;
+    Ok(found.pop().map(row::removed).transpose()?)
+}
+
+/// Comments that were removed at a moment or before: each server tells some.
+pub(super) async fn removed_until(db: &Mysql, until: Timestamp, most: usize) -> Result<Vec<CommentId>, StoreError> {
+    let id = |mut cells: Cells| Ok(CommentId::from_raw(cells.next()?));
+    let values = vec![until.as_millis().into(), most.into()];
+    let mut found = several_servers::some_of_each(db, REMOVED_UNTIL, &values, id, |comment| comment.shard()).await?;
+    found.truncate(most);
+    Ok(found)
 }
 
 /// A page and the count beside it, of one moment.
@@ -148,10 +165,10 @@ pub(super) async fn counted_articles(
     after: Option<ArticleId>,
     size: PageSize,
 ) -> Result<Vec<ArticleId>, StoreError> {
-    let values = vec![after.map_or(0, ArticleId::raw).into(), size.get().into()];
-    let mut told = from_each(db, COUNTED_ARTICLES, values.clone(), article_id).await?;
-    told.extend(from_each(db, COMMENTED_ARTICLES, values, article_id).await?);
-    Ok(first_of_all(told, size.get() as usize))
+    let (after, limit) = (after.map_or(0, ArticleId::raw), size.get() as usize);
+    let mut told = from_each(db, &several_servers::articles(COUNTED_ARTICLES), after, limit).await?;
+    told.extend(from_each(db, &several_servers::articles(COMMENTED_ARTICLES), after, limit).await?);
+    Ok(first_of_all(told, limit))
 }
 
 pub(super) async fn gone_articles(
@@ -170,7 +187,13 @@ pub(super) async fn by_writer(
     size: PageSize,
 ) -> Result<Scroll<Comment, CommentId>, StoreError> {
     let below = before.map_or(i64::MAX, CommentId::raw);
-    let values = vec![writer.raw().into(), below.into(), (size.get() + 1).into()];
-    let told = from_each(db, BY_WRITER, values, row::comment).await?;
+    let part = Part {
+        sql: BY_WRITER,
+        values: vec![writer.raw().into()],
+        read: row::comment,
+        cursor: |comment| comment.comment_id.raw(),
+        shard: |comment| comment.comment_id.shard(),
+    };
+    let told = from_each(db, &part, below, size.get() as usize + 1).await?;
     Ok(newest_of_all(told, size, |comment| comment.comment_id))
 }

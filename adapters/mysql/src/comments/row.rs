@@ -1,11 +1,13 @@
 //! Rows of comments, as values and back.
 
 use madang_board::{ArticleId, CommentId, MemberId};
-use madang_comment::{Comment, CommentPath};
+use madang_comment::{Comment, CommentPath, RemovedComment};
 use madang_engine_mysql::{Cells, SqlError, Values, bytes};
 use madang_event::Writer;
 use madang_kernel::{Id, Timestamp};
 use mysql_async::Value;
+
+use crate::articles::row::{removal, removal_values};
 
 /// Columns: id, article, parent, depth, deleted, created, path, writer, writer's name, content, HTML, version,
 /// changed.
@@ -33,6 +35,30 @@ pub(super) fn comment(mut cells: Cells) -> Result<Comment, SqlError> {
         version: cells.next::<Option<u64>>()?.unwrap_or_else(|| 1 + u64::from(deleted)),
         modified_at: cells.next::<Option<i64>>()?.map_or(created_at, Timestamp::from_millis),
     })
+}
+
+/// Columns: comment, article, writer, writer's name, text, then those of the removal.
+pub(super) fn removed(mut cells: Cells) -> Result<RemovedComment, SqlError> {
+    Ok(RemovedComment {
+        comment_id: CommentId::from_raw(cells.next()?),
+        article_id: ArticleId::from_raw(cells.next()?),
+        writer: Writer { member_id: MemberId::from_raw(cells.next()?), name: cells.next()? },
+        content: cells.next()?,
+        removal: removal(&mut cells)?,
+    })
+}
+
+/// What was removed, as its columns take it.
+pub(super) fn removed_values(removed: &RemovedComment) -> Values {
+    let mut values = key(removed.comment_id);
+    values.extend([
+        removed.article_id.raw().into(),
+        removed.writer.member_id.raw().into(),
+        bytes(removed.writer.name.as_str()),
+        bytes(removed.content.as_str()),
+    ]);
+    values.extend(removal_values(&removed.removal));
+    values
 }
 
 /// A path as it is stored.

@@ -36,12 +36,13 @@ pub(super) async fn lock(tx: &mut Tx<'_>, day: Day) -> Result<(), SqlError> {
 pub(super) async fn apply(tx: &mut Tx<'_>, day: Day, changes: &DayChanges) -> Result<u64, SqlError> {
     lock(tx, day).await?;
     let is_final = list::is_final(tx, day).await?;
-    // Late counts change nothing any more; a deletion does.
-    let counting = changes.iter().filter(|(_, tally)| !is_final || **tally == Tally::Gone);
-    let counting: Vec<(ArticleId, Tally)> = counting.map(|(article, tally)| (*article, *tally)).collect();
+    let counting = |tally: Tally| if is_final { tally.of_final_day() } else { Some(tally) };
+    let counting = changes.iter().filter_map(|(article, tally)| Some((*article, counting(*tally)?)));
+    let counting: Vec<(ArticleId, Tally)> = counting.collect();
     let keys: Vec<Values> = counting.iter().map(|(article, _)| row::article_key(day, *article)).collect();
     if is_final {
-        tx.set_many(&LEAVE, keys.clone()).await?;
+        let gone = counting.iter().filter(|(_, tally)| *tally == Tally::Gone);
+        tx.set_many(&LEAVE, gone.map(|(article, _)| row::article_key(day, *article)).collect()).await?;
     }
     let known = known(tx, keys).await?;
     let mut stored = Vec::new();
@@ -67,10 +68,17 @@ pub(super) async fn replace(tx: &mut Tx<'_>, day: Day, tallies: &[Replacement]) 
         known.get(&replacement.article_id).copied().unwrap_or_default() == replacement.held
     };
     let (standing, changed): (Vec<_>, Vec<_>) = tallies.iter().partition(stands);
-    let taken = standing.into_iter().filter(|replacement: &&Replacement| !is_final || replacement.owned == Tally::Gone);
-    let taken: Vec<&Replacement> = taken.collect();
+    let taken = standing.into_iter().filter_map(|replacement: &Replacement| {
+        if !is_final {
+            return Some(*replacement);
+        }
+        let owned = replacement.held.with_presence_of(replacement.owned.of_final_day()?);
+        Some(Replacement { owned, ..*replacement })
+    });
+    let taken: Vec<Replacement> = taken.collect();
     if is_final {
-        tx.set_many(&LEAVE, taken.iter().map(|replacement| key(replacement)).collect()).await?;
+        let gone = taken.iter().filter(|replacement| replacement.owned == Tally::Gone);
+        tx.set_many(&LEAVE, gone.map(key).collect()).await?;
     }
     let rows = taken.iter().map(|replacement| row::values(day, replacement.article_id, replacement.owned));
     tx.set_many(&STORE, rows.collect()).await?;

@@ -22,17 +22,20 @@ pub(super) fn article_key(day: Day, article: ArticleId) -> Values {
     values
 }
 
-/// Columns: article, then three counts, each with its version, and whether the article is gone.
+/// Columns: article, then three counts, each with its version, whether the article is gone, and whether it is hidden, with
+/// the version of that.
 pub(crate) fn tally(cells: &mut Cells) -> Result<(ArticleId, Tally), SqlError> {
     let article = ArticleId::from_raw(cells.next()?);
     let mut reading = || Ok::<_, SqlError>(Reading::new(cells.next()?, cells.next()?));
-    let counts = Counts { likes: reading()?, comments: reading()?, views: reading()? };
-    Ok((article, if cells.next()? { Tally::Gone } else { Tally::Live(counts) }))
+    let (likes, comments, views) = (reading()?, reading()?, reading()?);
+    let is_gone: bool = cells.next()?;
+    let hidden = Reading::new(cells.next()?, cells.next()?);
+    Ok((article, if is_gone { Tally::Gone } else { Tally::Live(Counts { likes, comments, views, hidden }) }))
 }
 
 /// An article's row.
 pub(super) fn values(day: Day, article: ArticleId, tally: Tally) -> Values {
-    let (Counts { likes, comments, views }, deleted) = match tally {
+    let (Counts { likes, comments, views, hidden }, deleted) = match tally {
         Tally::Live(counts) => (counts, false),
         Tally::Gone => (Counts::default(), true),
     };
@@ -40,7 +43,7 @@ pub(super) fn values(day: Day, article: ArticleId, tally: Tally) -> Values {
     for reading in [likes, comments, views] {
         values.extend([reading.count().into(), reading.version().into()]);
     }
-    values.extend([deleted.into(), falling_score(tally).into()]);
+    values.extend([deleted.into(), hidden.count().into(), hidden.version().into(), falling_score(tally).into()]);
     values
 }
 

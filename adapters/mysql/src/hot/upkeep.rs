@@ -20,10 +20,13 @@ const SET_SCORE: &str = include_str!("../../sql/hot/set_score.sql");
 /// Every day that anything is known of, whichever server has it.
 pub(crate) async fn days(db: &Mysql) -> Result<BTreeSet<Day>, StoreError> {
     let mut days = BTreeSet::new();
-    for server in db.servers() {
+    for (server, shards) in db.holders() {
         for mut cells in db.read(server, DAYS, Vec::new()).await? {
             let number: i64 = cells.next()?;
-            days.insert(Day::from_number(number).ok_or_else(|| SqlError::defect(format!("{number} is no day")))?);
+            let day = Day::from_number(number).ok_or_else(|| SqlError::defect(format!("{number} is no day")))?;
+            if shards.contains(&row::shard_of(day)) {
+                days.insert(day);
+            }
         }
     }
     Ok(days)

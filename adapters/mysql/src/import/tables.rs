@@ -57,8 +57,10 @@ many! {
     BLOCK = "sql/article/import_blocks.sql";
     ARTICLE = "sql/article/import.sql";
     PIN = "sql/article/import_pins.sql";
+    ARTICLE_REMOVED = "sql/article/import_removed.sql";
     ONCE = "sql/idempotency/import.sql";
     COMMENT = "sql/comment/import.sql";
+    COMMENT_REMOVED = "sql/comment/import_removed.sql";
     COMMENT_COUNT = "sql/comment/import_counts.sql";
     COMMENT_GONE = "sql/comment/import_gone.sql";
     LIKE = "sql/like/import.sql";
@@ -83,8 +85,10 @@ const TABLES: &[ImportTable] = &[
     table("article_block", &BLOCK, |row| of_board(row, 0)),
     table("article", &ARTICLE, of_article),
     table("article_pin", &PIN, of_article),
+    table("article_removed", &ARTICLE_REMOVED, of_article),
     table("once_answer", &ONCE, of_answer),
     table("comment", &COMMENT, of_comment),
+    table("comment_removed", &COMMENT_REMOVED, of_comment),
     table("article_comment_count", &COMMENT_COUNT, |row| of_parts(Service::Comment, row)),
     table("comment_article_gone", &COMMENT_GONE, |row| of_parts(Service::Comment, row)),
     table("article_like", &LIKE, |row| of_parts(Service::Like, row)),
@@ -198,13 +202,21 @@ fn of_act(row: &[ImportCell]) -> Result<Place, StoreError> {
         _ => None,
     };
     let service = match kind {
-        Some(ActKind::ArticleEdited | ActKind::ArticleDeleted | ActKind::ArticlePinned | ActKind::ArticleUnpinned) => {
-            Service::Article
-        }
+        Some(
+            ActKind::ArticleEdited
+            | ActKind::ArticleDeleted
+            | ActKind::ArticleRestored
+            | ActKind::ArticlePinned
+            | ActKind::ArticleUnpinned,
+        ) => Service::Article,
         // Whoever owns comments keeps the lock.
-        Some(ActKind::CommentEdited | ActKind::CommentDeleted | ActKind::ArticleLocked | ActKind::ArticleUnlocked) => {
-            Service::Comment
-        }
+        Some(
+            ActKind::CommentEdited
+            | ActKind::CommentDeleted
+            | ActKind::CommentRestored
+            | ActKind::ArticleLocked
+            | ActKind::ArticleUnlocked,
+        ) => Service::Comment,
         Some(_) => Service::Member,
         None => return Err(StoreError::broken(PART, format!("{:?} is no act of a moderator", row.get(1)))),
     };
@@ -271,6 +283,8 @@ mod tests {
         let of = |kind: &str| of_act(&[ImportCell::Int(5 << 16), ImportCell::Bytes(kind.as_bytes().to_vec())]);
         assert_eq!(of(ActKind::ArticleDeleted.name()).unwrap().0, Service::Article);
         assert_eq!(of(ActKind::ArticlePinned.name()).unwrap().0, Service::Article);
+        assert_eq!(of(ActKind::ArticleRestored.name()).unwrap().0, Service::Article);
+        assert_eq!(of(ActKind::CommentRestored.name()).unwrap().0, Service::Comment);
         for kind in [ActKind::CommentEdited, ActKind::CommentDeleted, ActKind::ArticleLocked, ActKind::ArticleUnlocked]
         {
             assert_eq!(of(kind.name()).unwrap().0, Service::Comment);
@@ -283,7 +297,7 @@ mod tests {
     #[test]
     fn a_score_is_kept_below_zero() {
         let table = ImportTable::named(HOT_SCORES).unwrap();
-        let row = [20_261_115, 7, 1, 1, 2, 1, 3, 1, 0, 10].map(ImportCell::Int).to_vec();
+        let row = [20_261_115, 7, 1, 1, 2, 1, 3, 1, 0, 0, 0, 10].map(ImportCell::Int).to_vec();
         let placed = table.place(row).unwrap();
         assert_eq!(placed.values.last(), Some(&Value::Int(-10)));
         assert_eq!(table.days(&[placed.values.clone(), placed.values]).len(), 1, "one row for each day");

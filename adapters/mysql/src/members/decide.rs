@@ -204,13 +204,15 @@ async fn change(tx: &mut Tx<'_>, revoking: &mut Revoking, change: &ChangeMember)
         None => None,
     };
     let reset = reset::needed(tx, change.member_id, &change.change).await?;
-    let changed = match change.decide(row::record(found)?, has_other_admin, actor.as_ref(), reset.as_ref()) {
+    let found = row::record(found)?;
+    let before = found.member.role;
+    let changed = match change.decide(found, has_other_admin, actor.as_ref(), reset.as_ref()) {
         Ok(changed) => changed,
         Err(refused) => return Ok(ChangeOutcome::Refused(refused)),
     };
     let (role, standing) = (bytes(changed.member.role.name()), bytes(row::standing_json(&changed.standing)));
     tx.write(STORE_RECORD, vec![role, bytes(changed.password_hash.as_str()), standing, member.into()]).await?;
-    reset::follow(tx, change.member_id, &change.change).await?;
+    reset::follow(tx, change, before).await?;
     revoking.change_member(changed.clone());
     moderation::record(tx, &change.act).await?;
     Ok(ChangeOutcome::Changed(changed))

@@ -1,15 +1,16 @@
 //! Links by which members choose a new password.
 
-use madang_board::MemberId;
+use madang_board::{MemberId, Role};
 use madang_engine_mysql::{Cells, SqlError, Tx, bytes};
 use madang_kernel::{Id, Timestamp};
-use madang_member::{Change, PasswordReset, ResetDigest};
+use madang_member::{Change, ChangeMember, PasswordReset, ResetDigest};
 
 pub(super) const FIND: &str = include_str!("../../sql/member/find_reset.sql");
 pub(super) const FORGET: &str = include_str!("../../sql/member/forget_resets.sql");
 const PUT: &str = include_str!("../../sql/member/put_reset.sql");
 const OF_MEMBER: &str = include_str!("../../sql/member/reset_of_member.sql");
 const REMOVE: &str = include_str!("../../sql/member/remove_reset.sql");
+const VOID: &str = include_str!("../../sql/member/void_resets.sql");
 
 /// The link that a change depends on.
 pub(super) async fn needed(
@@ -23,15 +24,19 @@ pub(super) async fn needed(
     }
 }
 
-/// What a change means for the link of its member.
-pub(super) async fn follow(tx: &mut Tx<'_>, member: MemberId, change: &Change) -> Result<(), SqlError> {
-    match change {
-        Change::IssueReset(reset) => {
+/// What a change means for the link of its member, whose role was this before, and for all links.
+pub(super) async fn follow(tx: &mut Tx<'_>, change: &ChangeMember, before: Role) -> Result<(), SqlError> {
+    let member = change.member_id;
+    match &change.change {
+        Change::IssueReset(reset, _) => {
             let (digest, expires_at) = (bytes(reset.digest), reset.expires_at.as_millis().into());
             tx.write(PUT, vec![member.raw().into(), digest, expires_at]).await?;
         }
         Change::UseReset { .. } | Change::Password { .. } => {
             tx.write(REMOVE, vec![member.raw().into()]).await?;
+        }
+        change_of_role if change_of_role.voids_links(before) => {
+            tx.write(VOID, Vec::new()).await?;
         }
         _ => {}
     }

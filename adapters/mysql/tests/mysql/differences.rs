@@ -71,7 +71,7 @@ impl TestDb {
     /// Scores that differ from their counts, and lists without a mark.
     pub(crate) async fn hot_differences(&self) -> Vec<String> {
         let scores = "SELECT day, article_id, falling_score FROM hot_score
-                      WHERE CAST(-falling_score AS UNSIGNED) <> IF(deleted, 0, 3 * like_count + 2 * comment_count + view_count)";
+                      WHERE CAST(-falling_score AS UNSIGNED) <> IF(deleted OR hidden, 0, 3 * like_count + 2 * comment_count + view_count)";
         let unmarked =
             "SELECT DISTINCT f.day, 0, 0 FROM hot_final f JOIN hot_day d ON d.shard = f.shard AND d.day = f.day
                         WHERE d.finalised_at IS NULL";

@@ -111,7 +111,7 @@ async fn ids_and_revocations_go_on_above_those_that_came_along() {
 async fn scores_open_their_day_and_a_final_day_stays_final() {
     let site = Site::fresh().await;
     site.import.begin("here", "as it was").await.unwrap();
-    let score = |day: i64| [day, 7 << 22, 1, 1, 2, 1, 3, 1, 0, 10].map(Int).to_vec();
+    let score = |day: i64| [day, 7 << 22, 1, 1, 2, 1, 3, 1, 0, 0, 0, 10].map(Int).to_vec();
     site.take("hot_day", &[vec![Int(20_261_114), Int(99)]], 1).await.unwrap();
     site.take("hot_score", &[score(20_261_114), score(20_261_115)], 2).await.unwrap();
     let hot = &site.all[5];

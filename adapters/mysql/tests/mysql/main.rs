@@ -17,6 +17,7 @@ mod like_store;
 mod many_articles;
 mod member_store;
 mod moderation_store;
+mod moved_tables;
 mod plans;
 mod program {
     //! The program whose databases are tested.

@@ -178,3 +178,19 @@ async fn rows_read(conn: &mut Conn) -> u64 {
     // Reads of the temporary table that holds the page's ids are no reads of articles.
     read.iter().filter(|(name, _)| *name != "Handler_read_rnd_next").map(|(_, count)| count).sum()
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_article_carries_the_shard_of_its_board_also_where_one_server_holds_both() {
+    let test = TestDb::fresh::<OneServer>(Service::Article).await;
+    let articles = MysqlArticles::new(test.db.clone());
+    open_board(&articles, BOARD).await;
+    let mut strange = new(BOARD, 1);
+    strange.article.article_id = ArticleId::from_raw(strange.article.article_id.raw() ^ 1 << 16);
+    for refused in [
+        articles.create(strange.clone()).await.map(drop),
+        articles.create_many(vec![strange], Announce::Nothing).await.map(drop),
+    ] {
+        let refused = format!("{:?}", refused.unwrap_err());
+        assert!(refused.contains("does not carry the shard"), "{refused}");
+    }
+}

@@ -25,12 +25,9 @@ local function merge(key, groups)
     local ours = redis.call('HMGET', key, 'd', 'v', 'cv', 'lv')
     local took_text = false
     if is_given(groups[1]) then
-        -- What is deleted stays so, whatever the versions say.
-        local wins = groups[1] == '1'
-        if groups[1] == ours[1] or not ours[1] then
-            wins = is_newer(groups[2], ours[2])
-        end
-        if wins then
+        -- A deletion is a version of its own; only a restore is above it. Of equals what is gone is not shown.
+        local is_equal_end = groups[1] == '1' and ours[1] == '0' and groups[2] == ours[2]
+        if is_newer(groups[2], ours[2]) or is_equal_end then
             redis.call('HSET', key, 'd', groups[1], 'v', groups[2])
             if groups[1] == '1' then
                 redis.call('HDEL', key, 't')

@@ -7,6 +7,16 @@ local held = redis.call('HMGET', placeholder, 'e', 'k', 'i', 'g', 'c', 'cv', 'o'
 if held[1] ~= epoch or held[2] ~= ARGV[1] then
     return 0
 end
+local fields = redis.call('HGETALL', placeholder)
+local gone_at, restored_at = {}, {}
+for n = 1, #fields, 2 do
+    local kind, id = string.match(fields[n], '^([vm])(%x+)$')
+    if kind == 'v' then
+        gone_at[id] = fields[n + 1]
+    elseif kind == 'm' then
+        restored_at[id] = fields[n + 1]
+    end
+end
 redis.call('DEL', placeholder)
 redis.call('ZREM', KEYS[3], ARGV[2])
 local exists = ARGV[3] == '1'
@@ -22,15 +32,22 @@ if exists then
     local count, version = ARGV[10], ARGV[11]
     local gone, there = held[4] or '', held[3] or ''
     for n = 1, #gone, WIDTH do
-        remove(list, string.sub(gone, n, n + WIDTH - 1), max)
+        local id = string.sub(gone, n, n + WIDTH - 1)
+        apply_gone(list_key, list, id, gone_at[id] or '', ARGV[11], max)
     end
     for n = 1, #there, WIDTH do
         insert(list, string.sub(there, n, n + WIDTH - 1), max)
     end
+    for id, restored in pairs(restored_at) do
+        -- A deletion that came after it was applied above.
+        if not (gone_at[id] and is_newer(gone_at[id], restored)) then
+            apply_back(list_key, list, id, restored, ARGV[11], max)
+        end
+    end
     if held[6] and is_newer(held[6], version) then
         count, version = held[5], held[6]
     end
-    redis.call('HSET', list_key, 'i', list.ids, 'g', list.gone, 'f', list.floor, 'c', count, 'cv', version)
+    redis.call('HSET', list_key, 'i', list.ids, 'g', list.gone, 'f', list.floor, 'c', count, 'cv', version, 'tv', ARGV[11])
     answer = { list.ids, list.floor, count, version }
 else
     redis.call('HSET', list_key, 'x', '1')

@@ -49,7 +49,7 @@ pub(super) async fn push(redis: &Redis, day: Day, tallies: &[(ArticleId, Tally)]
                 Tally::Live(counts) => {
                     command.push(version(counts).to_string());
                     command.push(inverted(counts.score()));
-                    let Counts { likes, comments, views } = counts;
+                    let Counts { likes, comments, views, .. } = counts;
                     let shown =
                         [counts.score(), likes.count(), comments.count(), views.count()].map(|it| it.to_string());
                     command.push(shown.join(" "));
@@ -68,7 +68,8 @@ pub(super) async fn push(redis: &Redis, day: Day, tallies: &[(ArticleId, Tally)]
 
 /// Grows with each change of the article: every group's version does, and none falls but in a rebuild, which makes the day anew.
 fn version(counts: &Counts) -> u128 {
-    [counts.likes, counts.comments, counts.views].iter().map(|reading| u128::from(reading.version())).sum()
+    let groups = [counts.likes, counts.comments, counts.views, counts.hidden];
+    groups.iter().map(|reading| u128::from(reading.version())).sum()
 }
 
 /// Sorts the best first; what scores nothing is not ranked.

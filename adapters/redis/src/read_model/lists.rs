@@ -275,6 +275,7 @@ fn merge_command(redis: &Redis, board: BoardId, changes: &[ListChange]) -> Comma
         command.push(match change.presence {
             Presence::There => "there",
             Presence::Gone => "gone",
+            Presence::Back => "back",
         });
         match change.count {
             Some(BoardCount { article_count, version }) => {

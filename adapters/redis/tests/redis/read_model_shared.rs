@@ -94,7 +94,7 @@ fn liked(article_id: ArticleId, like_count: u64) -> Envelope {
 
 fn deleted(article_id: ArticleId) -> Envelope {
     let board_count = BoardCount { article_count: 0, version: 2 };
-    let gone = ArticleDeleted { article_id, board_id: BoardId::from_raw(1), board_count };
+    let gone = ArticleDeleted { article_id, board_id: BoardId::from_raw(1), board_count, restorable: false };
     envelope(article_id, 2, Event::ArticleDeleted(gone))
 }
 

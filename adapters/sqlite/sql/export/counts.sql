@@ -17,6 +17,10 @@ SELECT 'article_block', count(*) FROM article_block
 UNION ALL
 SELECT 'article', count(*) FROM article
 UNION ALL
+SELECT 'article_removed', count(*) FROM article_removed
+UNION ALL
+SELECT 'comment_removed', count(*) FROM comment_removed
+UNION ALL
 SELECT 'once_answer', count(*) FROM once_answer
 UNION ALL
 SELECT 'comment', count(*) FROM comment

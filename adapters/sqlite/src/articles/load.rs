@@ -89,7 +89,12 @@ pub(super) fn for_pin(tx: &Connection, article: ArticleId, now: Timestamp) -> Re
 }
 
 /// The counter of a board, if it exists, and the blocks that hold an article.
-fn add_counter(tx: &Connection, loaded: &mut Loaded, board: BoardId, article: ArticleId) -> Result<(), StoreError> {
+pub(super) fn add_counter(
+    tx: &Connection,
+    loaded: &mut Loaded,
+    board: BoardId,
+    article: ArticleId,
+) -> Result<(), StoreError> {
     let ids = [board.raw(), article.raw()];
     tx.find(COUNTER, ids, |found| add_counter_row(loaded, found, 0))?;
     Ok(())

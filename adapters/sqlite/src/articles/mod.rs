@@ -3,6 +3,7 @@
 mod board;
 mod load;
 mod page;
+mod removed;
 mod row;
 mod write;
 
@@ -11,6 +12,7 @@ use madang_article::replay::{Announce, Loaded, Replay};
 use madang_article::{
     Article, ArticleHead, ArticleStore, BoardWithCount, CreateArticle, CreateBoard, CreateOutcome, DeleteArticle,
     DeleteBoard, DeleteOutcome, EditArticle, EditBoard, EditOutcome, NewBoard, NewestArticles, PinArticle, PinOutcome,
+    PurgeArticle, RemovedArticle, RestoreArticle, RestoreOutcome,
 };
 use madang_board::{ArticleId, BoardId, MemberId, Pin};
 use madang_engine_sqlite::idempotency;
@@ -18,6 +20,7 @@ use madang_kernel::{Page, PageNumber, PageSize, Scroll, StoreError, Timestamp};
 
 pub use page::PageQuery;
 
+pub(crate) use self::removed::removal;
 pub(crate) use self::row::{article, count};
 use crate::{Priority, Sqlite, Tx};
 
@@ -133,6 +136,29 @@ impl ArticleStore for SqliteArticles {
 
     async fn delete(&self, delete: DeleteArticle) -> Result<DeleteOutcome, StoreError> {
         self.change(delete, |tx, delete, now| load::for_change(tx, delete.article_id, now), Replay::delete).await
+    }
+
+    async fn restore(&self, restore: RestoreArticle) -> Result<RestoreOutcome, StoreError> {
+        let load = |tx: &Tx, restore: &RestoreArticle, now| removed::load(tx, restore.article_id, now);
+        self.change(restore, load, Replay::restore).await
+    }
+
+    async fn purge(&self, purge: PurgeArticle) -> Result<bool, StoreError> {
+        let load = |tx: &Tx, purge: &PurgeArticle, now| removed::load(tx, purge.article_id, now);
+        let store = Self { priority: Priority::Background, ..self.clone() };
+        store.change(purge, load, |replay, purge| Ok(replay.purge(purge))).await
+    }
+
+    async fn find_removed(&self, article: ArticleId) -> Result<Option<RemovedArticle>, StoreError> {
+        self.db.read(move |tx| removed::find(tx, article)).await
+    }
+
+    async fn removed_until(&self, until: Timestamp, limit: usize) -> Result<Vec<ArticleId>, StoreError> {
+        self.db.read(move |tx| removed::until(tx, until, limit)).await
+    }
+
+    async fn holds(&self, articles: Vec<ArticleId>) -> Result<Vec<bool>, StoreError> {
+        self.db.read(move |tx| removed::holds(tx, &articles)).await
     }
 
     async fn pin(&self, pin: PinArticle) -> Result<PinOutcome, StoreError> {

@@ -7,6 +7,7 @@ use madang_engine_sqlite::{Statements as _, idempotency};
 use madang_kernel::{Id, RowChanges, StoreError, Timestamp};
 use rusqlite::{Connection, params};
 
+use super::removed;
 use crate::{Tx, moderation};
 
 const INSERT_BOARD: &str = include_str!("../../sql/article/insert_board.sql");
@@ -25,13 +26,14 @@ const SET_BLOCK: &str = include_str!("../../sql/article/set_block.sql");
 
 /// Writes boards, articles, what counts them, records and acts, and reports the events.
 pub(super) fn all(tx: &Tx, replayed: Replayed) -> Result<(), StoreError> {
-    let Replayed { boards, articles, pins, counters, states, blocks, records, acts, events } = replayed;
+    let Replayed { boards, articles, pins, removed, counters, states, blocks, records, acts, events } = replayed;
     rows(tx, &boards, &articles.inserts, &articles.updates)?;
     for article in articles.deletes {
         tx.run(DELETE, [article.raw()])?;
         tx.run(DELETE_PIN, [article.raw()])?;
     }
     self::pins(tx, &pins)?;
+    removed::write(tx, &removed)?;
     counts(tx, &counters, &blocks)?;
     for (board, state) in states {
         self::state(tx, board, state)?;

@@ -77,7 +77,7 @@ fn compare_newest(tx: &Connection, envelope: &Envelope, report: &mut CheckReport
     let stored = stored.map(i64::cast_unsigned);
     let reported = match envelope.event {
         Event::ArticleDeleted(_) => None,
-        Event::ArticleCreated(_) | Event::ArticleEdited(_) => Some(envelope.version),
+        Event::ArticleCreated(_) | Event::ArticleEdited(_) | Event::ArticleRestored(_) => Some(envelope.version),
         // Not of this topic: whatever it says, it says nothing of the row.
         Event::CommentCreated(_)
         | Event::CommentEdited(_)

@@ -5,6 +5,8 @@ use madang_engine_sqlite::Statements as _;
 use madang_kernel::{Id, PageSize, StoreError};
 use rusqlite::{Connection, params};
 
+use super::removed;
+
 const IS_GONE: &str = include_str!("../../sql/comment/is_gone.sql");
 const CLEAN_UP: &str = include_str!("../../sql/comment/clean_up.sql");
 const GONE_ARTICLES: &str = include_str!("../../sql/comment/gone_articles.sql");
@@ -22,6 +24,7 @@ pub(super) fn clean_up(tx: &Connection, article: ArticleId, slice_rows: u32) -> 
     if !is_gone(tx, article)? {
         return Ok(0);
     }
+    removed::clean_up(tx, article, slice_rows)?;
     let removed = tx.run(CLEAN_UP, params![article.raw(), slice_rows])?;
     // No more than the slice.
     Ok(u32::try_from(removed).unwrap_or(slice_rows))

@@ -9,7 +9,7 @@ use madang_engine_sqlite::{Statements as _, idempotency};
 use madang_kernel::{Created, Id, IdempotencyRecords, StoreError, Timestamp};
 use rusqlite::{Connection, params};
 
-use super::{count, row};
+use super::{count, removed, row};
 use crate::Tx;
 
 const LAST_DESCENDANT: &str = include_str!("../../sql/comment/last_descendant.sql");
@@ -43,17 +43,48 @@ pub(super) fn for_edit(tx: &Connection, comment: CommentId, now: Timestamp) -> R
     Ok(loaded)
 }
 
-/// What decides about a deletion: the comment, and what is above it for as long as it consists of marks that may go too.
-pub(super) fn for_delete(tx: &Connection, comment: CommentId, now: Timestamp) -> Result<Loaded, StoreError> {
-    let Some(leaf) = row::find(tx, comment)? else {
+/// What decides about a restore: the mark, what was removed of it, and the counter.
+pub(super) fn for_restore(tx: &Connection, comment: CommentId, now: Timestamp) -> Result<Loaded, StoreError> {
+    let mut loaded = for_edit(tx, comment, now)?;
+    loaded.removed.extend(removed::find(tx, comment)?);
+    Ok(loaded)
+}
+
+/// What decides about a purge: what was removed, and what goes with its mark.
+pub(super) fn for_purge(tx: &Connection, comment: CommentId, now: Timestamp) -> Result<Loaded, StoreError> {
+    let Some(found) = removed::find(tx, comment)? else {
         return Ok(Loaded::nothing(IdempotencyRecords::new(now)));
     };
+    let mut loaded = match row::find(tx, comment)? {
+        Some(mark) => with_marks_above(tx, mark, now)?,
+        None => for_article(tx, found.article_id, now)?,
+    };
+    if loaded.removed.iter().all(|known| known.comment_id != comment) {
+        loaded.removed.push(found);
+    }
+    Ok(loaded)
+}
+
+/// What decides about a deletion: the comment, and what is above it for as long as it consists of marks that may go too.
+pub(super) fn for_delete(tx: &Connection, comment: CommentId, now: Timestamp) -> Result<Loaded, StoreError> {
+    match row::find(tx, comment)? {
+        None => Ok(Loaded::nothing(IdempotencyRecords::new(now))),
+        // Of a mark nothing is left to delete.
+        Some(mark) if mark.deleted => for_edit(tx, mark.comment_id, now),
+        Some(leaf) => with_marks_above(tx, leaf, now),
+    }
+}
+
+fn with_marks_above(tx: &Connection, leaf: Comment, now: Timestamp) -> Result<Loaded, StoreError> {
     let mut loaded = for_article(tx, leaf.article_id, now)?;
-    let may_go = !leaf.deleted && loaded.counters.iter().all(|counter| !counter.is_gone);
+    let may_go = loaded.counters.iter().all(|counter| !counter.is_gone);
     let mut next = Some(leaf);
     while let Some(comment) = next.take() {
         let (id, parent) = (comment.comment_id, comment.parent_id);
         let is_leaf = loaded.comments.is_empty();
+        if comment.deleted {
+            loaded.removed.extend(removed::find(tx, id)?);
+        }
         loaded.comments.push(comment);
         if !may_go {
             break;

@@ -4,6 +4,7 @@ mod count;
 mod gone;
 mod list;
 mod load;
+mod removed;
 mod row;
 mod write;
 
@@ -12,7 +13,7 @@ use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
 use madang_comment::replay::{Loaded, Replay};
 use madang_comment::{
     Comment, CommentCount, CommentCursor, CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome,
-    EditComment, EditOutcome, LockOutcome, SetLock,
+    EditComment, EditOutcome, LockOutcome, PurgeComment, RemovedComment, RestoreComment, RestoreOutcome, SetLock,
 };
 use madang_kernel::{Page, PageNumber, PageSize, Scroll, StoreError, Timestamp};
 
@@ -30,9 +31,20 @@ impl SqliteComments {
         Self { db }
     }
 
-    /// Loads what a call needs, has it decided, and writes what that comes to.
+    /// Loads what a person's call needs, has it decided, and writes what that comes to.
     async fn change<C: Send + 'static, T: Send + 'static>(
         &self,
+        call: C,
+        load: fn(&Tx, &C, Timestamp) -> Result<Loaded, StoreError>,
+        decide: fn(&mut Replay, &C) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.change_at(Priority::Foreground, call, load, decide).await
+    }
+
+    /// The same before or behind what people do.
+    async fn change_at<C: Send + 'static, T: Send + 'static>(
+        &self,
+        priority: Priority,
         call: C,
         load: fn(&Tx, &C, Timestamp) -> Result<Loaded, StoreError>,
         decide: fn(&mut Replay, &C) -> Result<T, StoreError>,
@@ -45,7 +57,7 @@ impl SqliteComments {
             write::all(tx, replay.finish(), now)?;
             Ok(outcome)
         };
-        self.db.write(Priority::Foreground, change).await
+        self.db.write(priority, change).await
     }
 }
 
@@ -61,6 +73,24 @@ impl CommentStore for SqliteComments {
 
     async fn delete(&self, delete: DeleteComment) -> Result<DeleteOutcome, StoreError> {
         self.change(delete, |tx, delete, now| load::for_delete(tx, delete.comment_id, now), Replay::delete).await
+    }
+
+    async fn restore(&self, restore: RestoreComment) -> Result<RestoreOutcome, StoreError> {
+        let load = |tx: &Tx, restore: &RestoreComment, now| load::for_restore(tx, restore.comment_id, now);
+        self.change(restore, load, Replay::restore).await
+    }
+
+    async fn purge(&self, purge: PurgeComment) -> Result<bool, StoreError> {
+        let load = |tx: &Tx, purge: &PurgeComment, now| load::for_purge(tx, purge.comment_id, now);
+        self.change_at(Priority::Background, purge, load, Replay::purge).await
+    }
+
+    async fn find_removed(&self, comment: CommentId) -> Result<Option<RemovedComment>, StoreError> {
+        self.db.read(move |tx| removed::find(tx, comment)).await
+    }
+
+    async fn removed_until(&self, until: Timestamp, limit: usize) -> Result<Vec<CommentId>, StoreError> {
+        self.db.read(move |tx| removed::until(tx, until, limit)).await
     }
 
     async fn set_lock(&self, set: SetLock) -> Result<LockOutcome, StoreError> {

@@ -18,8 +18,9 @@ const REMOVE_COUNT: &str = include_str!("../../sql/comment/remove_count.sql");
 
 /// Writes comments, what counts them, records and acts, and reports the events.
 pub(super) fn all(tx: &Tx, replayed: Replayed, now: Timestamp) -> Result<(), StoreError> {
-    let Replayed { comments, counters, gone_now, records, acts, events, .. } = replayed;
+    let Replayed { comments, removed, counters, gone_now, records, acts, events, .. } = replayed;
     rows(tx, &comments)?;
+    super::removed::write(tx, &removed)?;
     for CommentCounter { article_id, count, greatest_id, .. } in &counters {
         let row =
             params![article_id.raw(), count.comment_count, count.row_count, count.version, greatest_id, count.locked];

@@ -23,14 +23,15 @@ pub(super) fn apply(tx: &Connection, changes: &[HotChange]) -> Result<u64, Store
             Some(known) => *known,
             None => *final_days.entry(change.day).or_insert(list::is_final(tx, change.day)?),
         };
+        let mut tally = change.tally;
         if is_final {
-            // Late counts change nothing any more; a deletion does.
-            if change.tally != Tally::Gone {
-                continue;
+            let Some(counting) = tally.of_final_day() else { continue };
+            tally = counting;
+            if tally == Tally::Gone {
+                leave_list(tx, change.day, change.article_id)?;
             }
-            leave_list(tx, change.day, change.article_id)?;
         }
-        changed += u64::from(merge(&mut rows, change)?);
+        changed += u64::from(merge(&mut rows, &HotChange { tally, ..*change })?);
     }
     Ok(changed)
 }
@@ -45,13 +46,15 @@ pub(super) fn replace(tx: &Connection, day: Day, tallies: &[Replacement]) -> Res
             changed.push(*article_id);
             continue;
         }
+        let mut owned = *owned;
         if is_final {
-            if *owned != Tally::Gone {
-                continue;
+            let Some(counting) = owned.of_final_day() else { continue };
+            owned = held.with_presence_of(counting);
+            if owned == Tally::Gone {
+                leave_list(tx, day, *article_id)?;
             }
-            leave_list(tx, day, *article_id)?;
         }
-        rows.store(day, *article_id, *owned)?;
+        rows.store(day, *article_id, owned)?;
     }
     Ok(changed)
 }

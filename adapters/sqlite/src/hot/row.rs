@@ -11,15 +11,17 @@ const TALLIES_AFTER: &str = include_str!("../../sql/hot/tallies_after.sql");
 const STORE: &str = include_str!("../../sql/hot/store.sql");
 
 /// How many columns [`tally`] reads.
-pub(crate) const COUNT_COLUMNS: usize = 7;
+pub(crate) const COUNT_COLUMNS: usize = 9;
 
-/// The tally in the first columns: three counts, each with its version, and whether the article is gone.
+/// The tally in the first columns: three counts, each with its version, whether the article is gone, and whether it is
+/// hidden, with the version of that.
 pub(crate) fn tally(row: &Row<'_>) -> rusqlite::Result<Tally> {
     if row.get(6)? {
         return Ok(Tally::Gone);
     }
     let reading = |column| Ok::<_, rusqlite::Error>(Reading::new(number(row, column)?, number(row, column + 1)?));
-    Ok(Tally::Live(Counts { likes: reading(0)?, comments: reading(2)?, views: reading(4)? }))
+    let (likes, comments, views) = (reading(0)?, reading(2)?, reading(4)?);
+    Ok(Tally::Live(Counts { likes, comments, views, hidden: reading(7)? }))
 }
 
 /// The rows of a batch: looked up once, the statements serve all of it.
@@ -45,7 +47,7 @@ impl<'tx> Rows<'tx> {
             Tally::Live(counts) => (counts, false),
             Tally::Gone => (Counts::default(), true),
         };
-        let Counts { likes, comments, views } = counts;
+        let Counts { likes, comments, views, hidden } = counts;
         let stored = self.store.execute([
             day.number(),
             article.raw(),
@@ -57,6 +59,8 @@ impl<'tx> Rows<'tx> {
             views.version().cast_signed(),
             i64::from(deleted),
             tally.score().cast_signed(),
+            hidden.count().cast_signed(),
+            hidden.version().cast_signed(),
         ]);
         stored.map(|_| ()).map_err(sql_error)
     }

@@ -168,6 +168,7 @@ fn change(tx: &Connection, change: &ChangeMember) -> Result<ChangeOutcome, Store
     let Some(found) = tx.find(FIND_RECORD, [member], row::record)? else {
         return Ok(ChangeOutcome::Absent);
     };
+    let before = found.member.role;
     let has_other_admin = tx.one(HAS_OTHER_ADMIN, [member], |row| row.get(0))?;
     let actor = match &change.act {
         Some(act) => tx.find(FIND_RECORD, [act.moderator_id.raw()], row::record)?,
@@ -180,7 +181,7 @@ fn change(tx: &Connection, change: &ChangeMember) -> Result<ChangeOutcome, Store
     };
     let (role, standing) = (changed.member.role.name(), row::standing_json(&changed.standing));
     tx.run(STORE_RECORD, params![member, role, changed.password_hash, standing])?;
-    reset::follow(tx, change.member_id, &change.change)?;
+    reset::follow(tx, change, before)?;
     revocation::change_member(tx, &changed)?;
     moderation::record(tx, &change.act)?;
     Ok(ChangeOutcome::Changed(changed))

@@ -1,15 +1,16 @@
 //! Links by which members choose a new password.
 
-use madang_board::MemberId;
+use madang_board::{MemberId, Role};
 use madang_engine_sqlite::Statements as _;
 use madang_kernel::{Id, StoreError, Timestamp};
-use madang_member::{Change, PasswordReset, ResetDigest};
+use madang_member::{Change, ChangeMember, PasswordReset, ResetDigest};
 use rusqlite::{Connection, Row, params};
 
 const PUT: &str = include_str!("../../sql/member/put_reset.sql");
 const FIND: &str = include_str!("../../sql/member/find_reset.sql");
 const OF_MEMBER: &str = include_str!("../../sql/member/reset_of_member.sql");
 const REMOVE: &str = include_str!("../../sql/member/remove_reset.sql");
+const VOID: &str = include_str!("../../sql/member/void_resets.sql");
 const FORGET: &str = include_str!("../../sql/member/forget_resets.sql");
 
 pub(super) fn find(tx: &Connection, digest: ResetDigest) -> Result<Option<PasswordReset>, StoreError> {
@@ -24,14 +25,18 @@ pub(super) fn needed(tx: &Connection, member: MemberId, change: &Change) -> Resu
     }
 }
 
-/// What a change means for the link of its member.
-pub(super) fn follow(tx: &Connection, member: MemberId, change: &Change) -> Result<(), StoreError> {
-    match change {
-        Change::IssueReset(reset) => {
+/// What a change means for the link of its member, whose role was this before, and for all links.
+pub(super) fn follow(tx: &Connection, change: &ChangeMember, before: Role) -> Result<(), StoreError> {
+    let member = change.member_id;
+    match &change.change {
+        Change::IssueReset(reset, _) => {
             tx.run(PUT, params![member.raw(), reset.digest, reset.expires_at.as_millis()])?;
         }
         Change::UseReset { .. } | Change::Password { .. } => {
             tx.run(REMOVE, [member.raw()])?;
+        }
+        change_of_role if change_of_role.voids_links(before) => {
+            tx.run(VOID, [change.changed_at.as_millis()])?;
         }
         _ => {}
     }

@@ -3,7 +3,7 @@
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _, chown};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -116,6 +116,7 @@ impl DataDirectory {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(FILE_MODE);
         let mut lock = options.open(path.join(LOCK_FILE)).map_err(unusable)?;
+        own_like(path, &path.join(LOCK_FILE)).map_err(unusable)?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -140,6 +141,16 @@ impl DataDirectory {
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
+}
+
+/// Gives what root has just made to the owner of the site: root may run any command on it, and the site must start afterwards.
+pub(crate) fn own_like(directory: &Path, made: &Path) -> io::Result<()> {
+    let (owner, ours) = (directory.metadata()?, made.metadata()?);
+    let differs = (owner.uid(), owner.gid()) != (ours.uid(), ours.gid());
+    if differs && rustix::process::geteuid().is_root() {
+        chown(made, Some(owner.uid()), Some(owner.gid()))?;
+    }
+    Ok(())
 }
 
 /// How a directory was last taken: different after every time.

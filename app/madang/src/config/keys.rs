@@ -9,6 +9,8 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use madang_member::{SIGNING_KEYS_MAX, SigningKeys};
 use sha2::Sha256;
 
+use super::data_directory::own_like;
+
 const KEY_BYTES: usize = 32;
 const KEY_MODE: u32 = 0o600;
 const KEYS_MODE: u32 = 0o700;
@@ -108,6 +110,7 @@ fn keys_in(data: &Path, name: &str) -> Result<Vec<u8>, KeyError> {
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             DirBuilder::new().recursive(true).mode(KEYS_MODE).create(&keys).map_err(unusable)?;
+            own_like(data, &keys).map_err(unusable)?;
             let key: [u8; KEY_BYTES] = rand::random();
             write_once(&keys, &path, &key).map_err(unusable)?;
             Ok(key.to_vec())
@@ -122,6 +125,7 @@ fn write_once(keys: &Path, path: &Path, key: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(KEY_MODE).open(&unfinished)?;
     file.write_all(key)?;
     file.sync_all()?;
+    own_like(keys, &unfinished)?;
     std::fs::rename(&unfinished, path)?;
     File::open(keys)?.sync_all()
 }
@@ -160,6 +164,20 @@ mod tests {
         }
         let mode = std::fs::metadata(data.path().join("keys/token.key")).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, KEY_MODE);
+    }
+
+    /// As anybody but root nothing can be given away, and nothing is made for others.
+    #[test]
+    fn what_root_makes_belongs_to_the_owner_of_the_site() {
+        use std::os::unix::fs::MetadataExt as _;
+        let owner = if rustix::process::geteuid().is_root() { 65_534 } else { rustix::process::geteuid().as_raw() };
+        let data = tempfile::tempdir().unwrap();
+        std::os::unix::fs::chown(data.path(), Some(owner), None).unwrap();
+        token_keys(data.path()).unwrap();
+        rotate_token_key(data.path()).unwrap();
+        for made in ["keys", "keys/token.key"] {
+            assert_eq!(std::fs::metadata(data.path().join(made)).unwrap().uid(), owner, "{made}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use jiff::tz::TimeZone;
 use madang_comment::{DEPTH_LIMIT, DepthMax};
 use madang_member::RESERVED_NAMES;
-use madang_server::TrustedProxies;
+use madang_server::{RequestLog, TrustedProxies};
 use madang_view::LiveLimits;
 use serde::{Deserialize, Serialize};
 
@@ -60,6 +60,8 @@ settings! {
     log_level: String = "info".to_owned();
     /// `human` or `json`.
     log_format: LogFormat = LogFormat::Human;
+    /// Which requests have a line in the log: `off`, `errors` (5xx, 401, 403 and slow ones) or `all`.
+    request_log: RequestLog = RequestLog::Errors;
     /// The site's time zone, such as `Asia/Seoul`: when its day ends.
     time_zone: String = "UTC".to_owned();
     /// How deep comments may go on boards whose comments are trees.

@@ -9,13 +9,19 @@ use madang_messaging::{Ladders, OnError, Stop, Supervisor};
 use madang_server::RequestPolicy;
 use madang_web::{LiveHub, WebState};
 
-use super::readiness::SiteReadiness;
+use super::readiness::{SiteHistory, SiteReadiness};
 use crate::composition::site::Site;
 use crate::config::Settings;
 use crate::tasks::consumers;
+use crate::telemetry::Metrics;
 
 /// The state of the pages.
-pub(crate) fn state(site: &Site, settings: &Settings, policy: RequestPolicy) -> anyhow::Result<WebState> {
+pub(crate) fn state(
+    site: &Site,
+    settings: &Settings,
+    policy: RequestPolicy,
+    metrics: Metrics,
+) -> anyhow::Result<WebState> {
     let services = &site.services;
     Ok(WebState {
         members: services.members()?.clone(),
@@ -29,6 +35,7 @@ pub(crate) fn state(site: &Site, settings: &Settings, policy: RequestPolicy) -> 
         guests: site.guests.clone(),
         live: Arc::new(site.live.clone()),
         readiness: Arc::new(SiteReadiness(site.clone())),
+        history: Arc::new(SiteHistory { metrics, clock: site.clock.clone() }),
         policy,
         clock: site.clock.clone(),
         zone: TimeZone::get(&settings.time_zone).context("setting `time_zone`")?,

@@ -25,12 +25,12 @@ pub(crate) struct Routers {
 
 /// The routers of a process.
 pub(crate) fn routers(site: &Site, settings: &Settings, metrics: Metrics) -> anyhow::Result<Routers> {
-    let api = calls(site, settings, metrics)?;
+    let api = calls(site, settings, metrics.clone())?;
     let operations = madang_api::operations_router(&api);
     if !site.roles.has(Role::Web) {
         return Ok(Routers { public: madang_api::router(api), operations });
     }
-    let pages = pages::state(site, settings, api.policy.clone())?;
+    let pages = pages::state(site, settings, api.policy.clone(), metrics)?;
     Ok(Routers { public: madang_api::router_with_pages(api, madang_web::pages(pages)), operations })
 }
 
@@ -82,6 +82,7 @@ fn calls(site: &Site, settings: &Settings, metrics: Metrics) -> anyhow::Result<A
             trusted_proxies: settings.trusted_proxies.parse().context("setting `trusted_proxies`")?,
             site_url: settings.base().map(Arc::from),
             limiter: (settings.rate_limit == Switch::On).then(|| limiter(site)),
+            request_log: settings.request_log,
         },
     })
 }

@@ -1,9 +1,13 @@
-//! What `/readyz` says: whether the parts that a request needs would answer now.
+//! What `/readyz` says: whether the parts that a request needs would answer now; and how the process has fared until now.
+
+use std::sync::Arc;
 
 use async_trait::async_trait;
-use madang_server::{PartState, Readiness};
+use madang_kernel::Clock;
+use madang_server::{HealthHistory, HealthSlot, PartState, Readiness};
 
 use crate::composition::site::Site;
+use crate::telemetry::Metrics;
 
 /// Asks the parts of a site.
 pub(crate) struct SiteReadiness(pub(crate) Site);
@@ -16,6 +20,18 @@ impl Readiness for SiteReadiness {
 
     fn can_serve(&self, parts: &[PartState]) -> bool {
         self.0.backing.can_serve(parts)
+    }
+}
+
+/// How this process has fared, as its figures tell.
+pub(crate) struct SiteHistory {
+    pub(crate) metrics: Metrics,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+impl HealthHistory for SiteHistory {
+    fn slots(&self) -> Vec<HealthSlot> {
+        self.metrics.last_day(self.clock.now())
     }
 }
 

@@ -55,7 +55,11 @@ impl HotOwners for SiteOwners {
             self.likes.like_counts(articles),
             self.views.stored_counts(articles),
         )?;
-        let exist = self.lookup.exist(articles).await?;
+        let mut exist = self.lookup.exist(articles).await?;
+        // What a moderator removed exists, and is shown nowhere.
+        for (article, exists) in articles.iter().zip(&mut exist) {
+            *exists = *exists && self.lookup.facts(*article).await?.is_some();
+        }
         // What an owner has marked as gone of an article that is there counts nothing until its parts are rebuilt.
         let reading =
             |count: Option<Count>| count.map_or_else(Reading::default, |it| Reading::new(it.count, it.version));
@@ -63,7 +67,8 @@ impl HotOwners for SiteOwners {
         let counts = counted.map(|(exists, (comments, (likes, views)))| {
             let views = views.map(|views| Count { count: views.view_count, version: views.version });
             let comments = comments.map(|comments| Count { count: comments.count, version: comments.version });
-            exists.then(|| Counts { likes: reading(likes), comments: reading(comments), views: reading(views) })
+            let (likes, comments, views) = (reading(likes), reading(comments), reading(views));
+            exists.then(|| Counts { likes, comments, views, hidden: Reading::default() })
         });
         Ok(counts.collect())
     }

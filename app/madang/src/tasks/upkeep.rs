@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
-use madang_kernel::{Clock as _, SteadyClock};
+use madang_kernel::{Clock as _, SteadyClock, Timestamp};
 use madang_member::Sessions;
 use madang_messaging::{OnError, Stop, Supervisor};
 use tracing::warn;
@@ -19,6 +19,8 @@ use crate::telemetry::Metrics;
 const REVOCATIONS_RETRY: Duration = Duration::from_secs(1);
 /// How often the recorder folds what it has collected.
 const METRICS_UPKEEP: Duration = Duration::from_secs(5);
+/// How often the figures of the process are noted for the history of the day: gauges count with what they were then.
+const HISTORY_EVERY: Duration = Duration::from_secs(60);
 
 /// Starts the background work of a server.
 pub(crate) fn start(supervisor: &Supervisor, site: &Site, settings: &Settings, metrics: Metrics) {
@@ -31,7 +33,10 @@ pub(crate) fn start(supervisor: &Supervisor, site: &Site, settings: &Settings, m
     let forgetting = Arc::new(SteadyClock::new(site.clock.clone()));
     supervisor.spawn("retention", OnError::Restart, move |stop| {
         let (site, settings, clock) = (kept.clone(), settings.clone(), forgetting.clone());
-        every(interval, stop, async move || site.backing.forget_old(&site, &settings, clock.now()).await)
+        every(interval, stop, async move || {
+            site.backing.forget_old(&site, &settings, clock.now()).await;
+            purge_removed(&site, clock.now()).await;
+        })
     });
 
     if let Some(members) = site.services.members.clone() {
@@ -57,10 +62,28 @@ pub(crate) fn start(supervisor: &Supervisor, site: &Site, settings: &Settings, m
         });
     }
 
+    let (noted, clock) = (metrics.clone(), site.clock.clone());
+    supervisor.spawn("health-history", OnError::Restart, move |stop| {
+        let (metrics, clock) = (noted.clone(), clock.clone());
+        // At once: what comes is compared with this.
+        metrics.note(clock.now());
+        every(HISTORY_EVERY, stop, async move || metrics.note(clock.now()))
+    });
+
     supervisor.spawn("metrics-upkeep", OnError::Restart, move |stop| {
         let metrics = metrics.clone();
         every(METRICS_UPKEEP, stop, async move || metrics.fold())
     });
+}
+
+/// Destroys what moderators removed and nobody restored in time.
+async fn purge_removed(site: &Site, now: Timestamp) {
+    if let Some(articles) = &site.services.articles {
+        warn_on_error("destroy articles that were removed long ago", articles.purge_removed(now).await);
+    }
+    if let Some(comments) = &site.services.comments {
+        warn_on_error("destroy comments that were removed long ago", comments.purge_removed(now).await);
+    }
 }
 
 /// Reads revocations at every interval, and sooner again where that failed: without them no token is believed for long.

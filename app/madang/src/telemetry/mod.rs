@@ -4,17 +4,25 @@ mod catalog;
 #[cfg(test)]
 mod documented;
 pub(crate) mod gauges;
+mod history;
+mod log_line;
 mod metric;
 mod process;
 
 use std::io::IsTerminal as _;
+use std::sync::Arc;
 
 use anyhow::Context as _;
+use madang_kernel::Timestamp;
+use madang_server::HealthSlot;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use tracing_subscriber::fmt::format::Format;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{Layer as _, Registry};
 
+use self::history::DayHistory;
+use self::log_line::WithRequestId;
 use self::metric::Metric;
 use crate::config::{Config, LogFilter, LogFormat};
 
@@ -35,15 +43,22 @@ pub(crate) fn start_log(config: &Config, serving: bool) -> anyhow::Result<()> {
     let filter = level.parse::<LogFilter>().context("setting `log_level`")?.into_targets();
     let log = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     let log = match config.settings.log_format {
-        LogFormat::Human => log.with_ansi(std::io::stderr().is_terminal()).boxed(),
-        LogFormat::Json => log.json().flatten_event(true).boxed(),
+        LogFormat::Human => {
+            let in_colour = std::io::stderr().is_terminal();
+            let with_id = |format: Format| WithRequestId::human(format.with_ansi(in_colour));
+            log.with_ansi(in_colour).map_event_format(with_id).boxed()
+        }
+        LogFormat::Json => log.json().flatten_event(true).map_event_format(WithRequestId::json).boxed(),
     };
     Registry::default().with(filter).with(log).try_init().context("cannot start the log")
 }
 
-/// The metrics of a process.
+/// The metrics of a process, and what became of them over the last day.
 #[derive(Clone)]
-pub(crate) struct Metrics(PrometheusHandle);
+pub(crate) struct Metrics {
+    recorder: PrometheusHandle,
+    day: Arc<DayHistory>,
+}
 
 impl Metrics {
     /// Starts collecting. Every metric that a process of this composition tells has its meaning, and its value before anything
@@ -55,17 +70,28 @@ impl Metrics {
             .set_buckets_for_metric(suffix("_calls"), &BATCH_BUCKETS)?;
         let recorder = builder.install_recorder()?;
         catalog::all().filter(|metric| metric.told.is_told(is_cluster)).for_each(Metric::begin);
-        Ok(Self(recorder))
+        Ok(Self { recorder, day: Arc::default() })
     }
 
     /// All of them in Prometheus' text format, those of the process as they are now.
     pub(crate) fn render(&self) -> String {
         process::show();
-        self.0.render()
+        self.recorder.render()
     }
 
     /// Folds what was recorded since the last time, so that it does not pile up while nobody asks.
     pub(crate) fn fold(&self) {
-        self.0.run_upkeep();
+        self.recorder.run_upkeep();
+    }
+
+    /// Notes the figures of this moment in the history of the day.
+    pub(crate) fn note(&self, now: Timestamp) {
+        self.day.note(now, &self.render());
+    }
+
+    /// The history, up to this moment.
+    pub(crate) fn last_day(&self, now: Timestamp) -> Vec<HealthSlot> {
+        self.note(now);
+        self.day.slots()
     }
 }

@@ -52,6 +52,7 @@ mod split;
 mod starting;
 mod strangers;
 mod stream;
+mod three_from_two;
 #[path = "../e2e/told_metrics.rs"]
 mod told_metrics;
 mod two_processes;

@@ -20,6 +20,8 @@ const SEEDED: &str = "3000";
 struct Known {
     articles: Vec<String>,
     deleted: String,
+    /// An article and a comment that a moderator removed.
+    removed: [String; 2],
     boards: Vec<String>,
     ann: String,
     bea_id: String,
@@ -86,11 +88,18 @@ fn live(home: &Home) -> Known {
     edit.token(&ann).json(&edited).send().is(200);
     let deleted = articles.remove(3);
     home.call("DELETE", &format!("/api/v1/articles/{deleted}")).token(&ann).send().is(204);
+    let removed = home.article(&flat, &ann, "removed");
+    home.call("PUT", &format!("/api/v1/articles/{removed}/like")).token(&bea).send().is(200);
+    let removed_comment = home.comment(&articles[0], &ann, None);
+    for path in [format!("articles/{removed}"), format!("comments/{removed_comment}")] {
+        home.call("DELETE", &format!("/api/v1/{path}")).token(&admin).send().is(204);
+    }
+    let removed = [removed, removed_comment];
     home.call("PUT", &format!("/api/v1/articles/{}/pin", articles[1])).token(&admin).json(&json!({})).send().is(200);
     home.call("PUT", &format!("/api/v1/articles/{}/lock", articles[2])).token(&admin).send().is(200);
     home.call("DELETE", "/api/v1/sessions/current").token(&bea).send().is(204);
     assert_ne!(ann_id, bea_id);
-    Known { articles, deleted, boards: vec![flat, tree], ann, bea_id }
+    Known { articles, deleted, removed, boards: vec![flat, tree], ann, bea_id }
 }
 
 /// Everything a guest can see of it, by path.
@@ -194,6 +203,17 @@ fn people_go_on(cluster: &Cluster, known: &Known) {
     let reply = cluster.comment(&known.articles[0], &ann, None);
     assert_eq!(reply["depth"], 1);
     assert_eq!(cluster.like(&known.articles[0], &bea)["like_count"], 3);
+    // What was removed before can still be restored.
+    let [removed, removed_comment] = &known.removed;
+    cluster.get(&format!("/api/v1/articles/{removed}")).is(404);
+    cluster.call("POST", &format!("/api/v1/articles/{removed}/restore")).token(&bea).send().is(200);
+    let back =
+        cluster.call("POST", &format!("/api/v1/comments/{removed_comment}/restore")).token(&bea).send().json(200);
+    assert_eq!(back["writer"]["name"], "ann");
+    eventually("it is back with its like", || {
+        let read = cluster.get(&format!("/api/v1/articles/{removed}"));
+        (read.status == 200 && read.json(200)["like_count"] == 1).then_some(())
+    });
     // A moderator may do this to what another wrote.
     cluster.call("DELETE", &format!("/api/v1/articles/{article}")).token(&bea).send().is(204);
     let member = cluster.get(&format!("/api/v1/members/{}", known.bea_id)).json(200);

@@ -73,7 +73,7 @@ pub(crate) fn likes(article: &str, like_count: u64) -> Event {
 pub(crate) fn deletion(article: &str, board: &str, board_version: u64) -> Event {
     let (article_id, board_id): (ArticleId, BoardId) = (article.parse().unwrap(), board.parse().unwrap());
     let board_count = BoardCount { article_count: 0, version: board_version };
-    Event::ArticleDeleted(ArticleDeleted { article_id, board_id, board_count })
+    Event::ArticleDeleted(ArticleDeleted { article_id, board_id, board_count, restorable: false })
 }
 
 /// Writes bytes of its own as a record of likes.

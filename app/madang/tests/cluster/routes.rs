@@ -44,6 +44,8 @@ fn each_call_has_its_role() {
         ("GET", "/api/v1/articles/1/comments", "comment"),
         ("PUT", "/api/v1/articles/1/like", "like"),
         ("PUT", "/api/v1/articles/1/pin", "article"),
+        ("POST", "/api/v1/articles/1/restore", "article"),
+        ("POST", "/api/v1/comments/1/restore", "comment"),
         ("DELETE", "/api/v1/articles/1/lock", "comment"),
         ("POST", "/api/v1/articles/1/views", "view"),
         ("GET", "/api/v1/hot-articles", "hot-article"),

@@ -27,7 +27,7 @@ const DRAFT: &str = r#"{"title":"t","content":"c"}"#;
 const REASON: &str = r#"{"reason":"spam"}"#;
 
 /// The contract, in an order in which nothing is missing before it is needed.
-const CALLS: [Call; 62] = [
+const CALLS: [Call; 64] = [
     ("POST /members", r#"{"name":"new_{n}","password":"correct horse battery"}"#, 201, Who::Anybody),
     ("POST /sessions", r#"{"name":"root_admin","password":"correct horse battery"}"#, 201, Who::Anybody),
     ("GET /members/me", "", 200, Who::SignedIn),
@@ -70,6 +70,8 @@ const CALLS: [Call; 62] = [
     ("DELETE /articles/{article}/pin", "", 200, Who::Moderator),
     ("PUT /articles/{article}/lock", "", 200, Who::Moderator),
     ("DELETE /articles/{article}/lock", "", 200, Who::Moderator),
+    ("POST /articles/{removed_article}/restore", "", 200, Who::Moderator),
+    ("POST /comments/{removed_comment}/restore", "", 200, Who::Moderator),
     ("PUT /articles/{article}", DRAFT, 200, Who::AuthorOrModerator),
     ("PUT /comments/{comment}", r#"{"content":"c"}"#, 200, Who::AuthorOrModerator),
     ("DELETE /comments/{comment}", REASON, 204, Who::AuthorOrModerator),
@@ -151,6 +153,8 @@ struct Scene {
     article: String,
     other_article: String,
     comment: String,
+    removed_article: String,
+    removed_comment: String,
     report: String,
     target: String,
     number: String,
@@ -205,9 +209,29 @@ impl Stage {
         let report = self.send(Some(&self.admin), &format!("POST /comments/{comment}/reports"), REASON);
         let report = text(&report.json(201), "report_id");
         let other_article = server.article_id(&self.board, &author);
+        let removed_article = server.article_id(&self.board, &author);
+        self.by_admin(&format!("DELETE /articles/{removed_article}"), &json!({"reason": "spam"}));
+        let removed_comment = format!("POST /articles/{other_article}/comments");
+        let removed_comment = self.send(Some(&author), &removed_comment, r#"{"content":"c"}"#);
+        let removed_comment = text(&removed_comment.json(201), "comment_id");
+        self.by_admin(&format!("DELETE /comments/{removed_comment}"), &json!({"reason": "spam"}));
         let token = (sender != Sender::Guest).then_some(token);
         let number = server.own(&format!("{number}x"));
-        (Scene { sender, suspended, own, token, article, other_article, comment, report, target, number }, id)
+        let scene = Scene {
+            sender,
+            suspended,
+            own,
+            token,
+            article,
+            other_article,
+            comment,
+            removed_article,
+            removed_comment,
+            report,
+            target,
+            number,
+        };
+        (scene, id)
     }
 
     /// Makes the sender what the scene says.
@@ -252,6 +276,8 @@ impl Stage {
             .replace("{article}", &scene.article)
             .replace("{other_article}", &scene.other_article)
             .replace("{comment}", &scene.comment)
+            .replace("{removed_article}", &scene.removed_article)
+            .replace("{removed_comment}", &scene.removed_comment)
             .replace("{report}", &scene.report)
             .replace("{target}", &scene.target)
             .replace("{today}", &self.today);

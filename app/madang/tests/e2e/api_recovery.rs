@@ -36,7 +36,12 @@ fn a_link_lets_a_member_choose_a_new_password_once_and_ends_their_sessions() {
     }
     reset(&second, "short").invalid_field("password", "too short");
     reset(&second, &name).invalid_field("password", "their name");
-    assert_eq!(reset(&second, NEW).status, 204);
+    let used = reset(&second, NEW);
+    assert_eq!(used.status, 204);
+    assert!(
+        used.header("set-cookie").is_some_and(|set| set.contains("madang_device=")),
+        "whoever has the link signs in here while strangers guess"
+    );
     reset(&second, NEW).problem(404, "used");
 
     let sign_in = |password: &str| {
@@ -50,6 +55,12 @@ fn a_link_lets_a_member_choose_a_new_password_once_and_ends_their_sessions() {
     let told = log["items"].as_array().unwrap().iter().any(|act| act["kind"] == json!("password_reset_issued"));
     assert!(told, "who gave out a link is in the log: {log}");
     server.call("POST", "/api/v1/members/123456789/password-reset").token(&admin).send().problem(404, "nobody");
+    let own = server.call("GET", "/api/v1/members/me").token(&admin).send().json(200)["member_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let of_admin = server.call("POST", &format!("/api/v1/members/{own}/password-reset")).token(&admin).send();
+    of_admin.problem(403, "a session alone makes no link for an administrator");
 }
 
 #[test]

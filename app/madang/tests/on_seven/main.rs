@@ -35,6 +35,8 @@ mod api_pins_and_locks;
 mod api_protocol;
 #[path = "../e2e/api_recovery.rs"]
 mod api_recovery;
+#[path = "../e2e/api_restore.rs"]
+mod api_restore;
 #[path = "../e2e/api_tokens.rs"]
 mod api_tokens;
 #[path = "../e2e/api_views.rs"]

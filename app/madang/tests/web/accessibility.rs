@@ -37,6 +37,7 @@ async fn no_page_has_a_serious_problem_for_anybody() {
             &report,
             "/admin",
             "/admin/dead-letters",
+            "/admin/health",
             "/password",
             &member,
             "/moderation",

@@ -104,6 +104,7 @@ async fn the_main_pages_have_their_pictures_taken() {
                 ("delete", delete.as_str()),
                 ("admin", "/admin"),
                 ("dead-letters", "/admin/dead-letters"),
+                ("health", "/admin/health"),
                 ("report", report.as_str()),
                 ("password", "/password"),
                 ("moderation", "/moderation"),
@@ -143,9 +144,18 @@ async fn nothing_hangs_over_the_side_of_the_smallest_phone() {
     let article = furnish(&server);
     let browser = Browser::open(&driver, &server.address, Kind { phone_px: Some(320), ..Kind::default() }).await;
     browser.sign_in(ADMIN).await;
-    for path in
-        ["/", "/b/rust", &article, "/hot", "/b/rust/write", "/admin", "/admin/dead-letters", "/moderation", "/nowhere"]
-    {
+    for path in [
+        "/",
+        "/b/rust",
+        &article,
+        "/hot",
+        "/b/rust/write",
+        "/admin",
+        "/admin/dead-letters",
+        "/admin/health",
+        "/moderation",
+        "/nowhere",
+    ] {
         picture(&browser, path, &format!("smallest{}", path.replace('/', "-"))).await;
     }
     browser.close().await;

@@ -48,6 +48,7 @@ fn the_html_of_every_page_is_valid() {
         &report,
         "/admin",
         "/admin/dead-letters",
+        "/admin/health",
         "/password",
         "/moderation",
         "/moderation?settled=true",

@@ -127,3 +127,47 @@ async fn tables_keep_their_words_and_are_scrolled_by_keyboard() {
     browser.close().await;
     server.stop();
 }
+
+#[tokio::test]
+async fn drafts_are_given_to_nobody_else() {
+    let driver = Driver::start();
+    let server = TestServer::fresh();
+    let browser = Browser::open(&driver, &server.address, Kind::default()).await;
+    browser.sign_up("bob").await;
+    browser.sign_out().await;
+    browser.sign_up("ann").await;
+    let article = browser.write("general", "Drafts", "text").await;
+    let kept = |part: &str| format!("return Object.keys(localStorage).some(key => key.includes('{part}'))");
+    let none = "return !Object.keys(localStorage).some(key => key.startsWith('draft:'))";
+    let type_both = async || {
+        browser.go(&article).await.fill("#comment-form textarea", "a secret comment").await;
+        browser.until(&kept(":comment-")).await.go("/b/general/write").await;
+        browser.fill("#f-content", "a secret article").await.until(&kept(":/b/general/write")).await;
+    };
+    let finds_none = async || {
+        browser.go("/b/general/write").await.see("#draft-notice[hidden]").await;
+        assert_eq!(browser.see("#f-content").await.prop("value").await.unwrap().as_deref(), Some(""));
+        let field = browser.go(&article).await.see("#comment-form textarea").await;
+        assert_eq!(field.prop("value").await.unwrap().as_deref(), Some(""));
+    };
+    // Signing out removes them, also what the form says that is left by it.
+    type_both().await;
+    browser.sign_out().await;
+    browser.until(none).await;
+    browser.sign_in("bob").await;
+    finds_none().await;
+    browser.sign_out().await;
+    // A session that ended by itself keeps them, out of sight, until somebody else signs in.
+    browser.sign_in("ann").await;
+    type_both().await;
+    browser.client.delete_all_cookies().await.unwrap();
+    browser.go(&article).await.until(&kept(":comment-")).await.see_no("#comment-form").await;
+    browser.sign_in("ann").await;
+    browser.go("/b/general/write").await.see("#draft-notice:not([hidden])").await;
+    browser.client.delete_all_cookies().await.unwrap();
+    browser.sign_in("bob").await;
+    finds_none().await;
+    browser.until(none).await;
+    browser.close().await;
+    server.stop();
+}

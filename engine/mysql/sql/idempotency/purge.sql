@@ -1,5 +1,9 @@
--- A slice of the answers given before a moment. Uses: once_answer_by_age.
+-- A slice of the answers of some shards given before a moment. Uses: once_answer_by_age.
 DELETE FROM once_answer
-WHERE answered_at < ?
+WHERE answered_at < ? AND shard IN (
+-- rows, joined by ,
+?
+-- after the rows
+)
 ORDER BY answered_at
 LIMIT ?

@@ -1,3 +1,7 @@
--- Keys whose time has come; a table as small as the number of keys in trouble, read whole.
+-- Keys of some shards whose time has come; as few as there are keys in trouble. Uses: primary key of outbox_parked_key.
 DELETE FROM outbox_parked_key
-WHERE until_ms <= ?
+WHERE until_ms <= ? AND shard IN (
+-- rows, joined by ,
+?
+-- after the rows
+)

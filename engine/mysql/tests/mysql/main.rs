@@ -8,6 +8,7 @@ mod support;
 mod after_commit;
 mod inbox;
 mod lanes;
+mod moving;
 mod node_leases;
 mod open;
 mod outbox;

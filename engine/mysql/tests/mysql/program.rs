@@ -71,7 +71,12 @@ pub(crate) fn version_of(message: &Message) -> u64 {
 
 /// The database of the tallies.
 pub(crate) fn tallies() -> Database {
-    Database::new("tally").with_migrations("schema_history", migrations)
+    Database::new("tally").with_migrations("schema_history", migrations).with_moved_tables(&[
+        "node_lease",
+        "once_answer",
+        "tally",
+        "mark",
+    ])
 }
 
 fn migrations() -> Runner {

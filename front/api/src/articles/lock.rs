@@ -1,7 +1,6 @@
 //! Locks: articles that take no new comments. Whoever owns comments keeps them, so their role serves these calls.
 
 use axum::extract::State;
-use axum::http::{StatusCode, header};
 use axum::response::Response;
 use madang_board::{Actor, ArticleId};
 
@@ -53,7 +52,5 @@ async fn set(api: &LockCalls, actor: &Actor, article: ArticleId, locked: bool) -
     api.comments.set_lock(actor, article, locked).await?;
     let read = api.read.article(article).await?.ok_or(ApiError::NotFound("article"))?;
     let body = ArticleBody::read(&read).with(None, Some(locked));
-    let mut response = reply::json(StatusCode::OK, &body)?;
-    response.headers_mut().insert(header::ETAG, reply::text(&body.tag())?);
-    Ok(response)
+    reply::changed(&body.tag(), &body)
 }

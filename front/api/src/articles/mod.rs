@@ -1,13 +1,13 @@
-//! Articles: write, read, edit, delete, pin, lock.
+//! Articles: write, read, edit, delete, restore, pin, lock.
 
 pub(crate) mod body;
 mod by_writer;
 mod list;
 mod lock;
 mod pin;
+mod restore;
 
 use axum::extract::State;
-use axum::http::{StatusCode, header};
 use axum::response::Response;
 use madang_board::{ArticleId, BoardId, Reason};
 
@@ -16,6 +16,7 @@ pub(crate) use self::by_writer::{__path_by_writer, by_writer};
 pub(crate) use self::list::{__path_articles, articles};
 pub(crate) use self::lock::{__path_lock, __path_unlock, lock, unlock};
 pub(crate) use self::pin::{__path_pin, __path_unpin, pin, unpin};
+pub(crate) use self::restore::{__path_restore, restore};
 use crate::article_cache::ArticleCacheKey;
 use crate::extract::{IdempotencyKey, IfMatch, Json, OptionalJson, PathId, Reader, Signed};
 use crate::openapi::{Changed, Conflict, IdText};
@@ -107,12 +108,10 @@ pub(crate) async fn edit(
     // Deleted right after the edit: the caller learns of the edit all the same.
     let counts = api.read.article(article).await?.as_ref().map(Counts::from).unwrap_or_default();
     let article = ArticleBody::written(&edited, counts);
-    let mut response = reply::json(StatusCode::OK, &article)?;
-    response.headers_mut().insert(header::ETAG, reply::text(&article.tag())?);
-    Ok(response)
+    reply::changed(&article.tag(), &article)
 }
 
-/// Delete an article (its author, or a moderator).
+/// Delete an article (its author, or a moderator). What a moderator removes can be restored for 30 days.
 #[utoipa::path(
     delete, path = "/api/v1/articles/{article_id}", operation_id = "delete_article", tag = "articles", request_body = Option<Deletion>,
     security(("bearer" = []), ("cookie" = [])),

@@ -1,7 +1,6 @@
 //! Pins: what moderators keep on top of a board.
 
 use axum::extract::State;
-use axum::http::{StatusCode, header};
 use axum::response::Response;
 use madang_article::Article;
 use madang_board::ArticleId;
@@ -70,7 +69,5 @@ async fn answer(api: &ArticleCalls, article: &Article, pinned: bool) -> Result<R
     // Deleted right after: the caller learns of the pin all the same.
     let counts = api.read.article(article.article_id).await?.as_ref().map(Counts::from).unwrap_or_default();
     let body = ArticleBody::written(article, counts).with(Some(pinned), None);
-    let mut response = reply::json(StatusCode::OK, &body)?;
-    response.headers_mut().insert(header::ETAG, reply::text(&body.tag())?);
-    Ok(response)
+    reply::changed(&body.tag(), &body)
 }

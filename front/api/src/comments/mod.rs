@@ -5,7 +5,6 @@ mod by_writer;
 mod list;
 
 use axum::extract::State;
-use axum::http::{StatusCode, header};
 use axum::response::Response;
 use madang_board::{ArticleId, CommentId, Reason};
 
@@ -102,6 +101,7 @@ pub(crate) async fn comment(
     ),
     responses(
         (status = 200, description = "The comment as it is now", body = CommentBody, headers(("ETag" = String, description = "Goes into If-Match of the next edit"))),
+        (status = 409, response = Conflict),
         (status = 412, response = Changed),
     ),
 )]
@@ -114,12 +114,12 @@ pub(crate) async fn edit(
 ) -> Result<Response, ApiError> {
     let expected = expected_version(&api, comment, &versions).await?;
     let edited = CommentBody::from(api.edit(&session.actor, comment, body.value.content, expected).await?);
-    let mut response = reply::json(StatusCode::OK, &edited)?;
-    response.headers_mut().insert(header::ETAG, reply::text(&edited.tag())?);
-    Ok(response)
+    reply::changed(&edited.tag(), &edited)
 }
 
 /// Delete a comment (its author, or a moderator). One with replies keeps its place, without text and writer.
+///
+/// So does what a moderator removes, which can be restored for 30 days.
 #[utoipa::path(
     delete, path = "/api/v1/comments/{comment_id}", operation_id = "delete_comment", tag = "comments", request_body = Option<Deletion>,
     security(("bearer" = []), ("cookie" = [])),
@@ -146,6 +146,27 @@ pub(crate) async fn delete(
     let expected = expected_version(&api, comment, &versions).await?;
     api.delete(&session.actor, comment, Reason::optional(reason.as_deref())?, expected).await?;
     Ok(reply::no_content())
+}
+
+/// Restore a comment that a moderator removed (moderators of its board), within 30 days.
+///
+/// What its author deleted is gone.
+#[utoipa::path(
+    post, path = "/api/v1/comments/{comment_id}/restore", operation_id = "restore_comment", tag = "moderation",
+    security(("bearer" = []), ("cookie" = [])),
+    params(("comment_id" = IdText, Path, description = "The comment")),
+    responses(
+        (status = 200, description = "The comment as it is now", body = CommentBody),
+        (status = 409, response = Conflict),
+    ),
+)]
+pub(crate) async fn restore(
+    State(api): State<Shared<CommentCalls>>,
+    PathId(comment): PathId<CommentId>,
+    Signed(session): Signed,
+) -> Result<Response, ApiError> {
+    let restored = CommentBody::from(api.restore(&session.actor, comment).await?);
+    reply::changed(&restored.tag(), &restored)
 }
 
 async fn expected_version(

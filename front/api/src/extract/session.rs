@@ -4,6 +4,7 @@
 use axum::extract::FromRequestParts;
 use axum::http::header;
 use axum::http::request::Parts;
+use madang_kernel::{Id as _, note_caller};
 use madang_member::Session;
 use madang_server::{is_same_origin, session_token};
 
@@ -54,8 +55,16 @@ impl<T: Send + Sync> FromRequestParts<Shared<T>> for Visitor {
     }
 }
 
-/// Whose token the request carries, if it carries one.
+/// Whose token the request carries, if it carries one; the log is told.
 pub(super) fn session<T>(parts: &Parts, api: &Shared<T>) -> Result<Option<Session>, ApiError> {
+    let session = authenticated(parts, api)?;
+    if let Some(session) = &session {
+        note_caller(session.actor.member_id.raw());
+    }
+    Ok(session)
+}
+
+fn authenticated<T>(parts: &Parts, api: &Shared<T>) -> Result<Option<Session>, ApiError> {
     // A request that names a token means that token: a bad one does not fall back to the cookie.
     if let Some(value) = parts.headers.get(header::AUTHORIZATION) {
         let token = value.to_str().ok().and_then(bearer);

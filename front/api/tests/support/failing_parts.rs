@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
 use madang_comment::{
     Comment, CommentCount, CommentCursor, CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome,
-    EditComment, EditOutcome, LockOutcome, SetLock,
+    EditComment, EditOutcome, LockOutcome, PurgeComment, RemovedComment, RestoreComment, RestoreOutcome, SetLock,
 };
 use madang_hot_article::{
     Day, Forgotten, HotApplied, HotChange, HotItem, HotList, HotStore, Offsets, Progress, RankingSlice, Replacement,
@@ -27,6 +27,18 @@ impl CommentStore for Store {
         self.fail()
     }
     async fn delete(&self, _: DeleteComment) -> Result<DeleteOutcome, StoreError> {
+        self.fail()
+    }
+    async fn restore(&self, _: RestoreComment) -> Result<RestoreOutcome, StoreError> {
+        self.fail()
+    }
+    async fn purge(&self, _: PurgeComment) -> Result<bool, StoreError> {
+        self.fail()
+    }
+    async fn find_removed(&self, _: CommentId) -> Result<Option<RemovedComment>, StoreError> {
+        self.fail()
+    }
+    async fn removed_until(&self, _: Timestamp, _: usize) -> Result<Vec<CommentId>, StoreError> {
         self.fail()
     }
     async fn set_lock(&self, _: SetLock) -> Result<LockOutcome, StoreError> {

@@ -11,7 +11,7 @@ use madang_article::markdown::Markdown;
 use madang_article::{
     Article, ArticleHead, ArticleService, ArticleStore, BoardWithCount, CreateArticle, CreateBoard, CreateOutcome,
     DeleteArticle, DeleteBoard, DeleteOutcome, EditArticle, EditBoard, EditOutcome, NewBoard, NewestArticles,
-    PinArticle, PinOutcome,
+    PinArticle, PinOutcome, PurgeArticle, RemovedArticle, RestoreArticle, RestoreOutcome,
 };
 use madang_board::{ArticleId, BoardId, MemberId, Pin, SessionId};
 use madang_comment::{CommentService, DepthMax};
@@ -145,6 +145,21 @@ impl ArticleStore for Store {
         self.fail()
     }
     async fn delete(&self, _: DeleteArticle) -> Result<DeleteOutcome, StoreError> {
+        self.fail()
+    }
+    async fn restore(&self, _: RestoreArticle) -> Result<RestoreOutcome, StoreError> {
+        self.fail()
+    }
+    async fn purge(&self, _: PurgeArticle) -> Result<bool, StoreError> {
+        self.fail()
+    }
+    async fn find_removed(&self, _: ArticleId) -> Result<Option<RemovedArticle>, StoreError> {
+        self.fail()
+    }
+    async fn removed_until(&self, _: Timestamp, _: usize) -> Result<Vec<ArticleId>, StoreError> {
+        self.fail()
+    }
+    async fn holds(&self, _: Vec<ArticleId>) -> Result<Vec<bool>, StoreError> {
         self.fail()
     }
     async fn pin(&self, _: PinArticle) -> Result<PinOutcome, StoreError> {

@@ -10,17 +10,19 @@ mod timed_body;
 
 use std::any::Any;
 use std::convert::Infallible;
+use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use axum::body::{Body, HttpBody};
 use axum::extract::{MatchedPath, Request};
-use axum::http::{HeaderValue, Method, StatusCode, Version, header};
+use axum::http::{HeaderValue, Method, Version, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
+use madang_kernel::{RequestId, RequestScope};
 use tower::{Layer, Service};
 
 pub(crate) use self::overloaded::OverloadResponses;
@@ -29,13 +31,11 @@ pub(crate) use self::scheduling_delay::DelayShedder;
 use self::timed_body::{BodyOutcome, GivenUp, Load, TimedBody};
 use crate::rate_limits::Decision;
 use crate::refusal_pages::{RefusalPages, head_for_page, is_call, reject, vary_by_accept};
+use crate::request_id::{self, RequestIds};
+use crate::request_log::{Answered, RequestLogger};
 use crate::security_headers::secure;
-use crate::{RefusedBy, Rejection, RequestMetrics, RequestPolicy};
+use crate::{RefusedBy, Rejection, RequestMetrics, RequestPolicy, client_address};
 
-/// Requests slower than this are worth a line in the log.
-const SLOW: Duration = Duration::from_secs(1);
-/// Statuses of who is not known or may not. Who asks too often is counted and gets no line: a flood must not fill a disk.
-const LOGGED: [StatusCode; 2] = [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN];
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
 
 /// The layer.
@@ -46,6 +46,8 @@ struct State {
     policy: RequestPolicy,
     load: Arc<Load>,
     metrics: Arc<RequestMetrics>,
+    ids: RequestIds,
+    log: RequestLogger,
     overloaded: OverloadResponses,
     /// What people get in place of a problem, where there are pages.
     pages: Option<Arc<dyn RefusalPages>>,
@@ -65,7 +67,8 @@ impl Admission {
     ) -> Self {
         let overloaded =
             OverloadResponses::new("Too many requests are being processed at the moment. Try again shortly.", false);
-        Self(Arc::new(State { policy, load: Arc::default(), metrics, overloaded, pages }))
+        let (ids, log) = (RequestIds::default(), RequestLogger::new(policy.request_log));
+        Self(Arc::new(State { policy, load: Arc::default(), metrics, ids, log, overloaded, pages }))
     }
 }
 
@@ -98,11 +101,8 @@ where
     }
 
     fn call(&mut self, request: Request) -> Self::Future {
-        let started = Instant::now();
         let state = self.state.clone();
-        let method = request.method().clone();
-        let matched = request.extensions().get::<MatchedPath>().cloned();
-        let route = matched.as_ref().map(MatchedPath::as_str);
+        let asked = Asked::of(&request, &state);
         let limiter = state.policy.limiter.as_ref();
         let decided = limiter.map(|limiter| (limiter, limiter.decide(&request, &state.policy.trusted_proxies)));
         let question = match decided {
@@ -110,33 +110,65 @@ where
             Some((limiter, Decision::Ask(question))) => Some((limiter.clone(), question)),
             Some((_, Decision::Rejected(rejection))) => {
                 let response = reject(state.pages.as_deref(), rejection, request);
-                let response = state.finish(response, &method, route, started);
-                return Box::pin(std::future::ready(Ok(response)));
+                return Box::pin(std::future::ready(Ok(state.finish(response, &asked))));
             }
         };
-        let Some(permit) = Permit::acquire(&state.load, state.policy.in_flight, &method) else {
+        let Some(permit) = Permit::acquire(&state.load, state.policy.in_flight, &asked.method) else {
             state.metrics.shed();
             RefusedBy::InFlight.count();
-            let response = state.finish(state.overloaded.suiting(request.headers()), &method, route, started);
+            let asked = Asked { is_shed: true, ..asked };
+            let response = state.finish(state.overloaded.suiting(request.headers()), &asked);
             return Box::pin(std::future::ready(Ok(response)));
         };
         let version = request.version();
         let head = head_for_page(state.pages.as_deref(), &request);
         let (request, body) = timed(&state, request);
-        let admitted = Admitted { state, permit, method, version, matched, head, body, started };
+        let scope = RequestScope::new(asked.id.clone());
+        let admitted = Admitted { state, permit, asked, version, head, body };
         let Some((limiter, question)) = question else {
             let work = AssertUnwindSafe(self.inner.call(request)).catch_unwind();
-            return Box::pin(admitted.respond(work));
+            return Box::pin(scope.around(admitted.respond(work)));
         };
         let mut inner = self.inner.clone();
-        Box::pin(async move {
+        Box::pin(scope.around(async move {
             if let Err(rejection) = limiter.ask(question).await {
                 let response = reject(admitted.state.pages.as_deref(), rejection, request);
                 return Ok(admitted.finish(response));
             }
             let work = AssertUnwindSafe(inner.call(request)).catch_unwind();
             admitted.respond(work).await
-        })
+        }))
+    }
+}
+
+/// What figures and the log tell of a request.
+struct Asked {
+    id: RequestId,
+    method: Method,
+    matched: Option<MatchedPath>,
+    /// Where it comes from; not looked for where nobody is told.
+    address: Option<IpAddr>,
+    is_shed: bool,
+    started: Instant,
+}
+
+impl Asked {
+    fn of(request: &Request, state: &State) -> Self {
+        let started = Instant::now();
+        let proxies = &state.policy.trusted_proxies;
+        let address = || client_address(request.extensions(), request.headers(), proxies);
+        Self {
+            id: state.ids.of(request, proxies),
+            method: request.method().clone(),
+            matched: request.extensions().get::<MatchedPath>().cloned(),
+            address: state.log.is_on().then(address),
+            is_shed: false,
+            started,
+        }
+    }
+
+    fn route(&self) -> Option<&str> {
+        self.matched.as_ref().map(MatchedPath::as_str)
     }
 }
 
@@ -144,13 +176,11 @@ where
 struct Admitted {
     state: Arc<State>,
     permit: Permit,
-    method: Method,
+    asked: Asked,
     version: Version,
-    matched: Option<MatchedPath>,
     /// Kept where a person waits for a page.
     head: Option<Request>,
     body: Option<BodyOutcome>,
-    started: Instant,
 }
 
 impl Admitted {
@@ -171,8 +201,9 @@ impl Admitted {
             Ok(Ok(Ok(response))) => response,
             Ok(Ok(Err(never))) => match never {},
             Ok(Err(_panic)) => {
-                let route = self.matched.as_ref().map_or("an unknown route", MatchedPath::as_str);
-                tracing::error!("the handler of {} {route} panicked, the request was answered with 500", self.method);
+                let route = self.asked.route().unwrap_or("an unknown route");
+                let method = &self.asked.method;
+                tracing::error!("the handler of {method} {route} panicked, the request was answered with 500");
                 self.reject(Rejection::Internal)
             }
             Err(_elapsed) => {
@@ -194,7 +225,7 @@ impl Admitted {
     /// The problem, which says so where somebody else would get a page.
     fn problem(&self, rejection: Rejection) -> Response {
         let mut response = rejection.into_response();
-        if self.state.pages.is_some() && self.matched.as_ref().is_some_and(|route| !is_call(route.as_str())) {
+        if self.state.pages.is_some() && self.asked.route().is_some_and(|route| !is_call(route)) {
             vary_by_accept(response.headers_mut());
         }
         response
@@ -219,7 +250,7 @@ impl Admitted {
     fn finish(self, response: Response) -> Response {
         // Before the response is measured: the permit is free for the next one.
         drop(self.permit);
-        self.state.finish(response, &self.method, self.matched.as_ref().map(MatchedPath::as_str), self.started)
+        self.state.finish(response, &self.asked)
     }
 }
 
@@ -235,18 +266,14 @@ fn timed(state: &State, request: Request) -> (Request, Option<BodyOutcome>) {
 }
 
 impl State {
-    fn finish(&self, mut response: Response, method: &Method, route: Option<&str>, started: Instant) -> Response {
+    fn finish(&self, mut response: Response, asked: &Asked) -> Response {
         secure(response.headers_mut(), self.policy.hsts);
-        let (metrics, took, status) = (self.metrics.of(route), started.elapsed(), response.status());
+        request_id::tell(&asked.id, response.headers_mut());
+        let Asked { method, address, is_shed, .. } = asked;
+        let (metrics, took, status) = (self.metrics.of(asked.route()), asked.started.elapsed(), response.status());
         metrics.record(method, status, took);
-        if LOGGED.contains(&status) {
-            // Who is refused how often, for whoever looks for an intruder. The address is the proxy's log's to tell.
-            tracing::info!(status = status.as_u16(), "refused with {}: {method} {}", status.as_u16(), metrics.route());
-        }
-        if took >= SLOW {
-            let (status, ms, route) = (status.as_u16(), took.as_millis(), metrics.route());
-            tracing::warn!(status, ms, "slow request: {method} {route} took {ms} ms and was answered with {status}");
-        }
+        let route = metrics.route();
+        self.log.answered(&Answered { method, route, status, took, address: *address, is_shed: *is_shed });
         response
     }
 }
@@ -254,9 +281,12 @@ impl State {
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::Ordering;
+    use std::time::Duration;
 
     use axum::Router;
+    use axum::http::StatusCode;
     use axum::routing::{any, get};
+    use madang_kernel::current_request;
     use tower::ServiceExt;
 
     use super::*;
@@ -282,6 +312,18 @@ mod tests {
         assert_eq!(status(&router, "/panics").await, 500);
         assert_eq!(status(&router, "/works").await, 200);
         assert_eq!(load.in_flight.load(Ordering::Relaxed), 0);
+    }
+
+    #[tokio::test]
+    async fn an_answer_tells_the_id_under_which_its_request_was_worked_on() {
+        let admission = Admission::new(RequestPolicy::default(), Arc::new(RequestMetrics::new([])));
+        let router = Router::new().route("/id", get(async || current_request().unwrap().to_string())).layer(admission);
+        let request = Request::builder().uri("/id").body(Body::empty()).unwrap();
+        let response = router.oneshot(request).await.unwrap();
+        let told = response.headers()["x-request-id"].to_str().unwrap().to_owned();
+        let body = axum::body::to_bytes(response.into_body(), 1_024).await.unwrap();
+        assert_eq!(told.as_bytes(), body);
+        assert_eq!(current_request(), None);
     }
 
     #[tokio::test(start_paused = true)]

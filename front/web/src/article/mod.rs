@@ -19,7 +19,7 @@ use crate::plain_text::{DESCRIPTION_CHARS_MAX, excerpt};
 use crate::query::LenientQuery;
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
-use crate::{comments, reply};
+use crate::{comments, removed, reply};
 
 /// Where in the comments, as query parameters.
 #[derive(Debug, Default, Deserialize)]
@@ -64,7 +64,14 @@ pub(crate) async fn article(
         Ok(page) => return Ok(reply::cached(&visit, &page).await),
         Err(miss) => miss,
     };
-    let shown = shown(&web, &visit, id, after.as_deref(), thread).await.or_refuse(&web, &visit)?;
+    let shown = match shown(&web, &visit, id, after.as_deref(), thread).await {
+        Err(WebError::NotFound) => match removed::path_of_removed(&web, &visit, id).await {
+            Some(path) => return Ok(reply::see_other(&path)),
+            None => Err(WebError::NotFound),
+        },
+        found => found,
+    };
+    let shown = shown.or_refuse(&web, &visit)?;
     let html = page(&web, &visit, &shown, None);
     Ok(reply::shared(&web, &visit, miss, html).await)
 }

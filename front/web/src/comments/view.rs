@@ -12,7 +12,7 @@ use crate::article::ArticlePage;
 use crate::error::suspended;
 use crate::form::{Problems, area};
 use crate::idempotency::idempotency_field;
-use crate::layout::{sign_in_path, token_field};
+use crate::layout::{draft_name, sign_in_path, token_field};
 use crate::member::badge;
 use crate::state::Web;
 use crate::texts;
@@ -54,6 +54,10 @@ pub(crate) fn list(web: &Web, visit: &Visit, shown: &ArticlePage, form: Option<&
             @if form.is_some() { (write(visit, id, form)) }
         } @else if visit.session.is_some() {
             p.notice { (suspended(web, visit)) }
+            @if form.is_some() { (write(visit, id, form)) }
+        } @else if form.is_some() {
+            // Their session ended while they typed: the form says so, and has the text.
+            (write(visit, id, form))
         } @else {
             p.notice { a.button href=(sign_in_path(visit)) rel="nofollow" { (t.sign_in_to_comment) } }
         }
@@ -90,7 +94,12 @@ pub(super) fn item(web: &Web, visit: &Visit, shown: &ShownComment, discussed: Di
                     div.text itemprop="text" { (PreEscaped(html)) }
                     (actions(web, visit, comment, discussed))
                 }
-                _ => p.gone { (t.deleted_comment) },
+                _ => p.gone {
+                    (t.deleted_comment)
+                    @if visit.may(Action::Restore, About::on(discussed.board.board.board_id, false)) {
+                        " " a href={ "/comments/" (id) "/restore" } rel="nofollow" { (visit.moderating_texts().see_removed) }
+                    }
+                },
             }
             @if shown.continues {
                 p.continue { a href={ "/articles/" (comment.article_id) "?thread=" (id) "#comments" } rel="nofollow" { (t.continue_thread) " →" } }
@@ -135,7 +144,8 @@ pub(super) fn comment_form(visit: &Visit, article: ArticleId, parent: &str, form
     let (label, send) = if parent.is_empty() { (t.your_comment, t.send_comment) } else { (t.your_reply, t.send_reply) };
     html! {
         form.write.comment-form #(if parent.is_empty() { "comment-form" } else { "reply-form" })
-            method="post" action={ "/articles/" (article) "/comments" } data-draft={ "comment-" (article) "-" (parent) } {
+            method="post" action={ "/articles/" (article) "/comments" }
+            data-draft=[draft_name(visit, &format!("comment-{article}-{parent}"))] {
             (problems.summary(visit))
             (token_field(visit))
             (idempotency_field())

@@ -14,6 +14,8 @@ pub enum Change {
     Edited(u64),
     /// The article is gone.
     Gone,
+    /// It is back, with a text of this version.
+    Restored(u64),
     /// A comment was written.
     Commented(CommentId, Reading),
     /// The text of a comment changed.
@@ -36,6 +38,7 @@ impl Change {
             Event::ArticleCreated(_) => return None,
             Event::ArticleEdited(_) => Self::Edited(envelope.version),
             Event::ArticleDeleted(_) => Self::Gone,
+            Event::ArticleRestored(_) => Self::Restored(envelope.version),
             Event::CommentCreated(change) => Self::Commented(change.comment_id, reading(change.comment_count)),
             Event::CommentEdited(change) => Self::CommentEdited(change.comment_id, reading(change.comment_count)),
             Event::CommentDeleted(change) => Self::Uncommented(change.comment_id, reading(change.comment_count)),
@@ -70,6 +73,7 @@ mod tests {
         for change in [
             Change::Edited(2),
             Change::Gone,
+            Change::Restored(3),
             Change::Commented(comment, reading),
             Change::CommentEdited(comment, reading),
             Change::Uncommented(comment, reading),

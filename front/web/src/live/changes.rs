@@ -76,6 +76,9 @@ impl Changes {
         match change {
             Change::Edited(version) => grow(&mut self.text_version, *version),
             Change::Gone => !std::mem::replace(&mut self.gone, true),
+            Change::Restored(version) => {
+                grow(&mut self.text_version, *version) && std::mem::replace(&mut self.gone, false)
+            }
             Change::Commented(comment, reading) => {
                 let is_new = self.arrive(*reading);
                 if is_new {
@@ -85,8 +88,10 @@ impl Changes {
                 is_new
             }
             Change::CommentEdited(comment, reading) => {
+                // One that was removed may be back; the newer of both is sent.
+                self.deleted.retain(|(version, deleted)| deleted != comment || *version > reading.version);
                 let is_new = self.arrive(*reading);
-                if is_new {
+                if is_new && self.deleted.iter().all(|(_, deleted)| deleted != comment) {
                     let before =
                         self.edited.iter().find(|(_, edited)| edited == comment).map_or(0, |(version, _)| *version);
                     self.edited.retain(|(_, edited)| edited != comment);
@@ -96,10 +101,10 @@ impl Changes {
                 is_new
             }
             Change::Uncommented(comment, reading) => {
-                self.edited.retain(|(_, edited)| edited != comment);
+                self.edited.retain(|(version, edited)| edited != comment || *version > reading.version);
                 self.created.retain(|(_, created)| created != comment);
                 let is_new = self.arrive(*reading);
-                if is_new {
+                if is_new && self.edited.iter().all(|(_, edited)| edited != comment) {
                     self.deleted.push_back((reading.version, *comment));
                     grow(&mut self.created_before, forget_oldest(&mut self.deleted));
                 }
@@ -230,6 +235,23 @@ mod tests {
             (changes.edited.len(), changes.sent_after(6).1, changes.sent_after(79).1),
             (CREATED_MAX, true, false)
         );
+    }
+
+    #[test]
+    fn of_a_removal_and_a_restore_the_newer_is_sent_whatever_arrives_first() {
+        let one = CommentId::from_raw(7);
+        let removed = Change::Uncommented(one, Reading { count: 0, version: 2 });
+        let restored = Change::CommentEdited(one, Reading { count: 1, version: 3 });
+        for order in [[&removed, &restored], [&restored, &removed]] {
+            let mut changes = Changes::default();
+            assert!(order.into_iter().all(|change| changes.merge(change)));
+            assert_eq!((changes.edited.len(), changes.deleted.len(), changes.comments.count), (1, 0, 1));
+            assert!(changes.merge(&Change::Uncommented(one, Reading { count: 0, version: 4 })));
+            assert_eq!((changes.edited.len(), changes.deleted.len()), (0, 1));
+        }
+        let mut changes = Changes { text_version: 1, ..Changes::default() };
+        assert!(changes.merge(&Change::Gone) && changes.merge(&Change::Restored(3)) && !changes.gone);
+        assert!(!changes.merge(&Change::Restored(3)), "heard twice");
     }
 
     #[test]

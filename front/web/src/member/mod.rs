@@ -12,10 +12,10 @@ use madang_member::{Member, Suspension};
 use maud::{Markup, html};
 use serde::Deserialize;
 
+use supervise::Wrong;
 pub(crate) use supervise::{reset_password, set_role, suspend};
 
 use crate::error::{OrRefuse as _, Refused, WebError};
-use crate::form::Problems;
 use crate::layout::{Page, SITE_NAME, unlisted, whole};
 use crate::plain_text::{DESCRIPTION_CHARS_MAX, plain};
 use crate::query::{LenientQuery, cursor};
@@ -39,7 +39,7 @@ pub(crate) async fn member(
     Path(id): Path<String>,
 ) -> Result<Response, Refused> {
     let id: MemberId = id.parse().map_err(|_| WebError::NotFound).or_refuse(&web, &visit)?;
-    page(&web, &visit, id, StatusCode::OK, &Problems::default(), None).await.or_refuse(&web, &visit)
+    page(&web, &visit, id, StatusCode::OK, None, None).await.or_refuse(&web, &visit)
 }
 
 /// All their articles.
@@ -78,7 +78,7 @@ async fn page(
     visit: &Visit,
     id: MemberId,
     status: StatusCode,
-    problems: &Problems,
+    wrong: Option<Wrong>,
     done: Option<&str>,
 ) -> Result<Response, WebError> {
     let size = PageSize::new("limit", i64::from(SHOWN_FIRST)).unwrap_or(PageSize::DEFAULT);
@@ -92,7 +92,7 @@ async fn page(
         @if let Some(done) = done { p.notice role="status" { (done) } }
         (articles)
         (written::comments(web, visit, &member, &comments))
-        (supervise::supervision(web, visit, &member, problems))
+        (supervise::supervision(web, visit, &member, wrong))
     };
     let canonical = Some(format!("/members/{id}"));
     let description = texts::member_description(visit.preferences.lang, SITE_NAME, &member.name);

@@ -6,7 +6,7 @@ use axum::response::Response;
 use madang_board::rules::{About, Action};
 use madang_board::{MemberId, REASON_MAX_CHARS, Role};
 use madang_kernel::Timestamp;
-use madang_member::{Member, MemberError, PASSWORD_MAX_CHARS};
+use madang_member::{Member, MemberError, PASSWORD_MAX_CHARS, Proof};
 use maud::{Markup, html};
 
 use super::page;
@@ -25,6 +25,13 @@ use crate::visit::Visit;
 const DAYS: [i64; 4] = [1, 7, 30, 3_650];
 const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
 
+/// What is wrong with one of the forms on the page of a member, to be said in that one.
+pub(super) enum Wrong {
+    Suspension(Problems),
+    Role(Problems),
+    Reset(Problems),
+}
+
 /// Gives a member a role.
 pub(crate) async fn set_role(
     State(web): State<Shared>,
@@ -40,8 +47,8 @@ pub(crate) async fn set_role(
     posted.admit_own_password(&web, session).await?;
     let is_own = web.site.members.is_own_password(session, posted.fields.text("own_password")).await;
     if !is_own.or_refuse(&web, visit)? {
-        let problems = Problems::field("own_password", visit.texts().own_password_wrong);
-        return page(&web, visit, id, StatusCode::UNPROCESSABLE_ENTITY, &problems, None).await.or_refuse(&web, visit);
+        let wrong = Some(Wrong::Role(Problems::field("own_password", visit.texts().own_password_wrong)));
+        return page(&web, visit, id, StatusCode::UNPROCESSABLE_ENTITY, wrong, None).await.or_refuse(&web, visit);
     }
     match web.site.members.set_role(&session.actor, id, role).await {
         Ok(_) => {
@@ -49,8 +56,8 @@ pub(crate) async fn set_role(
             Ok(Flash::RoleChanged.leave(there, visit.cookies_secure))
         }
         Err(MemberError::LastAdmin | MemberError::Suspended) => {
-            let problems = Problems::of(visit.texts().role_refused);
-            page(&web, visit, id, StatusCode::CONFLICT, &problems, None).await.or_refuse(&web, visit)
+            let wrong = Some(Wrong::Role(Problems::of(visit.texts().role_refused)));
+            page(&web, visit, id, StatusCode::CONFLICT, wrong, None).await.or_refuse(&web, visit)
         }
         Err(error) => Err(error).or_refuse(&web, visit),
     }
@@ -76,16 +83,15 @@ pub(crate) async fn suspend(
             members.suspend(actor, id, until, posted.fields.text("reason")).await
         }
     };
-    let (status, problems, done) = match changed {
-        Ok(_) => {
-            (StatusCode::OK, Problems::default(), Some(if lifts { t.suspension_lifted } else { t.member_suspended }))
-        }
+    let (status, wrong, done) = match changed {
+        Ok(_) => (StatusCode::OK, None, Some(if lifts { t.suspension_lifted } else { t.member_suspended })),
         Err(MemberError::Invalid(invalid)) => {
-            (StatusCode::UNPROCESSABLE_ENTITY, Problems::invalid(visit.preferences.lang, &invalid), None)
+            let problems = Problems::invalid(visit.preferences.lang, &invalid);
+            (StatusCode::UNPROCESSABLE_ENTITY, Some(Wrong::Suspension(problems)), None)
         }
         Err(error) => return Err(error).or_refuse(&web, visit),
     };
-    page(&web, visit, id, status, &problems, done).await.or_refuse(&web, visit)
+    page(&web, visit, id, status, wrong, done).await.or_refuse(&web, visit)
 }
 
 /// Makes a link by which the member chooses a new password, and shows it once.
@@ -103,10 +109,10 @@ pub(crate) async fn reset_password(
     posted.admit_own_password(&web, session).await?;
     let is_own = web.site.members.is_own_password(session, posted.fields.text("reset_own_password")).await;
     if !is_own.or_refuse(&web, visit)? {
-        let problems = Problems::field("reset_own_password", visit.texts().own_password_wrong);
-        return page(&web, visit, id, StatusCode::UNPROCESSABLE_ENTITY, &problems, None).await.or_refuse(&web, visit);
+        let wrong = Some(Wrong::Reset(Problems::field("reset_own_password", visit.texts().own_password_wrong)));
+        return page(&web, visit, id, StatusCode::UNPROCESSABLE_ENTITY, wrong, None).await.or_refuse(&web, visit);
     }
-    let link = web.site.members.issue_reset(&session.actor, id).await.or_refuse(&web, visit)?;
+    let link = web.site.members.issue_reset(&session.actor, id, Proof::Password).await.or_refuse(&web, visit)?;
     let (t, url) = (visit.texts(), format!("{}{}", visit.base, link.path()));
     let main = html! {
         p.crumb { a href={ "/members/" (id) } { bdi { (link.member.name) } } }
@@ -129,13 +135,20 @@ fn role_asked(posted: &Posted, id: &str) -> Result<(MemberId, Role), WebError> {
 }
 
 /// What a moderator or an administrator may do about a member.
-pub(super) fn supervision(web: &Web, visit: &Visit, member: &Member, problems: &Problems) -> Markup {
+pub(super) fn supervision(web: &Web, visit: &Visit, member: &Member, wrong: Option<Wrong>) -> Markup {
     let is_suspended = web.site.members.suspension(member.member_id).is_some();
+    let none = Problems::default;
+    let (suspension, role, reset) = match wrong {
+        None => (none(), none(), none()),
+        Some(Wrong::Suspension(problems)) => (problems, none(), none()),
+        Some(Wrong::Role(problems)) => (none(), problems, none()),
+        Some(Wrong::Reset(problems)) => (none(), none(), problems),
+    };
     html! {
         @if !visit.is(member.member_id) && visit.may(Action::Suspend(member.role), About::NOTHING) {
-            (suspension_form(visit, member, is_suspended, problems))
+            (suspension_form(visit, member, is_suspended, &suspension))
         }
-        @if visit.has(Role::Admin) { (role_form(visit, member, problems)) (reset_form(visit, member, problems)) }
+        @if visit.has(Role::Admin) { (role_form(visit, member, &role)) (reset_form(visit, member, &reset)) }
     }
 }
 
@@ -145,7 +158,7 @@ fn suspension_form(visit: &Visit, member: &Member, is_suspended: bool, problems:
     let reason = Line {
         name: "reason",
         label: t.reason,
-        hint: Some(t.reason_hint),
+        hint: Some(t.suspend_reason_hint),
         max_chars: REASON_MAX_CHARS,
         ..Line::default()
     };
@@ -194,6 +207,7 @@ fn role_form(visit: &Visit, member: &Member, problems: &Problems) -> Markup {
             @if visit.is(member.member_id) { p.quiet { (t.own_role) } }
             @else {
                 form.write.narrow method="post" action={ "/members/" (member.member_id) "/role" } {
+                    (problems.summary(visit))
                     (token_field(visit))
                     div.field {
                         label for="f-role" { (t.role) }
@@ -227,6 +241,7 @@ fn reset_form(visit: &Visit, member: &Member, problems: &Problems) -> Markup {
             h2 #reset-title { (t.reset_password) }
             p.quiet { (t.reset_password_text) }
             form.write.narrow method="post" action={ "/members/" (member.member_id) "/password-reset" } {
+                (problems.summary(visit))
                 (token_field(visit))
                 (password.show(problems))
                 p.buttons { button.button { (t.make_reset_link) } }

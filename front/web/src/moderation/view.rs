@@ -8,7 +8,7 @@ use super::subject::{Quoted, Subject};
 use super::{List, Listing};
 use crate::layout::token_field;
 use crate::state::Web;
-use crate::texts::Texts;
+use crate::texts::{ModeratingTexts, Texts};
 use crate::visit::Visit;
 
 /// Reports, open or settled.
@@ -118,27 +118,30 @@ fn quoted(t: &Texts, report: &Report, subject: &Subject) -> Markup {
 }
 
 fn line(web: &Web, visit: &Visit, listing: &Listing, act: &Act) -> Markup {
-    let t = visit.texts();
+    let (t, m) = (visit.texts(), visit.moderating_texts());
     let subject = match act.kind {
         ActKind::ArticleEdited
+        | ActKind::ArticleRestored
         | ActKind::ArticlePinned
         | ActKind::ArticleUnpinned
         | ActKind::ArticleLocked
         | ActKind::ArticleUnlocked => Some((format!("/articles/{}", act.subject), t.an_article)),
-        ActKind::CommentEdited => Some((format!("/comments/{}", act.subject), t.a_comment)),
+        ActKind::CommentEdited | ActKind::CommentRestored => Some((format!("/comments/{}", act.subject), t.a_comment)),
         ActKind::MemberSuspended
         | ActKind::SuspensionLifted
         | ActKind::RoleGiven
         | ActKind::PasswordResetIssued
         | ActKind::ModeratorAppointed
         | ActKind::ModeratorDismissed => Some((format!("/members/{}", act.subject), t.role_member)),
-        // What is deleted has no page any more.
-        ActKind::ArticleDeleted | ActKind::CommentDeleted | ActKind::ReportResolved => None,
+        // What can be restored is seen there; later nothing is.
+        ActKind::ArticleDeleted => Some((format!("/articles/{}/restore", act.subject), m.see_removed)),
+        ActKind::CommentDeleted => Some((format!("/comments/{}/restore", act.subject), m.see_removed)),
+        ActKind::ReportResolved => None,
     };
     html! {
         li {
             p.said {
-                a href={ "/members/" (act.moderator_id) } { bdi { (act.moderator_name) } } " " (kind(t, act.kind))
+                a href={ "/members/" (act.moderator_id) } { bdi { (act.moderator_name) } } " " (kind(m, act.kind))
                 @if !act.detail.is_empty() { " (" bdi { (act.detail) } ")" }
             }
             @if !act.reason.is_empty() { p.quiet { bdi { (act.reason) } } }
@@ -172,16 +175,18 @@ fn address(list: List, board: Option<BoardId>, before: Option<&str>) -> String {
     if query.is_empty() { path.to_owned() } else { format!("{path}?{}", query.join("&")) }
 }
 
-fn kind(t: &Texts, kind: ActKind) -> &'static str {
+fn kind(t: &ModeratingTexts, kind: ActKind) -> &'static str {
     match kind {
         ActKind::ArticleEdited => t.act_article_edited,
         ActKind::ArticleDeleted => t.act_article_deleted,
+        ActKind::ArticleRestored => t.act_article_restored,
         ActKind::ArticlePinned => t.act_article_pinned,
         ActKind::ArticleUnpinned => t.act_article_unpinned,
         ActKind::ArticleLocked => t.act_article_locked,
         ActKind::ArticleUnlocked => t.act_article_unlocked,
         ActKind::CommentEdited => t.act_comment_edited,
         ActKind::CommentDeleted => t.act_comment_deleted,
+        ActKind::CommentRestored => t.act_comment_restored,
         ActKind::MemberSuspended => t.act_member_suspended,
         ActKind::SuspensionLifted => t.act_suspension_lifted,
         ActKind::RoleGiven => t.act_role_given,

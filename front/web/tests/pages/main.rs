@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
 mod boards;
+mod health;
 mod hostile;
 mod large;
 mod live;
@@ -13,5 +14,6 @@ mod pins_and_locks;
 mod protocol;
 mod reading;
 mod recovery;
+mod removed;
 mod support;
 mod writing;

@@ -178,6 +178,37 @@ async fn the_way_back_survives_signing_in_and_signing_up() {
 }
 
 #[tokio::test]
+async fn a_choice_on_a_page_that_answered_a_form_leads_to_the_page_with_the_form() {
+    let site = TestSite::open().await;
+    let (ann, root) = (site.member("ann").await, site.with_role("root", Role::Admin).await);
+    let article = ann.write("general", "t", "c").await;
+    // The switches at the foot have the last such field of a page.
+    let back = |answer: &crate::support::Answer| {
+        let text = answer.text();
+        let field = text.rsplit_once("name=\"return\" value=\"").expect("the switches").1;
+        field.split('"').next().unwrap().to_owned()
+    };
+    let (comments, edit) = (format!("{article}/comments"), format!("{article}/edit"));
+    for (person, form, path) in [
+        (&ann, "/b/general/write", "/b/general/write"),
+        (&ann, article.as_str(), comments.as_str()),
+        (&ann, &edit, &edit),
+        (&root, "/admin", "/admin/boards"),
+    ] {
+        // A browser names no page, the page, or, once the form has come back, the address that it was sent to.
+        for referer in ["", form, path] {
+            let from = if referer.is_empty() { String::new() } else { format!("http://board.example{referer}") };
+            let ours = [("sec-fetch-site", "same-origin"), ("referer", from.as_str())];
+            let token = person.get(form).await.hidden("form_token");
+            let fields = [("form_token", token.as_str()), ("content", " ")];
+            let answer = person.post_with(path, &ours, &fields).await;
+            assert_eq!(back(answer.assert(422)), form, "{path} from {referer:?}");
+            person.get(form).await.assert(200);
+        }
+    }
+}
+
+#[tokio::test]
 async fn past_a_limit_people_are_told_in_a_page_why_and_until_when() {
     let limits = RateLimits {
         sign_ins: Bucket::per_hour(30, 2),
@@ -197,13 +228,17 @@ async fn past_a_limit_people_are_told_in_a_page_why_and_until_when() {
     let late = guest.post("/sign-up", &[("name", "bob"), ("password", PASSWORD)]).await;
     late.assert(429).says("Too many accounts were created from your network. Please try again in 60 minutes.");
     assert!((3_500..=3_600).contains(&late.header("retry-after").parse::<u64>().unwrap()));
+    // To be tried again: the form stays with the name, and never with the password.
+    late.says("action=\"/sign-up\"").says("role=\"alert\"").says("value=\"bob\"").is_silent_about(PASSWORD);
 
     let wrong = [("name", "ann"), ("password", "wrong horse")];
     guest.post("/sign-in", &wrong).await.assert(401);
     guest.post("/sign-in", &wrong).await.assert(401);
     let korean = site.guest().speaking("ko");
-    let refused = korean.post("/sign-in", &wrong).await;
+    let refused = korean.post("/sign-in", &[&wrong[..], &[("return", "/b/general")]].concat()).await;
     refused.assert(429).says("<html lang=\"ko\"").says("비밀번호를 너무 많이 시도했습니다.");
+    refused.says("action=\"/sign-in\"").says("value=\"ann\"").is_silent_about("wrong horse");
+    refused.says("name=\"return\" value=\"/b/general\"");
     assert!(refused.header("content-type").starts_with("text/html"));
     let retry_after: u64 = refused.header("retry-after").parse().unwrap();
     assert!((100..=120).contains(&retry_after));
@@ -254,4 +289,46 @@ async fn administrators_make_boards_and_give_roles() {
     root.get(&page).await.says("<option value=\"moderator\" selected>");
     root.submit(&page, &role, &[("role", "king")]).await.assert(400);
     ann.submit(&page, &role, &[("role", "admin")]).await.assert(403);
+}
+
+#[tokio::test]
+async fn what_is_wrong_on_a_members_page_is_said_in_the_form_that_was_sent() {
+    let site = TestSite::open().await;
+    let root = site.with_role("root", Role::Admin).await;
+    site.member("ann").await;
+    let ann = site.state.members.sign_in("ann", PASSWORD, Client::default()).await.unwrap().member;
+    let page = format!("/members/{}", ann.member_id);
+    let forms = ["suspension", "role", "password-reset"].map(|what| format!("{page}/{what}"));
+    let in_form = |answer: &crate::support::Answer, action: &str| {
+        let text = answer.text();
+        let form = text.split_once(&format!("action=\"{action}\"")).expect("the form").1;
+        form.split("</form>").next().unwrap().to_owned()
+    };
+    let wrong_password = [("role", "moderator"), ("own_password", "wrong horse")];
+    let wrong_link = [("reset_own_password", "wrong horse")];
+    let blank = [("days", "7"), ("reason", " ")];
+    let refused = [
+        root.submit(&page, &forms[0], &blank).await,
+        root.submit(&page, &forms[1], &wrong_password).await,
+        root.submit(&page, &forms[2], &wrong_link).await,
+    ];
+    for (sent, answer) in refused.iter().enumerate() {
+        answer.assert(422);
+        for (other, action) in forms.iter().enumerate() {
+            let form = in_form(answer, action);
+            assert_eq!(form.contains("role=\"alert\""), sent == other, "{action} after {}: {form}", forms[sent]);
+            assert_eq!(form.contains("class=\"wrong\""), sent == other, "{action} after {}: {form}", forms[sent]);
+        }
+    }
+    // Who suspends knows that the member reads why.
+    assert!(in_form(&refused[0], &forms[0]).contains("The member and other moderators will read this."));
+    let korean = site.guest().speaking("ko");
+    korean.post("/sign-in", &[("name", "root"), ("password", PASSWORD)]).await.leads_to();
+    assert!(in_form(&korean.get(&page).await, &forms[0]).contains("해당 회원과 다른 운영진에게 보입니다."));
+    // What is wrong with the change itself, and not with a field, too.
+    root.submit(&page, &forms[0], &[("days", "7"), ("reason", "rule 3")]).await.assert(200);
+    let promoted = root.submit(&page, &forms[1], &[("role", "moderator"), ("own_password", PASSWORD)]).await;
+    let cannot = "a suspended member cannot be promoted";
+    assert!(in_form(promoted.assert(409), &forms[1]).contains(cannot), "{}", promoted.text());
+    assert!(!in_form(&promoted, &forms[0]).contains(cannot), "{}", promoted.text());
 }

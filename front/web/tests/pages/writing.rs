@@ -60,6 +60,34 @@ async fn nobody_else_sends_a_members_forms() {
 }
 
 #[tokio::test]
+async fn what_was_typed_before_a_session_ended_comes_back_in_its_form_and_is_sent_after_signing_in() {
+    let site = TestSite::open().await;
+    let (ann, bob) = (site.member("ann").await, site.member("bob").await);
+    let article = ann.write("general", "t", "c").await;
+    let comment = ann.comment(&article, "the root", "").await;
+    let reports = [format!("{article}/report"), format!("/comments/{comment}/report")];
+    for (path, page, field) in [
+        (format!("{article}/comments"), &article, "content"),
+        (reports[0].clone(), &reports[0], "reason"),
+        (reports[1].clone(), &reports[1], "reason"),
+    ] {
+        let token = bob.get(page).await.hidden("form_token");
+        let fields = [("form_token", token.as_str()), (field, "typed <for> an hour")];
+        let late = site.guest().post(&path, &fields).await;
+        late.assert(422).says("You have been signed out").says("typed &lt;for&gt; an hour");
+        late.says(&format!("action=\"{path}\"")).is_silent_about("Sign in to comment");
+        // Signed in again in another tab: once more, and then it is taken.
+        let again = bob.post(&path, &[("once", late.hidden("once").as_str()), (field, "typed <for> an hour")]).await;
+        again.assert(422).says("before you last signed in").says("typed &lt;for&gt; an hour");
+        let (token, once) = (again.hidden("form_token"), again.hidden("once"));
+        let fields = [("form_token", token.as_str()), ("once", once.as_str()), (field, "typed <for> an hour")];
+        let taken = bob.post(&path, &fields).await.status.as_u16();
+        assert!(matches!(taken, 201 | 303), "{path} answers {taken}");
+    }
+    bob.get(&article).await.says("typed ");
+}
+
+#[tokio::test]
 async fn a_line_end_is_one_character() {
     let site = TestSite::open().await;
     let ann = site.member("ann").await;
@@ -256,4 +284,39 @@ async fn a_deletion_is_confirmed_once_on_the_next_page() {
     ann.submit("/", "/sign-out", &[]).await.leads_to();
     ann.get("/").await.says("You are signed out.");
     site.guest().get("/").await.is_silent_about("You are signed out.");
+}
+
+#[tokio::test]
+async fn drafts_are_kept_under_their_members_name_and_cleared_by_signing_out() {
+    let site = TestSite::open().await;
+    let (ann, bob) = (site.member("ann").await, site.member("bob").await);
+    let article = ann.write("general", "t", "c").await;
+    let (id, root) = (article.rsplit('/').next().unwrap(), ann.comment(&article, "the root", "").await);
+    let member = |page: &crate::support::Answer| {
+        let text = page.text();
+        text.split_once(" data-member=\"").and_then(|(_, rest)| rest.split_once('"')).map(|(id, _)| id.to_owned())
+    };
+    let mut seen = Vec::new();
+    for person in [&ann, &bob] {
+        let page = person.get("/b/general/write").await;
+        let own = member(&page).expect("a member's page says whose it is");
+        page.says(&format!("data-draft=\"{own}:/b/general/write\"")).is_silent_about("data-signed-out");
+        person.get(&article).await.says(&format!("data-draft=\"{own}:comment-{id}-\""));
+        let part = person.get_with(&format!("/comments/{root}/reply"), &[("x-madang-fragment", "1")]).await;
+        part.says(&format!("data-draft=\"{own}:comment-{id}-{root}\""));
+        seen.push(own);
+    }
+    assert_ne!(seen[0], seen[1]);
+    // Nobody's form has no draft, also when it comes back after a session ended.
+    let late = site.guest().post("/b/general/write", &[("title", "t"), ("content", "kept text")]).await;
+    late.assert(422).says("kept text").is_silent_about("data-draft");
+    assert_eq!(member(&late), None);
+    // The page behind signing out tells the script to forget them, once; so does that behind ending the own session.
+    ann.submit("/", "/sign-out", &[]).await.leads_to();
+    assert_eq!(member(ann.get("/").await.says("<html lang=\"en\"").says("data-signed-out")), None);
+    ann.get("/").await.is_silent_about("data-signed-out");
+    let sessions = bob.get("/sessions").await.text();
+    let own = sessions.split("action=\"/sessions/").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    assert_eq!(bob.submit("/sessions", &format!("/sessions/{own}"), &[]).await.leads_to(), "/");
+    bob.get("/").await.says("data-signed-out").says("You are signed out.");
 }

@@ -8,6 +8,7 @@ use anyhow::{Context as _, ensure};
 use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, TopicReplication};
 use rdkafka::client::DefaultClientContext;
 use rdkafka::consumer::{BaseConsumer, Consumer as _};
+use rdkafka::error::RDKafkaErrorCode;
 use rdkafka::message::DeliveryResult;
 use rdkafka::producer::{BaseRecord, Producer as _, ProducerContext, ThreadedProducer};
 use rdkafka::{ClientConfig, ClientContext, Message as _, Offset, TopicPartitionList};
@@ -271,7 +272,7 @@ fn read_all(brokers: &str, topic: &str) -> anyhow::Result<BTreeMap<u64, u64>> {
     let mut config = ClientConfig::new();
     config.set("bootstrap.servers", brokers).set("group.id", "lab-acks").set("enable.auto.commit", "false");
     let consumer: BaseConsumer<Acknowledged> = config.create_with_context(Acknowledged::default())?;
-    let (_, end) = consumer.fetch_watermarks(topic, 0, ANSWER_MAX)?;
+    let end = end_of(&consumer, topic)?;
     let mut partitions = TopicPartitionList::new();
     partitions.add_partition_offset(topic, 0, Offset::Beginning)?;
     consumer.assign(&partitions)?;
@@ -287,6 +288,22 @@ fn read_all(brokers: &str, topic: &str) -> anyhow::Result<BTreeMap<u64, u64>> {
         *there.entry(number.context("a record that is none of ours")?).or_default() += 1;
     }
     Ok(there)
+}
+
+/// Where the topic ends. A leader that has just taken over cannot tell until its followers have caught up with it.
+fn end_of(consumer: &BaseConsumer<Acknowledged>, topic: &str) -> anyhow::Result<i64> {
+    let until = Instant::now() + FAILOVER_MAX;
+    loop {
+        match consumer.fetch_watermarks(topic, 0, ANSWER_MAX) {
+            Ok((_, end)) => return Ok(end),
+            Err(error) if Instant::now() > until => return Err(error.into()),
+            Err(error) if error.rdkafka_error_code() == Some(RDKafkaErrorCode::OffsetNotAvailable) => {
+                // Nothing is assigned yet: this only lets some time pass, and serves what the client has to report.
+                let _ = consumer.poll(Duration::from_millis(50));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
 }
 
 impl rdkafka::consumer::ConsumerContext for Acknowledged {}

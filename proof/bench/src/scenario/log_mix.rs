@@ -110,7 +110,8 @@ impl<'a> LogMix<'a> {
                 article.deleted = true;
                 self.board =
                     BoardCount { article_count: self.board.article_count - 1, version: self.board.version + 1 };
-                let gone = ArticleDeleted { article_id, board_id: BoardId::from_raw(BOARD), board_count: self.board };
+                let (board_id, board_count) = (BoardId::from_raw(BOARD), self.board);
+                let gone = ArticleDeleted { article_id, board_id, board_count, restorable: false };
                 (article.version + 1, Event::ArticleDeleted(gone))
             }
             1..=20 => {

@@ -9,6 +9,7 @@ mod lists;
 mod many;
 mod model;
 mod pins;
+mod removed;
 mod site;
 mod writing;
 
@@ -29,6 +30,7 @@ use lists::*;
 use many::*;
 use model::*;
 use pins::*;
+use removed::*;
 use writing::*;
 
 /// An adapter under test, with what the port alone does not show.
@@ -74,6 +76,9 @@ listed_suite! {
     a_pin_goes_with_its_article,
     an_archived_board_keeps_its_pins_as_they_are,
     racing_moderators_never_pin_more_than_fit,
+    what_a_moderator_removed_comes_back_as_it_was,
+    what_was_removed_long_ago_is_ended_once,
+    of_racing_restores_one_wins,
     the_same_key_creates_one_article_and_tells_no_text_that_is_gone,
     a_key_with_another_body_is_refused,
     a_key_belongs_to_its_member_and_scope,

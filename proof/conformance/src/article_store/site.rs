@@ -31,7 +31,7 @@ impl<H: ArticleStoreHarness> Site<H> {
     /// A site with one board.
     pub(super) async fn open(harness: H) -> Self {
         let store = harness.store();
-        let site = Self { harness, store, board: BoardId::from_raw(1), next: AtomicI64::new(FIRST_ARTICLE) };
+        let site = Self { harness, store, board: BoardId::from_raw(1), next: AtomicI64::new(0) };
         site.add_board(1, "general").await;
         site
     }
@@ -128,7 +128,9 @@ impl<H: ArticleStoreHarness> Site<H> {
     }
 
     pub(super) fn next_id(&self) -> i64 {
-        self.next.fetch_add(1, Ordering::Relaxed)
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        // Past the bits below the shard the next millisecond begins: every id carries the shard of the board.
+        FIRST_ARTICLE + ((number >> 16) << 22) + (number & 0xffff)
     }
 }
 

@@ -9,6 +9,7 @@ mod gone;
 mod idempotency;
 mod locks;
 mod model;
+mod removed;
 mod site;
 mod writing;
 
@@ -28,6 +29,7 @@ use gone::*;
 use idempotency::*;
 use locks::*;
 use model::*;
+use removed::*;
 use writing::*;
 
 /// An adapter under test, with what the port alone does not show.
@@ -56,6 +58,9 @@ listed_suite! {
     a_leaf_goes_with_every_mark_left_childless,
     what_is_absent_is_not_deleted,
     a_moderators_deletion_is_told_with_it_and_only_with_it,
+    what_a_moderator_removed_keeps_its_place_and_comes_back,
+    what_is_purged_goes_with_the_marks_left_childless,
+    what_was_removed_goes_with_its_article_and_in_its_time,
     an_edited_comment_is_found_with_its_new_text_everywhere,
     an_edit_keeps_the_counts_and_is_reported_at_their_next_version,
     a_stale_version_changes_nothing,

@@ -6,7 +6,7 @@ use madang_hot_article::LISTED_MAX;
 use tokio::task::JoinSet;
 
 use super::HotStoreHarness;
-use super::site::{Site, day, deletion, done, likes, pairs};
+use super::site::{Site, day, deletion, done, hidden, likes, pairs};
 
 pub(super) async fn a_final_list_is_not_changed_by_late_counts<H: HotStoreHarness>(harness: H) {
     let site = Site::open(harness).await;
@@ -124,5 +124,25 @@ pub(super) async fn counts_that_race_the_end_are_in_the_list_or_nowhere<H: HotSt
     let (list, is_final) = site.list(day(1)).await;
     assert!(is_final);
     assert_eq!(list, site.ranking(day(1)).await[..LISTED_MAX]);
+    site.assert_sound().await;
+}
+
+pub(super) async fn what_is_removed_is_listed_again_with_its_counts_once_restored<H: HotStoreHarness>(harness: H) {
+    let site = Site::open(harness).await;
+    site.apply(vec![likes(1, 5, 1), likes(2, 4, 1), likes(3, 3, 1)]).await;
+    site.apply(vec![hidden(1, true, 2), likes(1, 6, 2)]).await;
+    assert_eq!(site.ranking(day(1)).await, [(2, 12), (3, 9)]);
+    site.apply(vec![hidden(1, false, 3), hidden(1, true, 2)]).await;
+    assert_eq!(site.ranking(day(1)).await, [(1, 18), (2, 12), (3, 9)], "no count was lost, and nothing late hides it");
+    site.store.finalise(day(1)).await.unwrap();
+    site.apply(vec![hidden(2, true, 2), likes(2, 9, 9)]).await;
+    assert_eq!(site.list(day(1)).await, (vec![(1, 18), (3, 9)], true));
+    site.assert_sound().await;
+    site.apply(vec![hidden(2, false, 3)]).await;
+    assert_eq!(site.list(day(1)).await, (vec![(1, 18), (2, 12), (3, 9)], true), "as it stood when the day ended");
+    site.apply(vec![hidden(2, true, 4), deletion(2)]).await;
+    assert_eq!(site.list(day(1)).await, (vec![(1, 18), (3, 9)], true));
+    site.apply(vec![hidden(2, false, 5)]).await;
+    assert_eq!(site.list(day(1)).await, (vec![(1, 18), (3, 9)], true), "an end is an end");
     site.assert_sound().await;
 }

@@ -59,6 +59,7 @@ listed_suite! {
     a_final_list_keeps_twenty,
     finalising_again_changes_nothing,
     a_deletion_leaves_a_final_list,
+    what_is_removed_is_listed_again_with_its_counts_once_restored,
     a_deletion_before_the_end_lets_the_next_in,
     a_day_without_scores_has_an_empty_final_list,
     lists_come_in_the_order_asked,

@@ -10,7 +10,8 @@ use super::site::{Site, TOPIC, change, day, deletion, done, group, likes, pairs,
 pub(super) async fn an_article_scores_by_its_counts<H: HotStoreHarness>(harness: H) {
     let site = Site::open(harness).await;
     assert_eq!(site.ranking(day(1)).await, []);
-    let counts = Counts { likes: Reading::new(5, 9), comments: Reading::new(7, 3), views: Reading::new(100, 2) };
+    let (likes, comments, views) = (Reading::new(5, 9), Reading::new(7, 3), Reading::new(100, 2));
+    let counts = Counts { likes, comments, views, hidden: Reading::default() };
     assert_eq!(site.apply(vec![change(1, counts)]).await.changed, 1);
     let [item] = site.store.top(day(1), 10).await.unwrap()[..] else { panic!("one article") };
     assert_eq!((item.article_id, item.score), (ArticleId::from_raw(1), 129));
@@ -111,7 +112,11 @@ pub(super) async fn offsets_commit_with_the_changes<H: HotStoreHarness>(harness:
 pub(super) async fn the_greatest_counts_are_kept<H: HotStoreHarness>(harness: H) {
     let site = Site::open(harness).await;
     let most = Reading::new(u64::MAX, u64::MAX);
-    site.apply(vec![change(1, Counts { likes: most, comments: most, views: most }), likes(2, 1, 1)]).await;
+    site.apply(vec![
+        change(1, Counts { likes: most, comments: most, views: most, hidden: Reading::default() }),
+        likes(2, 1, 1),
+    ])
+    .await;
     assert_eq!(site.ranking(day(1)).await, [(1, 6 * COUNT_MAX), (2, 3)]);
     site.assert_sound().await;
 }

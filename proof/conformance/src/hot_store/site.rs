@@ -73,6 +73,11 @@ pub(super) fn change(article: i64, counts: Counts) -> HotChange {
     HotChange { day: day(1), article_id: ArticleId::from_raw(article), tally: Tally::Live(counts) }
 }
 
+/// A removal of an article of the first day, or its end, at the article's version.
+pub(super) fn hidden(article: i64, is_hidden: bool, version: u64) -> HotChange {
+    change(article, Counts { hidden: Reading::new(u64::from(is_hidden), version), ..Counts::default() })
+}
+
 pub(super) fn deletion(article: i64) -> HotChange {
     HotChange { tally: Tally::Gone, ..views(article, 0, 0) }
 }

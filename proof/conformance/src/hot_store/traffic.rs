@@ -237,7 +237,9 @@ fn event(article_id: ArticleId, created_ms: i64, kind: Kind, count: u64) -> Even
             comment_count: count,
         }),
         Kind::Views => Event::ArticleViewed(ArticleViews { article_id, view_count: count }),
-        Kind::Deletion => Event::ArticleDeleted(ArticleDeleted { article_id, board_id, board_count }),
+        Kind::Deletion => {
+            Event::ArticleDeleted(ArticleDeleted { article_id, board_id, board_count, restorable: false })
+        }
         Kind::Text => Event::ArticleCreated(ArticleState {
             article_id,
             board_id,

@@ -4,7 +4,10 @@ use madang_article_read::{ListLookup, Lookup, ModelSize, Step};
 use madang_kernel::{Id, ShardId};
 
 use super::ReadModelHarness;
-use super::site::{Site, article, commented, created, deleted, edited, liked, lock_changed, newest, page, raws, seen};
+use super::site::{
+    Site, article, commented, created, deleted, edited, entry, kept, liked, lock_changed, newest, page, raws, restored,
+    seen,
+};
 
 pub(super) async fn what_nobody_told_is_a_miss<H: ReadModelHarness>(harness: H) {
     let site = Site::open(harness);
@@ -78,6 +81,23 @@ pub(super) async fn a_redelivered_creation_resets_and_revives_nothing<H: ReadMod
     site.merge([deleted(1, 5, 2)]).await;
     site.merge([created(1, 5, 1)]).await;
     assert_eq!(site.seen(5).await, None);
+}
+
+pub(super) async fn what_is_restored_is_shown_and_an_older_deletion_changes_nothing<H: ReadModelHarness>(harness: H) {
+    let site = Site::open(harness);
+    site.fill(5, Some((1, 10, 20))).await;
+    site.merge([deleted(1, 5, 2)]).await;
+    assert_eq!(site.seen(5).await, None);
+    site.merge([restored(1, 5, 3)]).await;
+    assert_eq!(site.seen(5).await, Some((1_000_001, 10, 20)), "with what was counted all the time");
+    site.merge([deleted(1, 5, 2), created(1, 5, 1)]).await;
+    assert_eq!(site.seen(5).await, Some((1_000_001, 10, 20)));
+    // The other way round, and into a rebuild.
+    let reservation = site.model.reserve(&[article(6)]).await.unwrap();
+    site.merge([restored(1, 6, 3), deleted(1, 6, 2)]).await;
+    let told = vec![(article(6), Some(entry(6, (1, 1, 2))))];
+    let filled = site.model.fill(reservation, told).await.unwrap();
+    assert_eq!(kept(&filled[0]), Some((1_000_001, 1, 2)));
 }
 
 pub(super) async fn an_absent_article_that_is_reported_becomes_unknown<H: ReadModelHarness>(harness: H) {

@@ -4,7 +4,7 @@ use madang_article_read::{Filled, LIST_MAX, ListLookup, Step, Window};
 use madang_kernel::PageSize;
 
 use super::ReadModelHarness;
-use super::site::{Site, article, board, created, deleted, edited, kept_list, newest, page};
+use super::site::{Site, article, board, created, deleted, edited, kept_list, newest, page, restored};
 
 pub(super) async fn a_complete_list_answers_short_pages<H: ReadModelHarness>(harness: H) {
     let site = Site::open(harness);
@@ -92,6 +92,30 @@ pub(super) async fn candidates_that_are_gone_stay_away<H: ReadModelHarness>(harn
     assert_eq!(kept_list(&site.model.fill_list(reservation, board(1), told).await.unwrap()), vec![30, 10]);
     site.model.drop_candidates(board(2), &[article(20)]).await.unwrap();
     assert_eq!(site.list(2, page(1, 5)).await, ListLookup::Miss);
+}
+
+pub(super) async fn what_is_restored_is_listed_and_an_older_deletion_changes_nothing<H: ReadModelHarness>(harness: H) {
+    let site = Site::open(harness);
+    let ids = async |site: &Site<H>| site.first_page(1, 5).await.map(|(ids, _)| ids);
+    site.fill_list(1, newest(&[30, 20, 10], true, 3, 3)).await;
+    site.merge([deleted(1, 20, 4)]).await;
+    assert_eq!(ids(&site).await, Some(vec![30, 10]));
+    site.merge([restored(1, 20, 5), deleted(1, 20, 4)]).await;
+    assert_eq!(site.first_page(1, 5).await, Some((vec![30, 20, 10], 1_005)));
+    site.model.drop_candidates(board(1), &[article(20)]).await.unwrap();
+    assert_eq!(ids(&site).await, Some(vec![30, 20, 10]), "whoever found it gone saw the deletion before");
+    // Told by the owner after all of that.
+    site.fill_list(1, newest(&[30, 20, 10], true, 3, 6)).await;
+    site.merge([deleted(1, 20, 4), restored(1, 20, 5)]).await;
+    assert_eq!(ids(&site).await, Some(vec![30, 20, 10]));
+    // While the owner is asked.
+    let reservation = site.model.reserve_list(board(1)).await.unwrap();
+    site.merge([deleted(1, 10, 7), restored(1, 10, 8), deleted(1, 20, 4)]).await;
+    let told = newest(&[30, 20, 10], true, 3, 6);
+    let filled = site.model.fill_list(reservation, board(1), told).await.unwrap();
+    assert_eq!(kept_list(&filled), vec![30, 20, 10]);
+    site.merge([deleted(1, 20, 9)]).await;
+    assert_eq!(ids(&site).await, Some(vec![30, 10]), "a newer one counts");
 }
 
 pub(super) async fn an_absent_board_that_is_reported_becomes_unknown<H: ReadModelHarness>(harness: H) {

@@ -165,8 +165,14 @@ pub(super) fn edited(board: i64, raw: i64, version: u64, board_version: u64) -> 
 
 pub(super) fn deleted(board: i64, raw: i64, board_version: u64) -> Envelope {
     let (article_id, board_id) = (article(raw), self::board(board));
-    let gone = ArticleDeleted { article_id, board_id, board_count: board_count(board_version) };
+    let board_count = board_count(board_version);
+    let gone = ArticleDeleted { article_id, board_id, board_count, restorable: true };
     envelope(raw, 1_000_000, Event::ArticleDeleted(gone))
+}
+
+pub(super) fn restored(board: i64, raw: i64, board_version: u64) -> Envelope {
+    let version = 1_000_001;
+    envelope(raw, version, Event::ArticleRestored(state(board, raw, version, board_version)))
 }
 
 /// The count is its own version.

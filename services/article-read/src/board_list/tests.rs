@@ -8,7 +8,7 @@ use madang_kernel::{PageNumber, PageSize};
 use proptest::prelude::*;
 
 use super::*;
-use crate::sample::{article, board_count, change, created, deleted, edited, every_order};
+use crate::sample::{article, board_count, change, created, deleted, edited, every_order, restored};
 
 fn list(ids: impl IntoIterator<Item = i64>, is_all: bool) -> BoardList {
     let ids: Vec<_> = ids.into_iter().map(article).collect();
@@ -111,7 +111,7 @@ fn deletions_remembered_are_bounded() {
     for raw in 1..=3 * GONE_MAX as i64 {
         merge(&mut list, &deleted(raw, 2, board_count(0, raw as u64)));
     }
-    assert_eq!(list.gone.len(), GONE_MAX);
+    assert_eq!(list.marks.len(), GONE_MAX);
     let mut changes = ListChanges::default();
     for raw in 1..=3 * CHANGES_MAX as i64 {
         changes.merge(&change(&created(raw, board_count(1, 1))).board.unwrap());
@@ -148,6 +148,53 @@ fn every_order_of_a_small_set_gives_the_same_list() {
     });
 }
 
+#[test]
+fn whatever_the_order_what_was_restored_last_is_there_and_what_was_deleted_last_is_not() {
+    let events = vec![
+        deleted(10, 2, board_count(1, 3)),
+        restored(10, 3, board_count(2, 4)),
+        deleted(15, 2, board_count(1, 5)),
+        restored(15, 3, board_count(2, 6)),
+        deleted(15, 4, board_count(1, 7)),
+        edited(10, 4, board_count(1, 7)),
+    ];
+    let start = list([15, 10], true);
+    every_order(&events, &mut |order| {
+        let (mut direct, mut waiting) = (start.clone(), ListChanges::default());
+        for event in order.iter().chain(order) {
+            merge(&mut direct, event);
+            waiting.merge(&change(event).board.unwrap());
+        }
+        assert_eq!(ids(&direct.look(page(1, 9))), Some(vec![10]));
+        let mut filled = start.clone();
+        assert!(filled.merge_all(&waiting));
+        assert_eq!(filled, direct);
+        // Told after all of it: nothing that comes late undoes what the owner said.
+        let mut told = BoardList::of(NewestArticles { ids: vec![article(10)], is_all: true, count: board_count(1, 7) });
+        order.iter().for_each(|event| merge(&mut told, event));
+        assert!(told.merge_all(&waiting));
+        assert_eq!(ids(&told.look(page(1, 9))), Some(vec![10]));
+    });
+}
+
+#[test]
+fn who_saw_an_older_deletion_takes_nothing_restored_away() {
+    let restored_event = restored(2, 3, board_count(3, 5));
+    let mut list = list([3, 2, 1], true);
+    merge(&mut list, &deleted(2, 2, board_count(2, 4)));
+    list.remove(article(2));
+    merge(&mut list, &restored_event);
+    list.remove(article(2));
+    assert_eq!(ids(&list.look(page(1, 5))), Some(vec![3, 2, 1]));
+    // The same where both wait for a list that is told after the restore.
+    let mut waiting = ListChanges::default();
+    waiting.remove(article(2));
+    waiting.merge(&change(&restored_event).board.unwrap());
+    let mut told = self::list([5, 4, 3, 2, 1], true);
+    assert!(told.merge_all(&waiting));
+    assert_eq!(ids(&told.look(page(1, 5))), Some(vec![5, 4, 3, 2, 1]));
+}
+
 proptest! {
     /// Creations and deletions in any order, repeated: whatever the list says is inside is what the board holds.
     #[test]
@@ -170,7 +217,7 @@ proptest! {
             for turn in [early, !early] {
                 match turn {
                     true => merge(&mut list, &created(*raw, board_count(0, 0))),
-                    false if dead.contains(raw) => merge(&mut list, &deleted(*raw, 9, board_count(0, 0))),
+                    false if dead.contains(raw) => merge(&mut list, &deleted(*raw, 9, board_count(0, 9_000))),
                     false => {}
                 }
             }

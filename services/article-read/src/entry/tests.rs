@@ -4,7 +4,7 @@ use madang_event::Envelope;
 use proptest::prelude::*;
 use proptest::sample::subsequence;
 
-use crate::sample::{board_count, change, commented, created, deleted, edited, every_order, liked};
+use crate::sample::{board_count, change, commented, created, deleted, edited, every_order, liked, restored};
 use crate::{ArticleGroup, Count, Entry, Shown};
 
 fn merged<'a>(events: impl IntoIterator<Item = &'a Envelope>) -> Entry {
@@ -34,6 +34,20 @@ fn every_order_of_a_small_set_gives_the_same_entry() {
     let expected = merged(&ended);
     assert_eq!(expected.article, Some(ArticleGroup::Deleted { version: 4 }));
     every_order(&ended, &mut |order| assert_eq!(merged(order), expected));
+
+    let back = vec![
+        created(5, count),
+        deleted(5, 2, count),
+        restored(5, 3, count),
+        deleted(5, 4, count),
+        restored(5, 5, count),
+        liked(5, 1, 1),
+    ];
+    let expected = merged(&back);
+    let Shown::Live { text, like_count, .. } = expected.shown() else { panic!("{expected:?}") };
+    assert_eq!((text.head.version, like_count), (5, 1));
+    every_order(&back, &mut |order| assert_eq!(merged(order), expected));
+    every_order(&back[..4], &mut |order| assert_eq!(merged(order).shown(), Shown::Gone));
 }
 
 #[test]
@@ -61,6 +75,9 @@ fn event() -> impl Strategy<Value = Envelope> {
         Just(created(5, count)),
         (2..40u64).prop_map(move |version| edited(5, version, count)),
         Just(deleted(5, 40, count)),
+        Just(restored(5, 41, count)),
+        (21..30u64).prop_map(move |half| deleted(5, 2 * half, count)),
+        (21..30u64).prop_map(move |half| restored(5, 2 * half + 1, count)),
         // A version stands for one count: the owner never gives it to another.
         (1..60u64).prop_map(|version| commented(5, version, version * 7 % 13)),
         (1..60u64).prop_map(|version| liked(5, version, version * 5 % 11)),

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use madang_article::{
     Article, ArticleHead, ArticleStore, Board, BoardState, BoardWithCount, CreateArticle, CreateBoard, CreateOutcome,
     DeleteArticle, DeleteBoard, DeleteOutcome, EditArticle, EditBoard, EditOutcome, NewBoard, NewestArticles,
-    PinArticle, PinOutcome,
+    PinArticle, PinOutcome, PurgeArticle, RemovedArticle, RestoreArticle, RestoreOutcome,
 };
 use madang_board::{Act, ArticleId, BoardId, MemberId, Pin};
 use madang_kernel::{EventId, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp, known_count};
@@ -112,6 +112,32 @@ impl ArticleStore for MemoryArticles {
         let mut rows = self.rows();
         let stored = rows.stored(delete.article_id);
         rows.transact(stored, NOW, |replay| replay.delete(&delete))
+    }
+
+    async fn restore(&self, restore: RestoreArticle) -> Result<RestoreOutcome, StoreError> {
+        let mut rows = self.rows();
+        let removed = rows.removed.get(&restore.article_id).map(|found| (found.article.board_id, restore.article_id));
+        rows.transact(removed, NOW, |replay| replay.restore(&restore))
+    }
+
+    async fn purge(&self, purge: PurgeArticle) -> Result<bool, StoreError> {
+        Ok(self.rows().transact([], NOW, |replay| replay.purge(&purge)))
+    }
+
+    async fn find_removed(&self, article: ArticleId) -> Result<Option<RemovedArticle>, StoreError> {
+        Ok(self.rows().removed.get(&article).cloned())
+    }
+
+    async fn removed_until(&self, until: Timestamp, limit: usize) -> Result<Vec<ArticleId>, StoreError> {
+        let rows = self.rows();
+        let due = rows.removed.iter().filter(|(_, found)| found.removal.removed_at <= until);
+        Ok(due.map(|(id, _)| *id).take(limit).collect())
+    }
+
+    async fn holds(&self, articles: Vec<ArticleId>) -> Result<Vec<bool>, StoreError> {
+        let rows = self.rows();
+        let holds = |id: &ArticleId| rows.articles.contains_key(id) || rows.removed.contains_key(id);
+        Ok(articles.iter().map(holds).collect())
     }
 
     async fn pin(&self, pin: PinArticle) -> Result<PinOutcome, StoreError> {

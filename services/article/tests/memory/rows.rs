@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use madang_article::blocks::{BLOCK, SUPER_BLOCK};
 use madang_article::replay::{BoardCounter, CountedBlock, Loaded, Replay, Replayed};
-use madang_article::{Article, Board, BoardState};
+use madang_article::{Article, Board, BoardState, RemovedArticle};
 use madang_board::{Act, ArticleId, BoardId, Pin};
 use madang_event::Envelope;
 use madang_kernel::{IdempotencyKey, IdempotencyRecord, IdempotencyRecords, Timestamp};
@@ -17,6 +17,7 @@ pub(crate) struct Rows {
     pub(crate) blocks: BTreeMap<(BoardId, u8, i64), u64>,
     pub(crate) articles: BTreeMap<ArticleId, Article>,
     pub(crate) pins: BTreeMap<ArticleId, Pin>,
+    pub(crate) removed: BTreeMap<ArticleId, RemovedArticle>,
     pub(crate) records: BTreeMap<IdempotencyKey, IdempotencyRecord>,
     pub(crate) acts: Vec<Act>,
     pub(crate) events: Vec<Envelope>,
@@ -48,6 +49,7 @@ impl Rows {
         // All of them: a repeated request is answered with the article that its record names.
         loaded.articles.extend(self.articles.values().cloned());
         loaded.pins = self.pins.values().copied().collect();
+        loaded.removed = self.removed.values().cloned().collect();
         for (board_id, article) in articles {
             let Some(counter) = self.counters.get(&board_id) else { continue };
             let id = counter.id_in_block_of(article);
@@ -83,6 +85,9 @@ impl Rows {
         self.pins.retain(|id, _| !replayed.pins.deletes.contains(id));
         let set = replayed.pins.inserts.into_iter().chain(replayed.pins.updates);
         self.pins.extend(set.map(|pin| (pin.article_id, pin)));
+        self.removed.retain(|id, _| !replayed.removed.deletes.contains(id));
+        let kept = replayed.removed.inserts.into_iter().chain(replayed.removed.updates);
+        self.removed.extend(kept.map(|removed| (removed.article.article_id, removed)));
         self.counters.extend(replayed.counters.into_iter().map(|counter| (counter.board_id, counter)));
         for (board, state) in replayed.states {
             if state == BoardState::Deleted {

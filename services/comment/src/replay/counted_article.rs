@@ -56,6 +56,19 @@ impl CountedArticle {
         Ok(self.change(comment_count, row_count))
     }
 
+    /// Counts a comment in again whose mark was counted all the time.
+    pub(super) fn count_back(&mut self) -> CommentCount {
+        let CommentCount { comment_count, row_count, .. } = self.counter.count;
+        self.change(comment_count + 1, row_count)
+    }
+
+    /// Counts marks out that go.
+    pub(super) fn count_marks_out(&mut self, rows: u64) -> Result<CommentCount, StoreError> {
+        let CommentCount { comment_count, row_count, .. } = self.counter.count;
+        let row_count = row_count.checked_sub(rows).ok_or_else(|| self.never_counted())?;
+        Ok(self.change(comment_count, row_count))
+    }
+
     /// Counts a change that leaves the counts as they are.
     pub(super) fn count_edit(&mut self) -> Result<CommentCount, StoreError> {
         let CommentCount { comment_count, row_count, .. } = self.counter.count;

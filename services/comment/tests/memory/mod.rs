@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use madang_board::{Act, ArticleId, CommentId, CommentMode, MemberId};
 use madang_comment::{
     Comment, CommentCount, CommentCursor, CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome,
-    EditComment, EditOutcome, LockOutcome, SetLock,
+    EditComment, EditOutcome, LockOutcome, PurgeComment, RemovedComment, RestoreComment, RestoreOutcome, SetLock,
 };
 use madang_kernel::{EventId, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp, known_count};
 
@@ -91,6 +91,32 @@ impl CommentStore for MemoryComments {
         rows.transact(article, NOW, |replay| replay.delete(&delete))
     }
 
+    async fn restore(&self, restore: RestoreComment) -> Result<RestoreOutcome, StoreError> {
+        let mut rows = self.rows();
+        let Some(article) = rows.comments.get(&restore.comment_id).map(|comment| comment.article_id) else {
+            return Ok(RestoreOutcome::Absent);
+        };
+        rows.transact(article, NOW, |replay| replay.restore(&restore))
+    }
+
+    async fn purge(&self, purge: PurgeComment) -> Result<bool, StoreError> {
+        let mut rows = self.rows();
+        let Some(article) = rows.removed.get(&purge.comment_id).map(|removed| removed.article_id) else {
+            return Ok(false);
+        };
+        rows.transact(article, NOW, |replay| replay.purge(&purge))
+    }
+
+    async fn find_removed(&self, comment: CommentId) -> Result<Option<RemovedComment>, StoreError> {
+        Ok(self.rows().removed.get(&comment).cloned())
+    }
+
+    async fn removed_until(&self, until: Timestamp, limit: usize) -> Result<Vec<CommentId>, StoreError> {
+        let rows = self.rows();
+        let due = rows.removed.iter().filter(|(_, found)| found.removal.removed_at <= until);
+        Ok(due.map(|(id, _)| *id).take(limit).collect())
+    }
+
     async fn set_lock(&self, set: SetLock) -> Result<LockOutcome, StoreError> {
         Ok(self.rows().transact(set.article_id, NOW, |replay| replay.set_lock(&set)))
     }
@@ -165,6 +191,7 @@ impl CommentStore for MemoryComments {
         let ids: Vec<_> = rows.of(article).map(|comment| comment.comment_id).take(slice_rows as usize).collect();
         for id in &ids {
             rows.comments.remove(id);
+            rows.removed.remove(id);
         }
         Ok(ids.len() as u32)
     }

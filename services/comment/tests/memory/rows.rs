@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use madang_board::{Act, ArticleId, CommentId};
 use madang_comment::replay::{CommentCounter, Loaded, Replay, Replayed};
-use madang_comment::{Comment, CommentCount, CommentPath};
+use madang_comment::{Comment, CommentCount, CommentPath, RemovedComment};
 use madang_event::Envelope;
 use madang_kernel::{IdempotencyKey, IdempotencyRecord, IdempotencyRecords, Timestamp};
 
 #[derive(Default)]
 pub(crate) struct Rows {
     pub(crate) comments: BTreeMap<CommentId, Comment>,
+    pub(crate) removed: BTreeMap<CommentId, RemovedComment>,
     pub(crate) counters: BTreeMap<ArticleId, CommentCounter>,
     pub(crate) gone: BTreeSet<ArticleId>,
     pub(crate) records: BTreeMap<IdempotencyKey, IdempotencyRecord>,
@@ -52,6 +53,7 @@ impl Rows {
         let mut loaded = Loaded::nothing(records);
         loaded.counters.push(self.counter(article));
         loaded.comments = self.comments.values().cloned().collect();
+        loaded.removed = self.removed.values().cloned().collect();
         for comment in self.of(article) {
             if let Some(parent) = comment.parent_id {
                 loaded.replies.entry(parent).or_default().insert(comment.comment_id);
@@ -74,11 +76,16 @@ impl Rows {
         for comment in replayed.comments.updates {
             let version = comment.version;
             let before = self.comments.insert(comment.comment_id, comment).expect("only what is stored is updated");
-            assert!(before.version < version && !before.deleted, "a change is a new version, and a mark is the last");
+            assert!(before.version < version, "a change is a new version");
+            let is_back = before.deleted && self.removed.contains_key(&before.comment_id);
+            assert!(!before.deleted || is_back, "a mark is the last, unless a moderator left it");
         }
         for comment in replayed.comments.inserts {
             assert!(self.comments.insert(comment.comment_id, comment).is_none(), "nothing is inserted twice");
         }
+        self.removed.retain(|id, _| !replayed.removed.deletes.contains(id));
+        let kept = replayed.removed.inserts.into_iter().chain(replayed.removed.updates);
+        self.removed.extend(kept.map(|removed| (removed.comment_id, removed)));
         self.counters.extend(replayed.counters.into_iter().map(|counter| (counter.article_id, counter)));
         for article in replayed.gone_now {
             assert!(self.gone.insert(article), "an article is marked once");

@@ -95,14 +95,18 @@ impl MemberStore for MemoryMembers {
         if is_refused {
             return Ok(ChangeOutcome::Refused(ChangeRefused::NoSuchReset));
         }
+        let before = found.member.role;
         match found.clone().changed(&change.change, change.changed_at, has_other_admin) {
             Err(refused) => Ok(ChangeOutcome::Refused(refused)),
             Ok(changed) => {
                 *found = changed.clone();
-                if let Change::IssueReset(_) | Change::UseReset { .. } | Change::Password { .. } = &change.change {
+                if let Change::IssueReset(..) | Change::UseReset { .. } | Change::Password { .. } = &change.change {
                     kept.resets.retain(|reset| reset.member_id != member_id);
                 }
-                if let Change::IssueReset(reset) = change.change {
+                if change.change.voids_links(before) {
+                    kept.resets.clear();
+                }
+                if let Change::IssueReset(reset, _) = change.change {
                     kept.resets.push(reset);
                 }
                 let (role, standing) = (changed.member.role, changed.standing.clone());

@@ -261,7 +261,8 @@ async fn missed_deletions_are_found_by_asking() {
 
 fn deletion(article: i64) -> Delivery {
     let board_count = BoardCount { article_count: 0, version: 2 };
-    let deleted = ArticleDeleted { article_id: id(article), board_id: BoardId::from_raw(1), board_count };
+    let board_id = BoardId::from_raw(1);
+    let deleted = ArticleDeleted { article_id: id(article), board_id, board_count, restorable: false };
     let envelope = Envelope {
         event_id: EventId::from_raw(1),
         occurred_at: Timestamp::from_millis(START_MS),

@@ -1,11 +1,14 @@
-//! `madang shards`: which relational server holds which shards, how well the servers agree about it, and one more server.
+//! `madang shards`: which relational server holds which shards, how well the servers agree about it, one more server, and
+//! shards that move.
 
+mod moving;
 mod overview;
 mod status;
 
 use anyhow::{Context as _, bail};
 use clap::Subcommand;
 
+use self::moving::MoveArgs;
 use self::overview::overview;
 use self::status::status;
 use super::upgrade::databases;
@@ -50,6 +53,20 @@ pub(crate) enum ShardsCommand {
         #[arg(value_name = "URL", value_parser = address)]
         address: String,
     },
+    /// Move shards to another server, while everything runs
+    #[command(
+        long_about = "Moves shards with all their data, of every service, to another relational server of a running cluster. \
+        Nothing stops: reads go on, and writes to a shard wait for less than a second while it changes hands. Rows are copied in \
+        slices, what changes meanwhile is noted by triggers and applied, both copies are compared, and only then the new server \
+        becomes the owner; a write by an old map is refused by the database. After a minute the old copy is removed.\n\n\
+        Every server must respond, and every process must be of this version. If the command is interrupted, at whatever \
+        moment and however, run it again: it goes on where it was. If a shard was just changing hands, its writes go on after a \
+        few seconds; `madang shards status` lists what is not finished.\n\n\
+        With --from every shard of a server moves, which empties it.",
+        after_long_help = "Examples:\n  madang shards move 7 40-47 --to 2 --config cluster.toml\n  \
+        madang shards move --from 0 --to 2 --config cluster.toml"
+    )]
+    Move(MoveArgs),
 }
 
 /// Carries one out.
@@ -63,6 +80,9 @@ pub(crate) async fn shards(command: &ShardsCommand, settings: &Settings) -> anyh
     if let ShardsCommand::AddServer { address } = command {
         return add(cluster, address).await;
     }
+    if let ShardsCommand::Move(args) = command {
+        return moving::move_shards(cluster, args).await;
+    }
     let services = databases();
     let names: Vec<&str> = services.iter().map(madang_mysql::Database::name).collect();
     let copies = madang_mysql::shard_copies(&options, &services).await;
@@ -70,7 +90,8 @@ pub(crate) async fn shards(command: &ShardsCommand, settings: &Settings) -> anyh
         print!("{}", overview(&names, &copies).context(UNKNOWN)?);
         return Ok(0);
     }
-    let findings = status(&names, &copies);
+    let mut findings = status(&names, &copies);
+    status::moves(&madang_mysql::unfinished_moves(&options, &services).await, &mut findings);
     findings.lines.iter().for_each(|line| println!("{line}"));
     Ok(if findings.problems == 0 { 0 } else { PROBLEM })
 }

@@ -1,7 +1,7 @@
 //! `madang shards status`: whether the servers agree about the map, and take writes for their shards.
 
 use madang_kernel::{ServerIndex, ShardId};
-use madang_mysql::{ServerCopies, ShardCopy};
+use madang_mysql::{ServerCopies, ShardCopy, UnfinishedMove};
 
 use super::overview::{in_ranges, merged};
 
@@ -37,7 +37,7 @@ pub(super) fn status(services: &[&str], copies: &[ServerCopies]) -> Findings {
         if !fenced.is_empty() {
             findings.problem(
                 format!("{service}: shards {} take no writes", in_ranges(&fenced)),
-                "they are being moved; if nothing moves them, look at the log of whoever did",
+                "they are changing hands; if no `madang shards move` is at work, run it again as below",
             );
         }
     }
@@ -54,6 +54,21 @@ pub(super) fn status(services: &[&str], copies: &[ServerCopies]) -> Findings {
         }
     }
     findings
+}
+
+/// Tells of moves that are not finished.
+pub(super) fn moves(unfinished: &[UnfinishedMove], findings: &mut Findings) {
+    for UnfinishedMove { database, shard, source, target, phase } in unfinished {
+        findings.problem(
+            format!(
+                "{database}: shard {shard} is on its way from server {source} to server {target}: {}",
+                phase.name()
+            ),
+            &format!(
+                "if no command is at work, run `madang shards move {shard} --to {target}`, with the other shards below"
+            ),
+        );
+    }
 }
 
 fn server(services: &[&str], copies: &[ServerCopies], told: &ServerCopies, findings: &mut Findings) {

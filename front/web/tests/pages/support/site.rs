@@ -18,7 +18,7 @@ use madang_like::LikeService;
 use madang_member::{MemberOptions, MemberService, Moderated, Moderation};
 use madang_memory::{MemoryReadModel, local_owners};
 use madang_messaging::{AfterCommit, ConsumerConfig, GroupId, Ladders, OnError, Supervisor};
-use madang_server::{Admission, Pages, PartState, Readiness, RequestMetrics, RequestPolicy};
+use madang_server::{Admission, HealthHistory, HealthSlot, Pages, PartState, Readiness, RequestMetrics, RequestPolicy};
 use madang_sqlite::{
     Sqlite, SqliteArticles, SqliteComments, SqliteDeadLetters, SqliteHot, SqliteLikes, SqliteLog, SqliteMembers,
     SqliteModeration, SqliteOptions, SqliteViews,
@@ -96,6 +96,7 @@ impl TestSite {
             guests,
             live: Arc::new(live.clone()),
             readiness: Arc::new(Nothing),
+            history: Arc::new(Nothing),
             policy: RequestPolicy::default(),
             clock,
             zone: TimeZone::get("Asia/Seoul").unwrap(),
@@ -218,6 +219,12 @@ struct Nothing;
 impl Progress for Nothing {
     async fn caught_up(&self, _: Timestamp) -> Result<bool, StoreError> {
         Ok(false)
+    }
+}
+
+impl HealthHistory for Nothing {
+    fn slots(&self) -> Vec<HealthSlot> {
+        Vec::new()
     }
 }
 
