@@ -41,7 +41,7 @@ pub(crate) struct Table {
 /// stay behind.
 pub(crate) async fn moved_tables(conn: &mut Conn, database: &Database, name: &str) -> Result<Vec<Table>, MoveError> {
     let found: Vec<(String, Option<String>, String, String, u32)> =
-        conn.exec(COLUMNS, (name,)).await.map_err(SqlError::from)?;
+        conn.exec(COLUMNS, (name, name)).await.map_err(SqlError::from)?;
     let keys: Vec<(String, String, u32)> = conn.exec(KEYS, (name,)).await.map_err(SqlError::from)?;
     let mut by_table: BTreeMap<String, BTreeMap<u32, (String, String)>> = BTreeMap::new();
     let mut engines: BTreeMap<String, String> = BTreeMap::new();
