@@ -38,5 +38,5 @@ pub use id::{ActId, ArticleId, BoardId, CommentId, MemberId, ReportId, SessionId
 pub use lookup::{ArticleFacts, ArticleLookup, BoardLookup, CommentLookup, CommentMode};
 pub use moderation::{Act, ActKind, REASON_MAX_CHARS, Reason, Report, Reported, Resolution};
 pub use pin::{PINS_MAX, Pin, pinned};
-pub use removal::{RESTORABLE_DAYS, Removal};
+pub use removal::{RESTORABLE_DAYS, Removal, purge_due};
 pub use text::TextRenderer;

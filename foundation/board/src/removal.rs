@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use madang_kernel::Timestamp;
+use madang_kernel::{StoreError, Timestamp};
 
 use crate::{Act, MemberId};
 
@@ -48,6 +48,33 @@ impl Removal {
     pub fn purged_before(now: Timestamp) -> Timestamp {
         let for_ms = i64::try_from(RESTORABLE_FOR.as_millis()).unwrap_or(i64::MAX);
         Timestamp::from_millis(now.as_millis().saturating_sub(for_ms))
+    }
+}
+
+/// What is looked for at once when its time is over.
+const PURGE_SLICE: usize = 100;
+
+/// Destroys what was removed for longer than it can be restored: asks for a slice of what is due, purges one after another, and
+/// goes on until nothing more is due. Returns how much was purged.
+pub async fn purge_due<Id, Due, Purged>(
+    due: impl Fn(usize) -> Due,
+    purge: impl Fn(Id) -> Purged,
+) -> Result<u64, StoreError>
+where
+    Due: Future<Output = Result<Vec<Id>, StoreError>>,
+    Purged: Future<Output = Result<bool, StoreError>>,
+{
+    let mut all = 0;
+    loop {
+        let slice = due(PURGE_SLICE).await?;
+        let (is_last, before) = (slice.len() < PURGE_SLICE, all);
+        for id in slice {
+            all += u64::from(purge(id).await?);
+        }
+        // What somebody else purged meanwhile is no longer found; what cannot be purged is not tried for ever.
+        if is_last || all == before {
+            return Ok(all);
+        }
     }
 }
 

@@ -1,14 +1,11 @@
 //! Use cases of what moderators removed: see it, restore it, and in the end destroy it.
 
 use madang_board::rules::{About, Action, may};
-use madang_board::{Act, ActKind, Actor, ArticleId, Removal};
+use madang_board::{Act, ActKind, Actor, ArticleId, Removal, purge_due};
 use madang_kernel::{Id as _, StoreError, Timestamp};
 
 use crate::service::NO_ARTICLE;
 use crate::{Article, ArticleError, ArticleService, PurgeArticle, RemovedArticle, RestoreArticle, RestoreOutcome};
-
-/// Removed articles that are looked for at once when their time is over.
-const PURGE_SLICE: usize = 100;
 
 impl ArticleService {
     /// An article that a moderator removed and that can be restored (moderators of its board).
@@ -44,21 +41,13 @@ impl ArticleService {
     /// Destroys what was removed more than 30 days before `now`, one article a transaction; returns how many.
     pub async fn purge_removed(&self, now: Timestamp) -> Result<u64, StoreError> {
         let removed_until = Removal::purged_before(now);
-        let mut purged = 0;
-        loop {
-            let due = self.store.removed_until(removed_until, PURGE_SLICE).await?;
-            let mut progress = false;
-            for article_id in &due {
+        purge_due(
+            |slice| self.store.removed_until(removed_until, slice),
+            async |article_id: ArticleId| {
                 let event_id = self.next_id(article_id.shard())?;
-                if self.store.purge(PurgeArticle { article_id: *article_id, removed_until, event_id }).await? {
-                    purged += 1;
-                    progress = true;
-                }
-            }
-            // What somebody else purged meanwhile is no longer found; what cannot be purged is not tried for ever.
-            if due.len() < PURGE_SLICE || !progress {
-                return Ok(purged);
-            }
-        }
+                self.store.purge(PurgeArticle { article_id, removed_until, event_id }).await
+            },
+        )
+        .await
     }
 }

@@ -1,14 +1,11 @@
 //! Use cases of what moderators removed of discussions: see it, restore it, and in the end destroy it.
 
 use madang_board::rules::{About, Action, may};
-use madang_board::{Act, ActKind, Actor, CommentId, Removal};
+use madang_board::{Act, ActKind, Actor, CommentId, Removal, purge_due};
 use madang_kernel::{Id as _, StoreError, Timestamp};
 
 use crate::service::{NO_COMMENT, require_open};
 use crate::{Comment, CommentError, CommentService, PurgeComment, RemovedComment, RestoreComment, RestoreOutcome};
-
-/// Removed comments that are looked for at once when their time is over.
-const PURGE_SLICE: usize = 100;
 
 impl CommentService {
     /// What a moderator removed and can restore (moderators of its board), of an article that is there.
@@ -51,21 +48,13 @@ impl CommentService {
     /// Destroys what was removed more than 30 days before `now`, one comment a transaction; returns how many.
     pub async fn purge_removed(&self, now: Timestamp) -> Result<u64, StoreError> {
         let removed_until = Removal::purged_before(now);
-        let mut purged = 0;
-        loop {
-            let due = self.store.removed_until(removed_until, PURGE_SLICE).await?;
-            let mut progress = false;
-            for comment_id in &due {
+        purge_due(
+            |slice| self.store.removed_until(removed_until, slice),
+            async |comment_id: CommentId| {
                 let event_id = self.next_id(comment_id.shard())?;
-                if self.store.purge(PurgeComment { comment_id: *comment_id, removed_until, event_id }).await? {
-                    purged += 1;
-                    progress = true;
-                }
-            }
-            // What somebody else purged meanwhile is no longer found; what cannot be purged is not tried for ever.
-            if due.len() < PURGE_SLICE || !progress {
-                return Ok(purged);
-            }
-        }
+                self.store.purge(PurgeComment { comment_id, removed_until, event_id }).await
+            },
+        )
+        .await
     }
 }

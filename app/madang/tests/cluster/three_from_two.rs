@@ -20,6 +20,8 @@ const MOVE: [&str; 8] = ["shards", "move", "0-10", "32-41", "--to", "2", "--rele
 const KILLS: usize = 20;
 /// Far longer than writers wait for a command that is killed and begun again, on a machine that is busy.
 const CALL_MAX: Duration = Duration::from_secs(30);
+/// Between two calls of one writer; the machine is shared with five servers and the command.
+const PAUSE: Duration = Duration::from_millis(8);
 
 /// What one writer was told.
 #[derive(Default)]
@@ -41,6 +43,7 @@ impl Told {
             if answer.status == status {
                 self.calls += 1;
                 self.longest = self.longest.max(began.elapsed());
+                std::thread::park_timeout(PAUSE);
                 return answer;
             }
             assert_eq!(answer.status, 503, "{}", answer.text());
