@@ -27,6 +27,8 @@ const ROUNDS_MAX: usize = 50;
 const DRAIN_MAX: Duration = Duration::from_millis(600);
 /// Times that this may happen.
 const DRAINS_MAX: u32 = 5;
+/// Before writers have to wait once more, and longer each time: whatever kept the servers busy may pass.
+const DRAIN_PAUSE: Duration = Duration::from_millis(400);
 /// After which every process reads the map often, once it is told to.
 const ANNOUNCED: Duration = READ_EVERY.saturating_add(Duration::from_millis(200));
 /// After which every process has read of a new owner, once all servers know it.
@@ -141,6 +143,7 @@ impl Mover {
                 Ok(changes)
             }
             Step::Fence => {
+                sleep(DRAIN_PAUSE * self.drains).await;
                 let changes = catch_up(&way, source, target).await? as u64;
                 sleep(ANNOUNCED.saturating_sub(self.announced.elapsed())).await;
                 self.fenced = Some(Instant::now());
