@@ -142,13 +142,25 @@ fn file_layer(path: &Path) -> Result<Layer, ConfigError> {
     let text =
         std::fs::read_to_string(path).map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })?;
     let table: figment::value::Dict = toml::from_str(&text)
-        .map_err(|error| ConfigError::NotToml { path: path.to_owned(), message: error.to_string() })?;
+        .map_err(|error| ConfigError::NotToml { path: path.to_owned(), message: place_and_cause(&text, &error) })?;
     let table: figment::value::Dict =
         table.into_iter().map(|(key, value)| (present_name(&key).to_owned(), joined(&key, value))).collect();
     let origin = path.display().to_string();
     match table.keys().find(|key| !known_keys().contains(key) && *key != CLUSTER) {
         Some(key) => Err(unknown(origin, key)),
         None => Ok(Layer::new(origin, table)),
+    }
+}
+
+/// Where a file is not TOML, and why. The line itself is not shown: it may hold a password.
+fn place_and_cause(text: &str, error: &toml::de::Error) -> String {
+    let cause = error.message();
+    match error.span().and_then(|span| text.get(..span.start)) {
+        Some(before) => {
+            let column = before.chars().rev().take_while(|letter| *letter != '\n').count() + 1;
+            format!("line {}, column {column}: {cause}", before.matches('\n').count() + 1)
+        }
+        None => cause.to_owned(),
     }
 }
 
@@ -315,6 +327,21 @@ mod tests {
     const CLUSTER_FILE: &str = "[cluster]\nsecret = \"0123456789abcdef0123456789abcdef\"\n[[cluster.mysql]]\n\
         url = \"mysql://a:b@h:1\"\nshards = \"0-63\"\n[cluster.redis]\nurls = [\"redis://h:2\"]\n[cluster.kafka]\n\
         bootstrap = [\"h:3\"]\n";
+
+    #[test]
+    fn a_file_that_cannot_be_understood_is_not_quoted_where_it_holds_secrets() {
+        for (text, place) in [
+            ("admin_password = hunter2\n", "line 1, column 18"),
+            ("# 한글\n[cluster]\nsecret = \"hunter2\n", "line 3, column"),
+            ("[cluster]\nmysql = \"mysql://a:hunter2@h:1\"\n", "`cluster.mysql`"),
+            ("[[cluster.mysql]]\nurl = \"mysql://a:hunter2@h:1\"\nshards = [\"hunter2\"]\n", "cluster"),
+            ("cluster = \"hunter2\"\n", "`cluster`"),
+        ] {
+            let (_keep, file) = file(text);
+            let message = failure(&Sources { file, ..Sources::default() });
+            assert!(message.contains(place) && !message.contains("hunter2"), "{message}");
+        }
+    }
 
     #[test]
     fn a_section_of_servers_makes_a_cluster_and_its_secrets_are_hidden() {

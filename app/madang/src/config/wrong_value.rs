@@ -5,7 +5,7 @@ use figment::error::{Actual, Kind};
 
 use super::cluster::ClusterSettings;
 use super::layer;
-use super::settings::Settings;
+use super::settings::{SECRETS, Settings};
 
 /// What is wrong with the value of `key`: the setting that is meant, and what is to be said of it.
 pub(super) fn told(key: &str, kind: &Kind) -> String {
@@ -25,7 +25,7 @@ pub(super) fn told(key: &str, kind: &Kind) -> String {
             format!("setting `{key}` must be {}, not {found:?}", listed(known, "or"))
         }
         Kind::InvalidType(found, expected) | Kind::InvalidValue(found, expected) => {
-            format!("setting `{key}` must be {}{}", expectation(key, expected), instead_of(found))
+            format!("setting `{key}` must be {}{}", expectation(key, expected), instead_of(key, found))
         }
         Kind::Message(_)
         | Kind::InvalidLength(..)
@@ -52,9 +52,12 @@ fn expectation(key: &str, expected: &str) -> String {
     }
 }
 
-/// What was found, as it was written.
-fn instead_of(found: &Actual) -> String {
+/// What was found, as it was written; of what holds secrets, or addresses with passwords in them, only that it was a text.
+fn instead_of(key: &str, found: &Actual) -> String {
+    let is_of_cluster = key.split('.').next() == Some(layer::CLUSTER);
+    let is_secret = SECRETS.contains(&key) || is_of_cluster && ClusterSettings::range_of(key).is_none();
     match found {
+        Actual::Str(_) if is_secret => ", not a text".to_owned(),
         Actual::Bool(value) => format!(", not {value}"),
         Actual::Unsigned(value) => format!(", not {value}"),
         Actual::Signed(value) => format!(", not {value}"),
