@@ -40,8 +40,8 @@ pub use unfinished::{UnfinishedMove, unfinished_moves};
 const TAKE_LOCK: &str = include_str!("../../sql/backbone/take_lock.sql");
 const TAKE_OVER: &str = include_str!("../../sql/move/take_over.sql");
 
-/// How long another command may take to end.
-const LOCK_WAIT_S: u64 = 2;
+/// How long another command may take to end, or a process that lets writers go on after one that was killed.
+const LOCK_WAIT_S: u64 = 5;
 /// Tries of a step that met a conflict or lost a connection.
 const TRIES_MAX: u32 = 10;
 /// Between two of them.
@@ -129,6 +129,18 @@ impl Mover {
         target: u8,
         pace: MovePace,
     ) -> Result<Self, MoveError> {
+        Self::open_within(LOCK_WAIT_S, options, databases, shards, target, pace).await
+    }
+
+    /// The same, waiting so many seconds for whoever is at work.
+    async fn open_within(
+        lock_wait_s: u64,
+        options: &MysqlOptions,
+        databases: &[Database],
+        shards: &BTreeSet<ShardId>,
+        target: u8,
+        pace: MovePace,
+    ) -> Result<Self, MoveError> {
         let copies = shard_copies(options, databases).await;
         let mut addresses = BTreeMap::new();
         for told in &copies {
@@ -145,7 +157,7 @@ impl Mover {
         if !addresses.contains_key(&target) {
             return Err(MoveError::NoSuchServer { server: target });
         }
-        let lock = take_lock(options, &addresses).await?;
+        let lock = take_lock(options, &addresses, lock_wait_s).await?;
         let mut parts = Vec::new();
         for database in databases {
             let name = name_on_servers(options, database)?;
@@ -300,10 +312,15 @@ impl Mover {
 }
 
 /// One command at a time. The lock ends with its connection.
-async fn take_lock(options: &MysqlOptions, addresses: &BTreeMap<u8, String>) -> Result<Conn, MoveError> {
+async fn take_lock(options: &MysqlOptions, addresses: &BTreeMap<u8, String>, wait_s: u64) -> Result<Conn, MoveError> {
     let (server, address) = addresses.first_key_value().ok_or(MoveError::NoSuchServer { server: 0 })?;
     let mut conn = connect_without_database(options, &options.url_of(*server, address)).await?;
-    let lock = format!("madang.{}.shards", options.database_prefix);
-    let taken: Option<Option<i64>> = conn.exec_first(TAKE_LOCK, (lock, LOCK_WAIT_S)).await.map_err(SqlError::from)?;
+    let lock = lock_of_commands(options);
+    let taken: Option<Option<i64>> = conn.exec_first(TAKE_LOCK, (lock, wait_s)).await.map_err(SqlError::from)?;
     if taken.flatten() == Some(1) { Ok(conn) } else { Err(MoveError::Busy) }
+}
+
+/// What the lock of commands is called, on the first server.
+fn lock_of_commands(options: &MysqlOptions) -> String {
+    format!("madang.{}.shards", options.database_prefix)
 }

@@ -148,9 +148,15 @@ async fn a_move_that_is_interrupted_after_every_step_is_finished_by_the_next_com
     // Large slices: writers that never rest must not add rows faster than commands that open everything anew copy them.
     let pace = MovePace { slice_rows: 2_000, ..FAST };
     let mover = async || Mover::open(&test.options, &[tallies()], &shards([SHARD, 9]), 1, pace).await;
-    while let Some(done) = mover().await.unwrap().step().await.unwrap() {
+    let mut command = mover().await.unwrap();
+    while let Some(done) = command.step().await.unwrap() {
         steps.push(done.step);
         assert!(steps.len() < 200, "{steps:?}");
+        // Writers that a command leaves waiting are helped by processes, before the next command is there: shown below.
+        if done.step != Step::Fence {
+            drop(command);
+            command = mover().await.unwrap();
+        }
     }
     // A new owner that waits to be told and opened is everybody's: on a busy machine a process is faster than the next command.
     for step in [
