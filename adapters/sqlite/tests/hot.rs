@@ -17,7 +17,7 @@ use madang_hot_article::{
     Counts, Day, Finished, HotChange, HotConsumer, HotOwners, HotService, HotStore, Offsets, Progress, Reading,
     SiteDays, Tally,
 };
-use madang_kernel::{EventId, Id, ManualClock, ShardId, StoreError, SystemClock, Timestamp};
+use madang_kernel::{EventId, Id, ManualClock, ShardId, SteadyClock, StoreError, SystemClock, Timestamp};
 use madang_messaging::{
     Consumer, ConsumerConfig, DeadLetters, EventLog, GroupId, Message, OnError, PublishOutcome, Supervisor,
 };
@@ -171,6 +171,22 @@ async fn a_list_waits_until_everything_before_is_consumed() {
     let list = site.service.day(day("2026-03-05")).await.unwrap().unwrap();
     assert!(list.is_final);
     assert_eq!((list.items.len(), list.items[0].article_id, list.items[0].score), (1, key, 5));
+}
+
+#[tokio::test]
+async fn a_clock_that_jumps_ahead_and_comes_back_ends_no_day_and_forgets_none() {
+    let mut site = Site::at("2026-03-10T12:00:00+09:00").await;
+    site.service = site.service.ending_days_by(Arc::new(SteadyClock::new(site.clock.clone())));
+    let key = site.publish_views("2026-03-10T11:00:00+09:00", "2026-03-10T11:30:00+09:00", 7).await;
+    site.consume().await;
+    assert_eq!(site.finalise_due("2026-03-10T12:00:00+09:00").await.len(), 6, "those before it are over");
+    for ahead in ["2026-03-11T12:00:00+09:00", "2026-03-20T12:00:00+09:00", "2027-01-01T00:00:00+09:00"] {
+        assert_eq!(site.finalise_due(ahead).await, Vec::<String>::new(), "{ahead}");
+    }
+    site.clock.set(at("2026-03-10T12:00:05+09:00"));
+    let today = site.service.days().await.unwrap().remove(0);
+    assert!(!today.is_final);
+    assert_eq!(today.items.iter().map(|item| item.article_id).collect::<Vec<_>>(), [key]);
 }
 
 #[tokio::test]

@@ -137,7 +137,7 @@ async fn a_group_that_fell_behind_is_not_caught_up_and_says_so() {
     let _reader = fixture.subscribe(&["a", "b"]).await;
     fixture.publish("a", 50, Duration::ZERO).await;
     let options = RetentionOptions { keep_rows: 0, hard_max_rows: 10, ..RetentionOptions::default() };
-    fixture.log.trim(options).await.unwrap();
+    fixture.log.trim(options, fixture.test.clock.now()).await.unwrap();
     assert!(!fixture.caught_up(Timestamp::from_millis(0)).await);
     assert!(fixture.log.lag().await.unwrap()[0].fell_behind);
 }

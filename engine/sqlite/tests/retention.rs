@@ -78,13 +78,17 @@ async fn a_hundred_thousand_events_come_back_to_the_bound() {
     let mut fixture = Fixture::fresh();
     let mut reader = fixture.subscribe(&[TOPIC, "topic.readers.retry.5s"]).await;
     fixture.publish(100_000).await;
-    assert_eq!(fixture.log.trim(keep(1_000)).await.unwrap().removed, 0, "nobody has read them");
+    assert_eq!(
+        fixture.log.trim(keep(1_000), fixture.test.clock.now()).await.unwrap().removed,
+        0,
+        "nobody has read them"
+    );
     assert_eq!(read_all(&mut *reader).await, 100_000);
     // The rung is empty, and an empty topic holds nothing back.
-    assert_eq!(fixture.log.trim(keep(1_000)).await.unwrap().removed, 99_000);
+    assert_eq!(fixture.log.trim(keep(1_000), fixture.test.clock.now()).await.unwrap().removed, 99_000);
     assert_eq!(fixture.rows().await, 1_000);
     fixture.test.clock.advance(Duration::from_secs(3_601));
-    assert_eq!(fixture.log.trim(keep(1_000)).await.unwrap().removed, 1_000);
+    assert_eq!(fixture.log.trim(keep(1_000), fixture.test.clock.now()).await.unwrap().removed, 1_000);
     assert_eq!(fixture.rows().await, 0);
 }
 
@@ -94,7 +98,7 @@ async fn positions_are_never_given_twice() {
     let mut reader = fixture.subscribe(&[TOPIC]).await;
     fixture.publish(10).await;
     assert_eq!(read_all(&mut *reader).await, 10);
-    assert_eq!(fixture.log.trim(keep(0)).await.unwrap().removed, 10);
+    assert_eq!(fixture.log.trim(keep(0), fixture.test.clock.now()).await.unwrap().removed, 10);
     fixture.publish(1).await;
     assert_eq!(read_all(&mut *reader).await, 1, "an entry after an empty log is read");
 }
@@ -107,9 +111,9 @@ async fn the_slowest_group_holds_the_log_back_until_it_is_forgotten() {
     fixture.log.register_group(&slow, &[TOPIC.to_owned()]).await.unwrap();
     fixture.publish(100).await;
     read_all(&mut *reader).await;
-    assert_eq!(fixture.log.trim(keep(0)).await.unwrap().removed, 0);
+    assert_eq!(fixture.log.trim(keep(0), fixture.test.clock.now()).await.unwrap().removed, 0);
     fixture.log.forget_group(&slow).await.unwrap();
-    assert_eq!(fixture.log.trim(keep(0)).await.unwrap().removed, 100);
+    assert_eq!(fixture.log.trim(keep(0), fixture.test.clock.now()).await.unwrap().removed, 100);
 }
 
 #[tokio::test]
@@ -118,9 +122,13 @@ async fn a_group_far_behind_is_told_and_goes_on_from_the_head() {
     let options = RetentionOptions { hard_max_rows: 100, ..keep(10) };
     let mut reader = fixture.subscribe(&[TOPIC]).await;
     fixture.publish(100).await;
-    assert_eq!(fixture.log.trim(options).await.unwrap().fell_behind, [], "the bound itself is still fine");
+    assert_eq!(
+        fixture.log.trim(options, fixture.test.clock.now()).await.unwrap().fell_behind,
+        [],
+        "the bound itself is still fine"
+    );
     fixture.publish(1).await;
-    let trimmed = fixture.log.trim(options).await.unwrap();
+    let trimmed = fixture.log.trim(options, fixture.test.clock.now()).await.unwrap();
     assert_eq!(trimmed.fell_behind, [(GroupId::new("readers"), TOPIC.to_owned())]);
     assert_eq!(fixture.rows().await, 10, "it holds nothing back any more");
 
@@ -145,7 +153,7 @@ async fn a_group_that_reads_from_memory_learns_that_it_fell_behind() {
         let polled = reader.poll(10, Duration::ZERO).await.unwrap();
         assert!(matches!(polled, Polled::Deliveries(came) if came.len() == 1));
     }
-    fixture.log.trim(RetentionOptions { hard_max_rows: 100, ..keep(10) }).await.unwrap();
+    fixture.log.trim(RetentionOptions { hard_max_rows: 100, ..keep(10) }, fixture.test.clock.now()).await.unwrap();
     fixture.publish(1).await;
     assert_eq!(reader.poll(10, Duration::ZERO).await.unwrap(), Polled::FellBehind);
     fixture.publish(1).await;

@@ -22,7 +22,7 @@ pub trait HealthHistory: Send + Sync {
 /// What was seen in five minutes. What is not known here is `None`, never 0.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct HealthSlot {
-    /// Which of all slots since 1970.
+    /// Which of all slots, by a clock that does not jump.
     pub number: i64,
     /// How much of it was seen: less than the whole in the first and in the present one.
     pub seen: Duration,
@@ -30,6 +30,8 @@ pub struct HealthSlot {
     pub requests: u64,
     /// Those of them answered with 5xx.
     pub errors: u64,
+    /// Those of these that were refused because there was too much to do.
+    pub shed: u64,
     /// Half of them took no longer, in seconds.
     pub median_s: Option<f64>,
     /// 99 of 100 took no longer.

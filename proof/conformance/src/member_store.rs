@@ -47,6 +47,7 @@ listed_suite! {
     of_uses_of_one_link_at_once_one_holds,
     a_link_goes_with_a_new_password_and_with_its_time,
     links_are_void_once_an_administrator_is_none_any_more,
+    a_link_does_not_outlive_a_change_of_its_members_role,
     sessions_are_listed_with_the_newest_first,
     a_session_is_noted_when_it_is_used_and_never_earlier,
     sessions_go_when_they_expire,

@@ -37,7 +37,7 @@ impl HotService {
     }
 
     async fn finalise_days(&self) -> Result<Vec<Day>, StoreError> {
-        let now = self.clock.now();
+        let now = self.ending.now();
         let mut finalised = Vec::new();
         for day in self.days.shown(now).into_iter().rev() {
             let due_at = self.days.final_at(day);
@@ -60,7 +60,7 @@ impl HotService {
 
     /// Once a day, and once after a start.
     async fn forget_old(&self) -> Result<u64, StoreError> {
-        let oldest_kept = self.days.oldest_kept(self.clock.now());
+        let oldest_kept = self.days.oldest_kept(self.ending.now());
         if self.forgotten_before.load(Ordering::Relaxed) == oldest_kept.number() {
             return Ok(0);
         }

@@ -32,11 +32,12 @@ pub(super) async fn follow(tx: &mut Tx<'_>, change: &ChangeMember, before: Role)
             let (digest, expires_at) = (bytes(reset.digest), reset.expires_at.as_millis().into());
             tx.write(PUT, vec![member.raw().into(), digest, expires_at]).await?;
         }
-        Change::UseReset { .. } | Change::Password { .. } => {
-            tx.write(REMOVE, vec![member.raw().into()]).await?;
-        }
         change_of_role if change_of_role.voids_links(before) => {
             tx.write(VOID, Vec::new()).await?;
+        }
+        // A link that was made for somebody of another role is not for who they are now.
+        Change::UseReset { .. } | Change::Password { .. } | Change::Role(_) => {
+            tx.write(REMOVE, vec![member.raw().into()]).await?;
         }
         _ => {}
     }

@@ -32,11 +32,12 @@ pub(super) fn follow(tx: &Connection, change: &ChangeMember, before: Role) -> Re
         Change::IssueReset(reset, _) => {
             tx.run(PUT, params![member.raw(), reset.digest, reset.expires_at.as_millis()])?;
         }
-        Change::UseReset { .. } | Change::Password { .. } => {
-            tx.run(REMOVE, [member.raw()])?;
-        }
         change_of_role if change_of_role.voids_links(before) => {
             tx.run(VOID, [change.changed_at.as_millis()])?;
+        }
+        // A link that was made for somebody of another role is not for who they are now.
+        Change::UseReset { .. } | Change::Password { .. } | Change::Role(_) => {
+            tx.run(REMOVE, [member.raw()])?;
         }
         _ => {}
     }

@@ -100,7 +100,7 @@ impl<'a> Base<'a> {
         Arc::new(ReadService::new(model, owners, self.clock.clone()))
     }
 
-    pub(super) fn hot(&self, store: Arc<dyn HotStore>, progress: Arc<dyn Progress>) -> Arc<HotService> {
-        Arc::new(HotService::new(store, self.clock.clone(), self.days.clone(), progress))
+    pub(super) fn hot(&self, store: Arc<dyn HotStore>, progress: Arc<dyn Progress>) -> HotService {
+        HotService::new(store, self.clock.clone(), self.days.clone(), progress)
     }
 }

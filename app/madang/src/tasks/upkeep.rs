@@ -8,6 +8,7 @@ use std::time::Duration;
 use madang_kernel::{Clock as _, SteadyClock, Timestamp};
 use madang_member::Sessions;
 use madang_messaging::{OnError, Stop, Supervisor};
+use tokio::time::Instant;
 use tracing::warn;
 
 use super::failure_log::FailureLog;
@@ -62,12 +63,14 @@ pub(crate) fn start(supervisor: &Supervisor, site: &Site, settings: &Settings, m
         });
     }
 
-    let (noted, clock) = (metrics.clone(), site.clock.clone());
+    // By the time since the start: a clock that goes back would leave the page of the last day without its last hours.
+    let (noted, started) = (metrics.clone(), Instant::now());
     supervisor.spawn("health-history", OnError::Restart, move |stop| {
-        let (metrics, clock) = (noted.clone(), clock.clone());
+        let metrics = noted.clone();
+        let note = move || metrics.note(Timestamp::from_millis(0).plus(started.elapsed()));
         // At once: what comes is compared with this.
-        metrics.note(clock.now());
-        every(HISTORY_EVERY, stop, async move || metrics.note(clock.now()))
+        note();
+        every(HISTORY_EVERY, stop, async move || note())
     });
 
     supervisor.spawn("metrics-upkeep", OnError::Restart, move |stop| {

@@ -58,11 +58,10 @@ struct Slowest {
 }
 
 impl<E: ToMessage> SqliteLog<E> {
-    /// Removes the entries below the slowest group that are too old or too many, slice by slice while nobody waits.
-    pub async fn trim(&self, options: RetentionOptions) -> Result<Trimmed, Outage> {
+    /// Removes the entries below the slowest group that are too old at `now` or too many, slice by slice while nobody waits.
+    pub async fn trim(&self, options: RetentionOptions, now: Timestamp) -> Result<Trimmed, Outage> {
         let mut trimmed = Trimmed::default();
         loop {
-            let now = self.db.clock().now();
             let slice = self.db.write(Priority::Background, move |tx| trim_slice(tx, options, now).map_err(sql_error));
             let slice = slice.await.map_err(outage)?;
             trimmed.removed += slice.removed;

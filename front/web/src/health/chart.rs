@@ -49,7 +49,8 @@ impl Day {
 
     /// All of them together.
     pub(super) fn sum(&self) -> f64 {
-        self.values().sum()
+        // Not `sum`, to which nothing is -0.
+        self.values().fold(0.0, |sum, value| sum + value)
     }
 
     /// Values that follow one another without a gap, with the place of the first.
@@ -156,6 +157,7 @@ mod tests {
     fn a_day_without_values_or_with_zeros_alone_is_drawn_without_harm() {
         assert_eq!(line(&day(&[]), 0.0), "");
         let zeros = day(&[(1_000, 0)]);
+        assert_eq!(day(&[]).sum().to_string(), "0");
         assert_eq!((line(&zeros, 0.0).as_str(), strokes(&zeros, 0.0).as_str()), ("M287 64.0h1", ""));
         let wrong = Day::of(&[HealthSlot { number: 1, ..HealthSlot::default() }], 1, |_| Some(f64::NAN));
         assert_eq!(wrong.latest(), None);

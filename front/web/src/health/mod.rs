@@ -64,10 +64,10 @@ pub(crate) fn part_table(visit: &Visit, parts: &[PartState]) -> Markup {
 
 fn charts(web: &Web, h: &HealthTexts) -> Markup {
     let slots = web.site.history.slots();
-    if slots.is_empty() {
+    // By the history's own clock: the host's may have jumped.
+    let Some(now) = slots.last().map(|slot| slot.number) else {
         return html! { p.empty { (h.none_yet) } };
-    }
-    let now = HealthSlot::number_at(web.site.clock.now());
+    };
     let day = |value: fn(&HealthSlot) -> Option<f64>| Day::of(&slots, now, value);
     let rate = day(HealthSlot::rate);
     let (median, slow) = (day(|slot| slot.median_s), day(|slot| slot.slow_s));
@@ -79,6 +79,11 @@ fn charts(web: &Web, h: &HealthTexts) -> Markup {
     let seconds = |name: &str, value: Option<f64>| format!("{name} {}", told(value, amount::duration));
     let all = h.of_the_day.replace('#', &amount::digits(errors.sum()));
     let most = told(errors.highest(), |count| h.in_five_minutes.replace('#', &amount::digits(count)));
+    let shed: u64 = slots.iter().map(|slot| slot.shed).sum();
+    let mut failed = vec![Said::plain(all), Said::plain(format!("{} {most}", h.highest))];
+    if shed > 0 {
+        failed.insert(1, Said::plain(h.shed.replace('#', &shed.to_string())));
+    }
     let latency = [
         Said { class: Some("first"), text: seconds(h.median, median.latest()) },
         Said { class: Some("second"), text: seconds(h.slowest, slow.latest()) },
@@ -88,8 +93,7 @@ fn charts(web: &Web, h: &HealthTexts) -> Markup {
         div.charts {
             (figure(h, h.requests, &both(h, &rate, h.highest, rate.highest(), rates), &[(&rate, Shape::Area, "line")]))
             (figure(h, h.latency, &latency, &[(&median, Shape::Area, "line"), (&slow, Shape::Line, "line second")]))
-            (figure(h, h.errors, &[Said::plain(all), Said::plain(format!("{} {most}", h.highest))],
-                &[(&errors, Shape::Strokes, "line bad")]))
+            (figure(h, h.errors, &failed, &[(&errors, Shape::Strokes, "line bad")]))
             (figure(h, h.lag, &both(h, &lag, h.highest, lag.highest(), amount::duration), &[(&lag, Shape::Area, "line")]))
             (figure(h, h.memory, &both(h, &memory, h.highest, memory.highest(), amount::bytes), &[(&memory, Shape::Area, "line")]))
             // A process of a cluster keeps nothing on its disk.

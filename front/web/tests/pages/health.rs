@@ -24,6 +24,7 @@ fn busy_day(now: i64) -> Vec<HealthSlot> {
         seen: HEALTH_SLOT,
         requests: 300_000 + 1_000 * age as u64,
         errors: if age % 50 == 7 { 3 } else { 0 },
+        shed: if age == 57 { 2 } else { 0 },
         median_s: Some(0.000_4),
         slow_s: Some(0.012_34),
         lag_s: Some(0.5),
@@ -50,7 +51,7 @@ async fn an_administrator_sees_the_day_in_charts_and_nobody_else_does() {
     for (name, said) in [
         ("Requests", "now 1000 a second · highest 1957 a second"),
         ("Latency", "median 400 µs · 99th percentile 12.3 ms · highest 12.3 ms"),
-        ("Errors", "15 answers with 5xx in 24 hours · highest 3 in five minutes"),
+        ("Errors", "15 answers with 5xx in 24 hours · 2 of them refused under overload · highest 3 in five minutes"),
         ("Lag", "now 500 ms · highest 500 ms"),
         ("Memory", "now 52.4 MB · highest 52.4 MB"),
         ("Free disk space", "now 81 GB · lowest 80.7 GB"),

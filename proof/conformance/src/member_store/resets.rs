@@ -84,15 +84,30 @@ pub(super) async fn a_link_goes_with_a_new_password_and_with_its_time<H: MemberS
 
 pub(super) async fn links_are_void_once_an_administrator_is_none_any_more<H: MemberStoreHarness>(harness: H) {
     let store = harness.store();
-    for (id, name) in [(1, "ann"), (2, "ben"), (3, "cem")] {
+    for (id, name) in [(1, "ann"), (2, "ben"), (3, "cem"), (4, "dan")] {
         store.create(newcomer(id, name)).await.unwrap();
     }
     for id in [1, 2] {
         changed(&store, id, Change::Role(Role::Admin)).await;
     }
     changed(&store, 3, Change::IssueReset(reset(3, 3), Proof::Session)).await;
-    changed(&store, 3, Change::Role(Role::Moderator)).await;
+    changed(&store, 4, Change::Role(Role::Moderator)).await;
     assert_eq!(store.find_reset([3; 32]).await.unwrap(), Some(reset(3, 3)), "nobody lost the right to give it out");
     changed(&store, 2, Change::Role(Role::Member)).await;
     assert_eq!(store.find_reset([3; 32]).await.unwrap(), None, "it may have been theirs");
+}
+
+pub(super) async fn a_link_does_not_outlive_a_change_of_its_members_role<H: MemberStoreHarness>(harness: H) {
+    let store = harness.store();
+    for (id, name) in [(1, "ann"), (2, "ben")] {
+        store.create(newcomer(id, name)).await.unwrap();
+        changed(&store, id, Change::IssueReset(reset(id, id as u8), Proof::Session)).await;
+    }
+    changed(&store, 1, Change::Role(Role::Admin)).await;
+    assert_eq!(
+        store.find_reset([1; 32]).await.unwrap(),
+        None,
+        "it was made for a member, with less asked of who made it"
+    );
+    assert_eq!(store.find_reset([2; 32]).await.unwrap(), Some(reset(2, 2)), "others keep theirs");
 }

@@ -140,7 +140,7 @@ impl<'a> Opening<'a> {
             likes: stores.likes.clone().map(|store| base.likes(store, lookup.clone())),
             views: self.views(&lookup),
             read: None,
-            hot: self.ranked.clone().map(|store| base.hot(store, Arc::new(self.progress()))),
+            hot: self.ranked.clone().map(|store| Arc::new(base.hot(store, Arc::new(self.progress())))),
             article_lookup: lookup,
         };
         if roles.reads() {

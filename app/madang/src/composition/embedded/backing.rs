@@ -118,7 +118,7 @@ impl Backing for Embedded {
     }
 
     async fn forget_old(&self, _site: &Site, settings: &Settings, now: Timestamp) {
-        match self.log.trim(retention(settings)).await {
+        match self.log.trim(retention(settings), now).await {
             Ok(trimmed) if trimmed.removed > 0 => info!(removed = trimmed.removed, "trimmed the event log"),
             outcome => warn_on_error("trim the event log", outcome),
         }

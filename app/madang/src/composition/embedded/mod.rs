@@ -12,7 +12,7 @@ use anyhow::Context as _;
 use madang_article::ArticleService;
 use madang_comment::CommentService;
 use madang_hot_article::HotService;
-use madang_kernel::{Clock, NodeLeases as _, SystemClock};
+use madang_kernel::{Clock, NodeLeases as _, SteadyClock, SystemClock};
 use madang_member::{MemberService, Moderated, Moderation, SigningKeys};
 use madang_memory::{MemoryReadModel, local_owners};
 use madang_messaging::GroupId;
@@ -128,7 +128,9 @@ impl<'a> Opening<'a> {
 
     fn hot(&self) -> Arc<HotService> {
         let progress = SqliteProgress::new(self.database.clone(), GroupId::new(HOT_GROUP));
-        self.base.hot(self.stores.hot.clone(), Arc::new(progress))
+        // There is no other clock to ask here: one that jumped ahead must not end days that are not over.
+        let ending = Arc::new(SteadyClock::new(self.base.clock.clone()));
+        Arc::new(self.base.hot(self.stores.hot.clone(), Arc::new(progress)).ending_days_by(ending))
     }
 
     /// Joins the services with what stands behind them.

@@ -13,6 +13,7 @@ const BUCKETS: usize = LATENCY_BUCKETS_S.len() + 1;
 pub(super) struct Figures {
     pub(super) requests: u64,
     pub(super) errors: u64,
+    pub(super) shed: u64,
     /// Requests that took no longer than each bound.
     within: [u64; BUCKETS],
     pub(super) lag_s: Option<f64>,
@@ -40,6 +41,12 @@ impl Figures {
                     if let Some(bucket) = label(labels, "le").and_then(bucket) {
                         figures.within[bucket] += whole(value);
                     }
+                }
+                // Refused before they were routed, so that no request counts them.
+                "madang_http_shed_total" => {
+                    figures.shed += whole(value);
+                    figures.errors += whole(value);
+                    figures.requests += whole(value);
                 }
                 "messaging_consumer_lag_seconds" => figures.lag_s = Some(figures.lag_s.unwrap_or(0.0).max(value)),
                 "process_resident_memory_bytes" => figures.memory_bytes = Some(whole(value)).filter(|bytes| *bytes > 0),
@@ -119,13 +126,14 @@ madang_http_request_seconds_bucket{route="/metrics",method="GET",le="+Inf"} 7000
 messaging_consumer_lag_seconds{group="like"} 0.5
 messaging_consumer_lag_seconds{group="view"} 12
 process_resident_memory_bytes 52428800
+madang_http_shed_total 11
 nonsense
 "#;
 
     #[test]
     fn figures_are_those_of_people_and_the_worst_group_counts() {
         let figures = Figures::read(TEXT);
-        assert_eq!((figures.requests, figures.errors), (100, 6));
+        assert_eq!((figures.requests, figures.errors, figures.shed), (111, 17, 11));
         assert_eq!((figures.lag_s, figures.memory_bytes), (Some(12.0), Some(52_428_800)));
         assert_eq!(figures.disk_available_bytes, None, "nobody told");
         assert_eq!(Figures::read(""), Figures::default());

@@ -30,7 +30,7 @@ struct Present {
 }
 
 impl DayHistory {
-    /// Notes what `/metrics` tells now.
+    /// Notes what `/metrics` tells at a moment of a clock that does not jump.
     pub(super) fn note(&self, now: Timestamp, text: &str) {
         let figures = Figures::read(text);
         self.0.lock().unwrap_or_else(PoisonError::into_inner).note(now, figures);
@@ -75,6 +75,7 @@ impl Present {
             seen: now.since(self.began),
             requests: figures.requests.saturating_sub(first.requests),
             errors: figures.errors.saturating_sub(first.errors),
+            shed: figures.shed.saturating_sub(first.shed),
             median_s: figures.quantile_since(first, 0.5),
             slow_s: figures.quantile_since(first, 0.99),
             lag_s: worst(self.slot.lag_s, figures.lag_s),

@@ -202,7 +202,7 @@ async fn act_out(acts: Vec<Act>) {
             }
             Act::Trim => {
                 let options = RetentionOptions { keep_rows: 0, ..RetentionOptions::default() };
-                site.log.trim(options).await.unwrap();
+                site.log.trim(options, site.log.db.clock().now()).await.unwrap();
             }
         }
     }
