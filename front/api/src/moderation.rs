@@ -157,7 +157,7 @@ pub(crate) async fn moderators(
     security(("bearer" = []), ("cookie" = [])),
     params(("board_id" = IdText, Path, description = "The board"), ("member_id" = IdText, Path, description = "The member")),
     responses(
-        (status = 204, description = "They moderate the board"),
+        (status = 200, description = "The member, who moderates the board", body = MemberBody),
         (status = 409, response = Conflict),
     ),
 )]
@@ -166,8 +166,8 @@ pub(crate) async fn appoint(
     ModeratorPath(board, member): ModeratorPath,
     Signed(session): Signed,
 ) -> Result<Response, ApiError> {
-    api.appoint(&session.actor, board, member).await?.ok_or(ApiError::NotFound("board"))?;
-    Ok(reply::no_content())
+    let member = api.appoint(&session.actor, board, member).await?.ok_or(ApiError::NotFound("board"))?;
+    reply::json(StatusCode::OK, &MemberBody::from(member))
 }
 
 /// Take a board from its moderator (administrators).

@@ -49,7 +49,7 @@ fn what_members_report_is_settled_and_what_moderators_do_is_told_by_board() {
     assert_eq!(ids(&get(&format!("/api/v1/reports?board_id={board}&open=false")), "report_id"), expected);
 
     let appointed = format!("/api/v1/boards/{board}/moderators/{author_id}");
-    assert_eq!(server.call("PUT", &appointed).token(&admin).send().status, 204);
+    assert_eq!(server.call("PUT", &appointed).token(&admin).send().json(200)["member_id"], author_id);
     let nowhere = format!("/api/v1/boards/123456789/moderators/{author_id}");
     server.call("PUT", &nowhere).token(&admin).send().problem(404, "no such board");
 

@@ -89,7 +89,7 @@ const CALLS: [Call; 64] = [
     ("PUT /password-resets/{report}", r#"{"password":"correct horse battery"}"#, 404, Who::Anybody),
     ("POST /password-resets", r#"{"email":"a@b.example"}"#, 404, Who::Anybody),
     ("PUT /members/me/email", r#"{"email":"a@b.example","password":"correct horse battery"}"#, 404, Who::SignedIn),
-    ("PUT /boards/{board}/moderators/{target}", "", 204, Who::Admin),
+    ("PUT /boards/{board}/moderators/{target}", "", 200, Who::Admin),
     ("DELETE /boards/{board}/moderators/{target}", "", 204, Who::Admin),
     (
         "PUT /members/me/password",
