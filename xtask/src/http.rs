@@ -42,23 +42,25 @@ pub(crate) fn send(
     token: Option<&str>,
     body: Option<&Value>,
 ) -> Result<Answer> {
-    let body = body.map(Value::to_string).unwrap_or_default();
-    let token = token.map(|token| format!("authorization: Bearer {token}\r\n")).unwrap_or_default();
-    let kind = if body.is_empty() { "" } else { "content-type: application/json\r\n" };
-    let request = format!(
-        "{method} {path} HTTP/1.0\r\nhost: {address}\r\n{token}{kind}content-length: {}\r\n\r\n{body}",
-        body.len()
-    );
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(WAIT_MAX))?;
     stream.set_write_timeout(Some(WAIT_MAX))?;
-    stream.write_all(request.as_bytes())?;
+    stream.write_all(written(address, method, path, token, body).as_bytes())?;
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer)?;
     parsed(&String::from_utf8_lossy(&answer))
 }
 
-fn parsed(answer: &str) -> Result<Answer> {
+/// A request as it is sent.
+pub(crate) fn written(address: &str, method: &str, path: &str, token: Option<&str>, body: Option<&Value>) -> String {
+    let body = body.map(Value::to_string).unwrap_or_default();
+    let token = token.map(|token| format!("authorization: Bearer {token}\r\n")).unwrap_or_default();
+    let kind = if body.is_empty() { "" } else { "content-type: application/json\r\n" };
+    format!("{method} {path} HTTP/1.0\r\nhost: {address}\r\n{token}{kind}content-length: {}\r\n\r\n{body}", body.len())
+}
+
+/// An answer as it was received.
+pub(crate) fn parsed(answer: &str) -> Result<Answer> {
     let (head, body) = answer.split_once("\r\n\r\n").context("half an answer")?;
     let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).context("no status in the answer")?;
     Ok(Answer { status, body: body.to_owned() })

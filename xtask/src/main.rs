@@ -7,12 +7,15 @@ mod dashboards;
 mod http;
 mod interrupt;
 mod lab;
+mod libraries;
 mod lint;
 mod metadata;
 mod observed;
+mod package;
 mod program;
 mod promtool;
 mod python;
+mod release;
 mod schemathesis;
 mod sim;
 mod site;
@@ -42,6 +45,9 @@ enum Task {
     Dashboards(dashboards::Dashboards),
     #[command(subcommand)]
     Lab(lab::Lab),
+    Package(package::Package),
+    Image(package::Image),
+    Release(release::Release),
     Tidy(tidy::Tidy),
 }
 
@@ -57,6 +63,9 @@ fn main() -> ExitCode {
         Task::Alerts(task) => task.run(),
         Task::Dashboards(task) => task.run(),
         Task::Lab(task) => task.run(),
+        Task::Package(task) => task.run(),
+        Task::Image(task) => task.run(),
+        Task::Release(task) => task.run(),
         Task::Tidy(_) => tidy::run(),
     };
     match outcome {

@@ -1,6 +1,7 @@
 //! Gets what is missing from Debian's packages, where we may; says what to install where we may not.
 
 use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -36,21 +37,35 @@ impl Installer {
         if missing.is_empty() {
             return Ok(());
         }
-        let mut packages: Vec<_> = missing.iter().map(|(_, package)| *package).collect();
-        packages.dedup();
-        let commands = missing.iter().map(|(command, _)| format!("`{command}`")).collect::<Vec<_>>().join(", ");
-        if program::find("apt-get").is_none() || !rustix::process::getuid().is_root() {
-            bail!("{commands}: not installed; as root on Debian: apt-get install {}", packages.join(" "));
-        }
-        let _policy = NoServices::begin();
-        if !*fresh {
-            up.say(part.name(), "bringing the lists of packages up to date");
-            apt(&["update"], up)?;
-            *fresh = true;
-        }
-        up.say(part.name(), &format!("installing {}", packages.join(" ")));
-        apt(&[&["install", "--yes", "--no-install-recommends"], &packages[..]].concat(), up)
+        up.interrupt.check()?;
+        install(&missing, &mut fresh, &up.dir.join("apt.log"), |what| up.say(part.name(), what))
     }
+}
+
+/// Makes sure that every command is there, for a task that needs no stack.
+pub(crate) fn ensure(needs: &[Need], log: &Path) -> Result<()> {
+    let missing = missing(needs);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    install(&missing, &mut false, log, |what| eprintln!("{what}"))
+}
+
+fn install(missing: &[Need], lists_are_fresh: &mut bool, log: &Path, say: impl Fn(&str)) -> Result<()> {
+    let mut packages: Vec<_> = missing.iter().map(|(_, package)| *package).collect();
+    packages.dedup();
+    let commands = missing.iter().map(|(command, _)| format!("`{command}`")).collect::<Vec<_>>().join(", ");
+    if program::find("apt-get").is_none() || !rustix::process::getuid().is_root() {
+        bail!("{commands}: not installed; as root on Debian: apt-get install {}", packages.join(" "));
+    }
+    let _policy = NoServices::begin();
+    if !*lists_are_fresh {
+        say("bringing the lists of packages up to date");
+        apt(&["update"], log)?;
+        *lists_are_fresh = true;
+    }
+    say(&format!("installing {}", packages.join(" ")));
+    apt(&[&["install", "--yes", "--no-install-recommends"], &packages[..]].concat(), log)
 }
 
 /// The commands of these that are not there.
@@ -59,11 +74,10 @@ fn missing(needs: &[Need]) -> Vec<Need> {
 }
 
 /// Changes the machine, so Ctrl-C takes effect only when it has ended.
-fn apt(args: &[&str], up: &Up<'_>) -> Result<()> {
-    up.interrupt.check()?;
+fn apt(args: &[&str], log: &Path) -> Result<()> {
     let mut command = Command::new(program::get("apt-get")?);
     command.args(["--option", "DPkg::Lock::Timeout=300"]).args(args).env("DEBIAN_FRONTEND", "noninteractive");
-    program::run(&mut command, &up.dir.join("apt.log"), INSTALL_MAX, &Interrupt::default())
+    program::run(&mut command, log, INSTALL_MAX, &Interrupt::default())
 }
 
 /// Keeps Debian from starting the services it installs: the stack starts servers of its own, and only those. Where a policy

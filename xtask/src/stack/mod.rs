@@ -22,6 +22,7 @@ use anyhow::{Result, bail};
 
 use crate::interrupt::Interrupt;
 use directory::Directory;
+pub(crate) use install::ensure as ensure_installed;
 pub(crate) use observed::ObservedStack;
 use part::Part;
 #[cfg(test)]

@@ -183,6 +183,12 @@ pub(crate) enum Command {
     Upgrade(UpgradeArgs),
     /// Print the settings in force and where each one comes from, with secrets hidden
     Config,
+    /// Write man pages and completions of shells into a directory, for packages
+    #[command(hide = true)]
+    Manual {
+        /// Where to; made if it is not there
+        directory: PathBuf,
+    },
 }
 
 /// What can be done with keys.
@@ -374,6 +380,7 @@ impl Command {
         Some(match self {
             Self::Serve(_)
             | Self::Config
+            | Self::Manual { .. }
             | Self::Keys(_)
             | Self::Copy(_)
             | Self::Backup(_)

@@ -12,6 +12,7 @@ pub(crate) mod copy;
 mod dlq;
 pub(crate) mod doctor;
 mod groups;
+mod manual;
 mod member;
 mod migration_cost;
 pub(crate) mod operations;

@@ -15,7 +15,7 @@ use super::control::{self, ControlError, ControlRequest, Ending};
 use super::copy::Copy;
 use super::operations::Operations;
 use super::output::Output;
-use super::{backup, doctor, shards, upgrade};
+use super::{backup, doctor, manual, shards, upgrade};
 use crate::config::data_directory::{DataDirectory, DataDirectoryError};
 use crate::config::keys;
 use crate::config::roles::Roles;
@@ -48,6 +48,9 @@ fn try_run(cli: &Cli) -> anyhow::Result<u8> {
     let serving = matches!(cli.command, None | Some(Command::Serve(_)));
     if !serving && (cli.serve.listen.is_some() || cli.serve.roles.is_some()) {
         bail!("--listen and --roles can only be used with `madang serve`");
+    }
+    if let Some(Command::Manual { directory }) = &cli.command {
+        return manual::write(directory).map(|()| 0);
     }
     let sources =
         Sources { file: cli.common.config.clone(), environment: config::of_process()?, flags: cli.setting_flags() };

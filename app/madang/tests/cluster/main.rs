@@ -6,6 +6,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod accounts;
+#[path = "../e2e/answered_then.rs"]
+mod answered_then;
 #[path = "../faults/cache.rs"]
 mod cache;
 mod clocks;
@@ -15,6 +17,7 @@ mod deleted_topic;
 mod doctor;
 mod documented_metrics;
 mod first_article;
+mod first_release;
 mod growing;
 mod home;
 #[path = "../e2e/http.rs"]

@@ -139,7 +139,7 @@ fn the_image_is_built_with_our_compiler_and_runs_as_nobody_special() {
     let toolchain = std::fs::read_to_string(folder().join("../rust-toolchain.toml")).unwrap();
     let toolchain: toml::Table = toolchain.parse().unwrap();
     let (version, _) = toolchain["toolchain"]["channel"].as_str().unwrap().rsplit_once('.').unwrap();
-    assert!(dockerfile.contains(&format!("FROM rust:{version}-")), "{version}");
+    assert!(dockerfile.contains(&format!("ARG BUILDER=rust:{version}-")), "{version}");
     let user = dockerfile.lines().rev().find_map(|line| line.strip_prefix("USER ")).expect("a user");
     assert!(!user.starts_with('0') && !user.starts_with("root"), "{user}");
 }

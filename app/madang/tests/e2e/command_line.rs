@@ -85,3 +85,31 @@ fn what_is_no_data_directory_and_what_is_no_database_are_told_apart() {
         "{stderr}"
     );
 }
+
+#[test]
+fn every_command_has_a_man_page_and_is_completed_and_what_is_hidden_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let (code, stderr) = with_environment(&["manual", folder.path().to_str().unwrap()], &[]);
+    assert_eq!((code, stderr.as_str()), (0, ""));
+    let help = Command::new(madang()).arg("--help").output().unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    let listed = help.split("\nCommands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    let commands: Vec<&str> = listed
+        .lines()
+        .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
+        .filter(|name| !name.is_empty() && *name != "help")
+        .collect();
+    assert!(commands.len() > 10 && !commands.contains(&"manual"), "{commands:?}");
+    let completed = std::fs::read_to_string(folder.path().join("completions/madang.bash")).unwrap();
+    for command in commands {
+        let page = folder.path().join(format!("man1/madang-{command}.1"));
+        assert!(std::fs::read_to_string(&page).unwrap().contains(".SH SYNOPSIS"), "{command}");
+        assert!(completed.contains(&format!("madang,{command})")), "{command}");
+    }
+    assert!(!folder.path().join("man1/madang-manual.1").exists());
+    let nested = std::fs::read_to_string(folder.path().join("man1/madang-shards-move.1")).unwrap();
+    assert!(nested.contains("\\-\\-to"), "{nested}");
+    for file in ["_madang", "madang.fish"] {
+        assert!(folder.path().join("completions").join(file).is_file(), "{file}");
+    }
+}

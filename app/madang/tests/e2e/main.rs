@@ -11,6 +11,7 @@ use composition::Composition;
 /// What the tests run on, unless the environment says otherwise.
 const COMPOSITION: Composition = Composition::Embedded;
 
+mod answered_then;
 mod api_articles;
 mod api_boards;
 mod api_comments;
@@ -45,6 +46,7 @@ mod doctor;
 mod documented_metrics;
 mod embedded;
 mod first_admin;
+mod first_release;
 mod fleet;
 mod full_disk;
 mod health_page;
