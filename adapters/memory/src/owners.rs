@@ -140,14 +140,14 @@ fn present<T>(answer: Result<T, ArticleError>) -> Result<Option<T>, StoreError> 
 }
 
 /// What is no failure of the store is a question that the query model must not ask.
-fn article_error(error: ArticleError) -> StoreError {
+pub(crate) fn article_error(error: ArticleError) -> StoreError {
     match error {
         ArticleError::Store(error) => error,
         other => StoreError::broken("articles", other),
     }
 }
 
-fn comment_error(error: CommentError) -> StoreError {
+pub(crate) fn comment_error(error: CommentError) -> StoreError {
     match error {
         CommentError::Store(error) => error,
         other => StoreError::broken("comments", other),

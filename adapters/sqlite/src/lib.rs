@@ -11,6 +11,7 @@ mod likes;
 mod members;
 mod moderation;
 mod schema;
+mod search;
 mod views;
 
 use std::sync::Arc;
@@ -32,6 +33,7 @@ pub use madang_engine_sqlite::{
 pub use members::SqliteMembers;
 pub use moderation::SqliteModeration;
 pub use schema::{PendingStep, known_schema, newer_schema, pending_steps};
+pub use search::SqliteSearch;
 pub use views::SqliteViews;
 
 /// The database of a board.

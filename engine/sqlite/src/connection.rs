@@ -5,7 +5,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::SqliteOptions;
+use crate::{SqliteOptions, deadline};
 
 /// Nobody holds a lock for long: the data directory has one owner, and checkpoints are brief.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -34,6 +34,13 @@ pub(crate) fn open_reader(options: &SqliteOptions) -> rusqlite::Result<Connectio
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     let connection = Connection::open_with_flags(&options.path, flags)?;
     tune(&connection, options.reader_cache_kib)?;
+    Ok(connection)
+}
+
+/// A connection that can only read, and ends what takes longer than it may.
+pub(crate) fn open_slow_reader(options: &SqliteOptions) -> rusqlite::Result<Connection> {
+    let mut connection = open_reader(options)?;
+    deadline::watch(&mut connection)?;
     Ok(connection)
 }
 

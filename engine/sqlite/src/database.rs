@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use madang_kernel::{Clock, StoreError};
 use madang_messaging::{AfterCommit, ToMessage};
@@ -12,6 +13,7 @@ use tokio::sync::oneshot;
 use crate::call::{BoxedCall, boxed};
 use crate::checkpointer::{self, WalGauge};
 use crate::commits::{Commits, Follower};
+use crate::deadline::Deadline;
 use crate::errors::PART;
 use crate::inline_reads::InlineReads;
 use crate::log::Tail;
@@ -89,6 +91,7 @@ impl<E> Clone for Sqlite<E> {
 struct Inner<E> {
     writes: Arc<WriteQueue<E>>,
     reads: Arc<ReadQueue>,
+    slow_reads: Arc<ReadQueue>,
     inline_reads: InlineReads,
     wal: Arc<WalGauge>,
     clock: Arc<dyn Clock>,
@@ -115,11 +118,16 @@ impl<E: ToMessage> Sqlite<E> {
         let count = options.readers.max(1);
         let readers =
             (0..count).map(|_| connection::open_reader(&options)).collect::<Result<Vec<_>, _>>().map_err(unusable)?;
+        let slow_count = options.slow_readers.max(1);
+        let slow_readers =
+            (0..slow_count).map(|_| connection::open_slow_reader(&options)).collect::<Result<Vec<_>, _>>();
+        let slow_readers = slow_readers.map_err(unusable)?;
         let inline_reads = InlineReads::new(connection::open_inline_reader(&options).map_err(unusable)?);
 
         let inner = Inner {
             writes: Arc::new(WriteQueue::new(options.foreground_queue, options.background_queue)),
             reads: Arc::new(ReadQueue::new(options.read_queue, count)),
+            slow_reads: Arc::new(ReadQueue::one_by_one(options.slow_read_queue, slow_count)),
             inline_reads,
             wal: Arc::new(WalGauge::default()),
             clock,
@@ -133,6 +141,10 @@ impl<E: ToMessage> Sqlite<E> {
         for reader in readers {
             let queue = Arc::clone(&inner.reads);
             inner.start("db-reader", move || readers::run(reader, queue))?;
+        }
+        for reader in slow_readers {
+            let queue = Arc::clone(&inner.slow_reads);
+            inner.start("db-slow-reader", move || readers::run(reader, queue))?;
         }
         let gauge = Arc::clone(&inner.wal);
         inner.start("db-checkpoint", move || checkpointer::run(&checkpoints, &gauge, &options))?;
@@ -172,6 +184,21 @@ impl<E: ToMessage> Sqlite<E> {
     ) -> Result<T, StoreError> {
         let (call, reply) = boxed(call);
         self.inner.reads.push(call).map_err(|refused| refusal(refused, "readers"))?;
+        answer(reply).await
+    }
+
+    /// As [`Sqlite::read`], for what may take long: on threads of its own, so that no other read waits for it, and for `limit`
+    /// at most. What takes longer is given up and `Unavailable`; so is what comes while too many wait.
+    pub async fn read_within<T: Send + 'static>(
+        &self,
+        limit: Duration,
+        call: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (call, reply) = boxed(move |connection: &Connection| {
+            let _deadline = Deadline::after(limit);
+            call(connection)
+        });
+        self.inner.slow_reads.push(call).map_err(|refused| refusal(refused, "slow readers"))?;
         answer(reply).await
     }
 
@@ -223,6 +250,7 @@ impl<E> Inner<E> {
 
     fn stop(&self) {
         self.reads.close();
+        self.slow_reads.close();
         self.inline_reads.close();
         self.wal.stop();
         self.writes.close();

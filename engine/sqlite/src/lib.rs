@@ -10,6 +10,7 @@ mod commits;
 mod connection;
 mod database;
 mod dead_letters;
+mod deadline;
 mod errors;
 mod fold;
 pub mod idempotency;

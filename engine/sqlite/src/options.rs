@@ -18,6 +18,10 @@ pub struct SqliteOptions {
     pub background_queue: usize,
     /// Calls that may wait for a reader.
     pub read_queue: usize,
+    /// Threads for reads that may take long, beside the others.
+    pub slow_readers: usize,
+    /// Calls that may wait for one of those.
+    pub slow_read_queue: usize,
     /// Calls in one physical transaction at most.
     pub batch_max: usize,
     /// From this size on the write-ahead log is copied back, beside the writer.
@@ -44,6 +48,8 @@ impl SqliteOptions {
             foreground_queue: 4_096,
             background_queue: 1_024,
             read_queue: 8_192,
+            slow_readers: 2,
+            slow_read_queue: 64,
             batch_max: 256,
             wal_soft_bytes: 8 << 20,
             wal_hard_bytes: 64 << 20,

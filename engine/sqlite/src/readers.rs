@@ -25,6 +25,8 @@ pub(crate) struct ReadQueue {
     wake: Condvar,
     max: usize,
     readers: usize,
+    /// Calls that one reader takes at once.
+    take_max: usize,
 }
 
 #[derive(Default)]
@@ -43,7 +45,12 @@ impl Waiting {
 
 impl ReadQueue {
     pub(crate) fn new(max: usize, readers: usize) -> Self {
-        Self { waiting: Mutex::default(), wake: Condvar::new(), max, readers: readers.max(1) }
+        Self { waiting: Mutex::default(), wake: Condvar::new(), max, readers: readers.max(1), take_max: TAKE_MAX }
+    }
+
+    /// The same for calls that each may take long: a reader takes one at a time, and another is woken for the next.
+    pub(crate) fn one_by_one(max: usize, readers: usize) -> Self {
+        Self { take_max: 1, ..Self::new(max, readers) }
     }
 
     /// Queues a call, or refuses it at once.
@@ -56,7 +63,8 @@ impl ReadQueue {
             return Err(Refused::Full);
         }
         waiting.calls.push_back(call);
-        let wake = waiting.asleep == self.readers || (waiting.asleep > 0 && waiting.needs_another());
+        let wake =
+            waiting.asleep == self.readers || (waiting.asleep > 0 && (self.take_max == 1 || waiting.needs_another()));
         drop(waiting);
         if wake {
             self.wake.notify_one();
@@ -75,7 +83,7 @@ impl ReadQueue {
         let mut waiting = self.lock();
         loop {
             if !waiting.calls.is_empty() {
-                let share = waiting.calls.len().div_ceil(self.readers).min(TAKE_MAX);
+                let share = waiting.calls.len().div_ceil(self.readers).min(self.take_max);
                 taken.extend(waiting.calls.drain(..share));
                 waiting.taken_at = Some(Instant::now());
                 metrics::gauge!(metric::READ_QUEUE).set(waiting.calls.len() as f64);

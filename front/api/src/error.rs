@@ -10,6 +10,7 @@ use madang_comment::CommentError;
 use madang_kernel::{Invalid, StoreError};
 use madang_like::LikeError;
 use madang_member::MemberError;
+use madang_search::SearchError;
 use madang_server::{FieldProblem, Problem, Rejection};
 use madang_view::ViewError;
 
@@ -34,6 +35,9 @@ pub enum ApiError {
     /// There is such a call, and this site is not set up for it; says what to do instead.
     #[error("{0}")]
     NotConfigured(&'static str),
+    /// This site has no search engine.
+    #[error("This site has no search engine configured, so nothing can be searched. Ask its administrator.")]
+    SearchNotConfigured,
     /// The call belongs to a role that this process does not have; says which. Whoever routed it here is mistaken.
     #[error("This call is not served here: send it to a process with the role {0}.")]
     ServedElsewhere(&'static str),
@@ -83,6 +87,7 @@ impl ApiError {
             Self::NotSignedIn(_) | Self::WrongPassword => StatusCode::UNAUTHORIZED,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
             Self::NotFound(_) | Self::NotConfigured(_) | Self::ServedElsewhere(_) => StatusCode::NOT_FOUND,
+            Self::SearchNotConfigured => StatusCode::SERVICE_UNAVAILABLE,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::Conflict(_) | Self::Archived | Self::Locked => StatusCode::CONFLICT,
             Self::Changed => StatusCode::PRECONDITION_FAILED,
@@ -102,6 +107,7 @@ impl ApiError {
             Self::Forbidden(_) => ("urn:madang:problem:forbidden", "Not allowed"),
             Self::NotFound(_) => ("urn:madang:problem:not-found", "Not found"),
             Self::NotConfigured(_) => ("urn:madang:problem:not-configured", "Not configured"),
+            Self::SearchNotConfigured => ("urn:madang:problem:search-not-configured", "Search not configured"),
             Self::ServedElsewhere(_) => ("urn:madang:problem:served-elsewhere", "Not served here"),
             Self::MethodNotAllowed => ("urn:madang:problem:method-not-allowed", "Method not allowed"),
             Self::Conflict(_) => ("urn:madang:problem:conflict", "Conflict"),
@@ -134,7 +140,22 @@ impl IntoResponse for ApiError {
         if let Self::NotSignedIn(_) | Self::WrongPassword = self {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
+        if let Self::SearchNotConfigured = self {
+            response.headers_mut().insert(header::RETRY_AFTER, NOT_SOON);
+        }
         response
+    }
+}
+
+/// In seconds: somebody has to configure something first.
+const NOT_SOON: HeaderValue = HeaderValue::from_static("3600");
+
+impl From<SearchError> for ApiError {
+    fn from(error: SearchError) -> Self {
+        match error {
+            SearchError::NotConfigured => Self::SearchNotConfigured,
+            SearchError::Store(store) => store.into(),
+        }
     }
 }
 

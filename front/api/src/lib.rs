@@ -26,6 +26,7 @@ mod plain_schemas;
 mod recovery;
 mod reply;
 mod router;
+mod search;
 mod sessions;
 mod state;
 mod supervision;

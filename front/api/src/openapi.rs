@@ -31,6 +31,7 @@ use crate::operations::{__path_alive, __path_figures, __path_ready};
         (name = "comments", description = "What is said about it"),
         (name = "likes", description = "Who likes it"),
         (name = "views", description = "How often it is looked at"),
+        (name = "search", description = "Finding what is written"),
         (name = "moderation", description = "What moderators do, and what members report to them"),
         (name = "operations", description = "What operators ask a process"),
     ),

@@ -20,10 +20,10 @@ use utoipa_axum::routes;
 use crate::completed::completed;
 use crate::docs::docs;
 use crate::openapi::ApiDoc;
-use crate::state::{CommentCalls, LikeCalls, MemberCalls, ModerationCalls, Operators, Served, Shared};
+use crate::state::{CommentCalls, LikeCalls, MemberCalls, ModerationCalls, Operators, SearchCalls, Served, Shared};
 use crate::{
     ApiError, ApiState, ArticleCalls, HotCalls, LockCalls, ReadCalls, ViewCalls, articles, boards, comments,
-    hot_articles, likes, members, moderation, operations, recovery, sessions, supervision, views,
+    hot_articles, likes, members, moderation, operations, recovery, search, sessions, supervision, views,
 };
 
 /// `/readyz` asks every part; a part that does not answer is not ready.
@@ -119,8 +119,21 @@ impl Assembly {
 }
 
 fn assemble(state: ApiState) -> Assembly {
-    let ApiState { sessions, members, articles, read, comments, locks, likes, views, hot, moderation, policy, .. } =
-        state;
+    let ApiState {
+        sessions,
+        members,
+        articles,
+        read,
+        comments,
+        locks,
+        likes,
+        views,
+        hot,
+        search,
+        moderation,
+        policy,
+        ..
+    } = state;
     Assembly { sessions, policy, router: Router::new(), description: ApiDoc::openapi() }
         .add("member", member_routes(), members)
         .add("article", article_routes(), articles)
@@ -130,6 +143,7 @@ fn assemble(state: ApiState) -> Assembly {
         .add("like", like_routes(), likes)
         .add("view", view_routes(), views)
         .add("hot-article", hot_routes(), hot)
+        .add("search", search_routes(), search)
         .add("member", moderation_routes(), moderation)
 }
 
@@ -203,6 +217,10 @@ fn hot_routes() -> OpenApiRouter<Shared<HotCalls>> {
     OpenApiRouter::new().routes(routes!(hot_articles::days)).routes(routes!(hot_articles::day))
 }
 
+fn search_routes() -> OpenApiRouter<Shared<SearchCalls>> {
+    OpenApiRouter::new().routes(routes!(search::search))
+}
+
 /// The calls of a role that this process does not have.
 fn elsewhere(role: &'static str, description: &Description) -> Router {
     let paths = description.paths.paths.iter();
@@ -251,6 +269,7 @@ pub(crate) fn description() -> Description {
         like_routes().into_openapi(),
         view_routes().into_openapi(),
         hot_routes().into_openapi(),
+        search_routes().into_openapi(),
         moderation_routes().into_openapi(),
     ];
     completed(groups.into_iter().fold(ApiDoc::openapi(), Description::merge_from))

@@ -11,6 +11,7 @@ use madang_comment::CommentService;
 use madang_hot_article::HotService;
 use madang_like::LikeService;
 use madang_member::{MemberService, Moderation, Sessions};
+use madang_search::SearchService;
 use madang_server::{ByteCache, CacheMiss, CachedBody, Readiness, RequestPolicy, SingleFlight};
 use madang_view::{GuestKey, ViewService};
 
@@ -37,6 +38,8 @@ pub struct ApiState {
     pub views: Option<ViewCalls>,
     /// Hot articles.
     pub hot: Option<HotCalls>,
+    /// Search.
+    pub search: Option<Arc<SearchService>>,
     /// Reports, the log of moderation, moderators of boards; served where members are.
     pub moderation: Option<Arc<Moderation>>,
     /// What `/readyz` reports.
@@ -58,6 +61,8 @@ pub(crate) type ModerationCalls = Arc<Moderation>;
 pub(crate) type CommentCalls = Arc<CommentService>;
 /// Likes.
 pub(crate) type LikeCalls = Arc<LikeService>;
+/// Search.
+pub(crate) type SearchCalls = Arc<SearchService>;
 
 /// What calls about boards and calls that write articles work with.
 pub struct ArticleCalls {

@@ -34,11 +34,13 @@ pub enum RefusedBy {
     Guesses,
     /// Event streams, of a process or of one network.
     Streams,
+    /// Searches from one network or of one member.
+    Searches,
 }
 
 impl RefusedBy {
     /// Every limit.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Connections,
         Self::Handshakes,
         Self::SchedulingDelay,
@@ -51,6 +53,7 @@ impl RefusedBy {
         Self::SignUps,
         Self::Guesses,
         Self::Streams,
+        Self::Searches,
     ];
 
     /// Counts a refusal.
@@ -77,6 +80,7 @@ impl RefusedBy {
             Self::SignUps => "sign_ups",
             Self::Guesses => "guesses",
             Self::Streams => "streams",
+            Self::Searches => "searches",
         }
     }
 }

@@ -16,7 +16,7 @@ const BOARDS_MAX: usize = 100;
 /// `robots.txt`: forms and switches are not for robots.
 pub(crate) async fn robots(visit: Visit) -> Response {
     let text = format!(
-        "User-agent: *\nDisallow: /api/\nDisallow: /sign-in\nDisallow: /sign-up\nDisallow: /comments/\n\
+        "User-agent: *\nDisallow: /api/\nDisallow: /sign-in\nDisallow: /sign-up\nDisallow: /search\nDisallow: /comments/\n\
          Disallow: /*/write\nDisallow: /*?thread=\nDisallow: /*?after=\nDisallow: /*?before=\n\n\
          Sitemap: {}/sitemap.xml\n",
         visit.base

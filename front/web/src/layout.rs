@@ -2,6 +2,7 @@
 
 use axum::http::StatusCode;
 use axum::response::Response;
+use madang_search::QUERY_MAX_CHARS;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::flash::Flash;
@@ -10,7 +11,7 @@ use crate::posted::TOKEN_FIELD;
 use crate::preferences::Lang;
 use crate::state::Web;
 use crate::visit::Visit;
-use crate::{assets, reply, texts};
+use crate::{assets, reply, search, texts};
 
 /// The name at the top of every page.
 pub(crate) const SITE_NAME: &str = "Madang";
@@ -104,6 +105,7 @@ fn head(visit: &Visit, page: &Page<'_>) -> Markup {
             link rel="stylesheet" href=(assets::style_path());
             link rel="icon" type="image/svg+xml" href=(assets::icon_path());
             script src=(assets::script_path()) defer {}
+            link rel="search" type=(search::MEDIA_TYPE) title=(SITE_NAME) href=(search::ADDRESS);
             @if !page.is_listed { meta name="robots" content="noindex"; }
             (shared(visit, page, &title))
             @if let Some(text) = &page.description { meta name="description" content=(text); }
@@ -158,6 +160,7 @@ fn top(visit: &Visit, page: &Page<'_>) -> Markup {
                         a href="/admin" aria-current=[(page.nav == NavEntry::Admin).then_some("page")] { (t.administration) }
                     }
                 }
+                (search_field(visit))
                 div.who {
                     @if let Some(actor) = visit.actor() {
                         a href={ "/members/" (actor.member_id) } { bdi { (actor.name) } }
@@ -171,6 +174,16 @@ fn top(visit: &Visit, page: &Page<'_>) -> Markup {
                     }
                 }
             }
+        }
+    }
+}
+
+fn search_field(visit: &Visit) -> Markup {
+    let s = texts::SearchTexts::in_language(visit.preferences.lang);
+    html! {
+        form.find method="get" action="/search" role="search" {
+            input type="search" name="q" aria-label=(s.what) placeholder=(s.search) maxlength=(QUERY_MAX_CHARS) required;
+            button { (s.search) }
         }
     }
 }

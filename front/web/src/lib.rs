@@ -40,6 +40,7 @@ mod reply;
 mod report;
 mod router;
 mod rule_texts;
+mod search;
 mod sessions;
 mod setup;
 mod sign_in;

@@ -12,8 +12,8 @@ use crate::state::{Shared, Web};
 use crate::wrong_method::wrong_method;
 use crate::{
     WebState, admin, article, assets, board, comments, crawlers, dead_letters, edit, feeds, health, home, hot, like,
-    live, member, moderation, password, preferences, recovery, removed, report, sessions, setup, sign_in, sign_up,
-    write,
+    live, member, moderation, password, preferences, recovery, removed, report, search, sessions, setup, sign_in,
+    sign_up, write,
 };
 
 /// The longest article, every character of it percent-encoded, with its title.
@@ -54,6 +54,8 @@ fn reading(addresses: Addresses) -> Addresses {
         .route("/articles/{article}", get(article::article))
         .route("/articles/{article}/live", get(live::stream))
         .route("/comments/{comment}", get(comments::comment))
+        .route("/search", get(search::search))
+        .route(search::ADDRESS, get(search::description))
         .route("/hot", get(hot::hot))
         .route("/hot/feed.atom", get(feeds::hot))
         .route("/members/{member}", get(member::member))

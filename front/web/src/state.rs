@@ -11,6 +11,7 @@ use madang_kernel::Clock;
 use madang_like::LikeService;
 use madang_member::{MemberService, Moderation};
 use madang_messaging::{DeadLetters, EventLog, Ladders};
+use madang_search::SearchService;
 use madang_server::{HealthHistory, Readiness, RequestPolicy};
 use madang_view::{GuestKey, ViewService};
 
@@ -40,6 +41,8 @@ pub struct WebState {
     pub read: Arc<ReadService>,
     /// The hot articles of the last days.
     pub hot: Arc<HotService>,
+    /// Search; on a site without an engine it says so.
+    pub search: Arc<SearchService>,
     /// Turns a guest's address into somebody who can be counted once and not be recognised.
     pub guests: GuestKey,
     /// Tells of changes to an article that somebody has open.

@@ -36,8 +36,10 @@ macro_rules! texts {
 }
 
 mod moderating;
+mod search;
 
 pub(crate) use moderating::ModeratingTexts;
+pub(crate) use search::{SearchTexts, nothing_found};
 
 texts! {
     /// What the pages say.

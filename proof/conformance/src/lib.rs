@@ -88,4 +88,5 @@ pub mod node_leases;
 pub mod outbox;
 pub mod read_model;
 mod sample;
+pub mod search_index;
 pub mod view_store;

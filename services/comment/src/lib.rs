@@ -23,5 +23,5 @@ pub use rules::{CONTENT_MAX_CHARS, Content};
 pub use service::{CommentDraft, CommentError, CommentService};
 pub use store::{
     COUNTS_MAX, CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome, EditComment, EditOutcome,
-    LockOutcome, PurgeComment, RestoreComment, RestoreOutcome, SetLock,
+    FIND_MANY_MAX, LockOutcome, PurgeComment, RestoreComment, RestoreOutcome, SetLock,
 };

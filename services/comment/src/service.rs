@@ -13,8 +13,8 @@ use madang_kernel::{
 
 use crate::{
     COUNTS_MAX, Comment, CommentCount, CommentCursor, CommentStore, Content, CreateComment, CreateOutcome,
-    CursorParseError, DeleteComment, DeleteOutcome, DepthMax, EditComment, EditOutcome, LevelFull, LockOutcome,
-    Refusal, SetLock,
+    CursorParseError, DeleteComment, DeleteOutcome, DepthMax, EditComment, EditOutcome, FIND_MANY_MAX, LevelFull,
+    LockOutcome, Refusal, SetLock,
 };
 
 /// Ids drawn for one comment at most: each later one is greater than all that were drawn before it, so a second is rarely
@@ -220,6 +220,31 @@ impl CommentService {
     /// One comment, or its mark.
     pub async fn get(&self, comment: CommentId) -> Result<Comment, CommentError> {
         Ok(self.rendered(self.find(comment).await?.0).await)
+    }
+
+    /// Up to [`FIND_MANY_MAX`] comments or their marks in the order asked; `None` for one that does not exist. Does not ask
+    /// whether their articles can be read: whoever asks knows.
+    pub async fn find_many(&self, comments: Vec<CommentId>) -> Result<Vec<Option<Comment>>, CommentError> {
+        if comments.len() > FIND_MANY_MAX {
+            return Err(Invalid::field("comments", format!("must be at most {FIND_MANY_MAX}")).into());
+        }
+        let mut found = Vec::with_capacity(comments.len());
+        for comment in self.store.find_many(comments).await? {
+            found.push(match comment {
+                Some(comment) => Some(self.rendered(comment).await),
+                None => None,
+            });
+        }
+        Ok(found)
+    }
+
+    /// Articles that have comments, or had some, by id, after `after`: what a rebuild of derived data looks through.
+    pub async fn commented_articles(
+        &self,
+        after: Option<ArticleId>,
+        size: PageSize,
+    ) -> Result<Vec<ArticleId>, CommentError> {
+        Ok(self.store.counted_articles(after, size).await?)
     }
 
     /// Whose comment it is and on which board, if the actor may do this to it.

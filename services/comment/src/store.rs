@@ -10,6 +10,8 @@ use crate::{Comment, CommentCount, CommentCursor, DepthMax, Refusal, RemovedComm
 
 /// Articles whose counts one call may ask for.
 pub const COUNTS_MAX: usize = 1_000;
+/// Comments that one call may ask for by their ids.
+pub const FIND_MANY_MAX: usize = 1_000;
 
 /// A comment to create, complete but for what the transaction decides: its place, the count, `occurred_at`.
 #[derive(Debug, Clone)]
@@ -200,6 +202,8 @@ pub trait CommentStore: Send + Sync {
 
     /// One comment, or its mark.
     async fn find(&self, comment: CommentId) -> Result<Option<Comment>, StoreError>;
+    /// At most [`FIND_MANY_MAX`] comments or their marks in the order asked; `None` for one that does not exist.
+    async fn find_many(&self, comments: Vec<CommentId>) -> Result<Vec<Option<Comment>>, StoreError>;
     /// A numbered page, depth first and oldest first, marks included. Count and items are of one moment.
     async fn page(
         &self,

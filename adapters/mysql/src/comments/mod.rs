@@ -83,6 +83,11 @@ impl CommentStore for MysqlComments {
         read::find(&self.db, comment).await
     }
 
+    /// Of one moment on each server.
+    async fn find_many(&self, comments: Vec<CommentId>) -> Result<Vec<Option<Comment>>, StoreError> {
+        read::find_many(&self.db, &comments).await
+    }
+
     async fn page(
         &self,
         article: ArticleId,

@@ -1,11 +1,12 @@
 //! Reads of comments. Those of an article that is gone are not there, whether they are cleaned up already or not.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
 use madang_comment::{Comment, CommentCount, CommentCursor, RemovedComment};
 use madang_engine_mysql::{Cells, Many, SqlError, Tx, Values, bytes, snapshot};
-use madang_kernel::{Id, Page, PageNumber, PageSize, Scroll, ShardId, StoreError, Timestamp, known_count};
+use madang_kernel::{Id, Page, PageNumber, PageSize, Scroll, ServerIndex, ShardId, StoreError, Timestamp, known_count};
 
 use super::row;
 use crate::Mysql;
@@ -13,6 +14,8 @@ use crate::several_servers::{self, Part, first_of_all, from_each, newest_of_all,
 
 static COUNTS: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/counts.sql")));
 static GONE: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/gone.sql")));
+static FIND_READABLE: LazyLock<Many> =
+    LazyLock::new(|| Many::parse(include_str!("../../sql/comment/find_readable.sql")));
 static FIND_REMOVED: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/find_removed.sql")));
 const REMOVED_UNTIL: &str = include_str!("../../sql/comment/removed_until.sql");
 const FIND: &str = include_str!("../../sql/comment/find.sql");
@@ -30,6 +33,22 @@ const COMMENTED_ARTICLES: &str = include_str!("../../sql/comment/commented_artic
 pub(super) async fn find(db: &Mysql, comment: CommentId) -> Result<Option<Comment>, StoreError> {
     let mut found = db.read(db.server_of(comment.shard()), FIND, row::key(comment)).await?;
     Ok(found.pop().map(row::comment).transpose()?)
+}
+
+/// Comments or their marks in the order asked, of one moment on each server.
+pub(super) async fn find_many(db: &Mysql, comments: &[CommentId]) -> Result<Vec<Option<Comment>>, StoreError> {
+    let (map, mut by_server) = (db.map(), HashMap::<ServerIndex, Vec<Values>>::new());
+    for comment in comments {
+        by_server.entry(map.server(comment.shard())).or_default().push(row::key(*comment));
+    }
+    let mut found: HashMap<CommentId, Comment> = HashMap::with_capacity(comments.len());
+    for (server, keys) in by_server {
+        for cells in db.read_many(db.server(server), &FIND_READABLE, keys).await? {
+            let comment = row::comment(cells).map_err(StoreError::from)?;
+            found.insert(comment.comment_id, comment);
+        }
+    }
+    Ok(comments.iter().map(|comment| found.get(comment).cloned()).collect())
 }
 
 /// What was removed of one comment.

@@ -102,6 +102,10 @@ impl CommentStore for SqliteComments {
         self.db.read(move |tx| list::find(tx, comment)).await
     }
 
+    async fn find_many(&self, comments: Vec<CommentId>) -> Result<Vec<Option<Comment>>, StoreError> {
+        self.db.read(move |tx| comments.iter().map(|comment| list::find(tx, *comment)).collect()).await
+    }
+
     async fn page(
         &self,
         article: ArticleId,

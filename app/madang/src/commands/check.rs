@@ -5,12 +5,17 @@ use std::time::Duration;
 use madang_article_read::ReadService;
 use madang_board::BoardId;
 use madang_board::check::CheckReport;
+use madang_search::SearchService;
 
 use super::output::{Output, counted};
 use crate::composition::site::Site;
+use crate::tasks::consumers::{self, SEARCH_GROUP};
 
 /// Between the two looks at the query model: far longer than a change takes to reach it.
 const SECOND_LOOK: Duration = Duration::from_millis(500);
+
+/// Looks at the search index at most: its group is behind while much is written, and catches up.
+const SEARCH_LOOKS: usize = 10;
 
 /// Something differs.
 const DIFFERS: u8 = 1;
@@ -21,10 +26,10 @@ const NOT_COMPARED: u8 = 2;
 /// everything could be compared.
 pub(super) async fn check(site: &Site, full: bool, output: &Output) -> anyhow::Result<u8> {
     output.text("comparing boards, events, comments, likes and views with their counters,").await?;
-    output.text("and hot scores and the query model with what they are derived from").await?;
+    output.text("and hot scores, the query model and the search index with what they are derived from").await?;
     let report = site.backing.check(site, full, output).await?;
     print(&report, output).await?;
-    let differences = report.findings.len() + query_model(site, output).await?;
+    let differences = report.findings.len() + query_model(site, output).await? + search(site, output).await?;
     if differences > 0 {
         output.text(counted(differences as u64, "difference")).await?;
         return Ok(DIFFERS);
@@ -104,4 +109,59 @@ async fn lists(site: &Site, read: &ReadService, output: &Output) -> anyhow::Resu
         output.finding(difference.to_string()).await?;
     }
     Ok(differences.len())
+}
+
+/// Compares samples of the search index with its owners, in both directions; tells how many differences stay.
+async fn search(site: &Site, output: &Output) -> anyhow::Result<usize> {
+    let search = site.services.search()?;
+    if !search.is_configured() {
+        output.text("search index not compared: this site has no search engine").await?;
+        return Ok(0);
+    }
+    if let Some(reason) = search_behind(site, search).await? {
+        output.text(format!("search index not compared: {reason}")).await?;
+        return Ok(0);
+    }
+    let compared = search.compare().await?;
+    let mut differences = compared.differences;
+    // What is only on its way is there a moment later.
+    for _ in 0..SEARCH_LOOKS {
+        if differences.is_empty() {
+            break;
+        }
+        tokio::time::sleep(SECOND_LOOK).await;
+        differences = search.still_differing(&differences).await?;
+    }
+    let size = search.size().await?;
+    output
+        .text(format!(
+            "compared {} texts of the search index with their owners, and {} texts of owners with the search index, of {}",
+            compared.held, compared.owned, size.documents
+        ))
+        .await?;
+    for difference in &differences {
+        output.finding(difference.to_string()).await?;
+    }
+    Ok(differences.len())
+}
+
+/// Why the index cannot be compared: it is being filled, or its group has not read everything. A server does both in a moment,
+/// so that it is waited for where one runs.
+async fn search_behind(site: &Site, search: &SearchService) -> anyhow::Result<Option<&'static str>> {
+    let group = consumers::config(SEARCH_GROUP);
+    let mut reason = None;
+    for _ in 0..SEARCH_LOOKS {
+        reason = if search.is_partial().await? {
+            Some("it is being filled, which goes on while a server runs")
+        } else if !site.backing.is_caught_up(&group, site.clock.now()).await? {
+            Some("events wait for it that a server will apply")
+        } else {
+            None
+        };
+        if reason.is_none() || !site.backing.holds_query_model(site) {
+            break;
+        }
+        tokio::time::sleep(SECOND_LOOK).await;
+    }
+    Ok(reason)
 }

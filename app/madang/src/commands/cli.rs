@@ -72,7 +72,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "HOST:PORT")]
     pub listen: Option<String>,
     /// Roles of this process: all, or a comma-separated list of member, article, comment, like, view, hot-article,
-    /// article-read and web
+    /// article-read, search and web
     #[arg(long, value_name = "LIST")]
     pub roles: Option<String>,
 }
@@ -114,8 +114,8 @@ pub(crate) enum Command {
     Copy(CopyArgs),
     /// Compare every counter with the rows it counts
     #[command(
-        long_about = "Compares every counter with the rows it counts, and hot scores and the query model with what \
-        they are derived from, and prints how large the tables that grow are. Changes nothing.\n\n\
+        long_about = "Compares every counter with the rows it counts, and hot scores, the query model and the search \
+        index with what they are derived from, and prints how large the tables that grow are. Changes nothing.\n\n\
         The exit code is 0 if everything agrees, 1 if something differs (one line for each difference), and 2 if \
         nothing differs but not everything could be compared."
     )]
@@ -351,6 +351,8 @@ pub(crate) enum RebuildCommand {
     Hot,
     /// Remove comments, likes and views that were left behind by articles that no longer exist
     Parts,
+    /// Make the search index again from articles and comments, while it is searched and the site is written to
+    Search,
 }
 
 impl Cli {
@@ -415,6 +417,7 @@ impl Command {
             Self::Rebuild(RebuildCommand::ReadModel) => ControlRequest::RebuildReadModel,
             Self::Rebuild(RebuildCommand::Parts) => ControlRequest::RebuildParts,
             Self::Rebuild(RebuildCommand::Hot) => ControlRequest::RebuildHot,
+            Self::Rebuild(RebuildCommand::Search) => ControlRequest::RebuildSearch,
             Self::Dlq(DlqCommand::Show { id }) => ControlRequest::DlqShow { id: id.clone() },
             Self::Dlq(DlqCommand::Replay { id, dry_run, .. }) => {
                 ControlRequest::DlqReplay { id: id.clone(), dry_run: *dry_run }

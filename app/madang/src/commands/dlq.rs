@@ -56,7 +56,7 @@ pub(super) async fn replay(site: &Site, id: Option<String>, dry_run: bool, outpu
         Some(id) => vec![DeadLetterId(id)],
         None => every_id(site).await?,
     };
-    let ladders = Ladders::of(&consumers::all());
+    let ladders = Ladders::of(&consumers::all(site));
     for id in &ids {
         let replayed = replay_one(site.dead_letters.as_ref(), site.log.as_ref(), &ladders, id, dry_run, now(site));
         match replayed.await {

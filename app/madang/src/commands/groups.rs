@@ -11,7 +11,7 @@ const NO_SERVER: &str = "no server is running on this data directory, and so no 
 
 /// One line a group: its lag, and whether it is paused.
 pub(super) async fn list(site: &Site, output: &Output) -> anyhow::Result<u8> {
-    for progress in site.backing.groups().await? {
+    for progress in site.backing.groups(site).await? {
         let group = progress.name.as_str();
         let state = match site.groups.pause_of(group) {
             Some(pause) if pause.is_paused() => "paused",
@@ -53,7 +53,7 @@ pub(super) async fn set_paused(site: &Site, group: &str, paused: bool, output: &
 /// Has a group pass over one record, which is then neither applied nor kept as a dead letter.
 pub(super) async fn skip(site: &Site, group: &str, record: &str, output: &Output) -> anyhow::Result<u8> {
     let record: Position = record.parse().with_context(|| format!("{record:?} does not name a record"))?;
-    let config = known(group)?;
+    let config = known(site, group)?;
     let reads: Vec<String> = config.levels().into_iter().flat_map(|level| level.topics).collect();
     if !reads.contains(&record.topic) {
         bail!("{group} does not read the topic {}: it reads {}", record.topic, reads.join(", "));
@@ -71,8 +71,8 @@ pub(super) async fn skip(site: &Site, group: &str, record: &str, output: &Output
 }
 
 /// A group by its name.
-fn known(group: &str) -> anyhow::Result<ConsumerConfig> {
-    let mut groups = consumers::all();
+fn known(site: &Site, group: &str) -> anyhow::Result<ConsumerConfig> {
+    let mut groups = consumers::all(site);
     groups.sort_unstable_by(|one, other| one.group.as_str().cmp(other.group.as_str()));
     let names: Vec<&str> = groups.iter().map(|known| known.group.as_str()).collect();
     let found = groups.iter().find(|known| known.group.as_str() == group);
@@ -81,7 +81,7 @@ fn known(group: &str) -> anyhow::Result<ConsumerConfig> {
 
 /// The same for every process of a cluster, whichever of them run the group.
 async fn set_paused_everywhere(site: &Site, group: &str, paused: bool, output: &Output) -> anyhow::Result<u8> {
-    known(group)?;
+    known(site, group)?;
     site.backing.set_paused(group, paused).await?;
     let said = if paused {
         format!(

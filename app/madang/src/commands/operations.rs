@@ -49,6 +49,7 @@ impl Operations {
             ControlRequest::RebuildReadModel => rebuild::read_model(&self.site, &output).await,
             ControlRequest::RebuildParts => rebuild::parts(&self.site, &output).await,
             ControlRequest::RebuildHot => rebuild::hot(&self.site, &output).await,
+            ControlRequest::RebuildSearch => rebuild::search(&self.site, &output).await,
             ControlRequest::DlqReplay { id, dry_run } => dlq::replay(&self.site, id, dry_run, &output).await,
         };
         match outcome {

@@ -62,3 +62,19 @@ pub(super) async fn parts(site: &Site, output: &Output) -> anyhow::Result<u8> {
     }
     Ok(0)
 }
+
+/// Makes the search index anew, and puts it in the place of the one that is searched.
+pub(super) async fn search(site: &Site, output: &Output) -> anyhow::Result<u8> {
+    let search = site.services.search()?;
+    if !search.is_configured() {
+        output.text("nothing to do: this site has no search engine").await?;
+        return Ok(0);
+    }
+    let rebuilt = search.rebuild().await?;
+    let indexed = counted(rebuilt.documents, "text");
+    if !rebuilt.is_whole {
+        anyhow::bail!("another rebuild of the search index was begun, which goes on; this one had indexed {indexed}");
+    }
+    output.text(format!("indexed {indexed} anew; searches find them from now on")).await?;
+    Ok(0)
+}

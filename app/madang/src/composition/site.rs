@@ -16,6 +16,7 @@ use madang_kernel::{Clock, IdGenerator, NodeLeases, StoreError, Timestamp};
 use madang_like::{LikeService, LikeStore};
 use madang_member::{MemberService, Moderation, Sessions};
 use madang_messaging::{ConsumerConfig, DeadLetters, EventLog, OnError, Outage, Position, Supervisor};
+use madang_search::{SearchIndex, SearchOwners, SearchService};
 use madang_server::{PartState, SharedBuckets};
 use madang_view::{GuestKey, ViewService};
 use madang_web::LiveHub;
@@ -92,6 +93,8 @@ pub(crate) struct Services {
     pub read: Option<Arc<ReadService>>,
     /// The hot articles of the last days.
     pub hot: Option<Arc<HotService>>,
+    /// Search; on a site without an engine it says so.
+    pub search: Option<Arc<SearchService>>,
 }
 
 /// Stores that consumers and seeding work with.
@@ -103,6 +106,8 @@ pub(crate) struct Stores {
     pub likes: Option<Arc<dyn LikeStore>>,
     /// Scores of hot articles, for the group that keeps them.
     pub hot: Option<Arc<dyn HotStore>>,
+    /// The search index, for the group that keeps it, and the owners of what is in it.
+    pub search: Option<(Arc<dyn SearchIndex>, Arc<dyn SearchOwners>)>,
 }
 
 /// A consumer group and its lag, as operators read it.
@@ -161,8 +166,12 @@ pub(crate) trait Backing: Send + Sync {
     fn can_serve(&self, parts: &[PartState]) -> bool {
         parts.iter().all(|part| part.ok)
     }
+    /// Whether a group has consumed everything that occurred before `now`; where that cannot be told, it is believed.
+    async fn is_caught_up(&self, _group: &ConsumerConfig, _now: Timestamp) -> Result<bool, Outage> {
+        Ok(true)
+    }
     /// The lag of each consumer group.
-    async fn groups(&self) -> anyhow::Result<Vec<GroupLagText>>;
+    async fn groups(&self, site: &Site) -> anyhow::Result<Vec<GroupLagText>>;
     /// Pauses or resumes a group in every process that works on the site; only where it is shared.
     async fn set_paused(&self, group: &str, _paused: bool) -> anyhow::Result<()> {
         anyhow::bail!("{group} runs in this process alone")
@@ -212,6 +221,7 @@ required! {
     views: ViewService, Role::View;
     read: ReadService, Role::ArticleRead;
     hot: HotService, Role::HotArticle;
+    search: SearchService, Role::Search;
 }
 
 fn absent(role: Role) -> String {

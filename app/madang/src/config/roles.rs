@@ -19,13 +19,15 @@ pub enum Role {
     HotArticle,
     /// The query model.
     ArticleRead,
+    /// Search.
+    Search,
     /// Pages for people.
     Web,
 }
 
 impl Role {
     /// Every role there is.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Member,
         Self::Article,
         Self::Comment,
@@ -33,6 +35,7 @@ impl Role {
         Self::View,
         Self::HotArticle,
         Self::ArticleRead,
+        Self::Search,
         Self::Web,
     ];
 
@@ -46,6 +49,7 @@ impl Role {
             Self::View => "view",
             Self::HotArticle => "hot-article",
             Self::ArticleRead => "article-read",
+            Self::Search => "search",
             Self::Web => "web",
         }
     }

@@ -31,7 +31,7 @@ use crate::composition::site::{Site, Stages};
 use crate::config::data_directory::DataDirectory;
 use crate::config::roles::{Role, Roles};
 use crate::config::{Config, Settings};
-use crate::tasks::{consumers, hot_days, upkeep, write_back};
+use crate::tasks::{consumers, hot_days, search_upkeep, upkeep, write_back};
 use crate::telemetry::{Metrics, gauges};
 
 /// How long background tasks and commands may take to notice that they should end.
@@ -90,7 +90,8 @@ async fn internal_listener(settings: &Settings) -> anyhow::Result<Option<TcpList
 
 fn checked_roles(settings: &Settings) -> anyhow::Result<Roles> {
     let roles: Roles = settings.roles.parse()?;
-    let others = Role::ALL.into_iter().filter(|role| *role != Role::Web);
+    // Lists from before there was search are still complete.
+    let others = Role::ALL.into_iter().filter(|role| !matches!(role, Role::Web | Role::Search));
     if settings.cluster.is_none() && !others.into_iter().all(|role| roles.has(role)) {
         bail!(
             "without a section [cluster] one process has to run every service: only the role web can be left out of --roles"
@@ -195,6 +196,9 @@ fn start_services(background: &Supervisor, site: &Site) {
     }
     if let Some(hot) = site.services.hot.clone().filter(|_| site.roles.has(Role::HotArticle)) {
         hot_days::start(background, hot);
+    }
+    if let Some(search) = site.services.search.clone().filter(|search| search.is_configured()) {
+        search_upkeep::start(background, search, site.clock.clone());
     }
     if let Some(read) = site.services.read.clone() {
         background.spawn("read-model-loads", OnError::Restart, move |stop| {

@@ -32,6 +32,7 @@ pub(crate) fn state(
         views: services.views()?.clone(),
         read: services.read()?.clone(),
         hot: services.hot()?.clone(),
+        search: services.search()?.clone(),
         guests: site.guests.clone(),
         live: Arc::new(site.live.clone()),
         readiness: Arc::new(SiteReadiness(site.clone())),
@@ -41,7 +42,7 @@ pub(crate) fn state(
         zone: TimeZone::get(&settings.time_zone).context("setting `time_zone`")?,
         dead_letters: site.dead_letters.clone(),
         log: site.log.clone(),
-        ladders: Ladders::of(&consumers::all()),
+        ladders: Ladders::of(&consumers::all(site)),
         setup_token: Some(site.setup_token.clone()),
     })
 }

@@ -68,6 +68,8 @@ fn calls(site: &Site, settings: &Settings, metrics: Metrics) -> anyhow::Result<A
             .zip(read())
             .filter(|_| of(Role::HotArticle))
             .map(|(hot, read)| HotCalls::new(hot, read)),
+        // Without an engine every process says so.
+        search: services.search.clone().filter(|search| of(Role::Search) || !search.is_configured()),
         moderation: services.moderation.clone().filter(|_| of(Role::Member)),
         readiness: Arc::new(SiteReadiness(site.clone())),
         metrics: Arc::new(move || metrics.render()),

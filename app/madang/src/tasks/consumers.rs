@@ -6,6 +6,7 @@ use madang_article_read::ReadConsumer;
 use madang_event::Topic;
 use madang_hot_article::HotConsumer;
 use madang_messaging::{Consumer, ConsumerConfig, GroupId, Handler, OnError, Outage, Supervisor};
+use madang_search::SearchConsumer;
 
 use crate::composition::site::Site;
 use crate::config::roles::Role;
@@ -20,6 +21,8 @@ pub(crate) const VIEW_GROUP: &str = "view";
 pub(crate) const HOT_GROUP: &str = "hot-article";
 /// The group that keeps the query model.
 pub(crate) const READ_GROUP: &str = "article-read";
+/// The group that keeps the search index.
+pub(crate) const SEARCH_GROUP: &str = "search";
 /// Deliveries in one batch of a group that folds a whole batch into one step: after a pause it has much to catch up with.
 const FOLDED_BATCH_MAX: usize = 2_048;
 
@@ -72,6 +75,9 @@ fn groups(site: &Site) -> Vec<Group> {
     let scores = |store| HotConsumer::new(store, clock.clone(), days.clone(), GroupId::new(HOT_GROUP));
     add(Role::HotArticle, config(HOT_GROUP), site.stores.hot.clone().map(|store| handler(scores(store))));
     add(Role::ArticleRead, config(READ_GROUP), Some(handler(ReadConsumer::new(site.read_model.clone()))));
+    let search = site.stores.search.clone();
+    let search = search.map(|(index, owners)| handler(SearchConsumer::new(index, owners, GroupId::new(SEARCH_GROUP))));
+    add(Role::Search, config(SEARCH_GROUP), search);
     groups
 }
 
@@ -79,9 +85,10 @@ fn handler(handler: impl Handler + 'static) -> Arc<dyn Handler> {
     Arc::new(handler)
 }
 
-/// The groups of all roles, as every process names them.
-pub(crate) fn all() -> [ConsumerConfig; 5] {
-    [COMMENT_GROUP, LIKE_GROUP, VIEW_GROUP, HOT_GROUP, READ_GROUP].map(config)
+/// The groups of all roles, as every process names them. Without a search engine there is none for search.
+pub(crate) fn all(site: &Site) -> Vec<ConsumerConfig> {
+    let search = site.services.search.as_ref().filter(|search| search.is_configured()).map(|_| SEARCH_GROUP);
+    [COMMENT_GROUP, LIKE_GROUP, VIEW_GROUP, HOT_GROUP, READ_GROUP].into_iter().chain(search).map(config).collect()
 }
 
 /// What a group reads, and how.
@@ -89,6 +96,7 @@ pub(crate) fn config(group: &'static str) -> ConsumerConfig {
     let topics: &[Topic] = match group {
         HOT_GROUP => &Topic::ALL,
         READ_GROUP => &[Topic::Article, Topic::Comment, Topic::Like],
+        SEARCH_GROUP => &[Topic::Article, Topic::Comment],
         _ => &[Topic::Article],
     };
     let topics = topics.iter().map(|topic| topic.name().to_owned()).collect();

@@ -9,5 +9,6 @@ pub(crate) mod lag;
 pub(crate) mod lease;
 pub(crate) mod orphans;
 pub(crate) mod running_groups;
+pub(crate) mod search_upkeep;
 pub(crate) mod upkeep;
 pub(crate) mod write_back;

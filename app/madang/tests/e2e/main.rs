@@ -66,6 +66,7 @@ mod rebuilt;
 mod redelivery;
 mod request_log;
 mod resting_groups;
+mod search;
 mod secrets;
 mod security_headers;
 mod server;

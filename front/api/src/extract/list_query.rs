@@ -80,7 +80,7 @@ impl<S: Send + Sync> FromRequestParts<S> for ActQuery {
     }
 }
 
-fn board(pairs: &Pairs) -> Result<Option<BoardId>, ApiError> {
+pub(super) fn board(pairs: &Pairs) -> Result<Option<BoardId>, ApiError> {
     let not_one = |_| ApiError::Malformed("board_id must be an id.".into());
     pairs.one("board_id")?.map(|text| text.parse().map_err(not_one)).transpose()
 }
@@ -163,10 +163,10 @@ impl<C: Cursor> ScrollQuery<C> {
     }
 }
 
-struct Pairs(Vec<(String, String)>);
+pub(super) struct Pairs(Vec<(String, String)>);
 
 impl Pairs {
-    fn of(uri: &Uri) -> Result<Self, ApiError> {
+    pub(super) fn of(uri: &Uri) -> Result<Self, ApiError> {
         if uri.query().is_some_and(|query| query.bytes().filter(|byte| *byte == b'&').count() >= PAIRS_MAX) {
             return Err(ApiError::Malformed("The query has too many parameters.".into()));
         }
@@ -175,7 +175,7 @@ impl Pairs {
         Ok(Self(pairs))
     }
 
-    fn one(&self, name: &'static str) -> Result<Option<&str>, ApiError> {
+    pub(super) fn one(&self, name: &'static str) -> Result<Option<&str>, ApiError> {
         let mut values = self.0.iter().filter(|(key, _)| key == name).map(|(_, value)| value.as_str());
         match (values.next(), values.next()) {
             (_, Some(_)) => Err(ApiError::Malformed(format!("{name} is given more than once.").into())),
@@ -189,7 +189,7 @@ fn size(name: &'static str, text: Option<&str>) -> Result<PageSize, ApiError> {
 }
 
 /// A whole number, however large: what no integer holds is out of range, not unreadable.
-fn integer(name: &'static str, text: &str) -> Result<i64, ApiError> {
+pub(super) fn integer(name: &'static str, text: &str) -> Result<i64, ApiError> {
     let (negative, digits) = text.strip_prefix('-').map_or((false, text), |digits| (true, digits));
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(ApiError::Malformed(format!("{name} must be a whole number.").into()));

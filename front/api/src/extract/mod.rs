@@ -12,6 +12,7 @@ mod json;
 mod list_query;
 mod path_id;
 mod reader;
+mod search_query;
 mod session;
 mod viewer;
 
@@ -23,5 +24,6 @@ pub(crate) use json::{Json, OptionalJson};
 pub(crate) use list_query::{ActQuery, CommentCursorText, ListQuery, ReportQuery, ScrollQuery};
 pub(crate) use path_id::{AnyPath, ModeratorPath, PathId};
 pub(crate) use reader::{Form, Reader};
+pub(crate) use search_query::SearchQuery;
 pub(crate) use session::{AccountOwner, Signed, Visitor};
 pub(crate) use viewer::ViewedBy;

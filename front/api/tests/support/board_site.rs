@@ -15,11 +15,13 @@ use madang_hot_article::{HotService, SiteDays};
 use madang_kernel::{IdGenerator, NodeId, NodeLease, SystemClock};
 use madang_like::LikeService;
 use madang_member::{Client, MemberOptions, MemberService, Moderated, Moderation};
-use madang_memory::MemoryReadModel;
+use madang_memory::{LocalSearchOwners, MemoryReadModel};
 use madang_messaging::AfterCommit;
+use madang_search::SearchService;
 use madang_server::RequestPolicy;
 use madang_sqlite::{
-    SqliteArticles, SqliteComments, SqliteHot, SqliteLikes, SqliteMembers, SqliteModeration, SqliteOptions, SqliteViews,
+    SqliteArticles, SqliteComments, SqliteHot, SqliteLikes, SqliteMembers, SqliteModeration, SqliteOptions,
+    SqliteSearch, SqliteViews,
 };
 use madang_view::{GuestKey, ViewConfig, ViewService};
 
@@ -94,6 +96,8 @@ impl BoardSite {
         let (read, model) = read_side(articles.clone(), comments.clone(), likes.clone(), views.clone());
         db.after_commit(Arc::new(OwnCommits(model)));
         let days = SiteDays::new(jiff::tz::TimeZone::UTC);
+        let owners = LocalSearchOwners::new(articles.clone(), comments.clone());
+        let search = SearchService::new(Arc::new(SqliteSearch::new(db.clone())), Arc::new(owners));
         let hot = HotService::new(Arc::new(SqliteHot::new(db)), clock, days, Arc::new(Store::Away));
         articles.ensure_first_board().await.unwrap();
         let board = articles.boards().await.unwrap()[0].board.board_id.to_string();
@@ -110,6 +114,7 @@ impl BoardSite {
             likes: Some(likes),
             views: Some(ViewCalls { views, guests }),
             hot: Some(HotCalls::new(Arc::new(hot), read)),
+            search: Some(Arc::new(search)),
             readiness: Arc::new(Store::Away),
             metrics: Arc::new(String::new),
             operations_public: false,

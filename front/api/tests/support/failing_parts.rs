@@ -47,6 +47,9 @@ impl CommentStore for Store {
     async fn find(&self, _: CommentId) -> Result<Option<Comment>, StoreError> {
         self.fail()
     }
+    async fn find_many(&self, _: Vec<CommentId>) -> Result<Vec<Option<Comment>>, StoreError> {
+        self.fail()
+    }
     async fn page(
         &self,
         _: ArticleId,

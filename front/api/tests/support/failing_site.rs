@@ -24,6 +24,7 @@ use madang_member::{
     ChangeMember, ChangeOutcome, CreateMember, Member, MemberOptions, MemberRecord, MemberService, MemberStore,
     NewMember, PasswordReset, ResetDigest, Revocation, RevocationCursor, SessionRecord,
 };
+use madang_search::SearchService;
 use madang_server::{PartState, Readiness, RequestPolicy};
 use madang_view::{GuestKey, ViewConfig, ViewService};
 
@@ -100,6 +101,7 @@ fn state(store: Store, policy: RequestPolicy) -> ApiState {
         likes: Some(likes),
         views: Some(ViewCalls { views, guests }),
         hot: Some(HotCalls::new(Arc::new(HotService::new(store.clone(), clock, days, store.clone())), read)),
+        search: Some(Arc::new(SearchService::not_configured())),
         moderation: None,
         readiness: store,
         metrics: Arc::new(|| "madang_up 1\n".to_owned()),

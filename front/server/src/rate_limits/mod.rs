@@ -51,6 +51,8 @@ pub struct RateLimits {
     pub member_writes: Bucket,
     /// Writes of one member within a day of registering.
     pub new_member_writes: Bucket,
+    /// Searches from one network, and as many of one member: each may cost as much as a hundred reads.
+    pub searches: Bucket,
 }
 
 impl Default for RateLimits {
@@ -65,6 +67,7 @@ impl Default for RateLimits {
             sign_ups: Bucket::per_hour(20, 5),
             member_writes: Bucket::per_second(2, 60),
             new_member_writes: Bucket::per_hour(600, 20),
+            searches: Bucket::per_second(3, 30),
         }
     }
 }
@@ -120,6 +123,8 @@ enum BucketOwner<'a> {
     Device(u64),
     Session(SessionId),
     Member(MemberId),
+    Searches(IpAddr),
+    MemberSearches(MemberId),
 }
 
 impl BucketOwner<'_> {
@@ -130,6 +135,7 @@ impl BucketOwner<'_> {
             Self::Writes(_) => RefusedBy::Writes,
             Self::SignUps(_) => RefusedBy::SignUps,
             Self::Member(_) => RefusedBy::MemberWrites,
+            Self::Searches(_) | Self::MemberSearches(_) => RefusedBy::Searches,
             Self::SignIns(_) | Self::NameFrom(..) | Self::Name(_) | Self::Device(_) | Self::Session(_) => {
                 RefusedBy::Guesses
             }
@@ -149,6 +155,8 @@ impl BucketOwner<'_> {
             Self::Device(device) => format!("device:{device}"),
             Self::Session(session) => format!("session:{session}"),
             Self::Member(member) => format!("member:{member}"),
+            Self::Searches(address) => format!("searches:{address}"),
+            Self::MemberSearches(member) => format!("member-searches:{member}"),
         }
     }
 }
@@ -201,6 +209,16 @@ impl Limiter {
         let limits = &self.0.limits;
         let bucket = if is_new { limits.new_member_writes } else { limits.member_writes };
         self.settle(self.take(BucketOwner::Member(member), bucket, 1)).await
+    }
+
+    /// Whether somebody may search: by where they are, and by who they are where that is known.
+    pub async fn admit_search(&self, address: IpAddr, member: Option<MemberId>) -> Result<(), Rejection> {
+        let bucket = self.0.limits.searches;
+        self.settle(self.take(BucketOwner::Searches(network(address)), bucket, 1)).await?;
+        match member {
+            Some(member) => self.settle(self.take(BucketOwner::MemberSearches(member), bucket, 1)).await,
+            None => Ok(()),
+        }
     }
 
     /// Asks the common buckets. A process that gets no answer goes by its own, which admitted this already.
@@ -282,6 +300,7 @@ mod tests {
             sign_ups: TWO,
             member_writes: Bucket::per_hour(1, 4),
             new_member_writes: TWO,
+            searches: TWO,
         };
         (Limiter::new(tight, MemoryBuckets::default(), clock.clone()), clock)
     }
@@ -309,6 +328,18 @@ mod tests {
         assert!(admitted("192.0.2.1").await && admitted("192.0.2.1").await && !admitted("192.0.2.1").await);
         assert!(admitted("192.0.2.2").await);
         assert!(admitted("2001:db8::1").await && admitted("2001:db8::2").await && !admitted("2001:db8::3").await);
+    }
+
+    #[tokio::test]
+    async fn searches_are_counted_by_network_and_by_member() {
+        let (limiter, _) = limiter();
+        let admitted = async |from: &str, member: Option<i64>| {
+            limiter.admit_search(from.parse().unwrap(), member.map(MemberId::from_raw)).await.is_ok()
+        };
+        assert!(admitted("192.0.2.1", None).await && admitted("192.0.2.1", None).await);
+        assert!(!admitted("192.0.2.1", None).await, "two from one network");
+        assert!(admitted("192.0.2.2", Some(7)).await && admitted("192.0.2.3", Some(7)).await);
+        assert!(!admitted("192.0.2.4", Some(7)).await, "and two of one member, from wherever");
     }
 
     #[test]

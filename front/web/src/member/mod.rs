@@ -115,6 +115,9 @@ fn facts(web: &Web, visit: &Visit, member: &Member) -> Markup {
             @if member.role > Role::Member { (badge(web, visit, member.member_id)) }
             @else { span { (supervise::role_name(t, member.role)) } }
             span { (t.member_since) " " (web.time.day(member.created_at)) }
+            a href={ "/search?sort=newest&writer_id=" (member.member_id) } rel="nofollow" {
+                (texts::SearchTexts::in_language(visit.preferences.lang).their_posts)
+            }
             @if visit.is(member.member_id) {
                 a href="/password" { (t.change_password) }
                 a href="/sessions" { (t.sessions) }

@@ -15,5 +15,6 @@ mod protocol;
 mod reading;
 mod recovery;
 mod removed;
+mod search;
 mod support;
 mod writing;

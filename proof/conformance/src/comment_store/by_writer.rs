@@ -1,6 +1,6 @@
-//! The comments of one writer, over all articles.
+//! Comments over all articles: of one writer, and by their ids.
 
-use madang_board::{ArticleId, CommentMode, MemberId};
+use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
 use madang_kernel::Id;
 
 use super::CommentStoreHarness;
@@ -37,4 +37,27 @@ pub(super) async fn a_writers_comments_are_listed_newest_first<H: CommentStoreHa
     site.store.mark_article_gone(first).await.unwrap();
     let left = site.store.by_writer(MemberId::from_raw(WRITER), None, page_size(10)).await.unwrap();
     assert_eq!((ids(&left.items), left.next), (vec![elsewhere], None), "those of a gone article are not there");
+}
+
+pub(super) async fn comments_are_found_in_the_order_asked<H: CommentStoreHarness>(harness: H) {
+    let mut site = Site::open(harness, CommentMode::TwoLevel);
+    let (first, second) = (site.reply(None).await.comment_id, site.reply(None).await.comment_id);
+    // With a reply it leaves a mark, which is found.
+    site.reply(Some(second)).await;
+    site.delete(second).await;
+    let gone_with_its_article = site.article;
+    site.article = ArticleId::from_raw(72);
+    let third = site.reply(None).await.comment_id;
+    let absent = CommentId::from_raw(1);
+    let asked = vec![third, absent, second, first, third];
+    let found = site.store.find_many(asked.clone()).await.unwrap();
+    for (comment, found) in asked.iter().zip(&found) {
+        assert_eq!(*found, site.store.find(*comment).await.unwrap(), "{comment}");
+    }
+    let is_there: Vec<_> = found.iter().map(|found| found.as_ref().map(|comment| comment.deleted)).collect();
+    assert_eq!(is_there, [Some(false), None, Some(true), Some(false), Some(false)]);
+    site.store.mark_article_gone(gone_with_its_article).await.unwrap();
+    let left = site.store.find_many(vec![first, third]).await.unwrap();
+    assert!(left[0].is_none() && left[1].is_some(), "those of a gone article are not there");
+    assert_eq!(site.store.find_many(Vec::new()).await.unwrap(), []);
 }

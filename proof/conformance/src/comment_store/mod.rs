@@ -85,6 +85,7 @@ listed_suite! {
     a_cursor_list_skips_and_repeats_nothing_while_others_write,
     counts_come_in_the_order_asked,
     a_writers_comments_are_listed_newest_first,
+    comments_are_found_in_the_order_asked,
     a_gone_article_takes_no_comment_and_shows_none,
     an_article_that_was_never_gone_shows_what_is_left,
     cleaning_up_goes_slice_by_slice_and_spares_the_living,

@@ -125,6 +125,11 @@ impl CommentStore for MemoryComments {
         Ok(self.rows().comments.get(&comment).cloned())
     }
 
+    async fn find_many(&self, comments: Vec<CommentId>) -> Result<Vec<Option<Comment>>, StoreError> {
+        let rows = self.rows();
+        Ok(comments.iter().map(|comment| rows.comments.get(comment).cloned()).collect())
+    }
+
     async fn page(
         &self,
         article: ArticleId,

@@ -90,6 +90,8 @@ pub(crate) enum ControlRequest {
     RebuildHot,
     /// Removes what is left of articles whose deletion was missed.
     RebuildParts,
+    /// Makes the search index anew.
+    RebuildSearch,
 }
 
 /// How a request ended.
@@ -131,6 +133,7 @@ impl ControlRequest {
             Self::RebuildReadModel => "rebuild read-model",
             Self::RebuildParts => "rebuild parts",
             Self::RebuildHot => "rebuild hot",
+            Self::RebuildSearch => "rebuild search",
         }
     }
 

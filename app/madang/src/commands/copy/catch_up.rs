@@ -47,7 +47,7 @@ async fn until_done(site: &Site, output: &Output) -> anyhow::Result<()> {
     let deadline = Instant::now() + CATCH_UP_MAX;
     let mut polls = 0;
     loop {
-        let groups = site.backing.groups().await.context("cannot read the lag of the consumer groups")?;
+        let groups = site.backing.groups(site).await.context("cannot read the lag of the consumer groups")?;
         let behind: Vec<String> = GROUPS.iter().filter_map(|name| behind(name, &groups)).collect();
         if behind.is_empty() {
             return Ok(());

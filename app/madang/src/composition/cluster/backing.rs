@@ -68,7 +68,7 @@ impl Backing for Cluster {
         let reads = site.services.read.is_some().then_some(&self.near);
         self.invalidations.start(stages.background, reads);
         live::start(stages.background, &self.broadcast, &site.live, &site.services, site.roles.has(Role::Web));
-        let groups: Vec<_> = consumers::all().into_iter().filter(|group| is_of(group, site)).collect();
+        let groups: Vec<_> = consumers::all(site).into_iter().filter(|group| is_of(group, site)).collect();
         let (log, wanted) = (self.servers.log.clone(), groups.clone());
         stages
             .background
@@ -128,8 +128,8 @@ impl Backing for Cluster {
             && parts.iter().any(|part| part.ok && (part.name.starts_with(MYSQL) || part.name == REDIS))
     }
 
-    async fn groups(&self) -> anyhow::Result<Vec<GroupLagText>> {
-        let lags = health::lags(&self.servers.log, &consumers::all()).await;
+    async fn groups(&self, site: &Site) -> anyhow::Result<Vec<GroupLagText>> {
+        let lags = health::lags(&self.servers.log, &consumers::all(site)).await;
         Ok(paused_groups::add_to(&self.paused, lags).await)
     }
 

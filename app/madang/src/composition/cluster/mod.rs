@@ -36,6 +36,7 @@ use madang_memory::NearReadModel;
 use madang_messaging::InstanceId;
 use madang_mysql::{MysqlImport, MysqlLeases, MysqlModeration};
 use madang_redis::{RankedHot, RedisEpochs, RedisLiveViews, RedisReadModel};
+use madang_search::SearchService;
 use madang_view::{GuestKey, ViewService};
 use madang_web::LiveHub;
 use tracing::warn;
@@ -141,6 +142,8 @@ impl<'a> Opening<'a> {
             views: self.views(&lookup),
             read: None,
             hot: self.ranked.clone().map(|store| Arc::new(base.hot(store, Arc::new(self.progress())))),
+            // No engine can be configured yet: whoever asks is told.
+            search: Some(Arc::new(SearchService::not_configured())),
             article_lookup: lookup,
         };
         if roles.reads() {
@@ -187,6 +190,7 @@ impl<'a> Opening<'a> {
                 comments: stores.comments.clone().map(|store| store as _),
                 likes: stores.likes.clone().map(|store| store as _),
                 hot: ranked.clone().map(|store| store as _),
+                search: None,
             },
             read_model: near.clone(),
             days: base.days,

@@ -107,7 +107,11 @@ impl Backing for Embedded {
         parts.iter().all(|part| part.ok || part.name.starts_with(GROUP))
     }
 
-    async fn groups(&self) -> anyhow::Result<Vec<GroupLagText>> {
+    async fn is_caught_up(&self, group: &ConsumerConfig, now: Timestamp) -> Result<bool, Outage> {
+        self.log.caught_up(&group.group, &group.topics, now).await
+    }
+
+    async fn groups(&self, _site: &Site) -> anyhow::Result<Vec<GroupLagText>> {
         let lags = self.log.lag().await?;
         let progress = |lag: &GroupLag| GroupLagText { name: lag.group.to_string(), lag: lag::describe(lag) };
         Ok(lags.iter().map(progress).collect())

@@ -14,8 +14,9 @@ use madang_comment::CommentService;
 use madang_hot_article::HotService;
 use madang_kernel::{Clock, NodeLeases as _, SteadyClock, SystemClock};
 use madang_member::{MemberService, Moderated, Moderation, SigningKeys};
-use madang_memory::{MemoryReadModel, local_owners};
+use madang_memory::{LocalSearchOwners, MemoryReadModel, local_owners};
 use madang_messaging::GroupId;
+use madang_search::{SearchOwners, SearchService};
 use madang_sqlite::{
     Sqlite, SqliteDeadLetters, SqliteJoinedArticles, SqliteLeases, SqliteLog, SqliteModeration, SqliteOptions,
     SqliteProgress,
@@ -95,6 +96,7 @@ impl<'a> Opening<'a> {
             moderation: Some(self.moderation(&members, &articles, &comments)),
             read: Some(base.read(self.model.clone(), owners)),
             hot: Some(self.hot()),
+            search: Some(Arc::new(SearchService::new(stores.search.clone(), search_owners(&articles, &comments)))),
             members: Some(members),
             articles: Some(articles),
             comments: Some(comments),
@@ -135,6 +137,8 @@ impl<'a> Opening<'a> {
 
     /// Joins the services with what stands behind them.
     fn site(self, roles: Roles, services: Services) -> Site {
+        let texts = services.articles.as_ref().zip(services.comments.as_ref());
+        let search = texts.map(|(articles, comments)| search_owners(articles, comments));
         let Self { base, database, disk, stores, model, .. } = self;
         let log = SqliteLog::new(database.clone());
         Site {
@@ -144,6 +148,7 @@ impl<'a> Opening<'a> {
                 comments: Some(stores.comments.clone()),
                 likes: Some(stores.likes.clone()),
                 hot: Some(stores.hot.clone()),
+                search: search.map(|owners| (stores.search.clone() as _, owners)),
             },
             read_model: model.clone(),
             internal: None,
@@ -163,4 +168,9 @@ impl<'a> Opening<'a> {
             backing: Arc::new(Embedded { database, disk, log, stores, model }),
         }
     }
+}
+
+/// Whose texts are searched.
+fn search_owners(articles: &Arc<ArticleService>, comments: &Arc<CommentService>) -> Arc<dyn SearchOwners> {
+    Arc::new(LocalSearchOwners::new(articles.clone(), comments.clone()))
 }

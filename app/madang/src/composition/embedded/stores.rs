@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use madang_sqlite::{Sqlite, SqliteArticles, SqliteComments, SqliteHot, SqliteLikes, SqliteMembers, SqliteViews};
+use madang_sqlite::{
+    Sqlite, SqliteArticles, SqliteComments, SqliteHot, SqliteLikes, SqliteMembers, SqliteSearch, SqliteViews,
+};
 
 /// One store a service.
 pub(super) struct EmbeddedStores {
@@ -12,6 +14,7 @@ pub(super) struct EmbeddedStores {
     pub(super) likes: Arc<SqliteLikes>,
     pub(super) views: Arc<SqliteViews>,
     pub(super) hot: Arc<SqliteHot>,
+    pub(super) search: Arc<SqliteSearch>,
 }
 
 impl EmbeddedStores {
@@ -24,6 +27,7 @@ impl EmbeddedStores {
             likes: Arc::new(SqliteLikes::new(database.clone())),
             views: Arc::new(SqliteViews::new(database.clone())),
             hot: Arc::new(SqliteHot::new(database.clone())),
+            search: Arc::new(SqliteSearch::new(database.clone())),
         }
     }
 }

@@ -20,6 +20,7 @@ const LIMITS: &[&str] = &[
     "sign_ups",
     "guesses",
     "streams",
+    "searches",
 ];
 const KINDS: &[&str] = &["article", "board", "views"];
 

@@ -16,12 +16,13 @@ use madang_hot_article::{Counts, HotChange, HotService, HotStore as _, Offsets, 
 use madang_kernel::{IdGenerator, NodeId, NodeLease, StoreError, SystemClock, Timestamp};
 use madang_like::LikeService;
 use madang_member::{MemberOptions, MemberService, Moderated, Moderation};
-use madang_memory::{MemoryReadModel, local_owners};
+use madang_memory::{LocalSearchOwners, MemoryReadModel, local_owners};
 use madang_messaging::{AfterCommit, ConsumerConfig, GroupId, Ladders, OnError, Supervisor};
+use madang_search::SearchService;
 use madang_server::{Admission, HealthHistory, HealthSlot, Pages, PartState, Readiness, RequestMetrics, RequestPolicy};
 use madang_sqlite::{
     Sqlite, SqliteArticles, SqliteComments, SqliteDeadLetters, SqliteHot, SqliteLikes, SqliteLog, SqliteMembers,
-    SqliteModeration, SqliteOptions, SqliteViews,
+    SqliteModeration, SqliteOptions, SqliteSearch, SqliteViews,
 };
 use madang_view::{GuestKey, ViewConfig, ViewService};
 use madang_web::{LiveHub, WebState};
@@ -84,6 +85,8 @@ impl TestSite {
         };
         let store = Arc::new(SqliteModeration::new(db.clone()));
         let moderation = Arc::new(Moderation::new(store, members.clone(), moderated));
+        let owners = LocalSearchOwners::new(articles.clone(), comments.clone());
+        let search = SearchService::new(Arc::new(SqliteSearch::new(db.clone())), Arc::new(owners));
         let state = WebState {
             members,
             moderation,
@@ -93,6 +96,7 @@ impl TestSite {
             views,
             read,
             hot: Arc::new(hot),
+            search: Arc::new(search),
             guests,
             live: Arc::new(live.clone()),
             readiness: Arc::new(Nothing),

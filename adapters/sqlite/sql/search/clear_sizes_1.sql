@@ -1,0 +1,2 @@
+-- The same of the sizes of its documents. Uses: primary key of search_text_1_docsize.
+DELETE FROM search_text_1_docsize WHERE id IN (SELECT id FROM search_text_1_docsize ORDER BY id LIMIT ?1)

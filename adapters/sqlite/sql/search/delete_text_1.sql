@@ -1,0 +1,2 @@
+-- Takes the tokens of a document away. Uses: the full-text index, by rowid.
+DELETE FROM search_text_1 WHERE rowid = ?1
