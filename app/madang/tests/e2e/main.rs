@@ -11,6 +11,7 @@ use composition::Composition;
 /// What the tests run on, unless the environment says otherwise.
 const COMPOSITION: Composition = Composition::Embedded;
 
+mod api_activity;
 mod api_articles;
 mod api_boards;
 mod api_comments;
