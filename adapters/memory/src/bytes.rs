@@ -73,6 +73,13 @@ impl<'a> Reader<'a> {
     }
 
     /// What has not been read yet.
+    /// The next bytes.
+    pub(crate) fn bytes(&mut self, length: usize) -> Option<&'a [u8]> {
+        let bytes = self.rest().get(..length)?;
+        self.at += length;
+        Some(bytes)
+    }
+
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.bytes.get(self.at..).unwrap_or_default()
     }

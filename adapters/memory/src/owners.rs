@@ -5,12 +5,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use madang_article::{Article, ArticleError, ArticleService};
 use madang_article_read::{
-    ArticleHead, ArticleOwner, ArticleText, CommentOwner, Count, Discussion, LikeOwner, NewestArticles, Owners,
-    ReadJoined, ViewOwner,
+    ActiveArticle, ArticleHead, ArticleOwner, ArticlePlace, ArticleText, CommentOwner, Count, Discussion, LikeOwner,
+    NewestArticles, Owners, ReadJoined, ViewOwner,
 };
 use madang_board::{ArticleId, BoardId, Pin};
 use madang_comment::{CommentError, CommentService};
-use madang_kernel::{Page, PageNumber, PageSize, Scroll, StoreError};
+use madang_kernel::{Page, PageNumber, PageSize, Scroll, StoreError, Timestamp};
 use madang_like::{LikeError, LikeService};
 use madang_view::ViewService;
 
@@ -63,6 +63,14 @@ impl ArticleOwner for LocalArticles {
         present(self.0.newest(board, limit).await)
     }
 
+    async fn site_newest(&self, before: Option<ArticleId>, limit: usize) -> Result<Vec<ArticlePlace>, StoreError> {
+        self.0.site_newest(before, limit).await.map_err(article_error)
+    }
+
+    async fn places(&self, articles: &[ArticleId]) -> Result<Vec<Option<ArticlePlace>>, StoreError> {
+        self.0.places(articles.to_vec()).await.map_err(article_error)
+    }
+
     async fn pins(&self, board: BoardId) -> Result<Arc<[Pin]>, StoreError> {
         self.0.pins(board).await
     }
@@ -90,12 +98,25 @@ impl ArticleOwner for LocalArticles {
 impl CommentOwner for LocalComments {
     async fn comment_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Discussion>>, StoreError> {
         let counts = self.0.counts(articles.to_vec()).await.map_err(comment_error)?;
-        let count = |found: madang_comment::CommentCount| Discussion {
-            count: found.comment_count,
-            locked: found.locked,
-            version: found.version,
+        let count = |found: madang_comment::Counted| Discussion {
+            count: found.count.comment_count,
+            locked: found.count.locked,
+            last: found.last,
+            version: found.count.version,
         };
         Ok(counts.into_iter().map(|found| found.map(count)).collect())
+    }
+
+    async fn active(
+        &self,
+        board: Option<BoardId>,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<ActiveArticle>, StoreError> {
+        let active = self.0.active(board, until, limit).await?;
+        let told =
+            |madang_comment::Active { article_id, last_at, version }| ActiveArticle { article_id, last_at, version };
+        Ok(active.into_iter().map(told).collect())
     }
 }
 

@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use madang_article_read::{ArticleGroup, ArticleHead, ArticleText, Count, Discussion, Entry};
-use madang_board::{ArticleId, BoardId, MemberId};
+use madang_article_read::{ArticleGroup, ArticleHead, ArticleText, Count, Discussion, Entry, LastComment};
+use madang_board::{ArticleId, BoardId, CommentId, MemberId};
 use madang_event::Writer;
 use madang_kernel::{Id, Timestamp};
 
@@ -24,6 +24,7 @@ const HAS_COMMENTS: u8 = 4;
 const HAS_LIKES: u8 = 8;
 const COMPRESSED: u8 = 16;
 const LOCKED: u8 = 32;
+const HAS_LAST: u8 = 64;
 
 /// An entry in one piece; clones share it.
 ///
@@ -61,7 +62,7 @@ impl Packed {
             }
             Some(ArticleGroup::Live(text)) => LIVE | pack_text(&mut article, text),
         };
-        Self::join(flags, entry.comments, entry.likes, article.as_slice())
+        Self::join(flags, entry.comments.as_ref(), entry.likes, article.as_slice())
     }
 
     /// The entry again. `None` cannot be, because the bytes are our own.
@@ -109,28 +110,37 @@ impl Packed {
             *self = Self::of(&entry);
             return;
         }
-        let mut counts = Entry { article: None, comments: front.comments, likes: front.likes };
-        counts.merge(Entry { article: None, comments: change.comments, likes: change.likes });
-        if (counts.comments, counts.likes) != (front.comments, front.likes) {
-            let article = self.0.get(front.article_at..).unwrap_or_default();
-            *self = Self::join(front.flags, counts.comments, counts.likes, article);
+        let Front { flags, comments, likes, article_at } = front;
+        let mut counts = Entry { article: None, comments: comments.clone(), likes };
+        counts.merge(Entry { article: None, comments: change.comments.clone(), likes: change.likes });
+        if (&counts.comments, counts.likes) != (&comments, likes) {
+            let article = self.0.get(article_at..).unwrap_or_default();
+            *self = Self::join(flags, counts.comments.as_ref(), counts.likes, article);
         }
     }
 
-    fn join(flags: u8, comments: Option<Discussion>, likes: Option<Count>, article: &[u8]) -> Self {
+    fn join(flags: u8, comments: Option<&Discussion>, likes: Option<Count>, article: &[u8]) -> Self {
         let of_article = flags & (LIVE | DELETED | COMPRESSED);
+        let last = comments.and_then(|comments| comments.last.as_ref());
         let has_comments = match comments {
             Some(Discussion { locked: true, .. }) => HAS_COMMENTS | LOCKED,
             Some(_) => HAS_COMMENTS,
             None => 0,
-        };
+        } | if last.is_some() { HAS_LAST } else { 0 };
         let has_likes = if likes.is_some() { HAS_LIKES } else { 0 };
         let mut bytes = Bytes::default();
         bytes.byte(of_article | has_comments | has_likes);
-        let comments = comments.map(|Discussion { count, version, .. }| Count { count, version });
+        let comments = comments.map(|&Discussion { count, version, .. }| Count { count, version });
         for Count { count, version } in [comments, likes].into_iter().flatten() {
             bytes.number(count);
             bytes.number(version);
+        }
+        if let Some(LastComment { comment_id, writer, created_at }) = last {
+            bytes.signed(comment_id.raw());
+            bytes.signed(created_at.as_millis());
+            bytes.signed(writer.member_id.raw());
+            bytes.number(writer.name.len() as u64);
+            bytes.bytes(writer.name.as_bytes());
         }
         bytes.bytes(article);
         Self(bytes.as_slice().into())
@@ -145,9 +155,22 @@ impl Packed {
         };
         let (comments, likes) = (count(HAS_COMMENTS)?, count(HAS_LIKES)?);
         let locked = flags & LOCKED != 0;
-        let comments = comments.map(|Count { count, version }| Discussion { count, locked, version });
+        let last = match flags & HAS_LAST {
+            0 => None,
+            _ => Some(last(&mut reader)?),
+        };
+        let comments = comments.map(|Count { count, version }| Discussion { count, locked, last, version });
         Some(Front { flags, comments, likes, article_at: reader.at() })
     }
+}
+
+fn last(reader: &mut Reader<'_>) -> Option<LastComment> {
+    let comment_id = CommentId::from_raw(reader.signed()?);
+    let created_at = Timestamp::from_millis(reader.signed()?);
+    let member_id = MemberId::from_raw(reader.signed()?);
+    let length = usize::try_from(reader.number()?).ok()?;
+    let name = std::str::from_utf8(reader.bytes(length)?).ok()?.to_owned();
+    Some(LastComment { comment_id, writer: Writer { member_id, name }, created_at })
 }
 
 /// Writes what is told of an article that exists; returns how its texts are written.

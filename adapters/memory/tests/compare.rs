@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use madang_article_read::{
-    ArticleGroup, ArticleHead, ArticleOwner, ArticleText, Change, CommentOwner, Count, Difference, Discussion, Entry,
-    Filled, Group, LikeOwner, NewestArticles, Owners, ReadModel, ReadService, State, ViewOwner,
+    ActiveArticle, ArticleGroup, ArticleHead, ArticleOwner, ArticlePlace, ArticleText, Change, CommentOwner, Count,
+    Difference, Discussion, Entry, Filled, Group, LikeOwner, NewestArticles, Owners, ReadModel, ReadService, State,
+    ViewOwner,
 };
 use madang_board::{ArticleId, BoardId, MemberId, Pin};
 use madang_event::{ArticleLikes, Envelope, Event, Writer};
@@ -38,6 +39,14 @@ impl ArticleOwner for Owned {
         Ok(None)
     }
 
+    async fn site_newest(&self, _: Option<ArticleId>, _: usize) -> Result<Vec<ArticlePlace>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    async fn places(&self, articles: &[ArticleId]) -> Result<Vec<Option<ArticlePlace>>, StoreError> {
+        Ok(vec![None; articles.len()])
+    }
+
     async fn pins(&self, _: BoardId) -> Result<Arc<[Pin]>, StoreError> {
         Ok(Arc::default())
     }
@@ -58,8 +67,12 @@ impl ArticleOwner for Owned {
 
 #[async_trait]
 impl CommentOwner for Owned {
+    async fn active(&self, _: Option<BoardId>, _: Timestamp, _: usize) -> Result<Vec<ActiveArticle>, StoreError> {
+        Ok(Vec::new())
+    }
+
     async fn comment_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Discussion>>, StoreError> {
-        Ok(self.each(articles, |owned| owned.1))
+        Ok(self.each(articles, |owned| owned.1.clone()))
     }
 }
 
@@ -166,7 +179,7 @@ async fn every_kind_of_difference_is_found() {
         owned.remove(&article(3));
         expect(3, Group::Article, State::Text(1), State::Gone);
         let locked = Discussion { locked: true, ..count(1, 1).into() };
-        owned.get_mut(&article(4)).unwrap().1 = locked;
+        owned.get_mut(&article(4)).unwrap().1 = locked.clone();
         expect(4, Group::Comments, State::Discussed(count(1, 1).into()), State::Discussed(locked));
         owned.get_mut(&article(5)).unwrap().2 = count(1, 1);
         expect(5, Group::Likes, State::Counted(count(2, 2)), State::Counted(count(1, 1)));

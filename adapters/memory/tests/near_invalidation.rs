@@ -107,18 +107,18 @@ fn count(count: u64, version: u64) -> Count {
 }
 
 fn liked(article_id: ArticleId, likes: Count) -> Invalidation {
-    Invalidation { article_id, floor: Floor { likes: Some(likes), ..Floor::default() }, board: None }
+    Invalidation { article_id, floor: Floor { likes: Some(likes), ..Floor::default() }, board: None, activity: None }
 }
 
 fn edited(article_id: ArticleId, version: u64) -> Invalidation {
-    Invalidation { article_id, floor: Floor { text: Some(version), ..Floor::default() }, board: None }
+    Invalidation { article_id, floor: Floor { text: Some(version), ..Floor::default() }, board: None, activity: None }
 }
 
 fn on_board(article_id: ArticleId, presence: Presence, article_count: u64, version: u64) -> Invalidation {
     let board_id = BoardId::from_raw(1);
     let count = BoardCount { article_count, version };
     let board = Some(BoardChange { board_id, article_id, presence, count });
-    Invalidation { article_id, floor: Floor::default(), board }
+    Invalidation { article_id, floor: Floor::default(), board, activity: None }
 }
 
 #[tokio::test]
@@ -194,7 +194,7 @@ async fn a_deletion_that_is_heard_of_outlives_every_load() {
     let one = article(7);
     site.told_to_the_model(one, Some(entry(one, 1, count(0, 0), 10))).await;
     let floor = Floor { deleted: Some(2), ..Floor::default() };
-    site.hear(Invalidation { article_id: one, floor, board: None });
+    site.hear(Invalidation { article_id: one, floor, board: None, activity: None });
     for _ in 0..2 {
         let Lookup::Found { entry, .. } = site.find(one).await else { panic!("a tombstone") };
         assert_eq!(entry.article, Some(ArticleGroup::Deleted { version: 2 }));

@@ -122,7 +122,7 @@ pub(crate) fn parts_by_server(db: &Mysql, articles: &[ArticleId]) -> HashMap<Ser
 }
 
 /// Counters in the order asked, of one moment on each server; `None` for an article that is gone.
-pub(crate) async fn counts<C: Copy + Default>(
+pub(crate) async fn counts<C: Clone + Default>(
     db: &Mysql,
     articles: &[ArticleId],
     [counts, gone]: [&Many; 2],
@@ -136,7 +136,7 @@ pub(crate) async fn counts<C: Copy + Default>(
         found.extend(counted);
         ended.extend(gone);
     }
-    let one = |article: &ArticleId| (!ended.contains(article)).then(|| found.get(article).copied().unwrap_or_default());
+    let one = |article: &ArticleId| (!ended.contains(article)).then(|| found.get(article).cloned().unwrap_or_default());
     Ok(articles.iter().map(one).collect())
 }
 

@@ -10,6 +10,7 @@ use rusqlite::{Connection, Row};
 
 use crate::Sqlite;
 use crate::articles::{article, count};
+use crate::comments::count::{last, newest};
 
 const READ: &str = include_str!("../sql/article_read/joined_article.sql");
 
@@ -47,12 +48,17 @@ fn find_all(tx: &Connection, articles: &[ArticleId]) -> Result<Vec<JoinedArticle
 }
 
 fn find(tx: &Connection, article: ArticleId) -> Result<JoinedArticle, StoreError> {
-    let found = tx.find(READ, [article.raw()], joined)?;
-    Ok(found.unwrap_or_default())
+    let Some((mut found, is_noted)) = tx.find(READ, [article.raw()], joined)? else {
+        return Ok(JoinedArticle::default());
+    };
+    if !is_noted && let Some(comments) = found.entry.as_mut().and_then(|entry| entry.comments.as_mut()) {
+        comments.last = newest(tx, article, 1)?.pop();
+    }
+    Ok(found)
 }
 
-/// Columns: the article's, then the counts with their versions.
-fn joined(row: &Row<'_>) -> rusqlite::Result<JoinedArticle> {
+/// Columns: the article's, then the counts with their versions, the newest comment, and whether that is noted.
+fn joined(row: &Row<'_>) -> rusqlite::Result<(JoinedArticle, bool)> {
     let article = article(row)?;
     let head = ArticleHead {
         article_id: article.article_id,
@@ -64,7 +70,9 @@ fn joined(row: &Row<'_>) -> rusqlite::Result<JoinedArticle> {
         version: article.version,
     };
     let text = ArticleText { head, content: article.content, content_html: article.content_html };
-    let comments = Discussion { count: count(row, 10)?, locked: row.get(15)?, version: count(row, 11)? };
+    let (locked, last) = (row.get(15)?, last(row, 16)?);
+    let comments = Discussion { count: count(row, 10)?, locked, last, version: count(row, 11)? };
     let likes = Count { count: count(row, 12)?, version: count(row, 13)? };
-    Ok(JoinedArticle { entry: Entry::from_owners(Some(text), Some(comments), Some(likes)), views: count(row, 14)? })
+    let entry = Entry::from_owners(Some(text), Some(comments), Some(likes));
+    Ok((JoinedArticle { entry, views: count(row, 14)? }, row.get(20)?))
 }

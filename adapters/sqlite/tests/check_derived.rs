@@ -216,6 +216,7 @@ impl Site {
             despite_lock: false,
             comment_id: CommentId::from_raw(number),
             article_id: article(number),
+            board_id: BoardId::from_raw(1),
             parent_id: None,
             mode: CommentMode::TwoLevel,
             depth_max: DepthMax::DEFAULT,

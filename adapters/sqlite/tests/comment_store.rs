@@ -7,7 +7,7 @@ mod support;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
+use madang_board::{ArticleId, BoardId, CommentId, CommentMode, MemberId};
 use madang_comment::{CommentStore, CreateComment, CreateOutcome, DepthMax, LevelFull, Refusal};
 use madang_conformance::comment_store::CommentStoreHarness;
 use madang_event::Writer;
@@ -76,6 +76,7 @@ fn comment(id: i64, parent: Option<i64>) -> CreateComment {
         despite_lock: false,
         comment_id: CommentId::from_raw(id),
         article_id: ArticleId::from_raw(71),
+        board_id: BoardId::from_raw(9),
         parent_id: parent.map(CommentId::from_raw),
         mode: CommentMode::Tree,
         depth_max: DepthMax::DEFAULT,

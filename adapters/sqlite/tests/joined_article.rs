@@ -102,8 +102,12 @@ async fn from_the_owners(test: &TestDb, article: ArticleId) -> Result<(Option<En
         content: article.content,
         content_html: article.content_html,
     });
-    let comments =
-        comments.map(|found| Discussion { count: found.comment_count, locked: found.locked, version: found.version });
+    let comments = comments.map(|found| Discussion {
+        count: found.count.comment_count,
+        locked: found.count.locked,
+        last: found.last,
+        version: found.count.version,
+    });
     let likes = likes.map(|count| Count { count: count.like_count, version: count.version });
     let views = match SqliteViews::new(test.db.clone()).find(article).await? {
         StoredViews::Count(count) => Some(count),

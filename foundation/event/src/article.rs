@@ -54,6 +54,18 @@ struct BesideTheRest {
     name: String,
 }
 
+/// Where an article stands: its board, and when it was created.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArticlePlace {
+    /// Names the article.
+    pub article_id: ArticleId,
+    /// Its board.
+    pub board_id: BoardId,
+    /// When it was created.
+    #[serde(rename = "created_at_ms", with = "millis")]
+    pub created_at: Timestamp,
+}
+
 /// The newest articles of a board, with its count, of one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewestArticles {

@@ -248,7 +248,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{BoardCount, Writer};
+    use crate::{BoardCount, LastComment, Writer};
 
     fn created(title: String, content: String) -> Envelope {
         let article_id = ArticleId::from_raw(77);
@@ -309,6 +309,12 @@ mod tests {
             parent_id: None,
             comment_count: 1,
             locked: true,
+            board_id: Some(BoardId::from_raw(9)),
+            last: Some(LastComment {
+                comment_id: CommentId::from_raw(6),
+                writer: Writer { member_id: MemberId::from_raw(3), name: "마당".into() },
+                created_at: Timestamp::from_millis(1_704_067_200_001),
+            }),
         };
         let likes = ArticleLikes { article_id, liked: vec![MemberId::from_raw(3)], unliked: vec![], like_count: 1 };
         let board_count = BoardCount { article_count: 0, version: 2 };
@@ -321,7 +327,7 @@ mod tests {
             Event::CommentCreated(comment.clone()),
             Event::CommentEdited(comment.clone()),
             Event::CommentDeleted(comment),
-            Event::ArticleLockChanged(ArticleLock { article_id, comment_count: 1, locked: true }),
+            Event::ArticleLockChanged(ArticleLock { article_id, comment_count: 1, locked: true, last: None }),
             Event::ArticleLikesChanged(likes),
             Event::ArticleViewed(ArticleViews { article_id, view_count: 100 }),
         ];

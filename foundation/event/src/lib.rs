@@ -7,9 +7,9 @@ mod peek;
 mod reaction;
 mod topic;
 
-pub use article::{ArticleDeleted, ArticleHead, ArticleState, BoardCount, NewestArticles, Writer};
+pub use article::{ArticleDeleted, ArticleHead, ArticlePlace, ArticleState, BoardCount, NewestArticles, Writer};
 pub use deletions::{ArticleDeletions, ArticleParts};
 pub use envelope::{DecodeError, DecodeReason, Envelope, Event, type_name};
 pub use peek::Peeked;
-pub use reaction::{ArticleLikes, ArticleLock, ArticleViews, CommentChange};
+pub use reaction::{ArticleLikes, ArticleLock, ArticleViews, CommentChange, LastComment};
 pub use topic::Topic;

@@ -89,6 +89,8 @@ mod tests {
             parent_id: None,
             comment_count: count,
             locked: count % 2 == 1,
+            board_id: Some(BoardId::from_raw(9)),
+            last: None,
         };
         let likes = ArticleLikes { article_id, liked: vec![], unliked: vec![], like_count: count };
         match kind {
@@ -106,6 +108,7 @@ mod tests {
                 article_id,
                 comment_count: count,
                 locked: count.is_multiple_of(2),
+                last: None,
             }),
             8 => Event::ArticleLikesChanged(likes),
             _ => Event::ArticleViewed(ArticleViews { article_id, view_count: count }),

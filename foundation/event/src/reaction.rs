@@ -1,10 +1,25 @@
 //! What readers do with an article: comment, like, view. Each event carries the count after it and the count's version, so
 //! a consumer takes the newer one and never adds up.
 
-use madang_board::{ArticleId, CommentId, MemberId};
+use madang_board::{ArticleId, BoardId, CommentId, MemberId};
+use madang_kernel::{Timestamp, millis};
 use serde::{Deserialize, Serialize};
 
-/// A comment was written or deleted. Carries neither text nor writer: what is deleted later must not stay readable here.
+use crate::Writer;
+
+/// The newest comment of an article that is not deleted: what lists tell of its discussion. Carries no text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastComment {
+    /// The comment.
+    pub comment_id: CommentId,
+    /// Who wrote it, with the name they had then.
+    pub writer: Writer,
+    /// When.
+    #[serde(rename = "created_at_ms", with = "millis")]
+    pub created_at: Timestamp,
+}
+
+/// A comment was written or deleted. Carries no text: what is deleted later must not stay readable here.
 /// The envelope's version is that of the article's comment count.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommentChange {
@@ -19,6 +34,13 @@ pub struct CommentChange {
     /// Whether the article takes no new comments. A process of an earlier version does not tell.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub locked: bool,
+    /// The board of the article. A process of an earlier version does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub board_id: Option<BoardId>,
+    /// The newest visible comment of the article after this change; `None` when there is none. A process of an earlier
+    /// version does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last: Option<LastComment>,
 }
 
 /// An article was closed to new comments, or opened again. The envelope's version is that of its comment count, in whose
@@ -31,6 +53,9 @@ pub struct ArticleLock {
     pub comment_count: u64,
     /// Whether it takes no new comments from now on.
     pub locked: bool,
+    /// The newest visible comment of the article, which a lock leaves as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last: Option<LastComment>,
 }
 
 /// Likes of one article changed in one transaction. The envelope's version is that of its like count.

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use madang_article_read::Rank;
 use madang_board::{ArticleId, BoardId};
 use madang_kernel::{PageNumber, PageSize};
 use madang_server::{ByteCache, ByteCacheLimits};
@@ -20,6 +21,10 @@ pub(crate) enum ArticleCacheKey {
     Page(BoardId, PageNumber, PageSize),
     /// A step down a board.
     Scroll(BoardId, Option<ArticleId>, PageSize),
+    /// A step down what is active on a board.
+    Active(BoardId, Option<Rank>, PageSize),
+    /// A step down the whole site, by activity or not.
+    Site(bool, Option<Rank>, PageSize),
 }
 
 /// An empty cache of what is fresh for `ttl`.

@@ -136,6 +136,7 @@ fn assemble(state: ApiState) -> Assembly {
     } = state;
     Assembly { sessions, policy, router: Router::new(), description: ApiDoc::openapi() }
         .add("member", member_routes(), members)
+        .add("article", site_routes(), articles.as_ref().map(|calls| ReadCalls::new(Arc::clone(&calls.read))))
         .add("article", article_routes(), articles)
         .add("article-read", read_routes(), read)
         .add("comment", comment_routes(), comments)
@@ -190,6 +191,11 @@ fn article_routes() -> OpenApiRouter<Shared<ArticleCalls>> {
 
 fn read_routes() -> OpenApiRouter<Shared<ReadCalls>> {
     OpenApiRouter::new().routes(routes!(articles::articles)).routes(routes!(articles::article))
+}
+
+/// Lists of the whole site, which are served where articles are.
+fn site_routes() -> OpenApiRouter<Shared<ReadCalls>> {
+    OpenApiRouter::new().routes(routes!(articles::site_articles))
 }
 
 fn comment_routes() -> OpenApiRouter<Shared<CommentCalls>> {

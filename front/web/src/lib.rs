@@ -33,6 +33,7 @@ mod plain_text;
 mod posted;
 mod preferences;
 mod query;
+mod ranks;
 mod recovery;
 mod refusals;
 mod removed;

@@ -40,12 +40,34 @@ pub(crate) enum ListStyle {
     Scroll,
 }
 
+/// The order of lists of articles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Order {
+    Newest,
+    Active,
+}
+
+impl Order {
+    pub(crate) fn code(self) -> &'static str {
+        match self {
+            Self::Newest => "newest",
+            Self::Active => "active",
+        }
+    }
+
+    /// The order that an address asks for.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        [Self::Newest, Self::Active].into_iter().find(|order| order.code() == name)
+    }
+}
+
 /// Everything a reader chose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Preferences {
     pub(crate) lang: Lang,
     pub(crate) theme: Theme,
     pub(crate) list: ListStyle,
+    pub(crate) order: Order,
     /// Whether the language was chosen here, or is what the browser prefers.
     lang_chosen: bool,
 }
@@ -83,7 +105,8 @@ impl Preferences {
     /// From the cookie, and for what it does not say from what the browser prefers.
     pub(crate) fn of(headers: &HeaderMap) -> Self {
         let lang = preferred_language(headers);
-        let mut chosen = Self { lang, theme: Theme::System, list: ListStyle::Pages, lang_chosen: false };
+        let (theme, list, order) = (Theme::System, ListStyle::Pages, Order::Newest);
+        let mut chosen = Self { lang, theme, list, order, lang_chosen: false };
         for word in cookie_value(headers, COOKIE).unwrap_or_default().split('.') {
             chosen.choose(word);
         }
@@ -99,6 +122,8 @@ impl Preferences {
             "dark" => self.theme = Theme::Dark,
             "pages" => self.list = ListStyle::Pages,
             "scroll" => self.list = ListStyle::Scroll,
+            "newest" => self.order = Order::Newest,
+            "active" => self.order = Order::Active,
             _ => {}
         }
     }
@@ -107,7 +132,9 @@ impl Preferences {
         let lang = if self.lang_chosen { self.lang.code() } else { "" };
         let (theme, list) = (self.theme.code(), self.list.code());
         let secure = if secure { "; Secure" } else { "" };
-        let text = format!("{COOKIE}={lang}.{theme}.{list}; Path=/; Max-Age={KEPT_S}; HttpOnly; SameSite=Lax{secure}");
+        let order = if self.order == Order::Active { ".active" } else { "" };
+        let text =
+            format!("{COOKIE}={lang}.{theme}.{list}{order}; Path=/; Max-Age={KEPT_S}; HttpOnly; SameSite=Lax{secure}");
         HeaderValue::from_str(&text).ok()
     }
 }
@@ -115,7 +142,7 @@ impl Preferences {
 /// Takes a choice and goes back to where it was made.
 pub(crate) async fn choose(State(web): State<Shared>, posted: Posted) -> Result<Response, Refused> {
     let mut preferences = posted.visit.preferences;
-    for field in ["lang", "theme", "list"] {
+    for field in ["lang", "theme", "list", "order"] {
         preferences.choose(posted.fields.text(field));
     }
     let mut response = reply::see_other(posted.fields.local_path("return"));
@@ -169,6 +196,9 @@ mod tests {
         assert_eq!((chosen.lang, chosen.theme, chosen.list), (Lang::Ko, Theme::Dark, ListStyle::Scroll));
         let cookie = chosen.cookie(true).unwrap();
         assert!(cookie.to_str().unwrap().starts_with("madang_prefs=ko.dark.scroll; Path=/; Max-Age="));
+        let active = of("madang_prefs=en.dark.pages.active", "");
+        assert_eq!(active.order, Order::Active);
+        assert!(active.cookie(true).unwrap().to_str().unwrap().starts_with("madang_prefs=en.dark.pages.active; "));
         let nonsense = of("madang_prefs=<b>.x..", "");
         assert_eq!((nonsense.lang, nonsense.theme, nonsense.list), (Lang::En, Theme::System, ListStyle::Pages));
     }

@@ -7,6 +7,9 @@ use jiff::tz::TimeZone;
 use madang_kernel::{Clock, Timestamp};
 use maud::{Markup, html};
 
+use crate::preferences::Lang;
+use crate::texts;
+
 /// Articles younger than this carry a mark in lists.
 const NEW_MS: u128 = 60 * 60 * 1_000;
 
@@ -30,6 +33,15 @@ impl SiteTime {
             (false, false) => "%Y-%m-%d",
         };
         self.element(moment, &then.strftime(format).to_string())
+    }
+
+    /// How long ago, in words, for a week; the day after that. The moment itself is in the title.
+    pub(crate) fn ago(&self, lang: Lang, moment: Timestamp) -> Markup {
+        let seconds = self.clock.now().since(moment).as_secs();
+        match texts::ago(lang, seconds) {
+            Some(words) => self.element(moment, &words),
+            None => self.short(moment),
+        }
     }
 
     /// To the minute.
@@ -94,6 +106,12 @@ mod tests {
         assert_eq!(shown("2026-11-15T15:03:00Z"), "00:03", "past midnight in Seoul");
         assert_eq!(shown("2026-11-15T14:59:00Z"), "11-15");
         assert_eq!(shown("2025-11-15T14:59:00Z"), "2025-11-15");
+        let ago = |moment| seoul.ago(Lang::En, at(moment)).into_string();
+        assert!(ago("2026-11-15T15:57:00Z").contains("title=\"2026-11-16 00:57 KST\">3 min ago<"));
+        assert!(
+            ago("2026-11-15T16:00:00Z").contains(">just now<") && ago("2026-11-14T15:00:00Z").contains(">yesterday<")
+        );
+        assert!(ago("2026-11-01T16:00:00Z").contains(">11-02<"), "past a week the day is told");
         assert!(seoul.is_new(at("2026-11-15T15:00:01Z")) && !seoul.is_new(at("2026-11-15T15:00:00Z")));
     }
 }

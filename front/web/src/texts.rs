@@ -6,7 +6,7 @@ mod health;
 mod limits;
 
 pub(crate) use counted::{
-    COMMENTS, Counted, LIKES, POINTS, VIEWS, articles, comments, last_page, letters_shown, level, new_comments,
+    COMMENTS, Counted, LIKES, POINTS, VIEWS, ago, articles, comments, last_page, letters_shown, level, new_comments,
     replayed,
 };
 pub(crate) use descriptions::{board_description, home_description, member_description, site_time};
@@ -89,6 +89,13 @@ texts! {
     previous_ten: "Previous ten pages", "이전 10페이지";
     next_ten: "Next ten pages", "다음 10페이지";
     newest: "Newest", "최신글";
+    active: "Active", "활발한 글";
+    order: "Order", "정렬";
+    last_reply: "Last reply", "최근 댓글";
+    no_articles_yet: "Nothing has been written yet. Choose a board and write the first article.",
+        "아직 글이 없습니다. 게시판을 골라 첫 글을 써 보세요.";
+    nothing_older: "That is all there is.", "더 이상 글이 없습니다.";
+    first_page: "To the top", "처음으로";
     older_articles: "Older articles", "이전 글 더 보기";
     list_style: "List", "목록";
     list_pages: "Numbered pages", "페이지 번호";

@@ -77,11 +77,13 @@ impl Change {
                 Some(Self { article_id, entry, board, is_creation: false })
             }
             Event::CommentCreated(change) | Event::CommentEdited(change) | Event::CommentDeleted(change) => {
-                let comments = Some(Discussion { count: change.comment_count, locked: change.locked, version });
+                let (count, locked, last) = (change.comment_count, change.locked, change.last);
+                let comments = Some(Discussion { count, locked, last, version });
                 Some(Self::of_count(change.article_id, Entry { comments, ..Entry::default() }))
             }
             Event::ArticleLockChanged(lock) => {
-                let comments = Some(Discussion { count: lock.comment_count, locked: lock.locked, version });
+                let (count, locked, last) = (lock.comment_count, lock.locked, lock.last);
+                let comments = Some(Discussion { count, locked, last, version });
                 Some(Self::of_count(lock.article_id, Entry { comments, ..Entry::default() }))
             }
             Event::ArticleLikesChanged(change) => {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use madang_board::ArticleId;
-use madang_kernel::{ShardId, StoreError};
+use madang_kernel::{Id as _, ShardId, StoreError};
 
 use crate::service::SLICE_MAX;
 use crate::{ArticleGroup, ArticleText, Count, Discussion, Entry, ReadService};
@@ -47,7 +47,7 @@ pub enum Group {
 }
 
 /// What is known of a group. Texts are compared, but not told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
     /// There is no such article, or no longer.
     Gone,
@@ -130,10 +130,10 @@ impl Difference {
 }
 
 impl State {
-    fn version(self) -> Option<u64> {
+    fn version(&self) -> Option<u64> {
         match self {
             Self::Gone => None,
-            Self::Text(version) => Some(version),
+            Self::Text(version) => Some(*version),
             Self::Counted(count) => Some(count.version),
             Self::Discussed(comments) => Some(comments.version),
         }
@@ -161,7 +161,7 @@ fn differing(
     if !is_same {
         found.push(difference(Group::Article, held, owned));
     }
-    let [held_comments, comments] = [entry.comments, comments].map(|comments| comments.map(State::Discussed));
+    let [held_comments, comments] = [entry.comments.clone(), comments].map(|comments| comments.map(State::Discussed));
     let [held_likes, likes] = [entry.likes, likes].map(|likes| likes.map(State::Counted));
     for (group, held, owned) in [(Group::Comments, held_comments, comments), (Group::Likes, held_likes, likes)] {
         // An owner of counts that knows of a deletion may know of it first.
@@ -192,9 +192,10 @@ impl fmt::Display for State {
             Self::Gone => f.write_str("deleted"),
             Self::Text(version) => write!(f, "version {version}"),
             Self::Counted(Count { count, version }) => write!(f, "{count} (version {version})"),
-            Self::Discussed(Discussion { count, locked, version }) => {
+            Self::Discussed(Discussion { count, locked, last, version }) => {
                 let lock = if *locked { ", locked" } else { "" };
-                write!(f, "{count}{lock} (version {version})")
+                let last = last.as_ref().map_or(0, |last| last.comment_id.raw());
+                write!(f, "{count}{lock}, comment {last} the newest (version {version})")
             }
         }
     }

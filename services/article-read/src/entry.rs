@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use madang_event::LastComment;
 use serde::{Deserialize, Serialize};
 
 use crate::ArticleText;
@@ -17,13 +18,16 @@ pub struct Count {
 }
 
 /// The comments of an article as their owner has them, with the version that orders what is told of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Discussion {
     /// How many comments are visible.
     pub count: u64,
     /// Whether no new ones are taken. A process of an earlier version does not tell.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub locked: bool,
+    /// The newest visible comment. A process of an earlier version does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last: Option<LastComment>,
     /// Grows with each change: the newer state wins.
     pub version: u64,
 }
@@ -31,7 +35,7 @@ pub struct Discussion {
 /// Counted comments of an article that takes new ones.
 impl From<Count> for Discussion {
     fn from(Count { count, version }: Count) -> Self {
-        Self { count, locked: false, version }
+        Self { count, locked: false, last: None, version }
     }
 }
 
@@ -71,8 +75,12 @@ pub enum Shown {
         text: Arc<ArticleText>,
         /// Visible comments.
         comment_count: u64,
+        /// The version of what is told of the comments.
+        comment_version: u64,
         /// Whether no new comments are taken.
         locked: bool,
+        /// The newest visible comment.
+        last: Option<LastComment>,
         /// Likes.
         like_count: u64,
     },
@@ -86,17 +94,18 @@ impl Entry {
         {
             self.article = Some(theirs);
         }
-        take_newer(&mut self.comments, other.comments, |comments| comments.version);
-        take_newer(&mut self.likes, other.likes, |likes| likes.version);
+        take_newer(&mut self.comments, other.comments.as_ref(), |comments| comments.version);
+        take_newer(&mut self.likes, other.likes.as_ref(), |likes| likes.version);
     }
 
     /// What a reader gets.
     pub fn shown(&self) -> Shown {
-        match (&self.article, self.comments, self.likes) {
+        match (&self.article, &self.comments, self.likes) {
             (Some(ArticleGroup::Deleted { .. }), _, _) => Shown::Gone,
             (Some(ArticleGroup::Live(text)), Some(comments), Some(likes)) => {
-                let Discussion { count: comment_count, locked, .. } = comments;
-                Shown::Live { text: Arc::clone(text), comment_count, locked, like_count: likes.count }
+                let &Discussion { count: comment_count, locked, version: comment_version, .. } = comments;
+                let (text, last) = (Arc::clone(text), comments.last.clone());
+                Shown::Live { text, comment_count, comment_version, locked, last, like_count: likes.count }
             }
             _ => Shown::Unknown,
         }
@@ -124,9 +133,9 @@ impl ArticleGroup {
 }
 
 /// Takes what is newer of a group that may be unknown.
-pub(crate) fn take_newer<T: Copy>(ours: &mut Option<T>, theirs: Option<T>, version: impl Fn(T) -> u64) {
-    if theirs.map(&version) > ours.map(&version) {
-        *ours = theirs;
+pub(crate) fn take_newer<T: Clone>(ours: &mut Option<T>, theirs: Option<&T>, version: impl Fn(&T) -> u64) {
+    if theirs.map(&version) > ours.as_ref().map(&version) {
+        *ours = theirs.cloned();
     }
 }
 

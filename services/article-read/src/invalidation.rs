@@ -2,11 +2,11 @@
 //! what is cached, and never a text, which whoever needs it loads.
 
 use madang_board::ArticleId;
-use madang_event::{ArticleState, BoardCount, Envelope, Event};
+use madang_event::{ArticleState, BoardCount, Envelope, Event, LastComment};
 use serde::{Deserialize, Serialize};
 
 use crate::entry::take_newer;
-use crate::{ArticleGroup, BoardChange, Change, Count, Discussion, Entry, Presence};
+use crate::{Activity, ArticleGroup, BoardChange, Change, Count, Discussion, Entry, Presence};
 
 /// The state of an article after a change, as far as the change tells it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,10 +19,13 @@ pub struct Invalidation {
     /// What it means to its board's list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub board: Option<BoardChange>,
+    /// What it means to lists of what is active. A process of an earlier version does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub activity: Option<Activity>,
 }
 
 /// How new the groups of an article are at least. What is older must not be shown any more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Floor {
     /// The text has this version, or a newer one.
     #[serde(default, rename = "v", skip_serializing_if = "Option::is_none")]
@@ -42,8 +45,10 @@ impl Invalidation {
     /// What an event says; `None` when the model does not depend on it.
     pub fn of(envelope: &Envelope) -> Option<Self> {
         let (article_id, version) = (envelope.key, envelope.version);
-        let comments =
-            |count, locked| Floor { comments: Some(Discussion { count, locked, version }), ..Floor::default() };
+        let comments = |count, locked, last: &Option<LastComment>| Floor {
+            comments: Some(Discussion { count, locked, last: last.clone(), version }),
+            ..Floor::default()
+        };
         let (floor, board) = match &envelope.event {
             Event::ArticleCreated(state) | Event::ArticleEdited(state) => {
                 (Floor { text: Some(version), ..Floor::default() }, Some(there(state)))
@@ -57,16 +62,16 @@ impl Invalidation {
                 (Floor { deleted: Some(version), ..Floor::default() }, Some(board))
             }
             Event::CommentCreated(change) | Event::CommentEdited(change) | Event::CommentDeleted(change) => {
-                (comments(change.comment_count, change.locked), None)
+                (comments(change.comment_count, change.locked, &change.last), None)
             }
-            Event::ArticleLockChanged(lock) => (comments(lock.comment_count, lock.locked), None),
+            Event::ArticleLockChanged(lock) => (comments(lock.comment_count, lock.locked, &lock.last), None),
             Event::ArticleLikesChanged(change) => {
                 let likes = Some(Count { count: change.like_count, version });
                 (Floor { likes, ..Floor::default() }, None)
             }
             Event::ArticleViewed(_) => return None,
         };
-        Some(Self { article_id, floor, board })
+        Some(Self { article_id, floor, board, activity: Activity::of(envelope) })
     }
 }
 
@@ -81,8 +86,10 @@ impl From<&Change> for Invalidation {
         };
         Self {
             article_id: *article_id,
-            floor: Floor { text, deleted, comments: *comments, likes: *likes },
+            floor: Floor { text, deleted, comments: comments.clone(), likes: *likes },
             board: *board,
+            // Those lists hear of it where it was committed.
+            activity: None,
         }
     }
 }
@@ -105,8 +112,8 @@ impl Floor {
     pub fn merge(&mut self, other: &Self) {
         self.text = self.text.max(other.text);
         self.deleted = self.deleted.max(other.deleted);
-        take_newer(&mut self.comments, other.comments, |comments| comments.version);
-        take_newer(&mut self.likes, other.likes, |likes| likes.version);
+        take_newer(&mut self.comments, other.comments.as_ref(), |comments| comments.version);
+        take_newer(&mut self.likes, other.likes.as_ref(), |likes| likes.version);
     }
 
     /// Raises an entry to this; `false` when it has a text that is too old to be shown, or a deletion that was taken back.
@@ -115,7 +122,7 @@ impl Floor {
         if let Some(version) = self.deleted.filter(|deleted| self.text.is_none_or(|text| text <= *deleted)) {
             entry.merge(Entry { article: Some(ArticleGroup::Deleted { version }), ..Entry::default() });
         }
-        entry.merge(Entry { article: None, comments: self.comments, likes: self.likes });
+        entry.merge(Entry { article: None, comments: self.comments.clone(), likes: self.likes });
         let known = match &entry.article {
             Some(ArticleGroup::Live(text)) => Some(text.head.version),
             Some(ArticleGroup::Deleted { version }) => Some(*version),

@@ -9,7 +9,7 @@ use madang_board::{ArticleId, BoardId};
 use madang_kernel::{ShardId, StoreError, Timestamp};
 use madang_messaging::Stop;
 
-use crate::{BoardList, Change, Entry, NewestArticles, Step, Window};
+use crate::{BoardList, Change, Entry, NewestArticles, RankingTtl, Step, Window};
 
 /// How long what the owners answered is kept; events do not move its end.
 pub const ENTRY_TTL_MS: i64 = 24 * 3_600_000;
@@ -194,6 +194,10 @@ pub trait ReadModel: Send + Sync {
     /// For how long what was rendered from the model may be handed out while its generation stays the same.
     fn rendered_ttl(&self) -> Duration {
         RENDERED_TTL
+    }
+    /// For how long a ranking that was built from the owners is believed.
+    fn ranking_ttl(&self) -> RankingTtl {
+        RankingTtl { fresh_ms: ENTRY_TTL_MS, ttl_ms: ENTRY_TTL_MS + STALE_MAX_MS }
     }
     /// Drops everything, placeholders too: rebuilds under way are told to ask again.
     async fn clear(&self) -> Result<(), StoreError>;

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use madang_board::{ArticleId, BoardId, Pin};
-use madang_event::{ArticleHead, NewestArticles};
-use madang_kernel::{Page, PageNumber, PageSize, Scroll, StoreError};
+use madang_event::{ArticleHead, ArticlePlace, NewestArticles};
+use madang_kernel::{Page, PageNumber, PageSize, Scroll, StoreError, Timestamp, millis};
+use serde::{Deserialize, Serialize};
 
 use crate::{ArticleGroup, ArticleText, Count, Discussion, Entry};
 
@@ -44,6 +45,10 @@ pub trait ArticleOwner: Send + Sync {
     async fn articles(&self, articles: &[ArticleId]) -> Result<Vec<Option<ArticleText>>, StoreError>;
     /// The newest articles of a board; `None` when there is no such board.
     async fn newest(&self, board: BoardId, limit: usize) -> Result<Option<NewestArticles>, StoreError>;
+    /// The newest `limit` articles of all boards before `before`, newest first.
+    async fn site_newest(&self, before: Option<ArticleId>, limit: usize) -> Result<Vec<ArticlePlace>, StoreError>;
+    /// Where articles stand; `None` for one that does not exist.
+    async fn places(&self, articles: &[ArticleId]) -> Result<Vec<Option<ArticlePlace>>, StoreError>;
     /// A numbered page of a board; `None` when there is no such board.
     async fn page(
         &self,
@@ -63,9 +68,29 @@ pub trait ArticleOwner: Send + Sync {
     ) -> Result<Option<Scroll<ArticleHead, ArticleId>>, StoreError>;
 }
 
+/// An article at its place among those that were commented on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ActiveArticle {
+    /// The article.
+    pub article_id: ArticleId,
+    /// When its newest visible comment was written.
+    #[serde(rename = "last_at_ms", with = "millis")]
+    pub last_at: Timestamp,
+    /// The version of its count of comments.
+    pub version: u64,
+}
+
 /// Asks the owner of comments.
 #[async_trait]
 pub trait CommentOwner: Send + Sync {
+    /// Articles with visible comments, of one board or of all, whose newest comment is at or before `until`, the last commented
+    /// first. Those that moderators removed are among them.
+    async fn active(
+        &self,
+        board: Option<BoardId>,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<ActiveArticle>, StoreError>;
     /// The comments of articles; `None` for one that is known to be deleted.
     async fn comment_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Discussion>>, StoreError>;
 }

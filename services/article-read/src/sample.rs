@@ -55,7 +55,10 @@ pub(crate) fn restored(raw: i64, version: u64, count: BoardCount) -> Envelope {
 
 pub(crate) fn commented(raw: i64, version: u64, comment_count: u64) -> Envelope {
     let comment_id = CommentId::from_raw(9);
-    let change = CommentChange { article_id: article(raw), comment_id, parent_id: None, comment_count, locked: false };
+    let (board_id, last) = (Some(BoardId::from_raw(7)), None);
+    let article_id = article(raw);
+    let change =
+        CommentChange { article_id, comment_id, parent_id: None, comment_count, locked: false, board_id, last };
     envelope(raw, version, Event::CommentCreated(change))
 }
 

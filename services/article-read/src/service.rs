@@ -5,16 +5,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use madang_board::{ArticleId, BoardId};
-use madang_event::{Envelope, Event};
-use madang_kernel::{Clock, Page, PageNumber, PageSize, Scroll, StoreError, known_count};
+use madang_event::{Envelope, Event, LastComment};
+use madang_kernel::{Clock, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp, known_count};
 use madang_messaging::Stop;
 
 use crate::loader::{LoadLoop, Loader, loader};
 use crate::meters::{Kind, Meter, Meters};
 use crate::pins::Pins;
+use crate::ranking::{Rank, RankingKey};
+use crate::ranking_source::{Loaded, RankingSource};
+use crate::rankings::Rankings;
 use crate::rebuild::{EntrySource, ListSource, LoadedList};
 use crate::view_counts::ViewCounts;
-use crate::{ArticleHead, ArticleText, Entry, ListLookup, Lookup, ModelSize, Owners, ReadModel, Shown, Step, Window};
+use crate::{
+    Activity, ArticleHead, ArticleText, Entry, ListLookup, Lookup, ModelSize, Owners, ReadModel, Shown, Step, Window,
+};
 
 /// How often a list whose candidates turn out to be gone is looked at again before it is answered without them.
 const LIST_ROUNDS_MAX: usize = 4;
@@ -36,6 +41,10 @@ pub struct ReadArticle {
     pub locked: bool,
     /// Whether it is pinned on its board.
     pub pinned: bool,
+    /// The newest visible comment.
+    pub last: Option<LastComment>,
+    /// The version of what is told of the comments.
+    pub comment_version: u64,
 }
 
 /// An article as a list shows it, with its counts.
@@ -52,6 +61,8 @@ pub struct ReadSummary {
     pub locked: bool,
     /// Whether it is pinned on its board.
     pub pinned: bool,
+    /// The newest visible comment.
+    pub last: Option<LastComment>,
 }
 
 /// Where a head lies: in a text that the model shares, or by itself when it came from the owner.
@@ -69,12 +80,29 @@ impl ReadSummary {
             Head::Alone(head) => head,
         }
     }
+
+    /// The last activity: the newest visible comment, or the creation where there is none.
+    pub fn last_activity_at(&self) -> Timestamp {
+        self.last.as_ref().map_or(self.head().created_at, |last| last.created_at)
+    }
+
+    /// Its place among what is active.
+    pub fn rank(&self) -> Rank {
+        Rank { at: self.last_activity_at(), article_id: self.head().article_id }
+    }
+}
+
+impl ReadArticle {
+    /// The last activity: the newest visible comment, or the creation where there is none.
+    pub fn last_activity_at(&self) -> Timestamp {
+        self.last.as_ref().map_or(self.text.head.created_at, |last| last.created_at)
+    }
 }
 
 impl From<ReadArticle> for ReadSummary {
     fn from(article: ReadArticle) -> Self {
-        let ReadArticle { text, comment_count, like_count, view_count, locked, pinned } = article;
-        Self { head: Head::OfText(text), comment_count, like_count, view_count, locked, pinned }
+        let ReadArticle { text, comment_count, like_count, view_count, locked, pinned, last, .. } = article;
+        Self { head: Head::OfText(text), comment_count, like_count, view_count, locked, pinned, last }
     }
 }
 
@@ -84,6 +112,9 @@ pub struct ReadService {
     pub(crate) owners: Owners,
     articles: Loader<ArticleId, Option<Entry>>,
     lists: Loader<BoardId, LoadedList>,
+    pub(crate) rankings: Arc<Rankings>,
+    pub(crate) ranking_loads: Loader<RankingKey, Loaded>,
+    pub(crate) clock: Arc<dyn Clock>,
     views: ViewCounts,
     pins: Pins,
     loops: Loops,
@@ -94,6 +125,7 @@ pub struct ReadService {
 struct Loops {
     articles: LoadLoop<ArticleId, Option<Entry>>,
     lists: LoadLoop<BoardId, LoadedList>,
+    rankings: LoadLoop<RankingKey, Loaded>,
     views: LoadLoop<ArticleId, Option<u64>>,
 }
 
@@ -106,16 +138,43 @@ impl ReadService {
         let (articles, article_loads) = loader("articles", Arc::new(entries));
         let (lists, list_loads) = loader("board lists", Arc::new(boards));
         let pins = Pins::new(Arc::clone(&owners.articles), Arc::clone(&clock));
-        let (views, view_loads) = ViewCounts::new(Arc::clone(&owners.views), clock);
-        let loops = Loops { articles: article_loads, lists: list_loads, views: view_loads };
+        let rankings = Arc::new(Rankings::default());
+        let source = RankingSource {
+            rankings: Arc::clone(&rankings),
+            model: Arc::clone(&model),
+            owners: owners.clone(),
+            clock: Arc::clone(&clock),
+        };
+        let (ranking_loads, ranking_loop) = loader("rankings", Arc::new(source));
+        let (views, view_loads) = ViewCounts::new(Arc::clone(&owners.views), Arc::clone(&clock));
+        let loops = Loops { articles: article_loads, lists: list_loads, rankings: ranking_loop, views: view_loads };
         let (article_meters, board_meters) = (Meters::of(Kind::Article), Meters::of(Kind::Board));
-        Self { model, owners, articles, lists, views, pins, loops, article_meters, board_meters }
+        Self {
+            model,
+            owners,
+            articles,
+            lists,
+            rankings,
+            ranking_loads,
+            clock,
+            views,
+            pins,
+            loops,
+            article_meters,
+            board_meters,
+        }
     }
 
     /// Loads what readers miss, until `stop` fires. Belongs to a supervisor, to be stopped after the last reader.
     pub async fn run(&self, stop: Stop) -> Result<(), Infallible> {
-        let Loops { articles, lists, views } = &self.loops;
-        tokio::join!(articles.run(&stop), lists.run(&stop), views.run(&stop), self.model.run(&stop));
+        let Loops { articles, lists, rankings, views } = &self.loops;
+        tokio::join!(
+            articles.run(&stop),
+            lists.run(&stop),
+            rankings.run(&stop),
+            views.run(&stop),
+            self.model.run(&stop)
+        );
         Ok(())
     }
 
@@ -190,11 +249,13 @@ impl ReadService {
                 self.views.note_new(envelope.key);
             }
         }
+        self.rankings.hear(events.iter().filter_map(|envelope| Some((envelope.key, Activity::of(envelope)?))));
     }
 
-    /// What the model says of how often it changed, see [`ReadModel::generation`].
+    /// What the model says of how often it changed, see [`ReadModel::generation`], rankings included.
     pub fn generation(&self) -> Option<u64> {
-        self.model.generation()
+        // Both only grow, so the sum stays the same only while both do.
+        self.model.generation().map(|model| model.wrapping_add(self.rankings.generation()))
     }
 
     /// For how long rendered answers may be handed out, see [`ReadModel::rendered_ttl`].
@@ -204,7 +265,9 @@ impl ReadService {
 
     /// Drops the whole model; it comes back by itself.
     pub async fn clear(&self) -> Result<(), StoreError> {
-        self.model.clear().await
+        let cleared = self.model.clear().await;
+        self.rankings.clear();
+        cleared
     }
 
     /// How much the model holds, which is reported as a figure as well: called every few seconds.
@@ -227,11 +290,11 @@ impl ReadService {
         let pinned = self.pins.among(boards).await;
         let mut views = self.views.counts(&live).await?.into_iter();
         let read = shown.into_iter().map(|shown| match shown {
-            Shown::Live { text, comment_count, locked, like_count } => {
+            Shown::Live { text, comment_count, comment_version, locked, last, like_count } => {
                 // The owner of views may hear of a deletion first.
                 let view_count = views.next().flatten()?;
                 let pinned = pinned.contains(&text.head.article_id);
-                Some(ReadArticle { text, comment_count, like_count, view_count, locked, pinned })
+                Some(ReadArticle { text, comment_count, like_count, view_count, locked, pinned, last, comment_version })
             }
             Shown::Gone | Shown::Unknown => None,
         });
@@ -347,6 +410,7 @@ impl ReadService {
             Some(ReadSummary {
                 pinned: pinned.contains(&head.article_id),
                 locked: comments.locked,
+                last: comments.last,
                 head: Head::Alone(Box::new(head)),
                 comment_count: comments.count,
                 like_count: likes?.count,

@@ -20,7 +20,7 @@ mod store;
 pub use board::{Board, BoardState, BoardWithCount};
 pub use boards::{BoardDraft, BoardEdit};
 pub use madang_board::CommentMode;
-pub use madang_event::{ArticleHead, NewestArticles};
+pub use madang_event::{ArticleHead, ArticlePlace, NewestArticles};
 pub use model::{Article, RemovedArticle};
 pub use pins::PIN_DAYS_MAX;
 pub use rules::{

@@ -16,8 +16,8 @@ use crate::board_cache::BoardCache;
 use crate::markdown::Markdown;
 use crate::pin_cache::PinCache;
 use crate::{
-    Article, ArticleHead, ArticleStore, CreateArticle, CreateOutcome, DeleteArticle, DeleteOutcome, EditArticle,
-    EditOutcome, FIND_MANY_MAX, NEWEST_MAX, NewestArticles,
+    Article, ArticleHead, ArticlePlace, ArticleStore, CreateArticle, CreateOutcome, DeleteArticle, DeleteOutcome,
+    EditArticle, EditOutcome, FIND_MANY_MAX, NEWEST_MAX, NewestArticles,
 };
 
 /// How long what is cached about an article is fresh in a process that shares its store. Half of the second within which
@@ -211,6 +211,22 @@ impl ArticleService {
         at_most("limit", limit, NEWEST_MAX)?;
         // The store says itself when there is no such board, so it is asked once.
         self.store.newest(board, limit).await?.ok_or(NO_BOARD)
+    }
+
+    /// The newest `limit` articles of all boards before `before`, newest first, at most [`NEWEST_MAX`].
+    pub async fn site_newest(
+        &self,
+        before: Option<ArticleId>,
+        limit: usize,
+    ) -> Result<Vec<ArticlePlace>, ArticleError> {
+        at_most("limit", limit, NEWEST_MAX)?;
+        Ok(self.store.site_newest(before, limit).await?)
+    }
+
+    /// Where up to [`NEWEST_MAX`] articles stand, in the order asked; `None` for one that does not exist.
+    pub async fn places(&self, articles: Vec<ArticleId>) -> Result<Vec<Option<ArticlePlace>>, ArticleError> {
+        at_most("articles", articles.len(), NEWEST_MAX)?;
+        Ok(self.store.places(articles).await?)
     }
 
     /// The articles of a member before `before`, or the newest, newest first.

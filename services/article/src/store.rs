@@ -3,7 +3,7 @@
 
 use async_trait::async_trait;
 use madang_board::{Act, ArticleId, BoardId, MemberId, Pin};
-use madang_event::{ArticleHead, NewestArticles};
+use madang_event::{ArticleHead, ArticlePlace, NewestArticles};
 use madang_kernel::{Created, EventId, Idempotency, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp};
 
 use crate::{Article, Board, BoardState, BoardWithCount, RemovedArticle};
@@ -263,6 +263,10 @@ pub trait ArticleStore: Send + Sync {
     /// The ids of the newest `limit` articles, at most [`NEWEST_MAX`], with the board's count of the same moment; `None` when
     /// there is no such board.
     async fn newest(&self, board: BoardId, limit: usize) -> Result<Option<NewestArticles>, StoreError>;
+    /// The newest `limit` articles of all boards before `before`, newest first, at most [`NEWEST_MAX`]: asks every server.
+    async fn site_newest(&self, before: Option<ArticleId>, limit: usize) -> Result<Vec<ArticlePlace>, StoreError>;
+    /// Where at most [`NEWEST_MAX`] articles stand, in the order asked; `None` for one that does not exist.
+    async fn places(&self, articles: Vec<ArticleId>) -> Result<Vec<Option<ArticlePlace>>, StoreError>;
     /// A numbered page, newest first; cheap however deep. Count and items are of one moment.
     async fn page(&self, board: BoardId, page: PageNumber, size: PageSize) -> Result<Page<ArticleHead>, StoreError>;
     /// The articles before `before`, or the newest, newest first.

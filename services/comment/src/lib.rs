@@ -1,6 +1,7 @@
 //! Comments of articles, in two levels or as a tree: rules, use cases, the port to their store, and what a deleted article
 //! means to them.
 
+mod activity;
 mod consumer;
 mod cursor;
 pub mod events;
@@ -16,7 +17,7 @@ mod store;
 
 pub use consumer::{CLEAN_UP_SLICE_ROWS, CommentParts, article_deletions};
 pub use cursor::{CommentCursor, CursorParseError};
-pub use model::{Comment, CommentCount, RemovedComment};
+pub use model::{Active, Comment, CommentCount, Counted, RemovedComment};
 pub use path::{CommentPath, LEVEL_CHARS, LevelFull, PathParseError};
 pub use position::{DEPTH_LIMIT, DepthMax, Parent, Position, Refusal};
 pub use rules::{CONTENT_MAX_CHARS, Content};

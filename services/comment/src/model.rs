@@ -1,7 +1,7 @@
 //! Comments as values.
 
 use madang_board::{ArticleId, CommentId, Removal};
-use madang_event::Writer;
+use madang_event::{LastComment, Writer};
 use madang_kernel::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +51,13 @@ fn of_no_edit() -> u64 {
 }
 
 impl Comment {
+    /// What lists tell of it as the newest of its article; nothing of a mark.
+    pub fn as_last(&self) -> Option<LastComment> {
+        let &Self { comment_id, created_at, .. } = self;
+        let writer = self.writer.clone().filter(|_| !self.deleted)?;
+        Some(LastComment { comment_id, writer, created_at })
+    }
+
     /// What is left of the comment once it is deleted: its place, neither text nor writer.
     pub fn into_mark(self) -> Self {
         Self { content: None, content_html: None, writer: None, deleted: true, version: self.version + 1, ..self }
@@ -80,6 +87,26 @@ pub struct RemovedComment {
     pub writer: Writer,
     /// Who removed it, when and why.
     pub removal: Removal,
+}
+
+/// The comments of an article, as lists tell of them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Counted {
+    /// How many there are.
+    pub count: CommentCount,
+    /// The newest that is not deleted: the one with the greatest id.
+    pub last: Option<LastComment>,
+}
+
+/// An article that was commented on, at its place among those that were.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Active {
+    /// The article.
+    pub article_id: ArticleId,
+    /// When its newest visible comment was written.
+    pub last_at: Timestamp,
+    /// The version of its count.
+    pub version: u64,
 }
 
 /// How many comments an article has. An article that nobody commented on has zeros at version 0.

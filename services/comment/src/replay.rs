@@ -6,8 +6,8 @@ mod removed;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use madang_board::{Act, ArticleId, CommentId, CommentMode, Removal};
-use madang_event::Envelope;
+use madang_board::{Act, ArticleId, BoardId, CommentId, CommentMode, Removal};
+use madang_event::{Envelope, LastComment};
 use madang_kernel::{
     Created, Id, IdempotencyRecords, NewIdempotencyRecord, RowChanges, ShardId, StagedRows, StoreError, Timestamp,
 };
@@ -34,6 +34,9 @@ pub struct Loaded {
     pub replies: BTreeMap<CommentId, BTreeSet<CommentId>>,
     /// The greatest path below each path that gets a reply: see [`path_above`].
     pub last_descendants: BTreeMap<(ArticleId, CommentPath), CommentPath>,
+    /// The newest visible comments of articles whose counter does not tell, or of which calls may take comments away: one more
+    /// than they can, or all.
+    pub newest: Vec<(ArticleId, LastComment)>,
     /// The idempotency records of the calls.
     pub records: IdempotencyRecords,
 }
@@ -87,18 +90,24 @@ impl Loaded {
     pub fn nothing(records: IdempotencyRecords) -> Self {
         let (counters, comments) = (Vec::new(), Vec::new());
         let (removed, replies, last_descendants) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
-        Self { counters, comments, removed, replies, last_descendants, records }
+        Self { counters, comments, removed, replies, last_descendants, newest: Vec::new(), records }
     }
 }
 
 impl Replay {
     /// Starts from what was loaded; events will have occurred at `now`.
     pub fn new(loaded: Loaded, now: Timestamp) -> Self {
-        let Loaded { counters, comments, removed, replies, last_descendants, records } = loaded;
-        let articles = counters.into_iter().map(|counter| (counter.article_id, CountedArticle::new(counter)));
+        let Loaded { counters, comments, removed, replies, last_descendants, newest, records } = loaded;
+        let counted = counters.into_iter().map(|counter| (counter.article_id, CountedArticle::new(counter)));
+        let mut articles: BTreeMap<_, _> = counted.collect();
+        for (article, last) in newest {
+            if let Some(article) = articles.get_mut(&article) {
+                article.add_newest(last);
+            }
+        }
         let comments = StagedRows::stored(comments.into_iter().map(|comment| (comment.comment_id, comment)));
         let removed = StagedRows::stored(removed.into_iter().map(|removed| (removed.comment_id, removed)));
-        let (articles, acts, events) = (articles.collect(), Vec::new(), Vec::new());
+        let (acts, events) = (Vec::new(), Vec::new());
         Self { articles, comments, removed, replies, last_descendants, records, acts, events, now }
     }
 
@@ -188,8 +197,9 @@ impl Replay {
         if delete.expected_version.is_some_and(|expected| expected != comment.version) {
             return Ok(DeleteOutcome::Changed);
         }
-        let count = article.count_out(going.len() as u64)?;
-        self.events.push(events::deleted(&comment, delete.event_id, self.now, count));
+        let counter = article.count_out(comment.comment_id, going.len() as u64)?;
+        let count = counter.count;
+        self.events.push(events::deleted(&comment, delete.event_id, self.now, counter));
         if let Some(act) = &delete.act {
             self.keep_removed(&comment, Removal::of(act, self.now));
             self.acts.push(act.clone());
@@ -212,6 +222,13 @@ impl Replay {
             self.acts.push(set.act.clone());
         }
         LockOutcome::Set(article.counter.count)
+    }
+
+    /// Notes the board of an article and its newest comment beside its count.
+    pub fn place(&mut self, article: ArticleId, board: BoardId) {
+        if let Some(article) = self.articles.get_mut(&article).filter(|article| article.gone == Gone::No) {
+            article.place(board);
+        }
     }
 
     /// Marks an article as gone; nothing of it is counted any more. Doing it again changes nothing.
@@ -264,7 +281,7 @@ impl Replay {
 
     fn add(&mut self, comment: &Comment, new: &CreateComment) {
         if let Some(article) = self.articles.get_mut(&comment.article_id) {
-            let count = article.count_in(comment.comment_id);
+            let count = article.count_in(comment, new.board_id);
             self.events.push(events::created(comment, new.event_id, self.now, count));
         }
         let parent = comment.parent_id.and_then(|parent| self.comments.find(parent));

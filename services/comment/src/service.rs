@@ -12,7 +12,7 @@ use madang_kernel::{
 };
 
 use crate::{
-    COUNTS_MAX, Comment, CommentCount, CommentCursor, CommentStore, Content, CreateComment, CreateOutcome,
+    COUNTS_MAX, Comment, CommentCount, CommentCursor, CommentStore, Content, Counted, CreateComment, CreateOutcome,
     CursorParseError, DeleteComment, DeleteOutcome, DepthMax, EditComment, EditOutcome, FIND_MANY_MAX, LevelFull,
     LockOutcome, Refusal, SetLock,
 };
@@ -126,6 +126,7 @@ impl CommentService {
             let new = CreateComment {
                 comment_id: self.next_id(shard)?,
                 article_id: article,
+                board_id: facts.board_id,
                 parent_id: draft.parent_id,
                 mode: facts.comment_mode,
                 depth_max: self.depth_max,
@@ -336,7 +337,7 @@ impl CommentService {
 
     /// The counts of up to [`COUNTS_MAX`] articles, in the order asked; `None` for one whose comments are gone. Does not ask
     /// whether they exist: whoever lists articles knows.
-    pub async fn counts(&self, articles: Vec<ArticleId>) -> Result<Vec<Option<CommentCount>>, CommentError> {
+    pub async fn counts(&self, articles: Vec<ArticleId>) -> Result<Vec<Option<Counted>>, CommentError> {
         if articles.len() > COUNTS_MAX {
             return Err(Invalid::field("articles", format!("must be at most {COUNTS_MAX}")).into());
         }

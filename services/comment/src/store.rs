@@ -2,11 +2,11 @@
 //! or not at all, and every write looks inside it whether the article is gone.
 
 use async_trait::async_trait;
-use madang_board::{Act, ArticleId, CommentId, CommentMode, MemberId};
+use madang_board::{Act, ArticleId, BoardId, CommentId, CommentMode, MemberId};
 use madang_event::Writer;
 use madang_kernel::{Created, EventId, Idempotency, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp};
 
-use crate::{Comment, CommentCount, CommentCursor, DepthMax, Refusal, RemovedComment};
+use crate::{Active, Comment, CommentCount, CommentCursor, Counted, DepthMax, Refusal, RemovedComment};
 
 /// Articles whose counts one call may ask for.
 pub const COUNTS_MAX: usize = 1_000;
@@ -20,6 +20,8 @@ pub struct CreateComment {
     pub comment_id: CommentId,
     /// The article.
     pub article_id: ArticleId,
+    /// The board of the article.
+    pub board_id: BoardId,
     /// The comment it replies to.
     pub parent_id: Option<CommentId>,
     /// How the comments of this article are arranged.
@@ -230,8 +232,18 @@ pub trait CommentStore: Send + Sync {
     ) -> Result<Scroll<Comment, CommentId>, StoreError>;
     /// How many comments the article has.
     async fn count(&self, article: ArticleId) -> Result<CommentCount, StoreError>;
-    /// The counts of at most [`COUNTS_MAX`] articles in the order asked, of one moment; `None` for one that is marked as gone.
-    async fn counts(&self, articles: Vec<ArticleId>) -> Result<Vec<Option<CommentCount>>, StoreError>;
+    /// The counts of at most [`COUNTS_MAX`] articles with their newest comments in the order asked, of one moment; `None` for
+    /// one that is marked as gone.
+    async fn counts(&self, articles: Vec<ArticleId>) -> Result<Vec<Option<Counted>>, StoreError>;
+    /// Articles with visible comments, of one board or of all, whose newest comment is at or before `until`: the last
+    /// commented first, among those of one moment the greatest id first, at most `limit`. Those that are removed and may be
+    /// restored are among them. Of a board, only those that are placed.
+    async fn active(&self, board: Option<BoardId>, until: Timestamp, limit: usize) -> Result<Vec<Active>, StoreError>;
+    /// Articles with comments whose board or newest comment is not noted beside their count, because a version before did not, by id,
+    /// after `after`.
+    async fn unplaced(&self, after: Option<ArticleId>, size: PageSize) -> Result<Vec<ArticleId>, StoreError>;
+    /// Notes the board of an article and its newest comment beside its count, which stays as it is.
+    async fn place(&self, article: ArticleId, board: BoardId) -> Result<(), StoreError>;
 
     /// Marks an article as gone for ever and removes its counts. Doing it again changes nothing.
     async fn mark_article_gone(&self, article: ArticleId) -> Result<(), StoreError>;

@@ -8,7 +8,7 @@ mod memory;
 
 use std::collections::BTreeMap;
 
-use madang_board::{Act, ActId, ActKind, Actor, ArticleId, CommentId, CommentMode, MemberId, Role};
+use madang_board::{Act, ActId, ActKind, Actor, ArticleId, BoardId, CommentId, CommentMode, MemberId, Role};
 use madang_comment::{
     Comment, CommentCount, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome, DepthMax, EditComment,
     EditOutcome, PurgeComment, Refusal, RestoreComment, RestoreOutcome,
@@ -30,6 +30,7 @@ fn create(mode: CommentMode, id: i64, parent: Option<i64>, key: Option<(u8, u8)>
         despite_lock: false,
         comment_id: CommentId::from_raw(id),
         article_id: article(),
+        board_id: BoardId::from_raw(7),
         parent_id: parent.map(CommentId::from_raw),
         mode,
         depth_max: DepthMax::new(LEVELS_MAX).unwrap(),
@@ -426,6 +427,8 @@ fn agrees(rows: &Rows, model: &Model) -> Result<(), TestCaseError> {
     prop_assert_eq!(kept, expected);
     let expected = if model.gone { CommentCount::default() } else { model.count() };
     prop_assert_eq!(rows.counter(article()).count, expected);
+    let newest = model.nodes.iter().filter(|node| !node.deleted && !model.gone).map(|node| node.id).max();
+    prop_assert_eq!(rows.counter(article()).last.map(|last| last.comment_id.raw()), newest);
     prop_assert_eq!(rows.events.len() as u64, model.changes);
     let told = rows.comments.values().filter(|comment| comment.deleted);
     prop_assert!(told.into_iter().all(|mark| mark.content.is_none() && mark.writer.is_none()));

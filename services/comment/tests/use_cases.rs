@@ -328,7 +328,7 @@ async fn counts_of_many_articles_are_asked_for_within_a_limit() {
     let draft = CommentDraft { content: "text".into(), parent_id: None };
     site.service.create(&actor(7, Role::Member), article(TREE), draft, None).await.unwrap();
     let counts = site.service.counts(vec![article(TWO_LEVEL), article(TREE)]).await.unwrap();
-    assert_eq!(counts.iter().map(|count| count.unwrap().comment_count).collect::<Vec<_>>(), [0, 1]);
+    assert_eq!(counts.iter().map(|counted| counted.as_ref().unwrap().count.comment_count).collect::<Vec<_>>(), [0, 1]);
     assert!(site.service.counts(vec![article(TREE); COUNTS_MAX]).await.is_ok());
     let refused = site.service.counts(vec![article(TREE); COUNTS_MAX + 1]).await;
     assert!(matches!(refused, Err(CommentError::Invalid(_))));

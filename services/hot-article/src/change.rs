@@ -159,6 +159,8 @@ mod tests {
             parent_id: None,
             comment_count: 5,
             locked: false,
+            board_id: None,
+            last: None,
         };
         let comments = Counts { comments: Reading::new(5, 9), ..Counts::default() };
         let views = Counts { views: Reading::new(100, 9), ..Counts::default() };

@@ -4,17 +4,18 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use madang_article_read::{
-    ArticleHead, ArticleOwner, ArticleText, CommentOwner, Count, Discussion, LikeOwner, NewestArticles, ViewOwner,
+    ActiveArticle, ArticleHead, ArticleOwner, ArticlePlace, ArticleText, CommentOwner, Count, Discussion, LikeOwner,
+    NewestArticles, ViewOwner,
 };
 use madang_board::{ArticleFacts, ArticleId, ArticleLookup, BoardId, Pin};
-use madang_kernel::{Page, PageNumber, PageSize, Scroll, StoreError};
+use madang_kernel::{Page, PageNumber, PageSize, Scroll, StoreError, Timestamp};
 use madang_member::{Revocation, RevocationCursor, RevocationSource};
 
 use super::HttpPeers;
 use super::group::Group;
 use crate::wire::{
-    COUNTS_MAX, CommentCountsOf, CountsAnswer, LikeCountsOf, NewestOf, PageOf, Question, RevocationsAfter, ScrollOf,
-    TEXTS_MAX, TextsOf, ViewCountsOf,
+    ActiveOf, COUNTS_MAX, CommentCountsOf, CountsAnswer, LikeCountsOf, NewestOf, PageOf, PlacesOf, Question,
+    RevocationsAfter, ScrollOf, SiteNewestOf, TEXTS_MAX, TextsOf, ViewCountsOf,
 };
 
 #[async_trait]
@@ -51,6 +52,23 @@ impl ArticleOwner for HttpPeers {
         Ok(self.articles.ask(&NewestOf { board_id: board, limit }).await?.newest)
     }
 
+    async fn site_newest(&self, before: Option<ArticleId>, limit: usize) -> Result<Vec<ArticlePlace>, StoreError> {
+        let limit = u32::try_from(limit).unwrap_or(u32::MAX);
+        Ok(self.articles.ask(&SiteNewestOf { before, limit }).await?.places)
+    }
+
+    async fn places(&self, articles: &[ArticleId]) -> Result<Vec<Option<ArticlePlace>>, StoreError> {
+        let mut places = Vec::with_capacity(articles.len());
+        for chunk in articles.chunks(COUNTS_MAX) {
+            let answer = self.articles.ask(&PlacesOf { articles: chunk.to_vec() }).await?.places;
+            if answer.len() != chunk.len() {
+                return Err(miscounted(&self.articles));
+            }
+            places.extend(answer);
+        }
+        Ok(places)
+    }
+
     async fn pins(&self, board: BoardId) -> Result<Arc<[Pin]>, StoreError> {
         self.pins.of(board).await
     }
@@ -80,6 +98,16 @@ impl ArticleOwner for HttpPeers {
 impl CommentOwner for HttpPeers {
     async fn comment_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Discussion>>, StoreError> {
         counts(&self.comments, articles, |articles| CommentCountsOf { articles }).await
+    }
+
+    async fn active(
+        &self,
+        board: Option<BoardId>,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<ActiveArticle>, StoreError> {
+        let (until_ms, limit) = (until.as_millis(), u32::try_from(limit).unwrap_or(u32::MAX));
+        Ok(self.comments.ask(&ActiveOf { board_id: board, until_ms, limit }).await?.active)
     }
 }
 

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use axum::Router;
-use madang_article_read::{ArticleOwner, ArticleText, LIST_MAX};
+use madang_article_read::{ArticleOwner, ArticleText, LIST_MAX, RANKING_MAX};
 use madang_kernel::{PageNumber, PageSize};
 
 use super::InternalArticles;
 use super::reply::{Refusal, at_most, with};
 use crate::wire::{
-    FactsAnswer, FactsOf, NewestAnswer, NewestOf, PageAnswer, PageOf, PinsAnswer, PinsOf, ScrollAnswer, ScrollOf,
-    TEXTS_BYTES_MAX, TEXTS_MAX, TextsAnswer, TextsOf,
+    COUNTS_MAX, FactsAnswer, FactsOf, NewestAnswer, NewestOf, PageAnswer, PageOf, PinsAnswer, PinsOf, PlacesAnswer,
+    PlacesOf, ScrollAnswer, ScrollOf, SiteNewestAnswer, SiteNewestOf, TEXTS_BYTES_MAX, TEXTS_MAX, TextsAnswer, TextsOf,
 };
 
 pub(super) fn routes(router: Router, InternalArticles { lookup, owner }: &InternalArticles) -> Router {
@@ -19,6 +19,8 @@ pub(super) fn routes(router: Router, InternalArticles { lookup, owner }: &Intern
     });
     let router = with(router, owner, texts);
     let router = with(router, owner, newest);
+    let router = with(router, owner, site_newest);
+    let router = with(router, owner, places);
     let router = with(router, owner, page);
     let router = with(router, owner, pins);
     with(router, owner, scroll)
@@ -45,6 +47,17 @@ async fn newest(owner: Arc<dyn ArticleOwner>, question: NewestOf) -> Result<Newe
     let limit = usize::try_from(question.limit).unwrap_or(usize::MAX);
     at_most("limit", limit, LIST_MAX)?;
     Ok(NewestAnswer { newest: owner.newest(question.board_id, limit).await? })
+}
+
+async fn site_newest(owner: Arc<dyn ArticleOwner>, question: SiteNewestOf) -> Result<SiteNewestAnswer, Refusal> {
+    let limit = usize::try_from(question.limit).unwrap_or(usize::MAX);
+    at_most("limit", limit, RANKING_MAX)?;
+    Ok(SiteNewestAnswer { places: owner.site_newest(question.before, limit).await? })
+}
+
+async fn places(owner: Arc<dyn ArticleOwner>, question: PlacesOf) -> Result<PlacesAnswer, Refusal> {
+    at_most("articles", question.articles.len(), COUNTS_MAX)?;
+    Ok(PlacesAnswer { places: owner.places(&question.articles).await? })
 }
 
 async fn page(owner: Arc<dyn ArticleOwner>, question: PageOf) -> Result<PageAnswer, Refusal> {

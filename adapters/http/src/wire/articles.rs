@@ -1,6 +1,6 @@
 //! What is asked of the owner of articles.
 
-use madang_article_read::{ArticleHead, ArticleText, NewestArticles};
+use madang_article_read::{ArticleHead, ArticlePlace, ArticleText, NewestArticles};
 use madang_board::{ArticleFacts, ArticleId, BoardId, Pin};
 use madang_kernel::{Page, Scroll};
 
@@ -63,4 +63,22 @@ message! {
 message! {
     /// None where there is no such board.
     PinsAnswer { pins: Vec<Pin> }
+}
+
+message! {
+    /// The newest articles of all boards before a cursor.
+    SiteNewestOf { before: Option<ArticleId>, limit: u32 } at "/internal/v1/articles/site-newest" => SiteNewestAnswer
+}
+message! {
+    /// Newest first.
+    SiteNewestAnswer { places: Vec<ArticlePlace> }
+}
+
+message! {
+    /// Where articles stand.
+    PlacesOf { articles: Vec<ArticleId> } at "/internal/v1/articles/places" => PlacesAnswer
+}
+message! {
+    /// One for each article, in the order asked; `None` for one that does not exist.
+    PlacesAnswer { places: Vec<Option<ArticlePlace>> }
 }

@@ -1,7 +1,7 @@
 //! What is asked of the owners of comments, likes and views: counts of many articles at once.
 
-use madang_article_read::{Count, Discussion};
-use madang_board::ArticleId;
+use madang_article_read::{ActiveArticle, Count, Discussion};
+use madang_board::{ArticleId, BoardId};
 use serde::{Deserialize, Serialize};
 
 /// Articles whose counts one question may ask for.
@@ -10,6 +10,14 @@ pub(crate) const COUNTS_MAX: usize = 1_000;
 message! {
     /// Visible comments of articles.
     CommentCountsOf { articles: Vec<ArticleId> } at "/internal/v1/comments/counts" => CountsAnswer<Discussion>
+}
+message! {
+    /// Articles by their newest comment, which is at or before a moment (milliseconds), of one board or of all.
+    ActiveOf { board_id: Option<BoardId>, until_ms: i64, limit: u32 } at "/internal/v1/comments/active" => ActiveAnswer
+}
+message! {
+    /// The last commented first.
+    ActiveAnswer { active: Vec<ActiveArticle> }
 }
 message! {
     /// Likes of articles.

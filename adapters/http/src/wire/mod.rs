@@ -32,9 +32,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub(crate) use articles::{FactsAnswer, FactsOf, NewestAnswer, NewestOf, PageAnswer, PageOf, PinsAnswer, PinsOf};
-pub(crate) use articles::{ScrollAnswer, ScrollOf};
+pub(crate) use articles::{PlacesAnswer, PlacesOf, ScrollAnswer, ScrollOf, SiteNewestAnswer, SiteNewestOf};
 pub(crate) use articles::{TEXTS_BYTES_MAX, TEXTS_MAX, TextsAnswer, TextsOf};
-pub(crate) use counts::{COUNTS_MAX, CommentCountsOf, CountsAnswer, LikeCountsOf, ViewCountsOf};
+pub(crate) use counts::{
+    ActiveAnswer, ActiveOf, COUNTS_MAX, CommentCountsOf, CountsAnswer, LikeCountsOf, ViewCountsOf,
+};
 pub(crate) use failure::FailureBody;
 pub(crate) use moderation::{ActsStep, ArticleActsOf, CommentActsOf};
 pub(crate) use moderation::{ArticleOfComment, ArticleOfCommentAnswer, BoardKnown, BoardKnownAnswer};

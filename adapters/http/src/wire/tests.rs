@@ -199,8 +199,8 @@ fn answers_of_articles_are_the_bytes_that_earlier_versions_send() {
 fn other_answers_are_the_bytes_that_earlier_versions_send() {
     let counts = CountsAnswer { counts: vec![Some(Count { count: 1, version: 2 }), None] };
     is_sent_as(&counts, r#"{"counts":[{"count":1,"version":2},null]}"#);
-    let open = Discussion { count: 1, locked: false, version: 2 };
-    let comments = CountsAnswer { counts: vec![Some(open), Some(Discussion { locked: true, ..open })] };
+    let open = Discussion { count: 1, locked: false, last: None, version: 2 };
+    let comments = CountsAnswer { counts: vec![Some(open.clone()), Some(Discussion { locked: true, ..open })] };
     is_sent_as(&comments, r#"{"counts":[{"count":1,"version":2},{"count":1,"locked":true,"version":2}]}"#);
     let pin = Pin {
         article_id: ArticleId::from_raw(7),

@@ -158,7 +158,7 @@ impl NearArticles {
         let mut floor = Floor::default();
         for Heard { floor: heard, text_number } in self.recent.of(article) {
             let is_binding = from == From::Model || *text_number > asked_at;
-            floor.merge(&Floor { text: heard.text.filter(|_| is_binding), ..*heard });
+            floor.merge(&Floor { text: heard.text.filter(|_| is_binding), ..heard.clone() });
         }
         floor
     }
@@ -177,7 +177,7 @@ impl Item {
 fn versions(entry: Option<&Entry>) -> Option<(Option<u64>, Option<u64>, Option<u64>)> {
     entry.map(|entry| {
         let text = entry.live().map(|text| text.head.version);
-        (text, entry.comments.map(|count| count.version), entry.likes.map(|count| count.version))
+        (text, entry.comments.as_ref().map(|count| count.version), entry.likes.map(|count| count.version))
     })
 }
 

@@ -76,7 +76,7 @@ impl NearCache {
     pub(super) fn invalidate(&self, heard: &[Invalidation], origin: Origin) {
         let now = self.clock.now();
         let mut is_seen = false;
-        for Invalidation { article_id, floor, board } in heard {
+        for Invalidation { article_id, floor, board, .. } in heard {
             // The article comes first: whoever sees an id in a list must not find it absent.
             is_seen |= self.articles(*article_id).invalidate(*article_id, floor, self.next_number(), now);
             if let Some(change) = board {

@@ -18,7 +18,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use madang_article_read::{
     Change, Entry, Filled, FilledList, Invalidation, LIST_MAX, Lease, ListLookup, LoadLoop, Loader, Lookup, ModelSize,
-    NewestArticles, ReadModel, Reservation, WholeList, Window, loader,
+    NewestArticles, RankingTtl, ReadModel, Reservation, WholeList, Window, loader,
 };
 use madang_board::{ArticleId, BoardId};
 use madang_kernel::{Clock, ShardId, StoreError, Timestamp};
@@ -356,6 +356,11 @@ impl ReadModel for NearReadModel {
 
     fn rendered_ttl(&self) -> Duration {
         RENDERED_TTL
+    }
+
+    fn ranking_ttl(&self) -> RankingTtl {
+        let Ttl { fresh_ms, ttl_ms } = self.cache.ttl();
+        RankingTtl { fresh_ms, ttl_ms }
     }
 
     async fn clear(&self) -> Result<(), StoreError> {

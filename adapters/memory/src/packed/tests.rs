@@ -15,7 +15,14 @@ fn counts() -> impl Strategy<Value = Option<Count>> {
 
 fn discussions() -> impl Strategy<Value = Option<Discussion>> {
     let parts = (any::<u64>(), any::<bool>(), 0..4_u64);
-    option::of(parts.prop_map(|(count, locked, version)| Discussion { count, locked, version }))
+    let last = option::of((any::<i64>(), any::<i64>(), any::<i64>(), ".{0,40}").prop_map(|(id, at, member, name)| {
+        LastComment {
+            comment_id: CommentId::from_raw(id),
+            writer: Writer { member_id: MemberId::from_raw(member), name },
+            created_at: Timestamp::from_millis(at),
+        }
+    }));
+    option::of((parts, last).prop_map(|((count, locked, version), last)| Discussion { count, locked, last, version }))
 }
 
 /// Texts of every kind: short, long, repeating, of four-byte characters, and with an HTML that repeats them.

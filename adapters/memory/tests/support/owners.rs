@@ -5,13 +5,15 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use madang_article_read::{
-    ArticleHead, ArticleOwner, ArticleText, CommentOwner, Count, Discussion, LikeOwner, NewestArticles, ViewOwner,
+    ActiveArticle, ArticleHead, ArticleOwner, ArticlePlace, ArticleText, CommentOwner, Count, Discussion, LikeOwner,
+    NewestArticles, ViewOwner,
 };
 use madang_board::{ArticleId, BoardId, Pin};
-use madang_kernel::{Page, PageNumber, PageSize, Scroll, StoreError, known_count};
+use madang_kernel::{Page, PageNumber, PageSize, Scroll, StoreError, Timestamp, known_count};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::Truth;
+use super::truth::Owned;
 
 /// Calls that pass the gate at once while it is open.
 const GATE: usize = 1_000;
@@ -35,6 +37,8 @@ pub(crate) struct Calls {
     pub(crate) views: AtomicUsize,
     pub(crate) newest: AtomicUsize,
     pub(crate) older: AtomicUsize,
+    /// What rankings are built of.
+    pub(crate) active: AtomicUsize,
 }
 
 impl Calls {
@@ -108,6 +112,19 @@ impl ArticleOwner for World {
         self.answer(&self.calls.newest, newest).await
     }
 
+    async fn site_newest(&self, before: Option<ArticleId>, limit: usize) -> Result<Vec<ArticlePlace>, StoreError> {
+        let newest = |truth: &Truth| {
+            let older = truth.articles.values().rev().map(place);
+            older.filter(|place| before.is_none_or(|before| place.article_id < before)).take(limit).collect()
+        };
+        self.answer(&self.calls.active, newest).await
+    }
+
+    async fn places(&self, articles: &[ArticleId]) -> Result<Vec<Option<ArticlePlace>>, StoreError> {
+        let places = |truth: &Truth| articles.iter().map(|id| truth.articles.get(id).map(place)).collect();
+        self.answer(&self.calls.active, places).await
+    }
+
     async fn pins(&self, board: BoardId) -> Result<Arc<[Pin]>, StoreError> {
         // From memory, as an owner does: neither slow nor counted.
         Ok(self.truth().pins.iter().filter(|pin| pin.board_id == board).copied().collect())
@@ -150,9 +167,30 @@ impl CommentOwner for World {
     async fn comment_counts(&self, articles: &[ArticleId]) -> Result<Vec<Option<Discussion>>, StoreError> {
         let count = |truth: &Truth, id| match truth.gone.contains(id) {
             true => None,
-            false => Some(truth.articles.get(id).map(|owned| owned.comments).unwrap_or_default()),
+            false => Some(truth.articles.get(id).map(|owned| owned.comments.clone()).unwrap_or_default()),
         };
         self.answer(&self.calls.comments, |truth| articles.iter().map(|id| count(truth, id)).collect()).await
+    }
+
+    async fn active(
+        &self,
+        board: Option<BoardId>,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<ActiveArticle>, StoreError> {
+        let active = |truth: &Truth| {
+            let there = truth.articles.values().filter(|owned| board.is_none_or(|id| owned.text.head.board_id == id));
+            let active = there.filter_map(|owned| {
+                let last_at = owned.comments.last.as_ref()?.created_at;
+                let (article_id, version) = (owned.text.head.article_id, owned.comments.version);
+                (last_at <= until).then_some(ActiveArticle { article_id, last_at, version })
+            });
+            let mut active: Vec<_> = active.collect();
+            active.sort_by_key(|found| std::cmp::Reverse((found.last_at, found.article_id)));
+            active.truncate(limit);
+            active
+        };
+        self.answer(&self.calls.active, active).await
     }
 }
 
@@ -176,4 +214,9 @@ impl ViewOwner for World {
         };
         self.answer(&self.calls.views, |truth| articles.iter().map(|id| count(truth, id)).collect()).await
     }
+}
+
+fn place(owned: &Owned) -> ArticlePlace {
+    let head = &owned.text.head;
+    ArticlePlace { article_id: head.article_id, board_id: head.board_id, created_at: head.created_at }
 }

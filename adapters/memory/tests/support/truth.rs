@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, HashSet};
 use madang_article_read::{ArticleText, Count, Discussion};
 use madang_board::{ArticleId, BoardId, CommentId, MemberId, Pin};
 use madang_event::{
-    ArticleDeleted, ArticleLikes, ArticleLock, ArticleState, BoardCount, CommentChange, Envelope, Event, Writer,
+    ArticleDeleted, ArticleLikes, ArticleLock, ArticleState, BoardCount, CommentChange, Envelope, Event, LastComment,
+    Writer,
 };
 use madang_kernel::{EventId, Id, Timestamp};
 
@@ -85,10 +86,17 @@ impl Truth {
 
     /// One comment more, or one fewer.
     pub(crate) fn comment(&mut self, article: ArticleId, by: i64) -> Option<Envelope> {
+        let board_id = self.articles.get(&article)?.text.head.board_id;
         let comments = &mut self.articles.get_mut(&article)?.comments;
         comments.count = comments.count.checked_add_signed(by)?;
         comments.version += 1;
-        let count = *comments;
+        // What is newest is another after each change, as long as there is one.
+        comments.last = (comments.count > 0).then(|| LastComment {
+            comment_id: CommentId::from_raw(comments.version as i64),
+            writer: Writer { member_id: MemberId::from_raw(4), name: "바람".into() },
+            created_at: Timestamp::from_millis(1_760_000_000_000 + by * comments.version as i64 + article.raw() % 7),
+        });
+        let count = comments.clone();
         let comment_id = CommentId::from_raw(9);
         let change = CommentChange {
             article_id: article,
@@ -96,6 +104,8 @@ impl Truth {
             parent_id: None,
             comment_count: count.count,
             locked: count.locked,
+            board_id: Some(board_id),
+            last: count.last.clone(),
         };
         Some(self.event(article, count.version, Event::CommentCreated(change)))
     }
@@ -104,8 +114,8 @@ impl Truth {
     pub(crate) fn lock(&mut self, article: ArticleId, locked: bool) -> Option<Envelope> {
         let comments = &mut self.articles.get_mut(&article)?.comments;
         (comments.locked, comments.version) = (locked, comments.version + 1);
-        let (comment_count, version) = (comments.count, comments.version);
-        let lock = ArticleLock { article_id: article, comment_count, locked };
+        let (comment_count, version, last) = (comments.count, comments.version, comments.last.clone());
+        let lock = ArticleLock { article_id: article, comment_count, locked, last };
         Some(self.event(article, version, Event::ArticleLockChanged(lock)))
     }
 

@@ -19,9 +19,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use madang_article::{
-    Article, ArticleHead, ArticleStore, BoardWithCount, CreateArticle, CreateBoard, CreateOutcome, DeleteArticle,
-    DeleteBoard, DeleteOutcome, EditArticle, EditBoard, EditOutcome, NewBoard, NewestArticles, PinArticle, PinOutcome,
-    PurgeArticle, RemovedArticle, RestoreArticle, RestoreOutcome,
+    Article, ArticleHead, ArticlePlace, ArticleStore, BoardWithCount, CreateArticle, CreateBoard, CreateOutcome,
+    DeleteArticle, DeleteBoard, DeleteOutcome, EditArticle, EditBoard, EditOutcome, NewBoard, NewestArticles,
+    PinArticle, PinOutcome, PurgeArticle, RemovedArticle, RestoreArticle, RestoreOutcome,
 };
 use madang_board::{ArticleId, BoardId, MemberId, Pin};
 use madang_engine_mysql::{Lanes, PART, idempotency};
@@ -192,6 +192,14 @@ impl ArticleStore for MysqlArticles {
     /// Of one moment on each server.
     async fn find_many(&self, articles: Vec<ArticleId>) -> Result<Vec<Option<Article>>, StoreError> {
         page::find_many(&self.db, &articles).await
+    }
+
+    async fn site_newest(&self, before: Option<ArticleId>, limit: usize) -> Result<Vec<ArticlePlace>, StoreError> {
+        page::site_newest(&self.db, before, limit).await
+    }
+
+    async fn places(&self, articles: Vec<ArticleId>) -> Result<Vec<Option<ArticlePlace>>, StoreError> {
+        page::places(&self.db, &articles).await
     }
 
     async fn newest(&self, board: BoardId, limit: usize) -> Result<Option<NewestArticles>, StoreError> {

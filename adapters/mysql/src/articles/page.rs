@@ -1,10 +1,11 @@
 //! Reading articles: by their ids, in numbered pages that stay cheap however deep, and in steps from a cursor.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use madang_article::blocks::{BLOCK, BLOCK_ARTICLES, Position, SUPER_BLOCK, skip};
-use madang_article::{Article, ArticleHead, NewestArticles};
+use madang_article::{Article, ArticleHead, ArticlePlace, NewestArticles};
 use madang_board::{ArticleId, BoardId, MemberId, Pin};
 use madang_engine_mysql::{Many, SqlError, Tx, Values, snapshot};
 use madang_kernel::{Id, Page, PageNumber, PageSize, Scroll, ServerIndex, StoreError, known_count};
@@ -19,6 +20,8 @@ const BLOCKS_BELOW: &str = include_str!("../../sql/article/blocks_below.sql");
 const NEWEST: &str = include_str!("../../sql/article/newest.sql");
 const PAGE_BELOW: &str = include_str!("../../sql/article/page_below.sql");
 const BY_WRITER: &str = include_str!("../../sql/article/by_writer.sql");
+static PLACES: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/article/places.sql")));
+const SITE_NEWEST: &str = include_str!("../../sql/article/site_newest.sql");
 const SCROLL: &str = include_str!("../../sql/article/scroll.sql");
 
 /// Blocks read at a time: a super-block has about 64, and a board of 5 million articles about 78 super-blocks.
@@ -38,6 +41,41 @@ pub(super) async fn find_many(db: &Mysql, articles: &[ArticleId]) -> Result<Vec<
         }
     }
     Ok(articles.iter().map(|article| found.get(article).cloned()).collect())
+}
+
+/// Each server tells its newest of all boards; the newest of them all are the answer.
+pub(super) async fn site_newest(
+    db: &Mysql,
+    before: Option<ArticleId>,
+    most: usize,
+) -> Result<Vec<ArticlePlace>, StoreError> {
+    let part = Part {
+        sql: SITE_NEWEST,
+        values: Vec::new(),
+        read: row::place,
+        cursor: |place| place.article_id.raw(),
+        shard: |place| place.article_id.shard(),
+    };
+    let mut told = from_each(db, &part, before.map_or(i64::MAX, ArticleId::raw), most).await?;
+    told.sort_by_key(|place| Reverse(place.article_id));
+    told.truncate(most);
+    Ok(told)
+}
+
+/// Where articles stand, in the order asked.
+pub(super) async fn places(db: &Mysql, articles: &[ArticleId]) -> Result<Vec<Option<ArticlePlace>>, StoreError> {
+    let (map, mut by_server) = (db.map(), HashMap::<ServerIndex, Vec<Values>>::new());
+    for article in articles {
+        by_server.entry(map.server(article.shard())).or_default().push(row::key(*article));
+    }
+    let mut found: HashMap<ArticleId, ArticlePlace> = HashMap::with_capacity(articles.len());
+    for (server, keys) in by_server {
+        for cells in db.read_many(db.server(server), &PLACES, keys).await? {
+            let place = row::place(cells)?;
+            found.insert(place.article_id, place);
+        }
+    }
+    Ok(articles.iter().map(|article| found.get(article).copied()).collect())
 }
 
 /// The pins of a board.

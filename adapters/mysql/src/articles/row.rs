@@ -1,7 +1,7 @@
 //! Rows of boards and articles, as values and back.
 
 use madang_article::replay::BoardCounter;
-use madang_article::{Article, ArticleHead, Board, BoardState, CommentMode, RemovedArticle};
+use madang_article::{Article, ArticleHead, ArticlePlace, Board, BoardState, CommentMode, RemovedArticle};
 use madang_board::{ArticleId, BoardId, MemberId, Pin, Removal};
 use madang_engine_mysql::{Cells, SqlError, Values, bytes};
 use madang_event::{BoardCount, Writer};
@@ -52,6 +52,15 @@ fn read_article(cells: &mut Cells) -> Result<Article, SqlError> {
 
 pub(super) fn summary(mut cells: Cells) -> Result<ArticleHead, SqlError> {
     read_summary(&mut cells)
+}
+
+/// Columns: id, board, created.
+pub(super) fn place(mut cells: Cells) -> Result<ArticlePlace, SqlError> {
+    Ok(ArticlePlace {
+        article_id: ArticleId::from_raw(cells.next()?),
+        board_id: BoardId::from_raw(cells.next()?),
+        created_at: Timestamp::from_millis(cells.next()?),
+    })
 }
 
 /// Columns: id, board, writer, version, created, modified, writer's name, title.

@@ -22,6 +22,8 @@ struct Counted {
     count: CommentCount,
     known: i64,
     is_gone: bool,
+    /// The newest visible comment, as it is noted; `None` where it is not.
+    noted: Option<i64>,
 }
 
 /// What there is of an article.
@@ -29,6 +31,8 @@ struct Found {
     visible: u64,
     rows: u64,
     greatest: i64,
+    /// The newest that is visible; 0 for none.
+    newest: i64,
 }
 
 /// The articles of one slice.
@@ -79,7 +83,9 @@ async fn slice(tx: &mut Tx<'_>, from: i64) -> Result<Slice, SqlError> {
             version: cells.next()?,
             locked: cells.next()?,
         };
-        counted.insert(article, Counted { count, known: cells.next()?, is_gone: cells.next()? });
+        let (known, is_gone) = (cells.next()?, cells.next()?);
+        let (is_noted, last): (bool, i64) = (cells.next()?, cells.next()?);
+        counted.insert(article, Counted { count, known, is_gone, noted: is_noted.then_some(last) });
     }
     let next = counted.keys().next_back().copied().filter(|_| counted.len() as u64 == SLICE);
     let range = vec![from.into(), next.unwrap_or(i64::MAX).into()];
@@ -87,10 +93,11 @@ async fn slice(tx: &mut Tx<'_>, from: i64) -> Result<Slice, SqlError> {
     for mut cells in tx.read(ROWS, range.clone()).await? {
         let article: i64 = cells.next()?;
         let (visible, rows, greatest) = (cells.next()?, cells.next()?, cells.next()?);
+        let (shard, newest): (u8, i64) = (cells.next()?, cells.next()?);
         if !counted.contains_key(&article) {
-            uncounted.push(vec![cells.next::<u8>()?.into(), article.into()]);
+            uncounted.push(vec![shard.into(), article.into()]);
         }
-        found.insert(article, Found { visible, rows, greatest });
+        found.insert(article, Found { visible, rows, greatest, newest });
     }
     let mut gone = HashSet::new();
     for mut cells in tx.read_many(&GONE, uncounted).await? {
@@ -105,10 +112,10 @@ async fn slice(tx: &mut Tx<'_>, from: i64) -> Result<Slice, SqlError> {
 
 /// Of an article that is gone, rows may wait to be cleaned up, but a counter may not be left.
 fn compare_slice(run: &mut Run<'_>, slice: &Slice) {
-    let nothing = Found { visible: 0, rows: 0, greatest: 0 };
-    for (article, Counted { count, known, is_gone }) in &slice.counted {
+    let nothing = Found { visible: 0, rows: 0, greatest: 0, newest: 0 };
+    for (article, Counted { count, known, is_gone, noted }) in &slice.counted {
         let article_id = ArticleId::from_raw(*article);
-        let Found { visible, rows, greatest } = slice.found.get(article).unwrap_or(&nothing);
+        let Found { visible, rows, greatest, newest } = slice.found.get(article).unwrap_or(&nothing);
         let (counted, rows) = ([count.comment_count, count.row_count], [*visible, *rows]);
         if counted != rows {
             let (counted, rows) = (counted.map(u64::cast_signed), rows.map(u64::cast_signed));
@@ -120,6 +127,9 @@ fn compare_slice(run: &mut Run<'_>, slice: &Slice) {
         }
         if *is_gone {
             run.found(CheckFinding::CommentCountOfGone { article_id });
+        }
+        if let Some(noted) = noted.filter(|noted| noted != newest) {
+            run.found(CheckFinding::LastComment { article_id, noted, newest: *newest });
         }
     }
     for (article, found) in &slice.found {

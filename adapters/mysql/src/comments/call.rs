@@ -1,6 +1,6 @@
 //! What callers want of the comments of an article, and what they get.
 
-use madang_board::{ArticleId, CommentId};
+use madang_board::{ArticleId, BoardId, CommentId};
 use madang_comment::{
     CreateComment, CreateOutcome, DeleteComment, DeleteOutcome, EditComment, EditOutcome, LockOutcome, PurgeComment,
     RestoreComment, RestoreOutcome, SetLock,
@@ -15,6 +15,8 @@ pub(super) enum Call {
     RestoreComment(Box<RestoreComment>),
     Purge(PurgeComment),
     SetLock(Box<SetLock>),
+    /// The board of the article, to be noted.
+    Place(ArticleId, BoardId),
     /// The article is deleted.
     MarkGone(ArticleId),
     /// Up to so many comments of a deleted article go.
@@ -32,6 +34,7 @@ pub(super) enum Answer {
     /// Whether it was there to be purged.
     Purged(bool),
     LockSet(LockOutcome),
+    Placed(()),
     Marked(()),
     CleanedUp(u32),
     Restored(()),
@@ -46,7 +49,9 @@ impl Call {
             Self::Purge(purge) => purge.comment_id.shard(),
             Self::Create(new) => ShardId::of_parts(new.article_id),
             Self::SetLock(set) => ShardId::of_parts(set.article_id),
-            Self::MarkGone(article) | Self::CleanUp(article, _) | Self::Restore(article) => ShardId::of_parts(*article),
+            Self::MarkGone(article) | Self::CleanUp(article, _) | Self::Restore(article) | Self::Place(article, _) => {
+                ShardId::of_parts(*article)
+            }
         }
     }
 
@@ -55,7 +60,9 @@ impl Call {
         match self {
             Self::Create(new) => Some(new.article_id),
             Self::SetLock(set) => Some(set.article_id),
-            Self::MarkGone(article) | Self::CleanUp(article, _) | Self::Restore(article) => Some(*article),
+            Self::MarkGone(article) | Self::CleanUp(article, _) | Self::Restore(article) | Self::Place(article, _) => {
+                Some(*article)
+            }
             Self::Edit(_) | Self::Delete(_) | Self::RestoreComment(_) | Self::Purge(_) => None,
         }
     }

@@ -5,9 +5,10 @@ use std::sync::{Arc, LazyLock};
 use madang_board::ArticleId;
 use madang_comment::CommentCount;
 use madang_comment::replay::{CommentCounter, Replay, Replayed};
-use madang_engine_mysql::{Decided, Decision, Fold, Many, SqlError, Tx, Values, idempotency};
+use madang_engine_mysql::{Decided, Decision, Fold, Many, SqlError, Tx, Values, bytes, idempotency};
 use madang_event::Envelope;
 use madang_kernel::{Clock, Id, ShardId};
+use mysql_async::Value;
 
 use super::call::{Answer, Call};
 use super::load::load;
@@ -81,6 +82,10 @@ fn apply(replay: &mut Replay, call: &Call) -> Decision<Answer> {
         Call::RestoreComment(restore) => replay.restore(restore).map(Answer::RestoredComment),
         Call::Purge(purge) => replay.purge(purge).map(Answer::Purged),
         Call::SetLock(set) => Ok(Answer::LockSet(replay.set_lock(set))),
+        Call::Place(article, board) => {
+            replay.place(*article, *board);
+            Ok(Answer::Placed(()))
+        }
         Call::MarkGone(article) => {
             replay.mark_gone(*article);
             Ok(Answer::Marked(()))
@@ -108,10 +113,19 @@ async fn write(tx: &mut Tx<'_>, replayed: Replayed) -> Result<Vec<Envelope>, Sql
     Ok(events)
 }
 
-fn counter(CommentCounter { article_id, count, greatest_id, .. }: &CommentCounter) -> Values {
+fn counter(CommentCounter { article_id, count, greatest_id, board_id, last, .. }: &CommentCounter) -> Values {
     let CommentCount { comment_count, row_count, version, locked } = *count;
     let mut values = parts_key(*article_id);
     values.extend([comment_count.into(), row_count.into(), version.into(), (*greatest_id).into(), locked.into()]);
+    let last = last.as_ref();
+    values.extend([
+        board_id.map(Id::raw).into(),
+        version.into(),
+        last.map(|last| last.comment_id.raw()).into(),
+        last.map(|last| last.created_at.as_millis()).into(),
+        last.map(|last| last.writer.member_id.raw()).into(),
+        last.map_or(Value::NULL, |last| bytes(last.writer.name.as_str())),
+    ]);
     values
 }
 

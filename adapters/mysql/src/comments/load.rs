@@ -4,10 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::LazyLock;
 
-use madang_board::{ArticleId, CommentId};
+use madang_board::{ArticleId, BoardId, CommentId};
 use madang_comment::replay::{CommentCounter, Loaded, path_above};
-use madang_comment::{Comment, CommentCount, CommentPath, RemovedComment};
+use madang_comment::{Comment, CommentPath, RemovedComment};
 use madang_engine_mysql::{Many, STATEMENT_ROWS_MAX, SqlError, Tx, Values, bytes, idempotency};
+use madang_event::LastComment;
 use madang_kernel::{Created, Id, ShardId, Timestamp};
 
 use super::call::Call;
@@ -21,6 +22,7 @@ static LOCKED_COUNTS: LazyLock<Many> =
 static FIND_MANY: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/find_many.sql")));
 static FIND_REMOVED: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/find_removed.sql")));
 static REPLIES: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/replies.sql")));
+pub(super) static NEWEST: LazyLock<Many> = LazyLock::new(|| Many::parse(include_str!("../../sql/comment/newest.sql")));
 static LAST_DESCENDANTS: LazyLock<Many> =
     LazyLock::new(|| Many::parse(include_str!("../../sql/comment/last_descendants.sql")));
 
@@ -33,7 +35,7 @@ pub(super) async fn load(tx: &mut Tx<'_>, calls: &[Call], now: Timestamp) -> Res
         let _: i64 = cells.next()?;
         wanted.insert(ArticleId::from_raw(cells.next()?));
     }
-    let counters = lock(tx, wanted).await?;
+    let (counters, unnoted) = lock(tx, wanted).await?;
     let records = idempotency::load(tx, calls.iter().filter_map(Call::idempotency), now).await?;
     let mut comments = BTreeMap::new();
     let parents = calls.iter().filter_map(|call| call.creates()?.parent_id);
@@ -49,33 +51,51 @@ pub(super) async fn load(tx: &mut Tx<'_>, calls: &[Call], now: Timestamp) -> Res
     let marks: BTreeSet<CommentId> = marks.chain(deleted.iter().copied()).collect();
     let removed = tx.read_many(&FIND_REMOVED, keys(&marks)).await?;
     let removed = removed.into_iter().map(row::removed).collect::<Result<Vec<RemovedComment>, _>>()?;
+    let newest = newest(tx, &comments, &deleted, unnoted).await?;
     let replies = replies(tx, &may_go, deleted.len()).await?;
     let last_descendants = last_descendants(tx, &comments, calls).await?;
-    Ok(Loaded { counters, comments: comments.into_values().collect(), removed, replies, last_descendants, records })
+    let comments = comments.into_values().collect();
+    Ok(Loaded { counters, comments, removed, replies, last_descendants, newest, records })
+}
+
+/// The newest visible comments of articles that lose some, one more than they can lose, and of those that have none noted.
+async fn newest(
+    tx: &mut Tx<'_>,
+    comments: &BTreeMap<CommentId, Comment>,
+    deleted: &BTreeSet<CommentId>,
+    unnoted: Vec<ArticleId>,
+) -> Result<Vec<(ArticleId, LastComment)>, SqlError> {
+    let mut wanted: BTreeMap<ArticleId, usize> = unnoted.into_iter().map(|article| (article, 1)).collect();
+    for comment in deleted.iter().filter_map(|id| comments.get(id)).filter(|comment| !comment.deleted) {
+        *wanted.entry(comment.article_id).or_insert(1) += 1;
+    }
+    let keys = wanted.into_iter().map(|(article, most)| vec![article.raw().into(), most.into()]).collect();
+    tx.read_many(&NEWEST, keys).await?.into_iter().map(row::newest).collect()
 }
 
 fn keys<'i>(comments: impl IntoIterator<Item = &'i CommentId>) -> Vec<Values> {
     comments.into_iter().map(|comment| row::key(*comment)).collect()
 }
 
-async fn lock(tx: &mut Tx<'_>, wanted: BTreeSet<ArticleId>) -> Result<Vec<CommentCounter>, SqlError> {
+/// Counters under their locks, and the articles whose newest comment is not noted.
+async fn lock(tx: &mut Tx<'_>, wanted: BTreeSet<ArticleId>) -> Result<(Vec<CommentCounter>, Vec<ArticleId>), SqlError> {
     let mut keys: Vec<(u8, ArticleId)> =
         wanted.into_iter().map(|article| (ShardId::of_parts(article).number(), article)).collect();
     keys.sort_unstable();
     let keys: Vec<Values> = keys.iter().map(|(_, article)| parts_key(*article)).collect();
     tx.touch_many(&LOCK_COUNTS, keys.clone()).await?;
-    let mut counters = Vec::new();
+    let (mut counters, mut unnoted) = (Vec::new(), Vec::new());
     for mut cells in tx.read_many(&LOCKED_COUNTS, keys).await? {
-        let article_id = ArticleId::from_raw(cells.next()?);
-        let count = CommentCount {
-            comment_count: cells.next()?,
-            row_count: cells.next()?,
-            version: cells.next()?,
-            locked: cells.next()?,
-        };
-        counters.push(CommentCounter { article_id, count, greatest_id: cells.next()?, is_gone: cells.next()? });
+        let (article_id, row::Noted { counted, is_noted }) = row::counted(&mut cells)?;
+        if !is_noted {
+            unnoted.push(article_id);
+        }
+        let (greatest_id, is_gone) = (cells.next()?, cells.next()?);
+        let board_id = cells.next::<Option<i64>>()?.map(BoardId::from_raw);
+        let (count, last) = (counted.count, counted.last);
+        counters.push(CommentCounter { article_id, count, greatest_id, is_gone, board_id, last });
     }
-    Ok(counters)
+    Ok((counters, unnoted))
 }
 
 async fn add(

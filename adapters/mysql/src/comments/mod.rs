@@ -7,10 +7,11 @@ mod read;
 mod row;
 
 use async_trait::async_trait;
-use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
+use madang_board::{ArticleId, BoardId, CommentId, CommentMode, MemberId};
 use madang_comment::{
-    Comment, CommentCount, CommentCursor, CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome,
-    EditComment, EditOutcome, LockOutcome, PurgeComment, RemovedComment, RestoreComment, RestoreOutcome, SetLock,
+    Active, Comment, CommentCount, CommentCursor, CommentStore, Counted, CreateComment, CreateOutcome, DeleteComment,
+    DeleteOutcome, EditComment, EditOutcome, LockOutcome, PurgeComment, RemovedComment, RestoreComment, RestoreOutcome,
+    SetLock,
 };
 use madang_engine_mysql::{Lanes, PART, idempotency};
 use madang_kernel::{Id, Page, PageNumber, PageSize, Scroll, ShardId, StoreError, Timestamp};
@@ -122,8 +123,20 @@ impl CommentStore for MysqlComments {
     }
 
     /// Of one moment on each server.
-    async fn counts(&self, articles: Vec<ArticleId>) -> Result<Vec<Option<CommentCount>>, StoreError> {
+    async fn counts(&self, articles: Vec<ArticleId>) -> Result<Vec<Option<Counted>>, StoreError> {
         read::counts(&self.db, &articles).await
+    }
+
+    async fn active(&self, board: Option<BoardId>, until: Timestamp, limit: usize) -> Result<Vec<Active>, StoreError> {
+        read::active(&self.db, board, until, limit).await
+    }
+
+    async fn unplaced(&self, after: Option<ArticleId>, size: PageSize) -> Result<Vec<ArticleId>, StoreError> {
+        read::unplaced(&self.db, after, size).await
+    }
+
+    async fn place(&self, article: ArticleId, board: BoardId) -> Result<(), StoreError> {
+        lane_call!(self.lanes, Call::Place(article, board) => Answer::Placed)
     }
 
     async fn mark_article_gone(&self, article: ArticleId) -> Result<(), StoreError> {

@@ -1,14 +1,17 @@
 //! Reads of comments. Those of an article that is gone are not there, whether they are cleaned up already or not.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
-use madang_comment::{Comment, CommentCount, CommentCursor, RemovedComment};
+use madang_board::{ArticleId, BoardId, CommentId, CommentMode, MemberId};
+use madang_comment::{Active, Comment, CommentCount, CommentCursor, Counted, RemovedComment};
 use madang_engine_mysql::{Cells, Many, SqlError, Tx, Values, bytes, snapshot};
+use madang_event::LastComment;
 use madang_kernel::{Id, Page, PageNumber, PageSize, Scroll, ServerIndex, ShardId, StoreError, Timestamp, known_count};
 
-use super::row;
+use super::load::NEWEST;
+use super::row::{self, Noted};
 use crate::Mysql;
 use crate::several_servers::{self, Part, first_of_all, from_each, newest_of_all, parts_key};
 
@@ -25,6 +28,9 @@ const SCROLL_GROUP: &str = include_str!("../../sql/comment/scroll_group.sql");
 const SCROLL_AFTER_GROUP: &str = include_str!("../../sql/comment/scroll_after_group.sql");
 const SCROLL_TREE: &str = include_str!("../../sql/comment/scroll_tree.sql");
 const BY_WRITER: &str = include_str!("../../sql/comment/by_writer.sql");
+const ACTIVE: &str = include_str!("../../sql/comment/active.sql");
+const ACTIVE_ON_BOARD: &str = include_str!("../../sql/comment/active_on_board.sql");
+const UNPLACED: &str = include_str!("../../sql/comment/unplaced.sql");
 const GONE_ARTICLES: &str = include_str!("../../sql/comment/gone_articles.sql");
 const COUNTED_ARTICLES: &str = include_str!("../../sql/comment/counted_articles.sql");
 const COMMENTED_ARTICLES: &str = include_str!("../../sql/comment/commented_articles.sql");
@@ -91,7 +97,7 @@ async fn page_in(
 ) -> Result<(u64, Vec<Comment>), SqlError> {
     // The counts of an article go in the transaction that marks it as gone.
     let mut found = tx.read_many(&COUNTS, vec![parts_key(article)]).await?;
-    let rows = found.pop().map(counted).transpose()?.map_or(0, |(_, count)| count.row_count);
+    let rows = found.pop().map(counted).transpose()?.map_or(0, |(_, noted)| noted.counted.count.row_count);
     // Past the end there is nothing to look for, however far past it is.
     if offset >= rows {
         return Ok((rows, Vec::new()));
@@ -157,25 +163,78 @@ async fn comments(tx: &mut Tx<'_>, sql: &'static str, values: Values) -> Result<
 pub(super) async fn count(db: &Mysql, article: ArticleId) -> Result<CommentCount, StoreError> {
     let server = db.server_of(ShardId::of_parts(article));
     let mut found = db.read(server, COUNTS.sql(1), parts_key(article)).await?;
-    Ok(found.pop().map(counted).transpose()?.map_or_else(CommentCount::default, |(_, count)| count))
+    Ok(found.pop().map(counted).transpose()?.map_or_else(CommentCount::default, |(_, noted)| noted.counted.count))
 }
 
-/// Columns: article, comments, rows, version, lock.
-fn counted(mut cells: Cells) -> Result<(ArticleId, CommentCount), SqlError> {
-    let article = ArticleId::from_raw(cells.next()?);
-    Ok((
-        article,
-        CommentCount {
-            comment_count: cells.next()?,
-            row_count: cells.next()?,
-            version: cells.next()?,
-            locked: cells.next()?,
-        },
-    ))
+fn counted(mut cells: Cells) -> Result<(ArticleId, Noted), SqlError> {
+    row::counted(&mut cells)
 }
 
-pub(super) async fn counts(db: &Mysql, articles: &[ArticleId]) -> Result<Vec<Option<CommentCount>>, StoreError> {
-    several_servers::counts(db, articles, [&COUNTS, &GONE], counted).await
+/// Counts with the newest comments. Where a version before noted none, it is looked for; what is deleted in between is told by
+/// an event of a later version.
+pub(super) async fn counts(db: &Mysql, articles: &[ArticleId]) -> Result<Vec<Option<Counted>>, StoreError> {
+    let found = several_servers::counts(db, articles, [&COUNTS, &GONE], counted).await?;
+    let is_unnoted = |noted: &Option<Noted>| noted.as_ref().is_some_and(|noted| !noted.is_noted);
+    let unnoted = articles.iter().zip(&found).filter(|(_, noted)| is_unnoted(noted)).map(|(article, _)| *article);
+    let mut newest = newest(db, &unnoted.collect::<Vec<_>>()).await?;
+    let told = articles.iter().zip(found).map(|(article, noted)| {
+        let mut counted = noted?.counted;
+        counted.last = counted.last.or_else(|| newest.remove(article));
+        Some(counted)
+    });
+    Ok(told.collect())
+}
+
+/// The newest visible comment of each article that has one.
+async fn newest(db: &Mysql, articles: &[ArticleId]) -> Result<HashMap<ArticleId, LastComment>, StoreError> {
+    let (map, mut by_server) = (db.map(), HashMap::<_, Vec<Values>>::new());
+    for article in articles {
+        let key = vec![article.raw().into(), 1_u64.into()];
+        by_server.entry(map.server(ShardId::of_parts(*article))).or_default().push(key);
+    }
+    let mut found = HashMap::new();
+    for (server, keys) in by_server {
+        for cells in db.read_many(db.server(server), &NEWEST, keys).await? {
+            let (article, last) = row::newest(cells)?;
+            found.insert(article, last);
+        }
+    }
+    Ok(found)
+}
+
+/// Each server tells its last commented; the last of them all are the answer.
+pub(super) async fn active(
+    db: &Mysql,
+    board: Option<BoardId>,
+    until: Timestamp,
+    most: usize,
+) -> Result<Vec<Active>, StoreError> {
+    let active = |mut cells: Cells| {
+        let (article_id, last_at) = (ArticleId::from_raw(cells.next()?), Timestamp::from_millis(cells.next()?));
+        Ok(Active { article_id, last_at, version: cells.next()? })
+    };
+    let mut values = vec![until.as_millis().into(), most.into()];
+    let sql = match board {
+        None => ACTIVE,
+        Some(board) => {
+            values.insert(0, board.raw().into());
+            ACTIVE_ON_BOARD
+        }
+    };
+    let shard = |active: &Active| ShardId::of_parts(active.article_id);
+    let mut found = several_servers::some_of_each(db, sql, &values, active, shard).await?;
+    found.sort_by_key(|active| Reverse((active.last_at, active.article_id)));
+    found.truncate(most);
+    Ok(found)
+}
+
+/// Articles whose counter a version before wrote.
+pub(super) async fn unplaced(
+    db: &Mysql,
+    after: Option<ArticleId>,
+    size: PageSize,
+) -> Result<Vec<ArticleId>, StoreError> {
+    several_servers::articles_after(db, UNPLACED, after, size.get() as usize).await
 }
 
 /// Each server tells its next ones, by counters and by rows; the first of them all are the answer.

@@ -1,9 +1,9 @@
 //! Rows of comments, as values and back.
 
 use madang_board::{ArticleId, CommentId, MemberId};
-use madang_comment::{Comment, CommentPath, RemovedComment};
+use madang_comment::{Comment, CommentCount, CommentPath, Counted, RemovedComment};
 use madang_engine_mysql::{Cells, SqlError, Values, bytes};
-use madang_event::Writer;
+use madang_event::{LastComment, Writer};
 use madang_kernel::{Id, Timestamp};
 use mysql_async::Value;
 
@@ -35,6 +35,49 @@ pub(super) fn comment(mut cells: Cells) -> Result<Comment, SqlError> {
         version: cells.next::<Option<u64>>()?.unwrap_or_else(|| 1 + u64::from(deleted)),
         modified_at: cells.next::<Option<i64>>()?.map_or(created_at, Timestamp::from_millis),
     })
+}
+
+/// Columns: article, comments, rows, version, lock, then the version of the note and what is noted. A note of another version is
+/// none: the newest comment is to be looked for.
+pub(super) fn counted(cells: &mut Cells) -> Result<(ArticleId, Noted), SqlError> {
+    let article = ArticleId::from_raw(cells.next()?);
+    let count = CommentCount {
+        comment_count: cells.next()?,
+        row_count: cells.next()?,
+        version: cells.next()?,
+        locked: cells.next()?,
+    };
+    let is_noted = cells.next::<u64>()? == count.version;
+    let (comment, at): (Option<i64>, Option<i64>) = (cells.next()?, cells.next()?);
+    let (writer, name): (Option<i64>, Option<String>) = (cells.next()?, cells.next()?);
+    let last = comment.zip(at).zip(writer.zip(name)).map(|((comment, at), (writer, name))| LastComment {
+        comment_id: CommentId::from_raw(comment),
+        writer: Writer { member_id: MemberId::from_raw(writer), name },
+        created_at: Timestamp::from_millis(at),
+    });
+    Ok((article, Noted { counted: Counted { count, last: last.filter(|_| is_noted) }, is_noted }))
+}
+
+/// A counter, and whether its newest comment is noted.
+#[derive(Clone)]
+pub(super) struct Noted {
+    pub(super) counted: Counted,
+    pub(super) is_noted: bool,
+}
+
+/// Nobody has commented.
+impl Default for Noted {
+    fn default() -> Self {
+        Self { counted: Counted::default(), is_noted: true }
+    }
+}
+
+/// Columns: article, comment, created, writer, writer's name.
+pub(super) fn newest(mut cells: Cells) -> Result<(ArticleId, LastComment), SqlError> {
+    let article = ArticleId::from_raw(cells.next()?);
+    let (comment_id, created_at) = (CommentId::from_raw(cells.next()?), Timestamp::from_millis(cells.next()?));
+    let writer = Writer { member_id: MemberId::from_raw(cells.next()?), name: cells.next()? };
+    Ok((article, LastComment { comment_id, writer, created_at }))
 }
 
 /// Columns: comment, article, writer, writer's name, text, then those of the removal.

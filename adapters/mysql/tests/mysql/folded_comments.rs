@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
+use madang_board::{ArticleId, BoardId, CommentId, CommentMode, MemberId};
 use madang_comment::{CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome, DepthMax};
 use madang_event::{Envelope, Writer};
 use madang_kernel::{Created, EventId, Id, ShardId, Timestamp};
@@ -25,6 +25,7 @@ fn new(number: i64, parent: Option<i64>) -> CreateComment {
         despite_lock: false,
         comment_id: CommentId::from_raw(id(number)),
         article_id: ArticleId::from_raw(ARTICLE),
+        board_id: BoardId::from_raw(9),
         parent_id: parent.map(|parent| CommentId::from_raw(id(parent))),
         mode: CommentMode::Tree,
         depth_max: DepthMax::DEFAULT,

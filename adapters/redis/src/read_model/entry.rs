@@ -13,6 +13,8 @@ use serde::{Deserialize, Serialize};
 /// Stands before the count of comments where no new ones are taken. Scripts carry the field as it is: only its version is
 /// compared.
 const LOCKED: char = '!';
+/// Stands between the count of comments and the newest of them, as JSON.
+const LAST: char = ';';
 
 /// A text as it is stored. Names are short because every article carries them; texts with escapes cannot be borrowed.
 #[derive(Serialize, Deserialize)]
@@ -47,10 +49,15 @@ pub(super) fn push(command: &mut Command, entry: &Entry) -> Result<(), Failure> 
             command.push(written(text)?);
         }
     }
-    match entry.comments {
+    match &entry.comments {
         None => ["", ""].iter().for_each(|empty| command.push(empty)),
-        Some(Discussion { count, locked, version }) => {
-            command.push(if locked { format!("{LOCKED}{count}") } else { count.to_string() });
+        Some(Discussion { count, locked, last, version }) => {
+            let mut field = if *locked { format!("{LOCKED}{count}") } else { count.to_string() };
+            if let Some(last) = last {
+                field.push(LAST);
+                field += &serde_json::to_string(last).map_err(|error| Failure::Defect(error.to_string()))?;
+            }
+            command.push(field);
             command.push(version);
         }
     }
@@ -93,8 +100,15 @@ pub(super) fn entry(fields: &[Value], loaded: Option<&Arc<ArticleText>>) -> Resu
                 Some(count) => (true, count),
                 None => (false, written),
             };
+            let (count, last) = match count.split_once(LAST) {
+                None => (count, None),
+                Some((count, last)) => {
+                    let last = serde_json::from_str(last);
+                    (count, Some(last.map_err(|error| Failure::Defect(format!("a newest comment: {error}")))?))
+                }
+            };
             let count = count.parse().map_err(|_| Failure::reply("a count of comments that is no number"))?;
-            Some(Discussion { count, locked, version })
+            Some(Discussion { count, locked, last, version })
         }
         _ => None,
     };

@@ -15,7 +15,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use madang_article_read::{
     BoardList, Change, Entry, Filled, FilledList, Lease, ListLookup, Lookup, ModelSize, NewestArticles, Presence,
-    ReadModel, Reservation, WholeList, Window,
+    RankingTtl, ReadModel, Reservation, WholeList, Window,
 };
 use madang_board::{ArticleId, BoardId};
 use madang_engine_redis::{Command, Failure, PART, Redis, Script, reply};
@@ -133,6 +133,11 @@ fn or_nothing<T>(answer: Result<T, Failure>, nothing: impl FnOnce() -> T) -> Res
 
 #[async_trait]
 impl ReadModel for RedisReadModel {
+    /// Nothing is heard of other processes here, so a ranking is asked for anew several times a second.
+    fn ranking_ttl(&self) -> RankingTtl {
+        RankingTtl { fresh_ms: 75, ttl_ms: 150 }
+    }
+
     async fn find(&self, articles: &[ArticleId]) -> Result<Vec<Lookup>, StoreError> {
         let found = articles::find(&self.redis, articles, self.clock.now()).await;
         or_nothing(found, || vec![Lookup::Miss; articles.len()])

@@ -5,7 +5,9 @@ SELECT
     article.writer_name, article.title, article.content, article.content_html,
     coalesce(comments.comment_count, 0), coalesce(comments.version, 0),
     coalesce(likes.like_count, 0), coalesce(likes.version, 0),
-    coalesce(views.view_count, 0), coalesce(comments.locked, 0)
+    coalesce(views.view_count, 0), coalesce(comments.locked, 0),
+    comments.last_comment_id, comments.last_at, comments.last_writer_id, comments.last_writer_name,
+    coalesce(comments.noted_version = comments.version, 1)
 FROM article
 LEFT JOIN article_comment_count AS comments ON comments.article_id = article.article_id
 LEFT JOIN article_like_count AS likes ON likes.article_id = article.article_id

@@ -10,9 +10,9 @@ mod write;
 use async_trait::async_trait;
 use madang_article::replay::{Announce, Loaded, Replay};
 use madang_article::{
-    Article, ArticleHead, ArticleStore, BoardWithCount, CreateArticle, CreateBoard, CreateOutcome, DeleteArticle,
-    DeleteBoard, DeleteOutcome, EditArticle, EditBoard, EditOutcome, NewBoard, NewestArticles, PinArticle, PinOutcome,
-    PurgeArticle, RemovedArticle, RestoreArticle, RestoreOutcome,
+    Article, ArticleHead, ArticlePlace, ArticleStore, BoardWithCount, CreateArticle, CreateBoard, CreateOutcome,
+    DeleteArticle, DeleteBoard, DeleteOutcome, EditArticle, EditBoard, EditOutcome, NewBoard, NewestArticles,
+    PinArticle, PinOutcome, PurgeArticle, RemovedArticle, RestoreArticle, RestoreOutcome,
 };
 use madang_board::{ArticleId, BoardId, MemberId, Pin};
 use madang_engine_sqlite::idempotency;
@@ -175,6 +175,14 @@ impl ArticleStore for SqliteArticles {
 
     async fn find_many(&self, articles: Vec<ArticleId>) -> Result<Vec<Option<Article>>, StoreError> {
         self.db.read(move |tx| articles.iter().map(|article| row::find(tx, *article)).collect()).await
+    }
+
+    async fn site_newest(&self, before: Option<ArticleId>, limit: usize) -> Result<Vec<ArticlePlace>, StoreError> {
+        self.db.read(move |tx| page::site_newest(tx, before, limit)).await
+    }
+
+    async fn places(&self, articles: Vec<ArticleId>) -> Result<Vec<Option<ArticlePlace>>, StoreError> {
+        self.db.read(move |tx| page::places(tx, &articles)).await
     }
 
     async fn newest(&self, board: BoardId, limit: usize) -> Result<Option<NewestArticles>, StoreError> {

@@ -1,9 +1,9 @@
 //! Lists of a board's articles: numbered pages that stay cheap however deep, and steps from a cursor.
 
 use madang_article::blocks::{BLOCK, BLOCK_ARTICLES, Position, SUPER_BLOCK, skip};
-use madang_article::{ArticleHead, NewestArticles};
+use madang_article::{ArticleHead, ArticlePlace, NewestArticles};
 use madang_board::{ArticleId, BoardId, MemberId};
-use madang_engine_sqlite::{Statements as _, sql_error};
+use madang_engine_sqlite::{Statements as _, limit, sql_error};
 use madang_kernel::{Id, Page, PageNumber, PageSize, Scroll, StoreError, known_count};
 use rusqlite::{Connection, Params, params};
 
@@ -14,6 +14,8 @@ const NEWEST: &str = include_str!("../../sql/article/newest.sql");
 const PAGE_BELOW: &str = include_str!("../../sql/article/page_below.sql");
 const PAGE_BY_PLAIN_OFFSET: &str = include_str!("../../sql/article/page_by_plain_offset.sql");
 const BY_WRITER: &str = include_str!("../../sql/article/by_writer.sql");
+const SITE_NEWEST: &str = include_str!("../../sql/article/site_newest.sql");
+const PLACE: &str = include_str!("../../sql/article/place.sql");
 const SCROLL: &str = include_str!("../../sql/article/scroll.sql");
 
 /// How a numbered page is found.
@@ -75,6 +77,20 @@ pub(super) fn newest(reader: &Connection, board: BoardId, limit: usize) -> Resul
     let is_all = ids.len() <= limit;
     ids.truncate(limit);
     Ok(Some(NewestArticles { ids, is_all, count }))
+}
+
+/// The newest articles of all boards before a cursor.
+pub(super) fn site_newest(
+    reader: &Connection,
+    before: Option<ArticleId>,
+    most: usize,
+) -> Result<Vec<ArticlePlace>, StoreError> {
+    reader.list(SITE_NEWEST, [before.map_or(i64::MAX, ArticleId::raw), limit(most)], row::place)
+}
+
+/// Where articles stand, in the order asked.
+pub(super) fn places(reader: &Connection, articles: &[ArticleId]) -> Result<Vec<Option<ArticlePlace>>, StoreError> {
+    articles.iter().map(|article| reader.find(PLACE, [article.raw()], row::place)).collect()
 }
 
 fn items(

@@ -1,7 +1,7 @@
 //! Rows of boards and articles, read back into values. What cannot be read is a defect, never a guess.
 
 use madang_article::replay::BoardCounter;
-use madang_article::{Article, ArticleHead, Board, BoardState, BoardWithCount, CommentMode};
+use madang_article::{Article, ArticleHead, ArticlePlace, Board, BoardState, BoardWithCount, CommentMode};
 use madang_board::{ArticleId, BoardId, MemberId, Pin};
 use madang_engine_sqlite::Statements as _;
 use madang_event::{BoardCount, Writer};
@@ -57,6 +57,15 @@ pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<ArticleHead> {
         created_at: Timestamp::from_millis(row.get(4)?),
         modified_at: Timestamp::from_millis(row.get(5)?),
         title: row.get(7)?,
+    })
+}
+
+/// Columns: id, board, created.
+pub(super) fn place(row: &Row<'_>) -> rusqlite::Result<ArticlePlace> {
+    Ok(ArticlePlace {
+        article_id: ArticleId::from_raw(row.get(0)?),
+        board_id: BoardId::from_raw(row.get(1)?),
+        created_at: Timestamp::from_millis(row.get(2)?),
     })
 }
 

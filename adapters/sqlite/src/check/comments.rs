@@ -41,6 +41,10 @@ fn compare_counters(tx: &Connection, report: &mut CheckReport) -> Result<(), Sto
         if number(8)? != 0 {
             report.found(CheckFinding::CommentCountOfGone { article_id });
         }
+        let (noted, newest) = (number(10)?, number(11)?);
+        if number(9)? != 0 && noted != newest {
+            report.found(CheckFinding::LastComment { article_id, noted, newest });
+        }
         Ok(true)
     })
 }

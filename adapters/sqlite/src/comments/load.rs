@@ -77,6 +77,9 @@ pub(super) fn for_delete(tx: &Connection, comment: CommentId, now: Timestamp) ->
 
 fn with_marks_above(tx: &Connection, leaf: Comment, now: Timestamp) -> Result<Loaded, StoreError> {
     let mut loaded = for_article(tx, leaf.article_id, now)?;
+    // The one that goes may be the newest; then the one before it is.
+    let newest = count::newest(tx, leaf.article_id, 2)?;
+    loaded.newest.extend(newest.into_iter().map(|last| (leaf.article_id, last)));
     let may_go = loaded.counters.iter().all(|counter| !counter.is_gone);
     let mut next = Some(leaf);
     while let Some(comment) = next.take() {

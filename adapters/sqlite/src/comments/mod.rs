@@ -1,6 +1,6 @@
 //! Comments on SQLite. Each method is one call to the writer or to a reader, and so one transaction.
 
-mod count;
+pub(crate) mod count;
 mod gone;
 mod list;
 mod load;
@@ -9,11 +9,12 @@ mod row;
 mod write;
 
 use async_trait::async_trait;
-use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
+use madang_board::{ArticleId, BoardId, CommentId, CommentMode, MemberId};
 use madang_comment::replay::{Loaded, Replay};
 use madang_comment::{
-    Comment, CommentCount, CommentCursor, CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome,
-    EditComment, EditOutcome, LockOutcome, PurgeComment, RemovedComment, RestoreComment, RestoreOutcome, SetLock,
+    Active, Comment, CommentCount, CommentCursor, CommentStore, Counted, CreateComment, CreateOutcome, DeleteComment,
+    DeleteOutcome, EditComment, EditOutcome, LockOutcome, PurgeComment, RemovedComment, RestoreComment, RestoreOutcome,
+    SetLock,
 };
 use madang_kernel::{Page, PageNumber, PageSize, Scroll, StoreError, Timestamp};
 
@@ -139,8 +140,25 @@ impl CommentStore for SqliteComments {
         self.db.read(move |tx| Ok(count::counter(tx, article)?.count)).await
     }
 
-    async fn counts(&self, articles: Vec<ArticleId>) -> Result<Vec<Option<CommentCount>>, StoreError> {
+    async fn counts(&self, articles: Vec<ArticleId>) -> Result<Vec<Option<Counted>>, StoreError> {
         self.db.read(move |tx| count::counts(tx, &articles)).await
+    }
+
+    async fn active(&self, board: Option<BoardId>, until: Timestamp, limit: usize) -> Result<Vec<Active>, StoreError> {
+        self.db.read(move |tx| count::active(tx, board, until, limit)).await
+    }
+
+    async fn unplaced(&self, after: Option<ArticleId>, size: PageSize) -> Result<Vec<ArticleId>, StoreError> {
+        self.db.read(move |tx| count::unplaced(tx, after, size)).await
+    }
+
+    async fn place(&self, article: ArticleId, board: BoardId) -> Result<(), StoreError> {
+        let load = |tx: &Tx, (article, _): &(ArticleId, BoardId), now| load::for_article(tx, *article, now);
+        let place = |replay: &mut Replay, (article, board): &(ArticleId, BoardId)| {
+            replay.place(*article, *board);
+            Ok(())
+        };
+        self.change_at(Priority::Background, (article, board), load, place).await
     }
 
     async fn mark_article_gone(&self, article: ArticleId) -> Result<(), StoreError> {

@@ -21,10 +21,24 @@ pub(super) fn all(tx: &Tx, replayed: Replayed, now: Timestamp) -> Result<(), Sto
     let Replayed { comments, removed, counters, gone_now, records, acts, events, .. } = replayed;
     rows(tx, &comments)?;
     super::removed::write(tx, &removed)?;
-    for CommentCounter { article_id, count, greatest_id, .. } in &counters {
-        let row =
-            params![article_id.raw(), count.comment_count, count.row_count, count.version, greatest_id, count.locked];
-        tx.run(SET_COUNT, row)?;
+    for CommentCounter { article_id, count, greatest_id, board_id, last, .. } in &counters {
+        let last = last.as_ref();
+        tx.run(
+            SET_COUNT,
+            params![
+                article_id.raw(),
+                count.comment_count,
+                count.row_count,
+                count.version,
+                greatest_id,
+                count.locked,
+                board_id.map(Id::raw),
+                last.map(|last| last.comment_id.raw()),
+                last.map(|last| last.created_at.as_millis()),
+                last.map(|last| last.writer.member_id.raw()),
+                last.map(|last| last.writer.name.as_str()),
+            ],
+        )?;
     }
     for article in gone_now.into_iter().map(Id::raw) {
         // The counts go with the mark, so that no reader counts what is being removed.

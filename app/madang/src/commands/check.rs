@@ -108,7 +108,16 @@ async fn lists(site: &Site, read: &ReadService, output: &Output) -> anyhow::Resu
     for difference in &differences {
         output.finding(difference.to_string()).await?;
     }
-    Ok(differences.len())
+    let (compared, mut moved) = read.compare_rankings().await?;
+    if !moved.is_empty() {
+        tokio::time::sleep(SECOND_LOOK).await;
+        moved = read.rankings_still_differing(&moved).await?;
+    }
+    output.text(format!("compared {compared} lists of the site and of what is active")).await?;
+    for difference in &moved {
+        output.finding(difference.to_string()).await?;
+    }
+    Ok(differences.len() + moved.len())
 }
 
 /// Compares samples of the search index with its owners, in both directions; tells how many differences stay.

@@ -5,11 +5,13 @@ use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
-use madang_kernel::{Clock as _, SteadyClock, Timestamp};
+use madang_article_read::ReadService;
+use madang_comment::CommentService;
+use madang_kernel::{Clock as _, PageSize, SteadyClock, StoreError, Timestamp};
 use madang_member::Sessions;
 use madang_messaging::{OnError, Stop, Supervisor};
 use tokio::time::Instant;
-use tracing::warn;
+use tracing::{info, warn};
 
 use super::failure_log::FailureLog;
 use crate::composition::site::Site;
@@ -18,6 +20,8 @@ use crate::telemetry::Metrics;
 
 /// Between two attempts to read revocations while their source is away.
 const REVOCATIONS_RETRY: Duration = Duration::from_secs(1);
+/// Articles whose comments are placed at a time.
+const PLACED_SLICE: PageSize = PageSize::DEFAULT;
 /// How often the recorder folds what it has collected.
 const METRICS_UPKEEP: Duration = Duration::from_secs(5);
 /// How often the figures of the process are noted for the history of the day: gauges count with what they were then.
@@ -54,6 +58,13 @@ pub(crate) fn start(supervisor: &Supervisor, site: &Site, settings: &Settings, m
         });
     }
 
+    if let Some(comments) = site.services.comments.clone() {
+        let read = site.services.read.clone();
+        supervisor.spawn("place-comments", OnError::Restart, move |stop| {
+            place_comments(comments.clone(), read.clone(), stop)
+        });
+    }
+
     if let Some(read) = site.services.read.clone() {
         supervisor.spawn("read-model-size", OnError::Restart, move |stop| {
             let (read, mut failures) = (read.clone(), FailureLog::of("read the size of the query model"));
@@ -77,6 +88,32 @@ pub(crate) fn start(supervisor: &Supervisor, site: &Site, settings: &Settings, m
         let metrics = metrics.clone();
         every(METRICS_UPKEEP, stop, async move || metrics.fold())
     });
+}
+
+/// Notes once what a version before did not beside the counts of comments, slice by slice; lists of what is active have it
+/// then.
+async fn place_comments(
+    comments: Arc<CommentService>,
+    read: Option<Arc<ReadService>>,
+    stop: Stop,
+) -> Result<(), StoreError> {
+    let (mut after, mut placed) = (None, 0);
+    while !stop.is_cancelled() {
+        let (next, noted) = comments.place_slice(after, PLACED_SLICE).await?;
+        placed += noted;
+        after = next;
+        if after.is_none() {
+            break;
+        }
+    }
+    if placed > 0 {
+        info!("noted board and newest comment of {placed} articles that a version before commented on");
+        if let Some(read) = read {
+            read.clear().await?;
+        }
+    }
+    stop.cancelled().await;
+    Ok(())
 }
 
 /// Destroys what moderators removed and nobody restored in time.

@@ -36,6 +36,7 @@ fn each_call_has_its_role() {
         ("POST", "/api/v1/comments/1/reports", "member"),
         ("PUT", "/api/v1/boards/1/moderators/2", "member"),
         ("GET", "/api/v1/boards", "article"),
+        ("GET", "/api/v1/articles?sort=active", "article"),
         ("GET", "/api/v1/boards/1/articles?page=2", "article-read"),
         ("GET", "/api/v1/boards/1/articles/count", "article"),
         ("POST", "/api/v1/boards/1/articles", "article"),

@@ -27,7 +27,7 @@ const DRAFT: &str = r#"{"title":"t","content":"c"}"#;
 const REASON: &str = r#"{"reason":"spam"}"#;
 
 /// The contract, in an order in which nothing is missing before it is needed.
-const CALLS: [Call; 64] = [
+const CALLS: [Call; 66] = [
     ("POST /members", r#"{"name":"new_{n}","password":"correct horse battery"}"#, 201, Who::Anybody),
     ("POST /sessions", r#"{"name":"root_admin","password":"correct horse battery"}"#, 201, Who::Anybody),
     ("GET /members/me", "", 200, Who::SignedIn),
@@ -39,6 +39,8 @@ const CALLS: [Call; 64] = [
     ("GET /boards/{board}/articles", "", 200, Who::Anybody),
     ("GET /boards/{board}/articles/count", "", 200, Who::Anybody),
     ("GET /articles/{article}", "", 200, Who::Anybody),
+    ("GET /articles?sort=active", "", 200, Who::Anybody),
+    ("GET /boards/{board}/articles?sort=active", "", 200, Who::Anybody),
     ("GET /articles/{article}/comments", "", 200, Who::Anybody),
     ("GET /articles/{article}/comments/count", "", 200, Who::Anybody),
     ("GET /comments/{comment}", "", 200, Who::Anybody),

@@ -12,6 +12,7 @@ use composition::Composition;
 const COMPOSITION: Composition = Composition::Embedded;
 
 mod answered_then;
+mod api_activity;
 mod api_articles;
 mod api_boards;
 mod api_comments;

@@ -10,6 +10,8 @@ use composition::Composition;
 /// What the tests run on, unless the environment says otherwise.
 const COMPOSITION: Composition = Composition::Cluster;
 
+#[path = "../e2e/api_activity.rs"]
+mod api_activity;
 #[path = "../e2e/api_articles.rs"]
 mod api_articles;
 #[path = "../e2e/api_boards.rs"]

@@ -177,6 +177,16 @@ pub enum CheckFinding {
         /// The article.
         article_id: ArticleId,
     },
+    /// The newest comment that is noted of an article is another than the newest that is there.
+    #[error("article {article_id} has comment {noted} noted as its newest, and comment {newest} is")]
+    LastComment {
+        /// The article.
+        article_id: ArticleId,
+        /// The comment that is noted; 0 for none.
+        noted: i64,
+        /// The newest visible comment; 0 for none.
+        newest: i64,
+    },
     /// A reply without the comment it replies to.
     #[error("comment {comment_id} replies to one that is not there")]
     CommentOrphan {

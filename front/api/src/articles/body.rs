@@ -3,8 +3,8 @@
 
 use madang_article::{Article, ArticleDraft};
 use madang_article_read::{ArticleHead, ReadArticle, ReadSummary};
-use madang_board::{ArticleId, BoardId};
-use madang_event::Writer;
+use madang_board::{ArticleId, BoardId, CommentId};
+use madang_event::{LastComment, Writer};
 use madang_kernel::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -53,7 +53,7 @@ pub(crate) struct Deletion {
 }
 
 /// What other services count about an article. A new one starts with zeros.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Counts {
     comments: u64,
     likes: u64,
@@ -61,12 +61,33 @@ pub(crate) struct Counts {
     /// Whether it takes no new comments, which whoever counts them says.
     locked: bool,
     pinned: bool,
+    /// The newest visible comment.
+    last: Option<LastComment>,
 }
 
 impl From<&ReadArticle> for Counts {
     fn from(read: &ReadArticle) -> Self {
-        let ReadArticle { comment_count, like_count, view_count, locked, pinned, .. } = *read;
-        Self { comments: comment_count, likes: like_count, views: view_count, locked, pinned }
+        let &ReadArticle { comment_count, like_count, view_count, locked, pinned, .. } = read;
+        let last = read.last.clone();
+        Self { comments: comment_count, likes: like_count, views: view_count, locked, pinned, last }
+    }
+}
+
+/// The newest comment of an article that is not deleted.
+#[derive(Serialize, ToSchema)]
+#[schema(as = LastComment)]
+pub(crate) struct LastCommentBody<'a> {
+    #[schema(value_type = IdText)]
+    comment_id: CommentId,
+    #[schema(value_type = NamedMember)]
+    writer: &'a Writer,
+    #[schema(value_type = TimeText)]
+    created_at: Timestamp,
+}
+
+impl<'a> From<&'a LastComment> for LastCommentBody<'a> {
+    fn from(last: &'a LastComment) -> Self {
+        Self { comment_id: last.comment_id, writer: &last.writer, created_at: last.created_at }
     }
 }
 
@@ -114,11 +135,17 @@ pub(crate) struct ArticleBody<'a> {
     /// Whether its text was changed since it was written.
     #[schema(example = false)]
     edited: bool,
+    /// When the newest comment was written; where there is none, when the article was.
+    #[schema(value_type = TimeText)]
+    last_activity_at: Timestamp,
+    /// The newest comment; null where there is none.
+    #[schema(value_type = Option<LastCommentBody>, required = true)]
+    last_comment: Option<LastCommentBody<'a>>,
 }
 
 impl<'a> ArticleBody<'a> {
     /// An article as its owner has just written it, and what is counted about it.
-    pub(crate) fn written(article: &'a Article, counts: Counts) -> Self {
+    pub(crate) fn written(article: &'a Article, counts: &'a Counts) -> Self {
         Self {
             article_id: article.article_id,
             board_id: article.board_id,
@@ -135,6 +162,8 @@ impl<'a> ArticleBody<'a> {
             pinned: counts.pinned,
             locked: counts.locked,
             edited: article.modified_at > article.created_at,
+            last_activity_at: counts.last.as_ref().map_or(article.created_at, |last| last.created_at),
+            last_comment: counts.last.as_ref().map(LastCommentBody::from),
         }
     }
 
@@ -162,6 +191,8 @@ impl<'a> ArticleBody<'a> {
             pinned: read.pinned,
             locked: read.locked,
             edited: head.modified_at > head.created_at,
+            last_activity_at: read.last_activity_at(),
+            last_comment: read.last.as_ref().map(LastCommentBody::from),
         }
     }
 
@@ -169,7 +200,9 @@ impl<'a> ArticleBody<'a> {
     pub(crate) fn tag(&self) -> String {
         let Self { version, comment_count, like_count, view_count, pinned, locked, .. } = self;
         let marks = [(pinned, "p"), (locked, "l")].map(|(is_set, mark)| if *is_set { mark } else { "" }).concat();
-        format!("\"{version}.{comment_count}.{like_count}.{view_count}{marks}\"")
+        // A comment that goes and one that comes leave the count as it was.
+        let last = self.last_comment.as_ref().map(|last| format!(".{}", last.comment_id)).unwrap_or_default();
+        format!("\"{version}.{comment_count}.{like_count}.{view_count}{marks}{last}\"")
     }
 
     /// About how long it is as JSON.
@@ -218,10 +251,16 @@ pub(crate) struct SummaryBody<'a> {
     /// Whether its text was changed since it was written.
     #[schema(example = false)]
     edited: bool,
+    /// When the newest comment was written; where there is none, when the article was.
+    #[schema(value_type = TimeText)]
+    last_activity_at: Timestamp,
+    /// The newest comment; null where there is none.
+    #[schema(value_type = Option<LastCommentBody>, required = true)]
+    last_comment: Option<LastCommentBody<'a>>,
 }
 
 impl<'a> SummaryBody<'a> {
-    fn new(head: &'a ArticleHead, counts: Counts) -> Self {
+    fn new(head: &'a ArticleHead, counts: &Counts, last: Option<&'a LastComment>) -> Self {
         Self {
             article_id: head.article_id,
             board_id: head.board_id,
@@ -236,19 +275,23 @@ impl<'a> SummaryBody<'a> {
             pinned: counts.pinned,
             locked: counts.locked,
             edited: head.modified_at > head.created_at,
+            last_activity_at: last.map_or(head.created_at, |last| last.created_at),
+            last_comment: last.map(LastCommentBody::from),
         }
     }
 
     /// An article that was read whole.
     pub(crate) fn of(read: &'a ReadArticle) -> Self {
-        Self::new(&read.text.head, read.into())
+        let &ReadArticle { comment_count, like_count, view_count, locked, pinned, .. } = read;
+        let (comments, likes, views) = (comment_count, like_count, view_count);
+        Self::new(&read.text.head, &Counts { comments, likes, views, locked, pinned, last: None }, read.last.as_ref())
     }
 }
 
 impl<'a> From<&'a ReadSummary> for SummaryBody<'a> {
     fn from(read: &'a ReadSummary) -> Self {
-        let ReadSummary { comment_count, like_count, view_count, locked, pinned, .. } = *read;
-        let counts = Counts { comments: comment_count, likes: like_count, views: view_count, locked, pinned };
-        Self::new(read.head(), counts)
+        let &ReadSummary { comment_count, like_count, view_count, locked, pinned, .. } = read;
+        let (comments, likes, views) = (comment_count, like_count, view_count);
+        Self::new(read.head(), &Counts { comments, likes, views, locked, pinned, last: None }, read.last.as_ref())
     }
 }

@@ -13,7 +13,7 @@ use madang_board::{ArticleId, BoardId, Reason};
 
 use self::body::{ArticleBody, Counts, Deletion, DraftBody};
 pub(crate) use self::by_writer::{__path_by_writer, by_writer};
-pub(crate) use self::list::{__path_articles, articles};
+pub(crate) use self::list::{__path_articles, __path_site_articles, articles, site_articles};
 pub(crate) use self::lock::{__path_lock, __path_unlock, lock, unlock};
 pub(crate) use self::pin::{__path_pin, __path_unpin, pin, unpin};
 pub(crate) use self::restore::{__path_restore, restore};
@@ -49,7 +49,8 @@ pub(crate) async fn create(
 ) -> Result<Response, ApiError> {
     let idempotency = key.idempotency(&session.actor, || format!("POST /api/v1/boards/{board}/articles"), &body.bytes);
     let article = api.articles.create(&session.actor, board, body.value.into(), idempotency).await?;
-    let article = ArticleBody::written(&article, Counts::default());
+    let counts = Counts::default();
+    let article = ArticleBody::written(&article, &counts);
     reply::created(&format!("/api/v1/articles/{}", article.article_id), Some(article.tag()), &article)
 }
 
@@ -107,7 +108,7 @@ pub(crate) async fn edit(
     let edited = api.articles.edit(&session.actor, article, body.value.into(), expected).await?;
     // Deleted right after the edit: the caller learns of the edit all the same.
     let counts = api.read.article(article).await?.as_ref().map(Counts::from).unwrap_or_default();
-    let article = ArticleBody::written(&edited, counts);
+    let article = ArticleBody::written(&edited, &counts);
     reply::changed(&article.tag(), &article)
 }
 

@@ -68,6 +68,6 @@ pub(crate) async fn unpin(
 async fn answer(api: &ArticleCalls, article: &Article, pinned: bool) -> Result<Response, ApiError> {
     // Deleted right after: the caller learns of the pin all the same.
     let counts = api.read.article(article.article_id).await?.as_ref().map(Counts::from).unwrap_or_default();
-    let body = ArticleBody::written(article, counts).with(Some(pinned), None);
+    let body = ArticleBody::written(article, &counts).with(Some(pinned), None);
     reply::changed(&body.tag(), &body)
 }

@@ -30,6 +30,6 @@ pub(crate) async fn restore(
     let restored = api.articles.restore(&session.actor, article).await?;
     // Deleted right after: the caller learns of the restore all the same.
     let counts = api.read.article(article).await?.as_ref().map(Counts::from).unwrap_or_default();
-    let body = ArticleBody::written(&restored, counts);
+    let body = ArticleBody::written(&restored, &counts);
     reply::changed(&body.tag(), &body)
 }

@@ -3,8 +3,9 @@
 use axum::extract::{FromRequestParts, Query};
 use axum::http::Uri;
 use axum::http::request::Parts;
+use madang_article_read::Rank;
 use madang_board::{ActId, ArticleId, BoardId, CommentId, MemberId, ReportId};
-use madang_kernel::{PageNumber, PageSize};
+use madang_kernel::{PageNumber, PageSize, Timestamp};
 
 use crate::ApiError;
 
@@ -36,6 +37,79 @@ macro_rules! newest_first {
 }
 
 newest_first!(ActId, ArticleId, CommentId, ReportId);
+
+/// By activity a list goes on after a moment and an article of that moment.
+impl Cursor for Rank {
+    const NAME: &'static str = "before";
+    const REFUSAL: &'static str = "before must be what next said.";
+
+    fn read(text: &str) -> Option<Self> {
+        let (at, article) = text.split_once('-')?;
+        Some(Self { at: Timestamp::from_millis(at.parse().ok()?), article_id: article.parse().ok()? })
+    }
+}
+
+/// A place of a list by activity, as its cursor is written.
+pub(crate) fn rank_cursor(Rank { at, article_id }: Rank) -> String {
+    format!("{}-{article_id}", at.as_millis())
+}
+
+/// Which articles of a board are asked for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum BoardArticlesQuery {
+    /// By creation.
+    Newest(ListQuery),
+    /// By activity, which goes by cursor only.
+    Active(Option<Rank>, PageSize),
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for BoardArticlesQuery {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, ApiError> {
+        let pairs = Pairs::of(&parts.uri)?;
+        if !is_by_activity(&pairs)? {
+            return ListQuery::parse(&parts.uri).map(Self::Newest);
+        }
+        if pairs.one("page")?.is_some() || pairs.one("page_size")?.is_some() {
+            let detail = "By activity a list has no numbered pages: use before and limit.";
+            return Err(ApiError::Malformed(detail.into()));
+        }
+        let ScrollQuery(before, size) = ScrollQuery::of(&pairs)?;
+        Ok(Self::Active(before, size))
+    }
+}
+
+/// Which articles of the site are asked for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum SiteArticlesQuery {
+    /// By creation.
+    Newest(Option<ArticleId>, PageSize),
+    /// By activity.
+    Active(Option<Rank>, PageSize),
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for SiteArticlesQuery {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, ApiError> {
+        let pairs = Pairs::of(&parts.uri)?;
+        if is_by_activity(&pairs)? {
+            let ScrollQuery(before, size) = ScrollQuery::of(&pairs)?;
+            return Ok(Self::Active(before, size));
+        }
+        let ScrollQuery(before, size) = ScrollQuery::of(&pairs)?;
+        Ok(Self::Newest(before, size))
+    }
+}
+
+fn is_by_activity(pairs: &Pairs) -> Result<bool, ApiError> {
+    match pairs.one("sort")? {
+        None | Some("newest") => Ok(false),
+        Some("active") => Ok(true),
+        Some(_) => Err(ApiError::Malformed("sort must be newest or active.".into())),
+    }
+}
 
 /// Which reports are asked for.
 #[derive(Debug, PartialEq, Eq)]

@@ -21,7 +21,10 @@ pub(crate) use condition::IfMatch;
 pub(crate) use guesser::SignInFrom;
 pub(crate) use idempotency::IdempotencyKey;
 pub(crate) use json::{Json, OptionalJson};
-pub(crate) use list_query::{ActQuery, CommentCursorText, ListQuery, ReportQuery, ScrollQuery};
+pub(crate) use list_query::{
+    ActQuery, BoardArticlesQuery, CommentCursorText, ListQuery, ReportQuery, ScrollQuery, SiteArticlesQuery,
+    rank_cursor,
+};
 pub(crate) use path_id::{AnyPath, ModeratorPath, PathId};
 pub(crate) use reader::{Form, Reader};
 pub(crate) use search_query::SearchQuery;

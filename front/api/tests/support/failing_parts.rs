@@ -1,10 +1,11 @@
 //! The failing store as owner of what belongs to an article: comments, likes, views, and the hot list.
 
 use async_trait::async_trait;
-use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
+use madang_board::{ArticleId, BoardId, CommentId, CommentMode, MemberId};
 use madang_comment::{
-    Comment, CommentCount, CommentCursor, CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome,
-    EditComment, EditOutcome, LockOutcome, PurgeComment, RemovedComment, RestoreComment, RestoreOutcome, SetLock,
+    Active, Comment, CommentCount, CommentCursor, CommentStore, Counted, CreateComment, CreateOutcome, DeleteComment,
+    DeleteOutcome, EditComment, EditOutcome, LockOutcome, PurgeComment, RemovedComment, RestoreComment, RestoreOutcome,
+    SetLock,
 };
 use madang_hot_article::{
     Day, Forgotten, HotApplied, HotChange, HotItem, HotList, HotStore, Offsets, Progress, RankingSlice, Replacement,
@@ -17,7 +18,16 @@ use super::failing_site::Store;
 
 #[async_trait]
 impl CommentStore for Store {
-    async fn counts(&self, _: Vec<ArticleId>) -> Result<Vec<Option<CommentCount>>, StoreError> {
+    async fn counts(&self, _: Vec<ArticleId>) -> Result<Vec<Option<Counted>>, StoreError> {
+        self.fail()
+    }
+    async fn active(&self, _: Option<BoardId>, _: Timestamp, _: usize) -> Result<Vec<Active>, StoreError> {
+        self.fail()
+    }
+    async fn unplaced(&self, _: Option<ArticleId>, _: PageSize) -> Result<Vec<ArticleId>, StoreError> {
+        self.fail()
+    }
+    async fn place(&self, _: ArticleId, _: BoardId) -> Result<(), StoreError> {
         self.fail()
     }
     async fn create(&self, _: CreateComment) -> Result<CreateOutcome, StoreError> {

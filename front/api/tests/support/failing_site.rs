@@ -9,9 +9,9 @@ use axum::Router;
 use madang_api::{ApiState, ArticleCalls, HotCalls, LockCalls, ReadCalls, ViewCalls};
 use madang_article::markdown::Markdown;
 use madang_article::{
-    Article, ArticleHead, ArticleService, ArticleStore, BoardWithCount, CreateArticle, CreateBoard, CreateOutcome,
-    DeleteArticle, DeleteBoard, DeleteOutcome, EditArticle, EditBoard, EditOutcome, NewBoard, NewestArticles,
-    PinArticle, PinOutcome, PurgeArticle, RemovedArticle, RestoreArticle, RestoreOutcome,
+    Article, ArticleHead, ArticlePlace, ArticleService, ArticleStore, BoardWithCount, CreateArticle, CreateBoard,
+    CreateOutcome, DeleteArticle, DeleteBoard, DeleteOutcome, EditArticle, EditBoard, EditOutcome, NewBoard,
+    NewestArticles, PinArticle, PinOutcome, PurgeArticle, RemovedArticle, RestoreArticle, RestoreOutcome,
 };
 use madang_board::{ArticleId, BoardId, MemberId, Pin, SessionId};
 use madang_comment::{CommentService, DepthMax};
@@ -138,6 +138,12 @@ impl ArticleStore for Store {
         self.fail()
     }
     async fn find_board(&self, _: BoardId) -> Result<Option<BoardWithCount>, StoreError> {
+        self.fail()
+    }
+    async fn site_newest(&self, _: Option<ArticleId>, _: usize) -> Result<Vec<ArticlePlace>, StoreError> {
+        self.fail()
+    }
+    async fn places(&self, _: Vec<ArticleId>) -> Result<Vec<Option<ArticlePlace>>, StoreError> {
         self.fail()
     }
     async fn create(&self, _: CreateArticle) -> Result<CreateOutcome, StoreError> {

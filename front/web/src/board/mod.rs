@@ -7,7 +7,7 @@ mod view;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use madang_article::BoardWithCount;
-use madang_article_read::ReadSummary;
+use madang_article_read::{Rank, ReadSummary};
 use madang_board::ArticleId;
 use madang_kernel::{PageNumber, PageSize};
 use maud::Markup;
@@ -16,8 +16,9 @@ use serde::Deserialize;
 use crate::error::{OrRefuse as _, Refused, WebError};
 use crate::layout::{NavEntry, Page, SITE_NAME, whole};
 use crate::plain_text::{DESCRIPTION_CHARS_MAX, plain};
-use crate::preferences::ListStyle;
+use crate::preferences::{ListStyle, Order, Preferences};
 use crate::query::LenientQuery;
+use crate::ranks::{parse_rank, rank_cursor};
 use crate::state::{Shared, Web};
 use crate::visit::Visit;
 use crate::{reply, texts};
@@ -31,6 +32,7 @@ const DESCRIBED: usize = 3;
 /// Where in the board.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct BoardQuery {
+    sort: Option<String>,
     page: Option<String>,
     before: Option<String>,
 }
@@ -39,6 +41,8 @@ pub(crate) struct BoardQuery {
 enum Part {
     Page(PageNumber),
     Before(Option<ArticleId>),
+    /// By activity.
+    Active(Option<Rank>),
 }
 
 /// One board.
@@ -48,8 +52,8 @@ pub(crate) async fn board(
     Path(slug): Path<String>,
     LenientQuery(query): LenientQuery<BoardQuery>,
 ) -> Result<Response, Refused> {
-    let part = part(&query, visit.preferences.list).or_refuse(&web, &visit)?;
-    visit.here = part.address(&slug);
+    let part = part(&query, &visit.preferences).or_refuse(&web, &visit)?;
+    visit.here = part.address(&slug, visit.preferences.order);
     let miss = match web.pages.find(&visit, web.site.read.generation()) {
         Ok(page) => return Ok(reply::cached(&visit, &page).await),
         Err(miss) => miss,
@@ -59,7 +63,7 @@ pub(crate) async fn board(
     let page = Page {
         title: &board.board.title,
         main,
-        canonical: Some(visit.here.clone()),
+        canonical: Some(part.canonical(&slug)),
         description: Some(plain(&description, DESCRIPTION_CHARS_MAX)),
         feed: Some(format!("/b/{slug}/feed.atom")),
         is_listed: !newest.is_empty() || board.article_count == 0,
@@ -80,7 +84,7 @@ async fn content(
     // Asked for again, because its count is of this moment: whoever wrote an article finds it counted.
     let board = web.site.articles.board(found.board.board_id).await?;
     let (id, size) = (board.board.board_id, PageSize::DEFAULT);
-    let is_top = matches!(part, Part::Page(PageNumber::FIRST) | Part::Before(None));
+    let is_top = matches!(part, Part::Page(PageNumber::FIRST) | Part::Before(None) | Part::Active(None));
     let pinned = if is_top { web.site.read.pinned(id).await? } else { Vec::new() };
     let (newest, main) = match part {
         Part::Page(page) => {
@@ -90,7 +94,15 @@ async fn content(
         }
         Part::Before(before) => {
             let found = web.site.read.scroll(id, *before, size).await?.ok_or(WebError::NotFound)?;
-            (titles(&found.items), view::scrolled(web, visit, &board, &pinned, &found, before.is_none()))
+            let (items, next) = (&found.items, found.next.map(|next| next.to_string()));
+            let step = view::Step { items, next, is_top: before.is_none(), order: Order::Newest };
+            (titles(items), view::scrolled(web, visit, &board, &pinned, &step))
+        }
+        Part::Active(before) => {
+            let found = web.site.read.active(id, *before, size).await?.ok_or(WebError::NotFound)?;
+            let (items, next) = (&found.items, found.next.map(rank_cursor));
+            let step = view::Step { items, next, is_top: before.is_none(), order: Order::Active };
+            (titles(items), view::scrolled(web, visit, &board, &pinned, &step))
         }
     };
     Ok((board, newest, main))
@@ -102,11 +114,19 @@ fn titles(items: &[ReadSummary]) -> String {
     titles.join(" · ")
 }
 
-fn part(query: &BoardQuery, list: ListStyle) -> Result<Part, WebError> {
+fn part(query: &BoardQuery, preferences: &Preferences) -> Result<Part, WebError> {
     if let Some(before) = &query.before {
+        if let Some(rank) = parse_rank(before) {
+            return Ok(Part::Active(Some(rank)));
+        }
         return before.parse().map(|before| Part::Before(Some(before))).map_err(|_| WebError::NotFound);
     }
-    match (&query.page, list) {
+    // A number names a page of the newest, whatever the reader prefers.
+    let order = query.sort.as_deref().and_then(Order::named).unwrap_or(preferences.order);
+    if query.page.is_none() && order == Order::Active {
+        return Ok(Part::Active(None));
+    }
+    match (&query.page, preferences.list) {
         (None, ListStyle::Scroll) => Ok(Part::Before(None)),
         (None, ListStyle::Pages) => Ok(Part::Page(PageNumber::FIRST)),
         (Some(page), _) => {
@@ -117,9 +137,22 @@ fn part(query: &BoardQuery, list: ListStyle) -> Result<Part, WebError> {
 }
 
 impl Part {
-    fn address(&self, slug: &str) -> String {
+    /// The address of what is shown to this reader.
+    fn address(&self, slug: &str, preferred: Order) -> String {
         match self {
-            Self::Page(PageNumber::FIRST) | Self::Before(None) => format!("/b/{slug}"),
+            Self::Page(PageNumber::FIRST) | Self::Before(None) if preferred == Order::Newest => format!("/b/{slug}"),
+            Self::Page(PageNumber::FIRST) | Self::Before(None) => format!("/b/{slug}?sort=newest"),
+            Self::Active(None) if preferred == Order::Active => format!("/b/{slug}"),
+            Self::Active(None) => format!("/b/{slug}?sort=active"),
+            Self::Active(Some(before)) => format!("/b/{slug}?before={}", rank_cursor(*before)),
+            Self::Page(_) | Self::Before(Some(_)) => self.canonical(slug),
+        }
+    }
+
+    /// The one address for search engines: orders of the same articles are one list.
+    fn canonical(&self, slug: &str) -> String {
+        match self {
+            Self::Page(PageNumber::FIRST) | Self::Before(None) | Self::Active(_) => format!("/b/{slug}"),
             Self::Page(page) => format!("/b/{slug}?page={}", page.get()),
             Self::Before(Some(before)) => format!("/b/{slug}?before={before}"),
         }

@@ -2,14 +2,13 @@
 
 use madang_article::BoardWithCount;
 use madang_article_read::ReadSummary;
-use madang_board::ArticleId;
 use madang_board::rules::{About, Action};
-use madang_kernel::Scroll;
 use maud::{Markup, html};
 
 use super::Pager;
 use crate::layout::{feed_link, sign_in_path};
-use crate::preferences::ListStyle;
+use crate::preferences::{ListStyle, Order};
+use crate::ranks::order_tabs;
 use crate::state::Web;
 use crate::texts;
 use crate::visit::Visit;
@@ -26,7 +25,7 @@ pub(super) fn paged(
     let t = visit.texts();
     let path = format!("/b/{}", board.board.slug);
     html! {
-        (heading(visit, board))
+        (heading(visit, board, Order::Newest))
         @if !items.is_empty() {
             (table(web, visit, pinned, items))
         } @else if board.article_count == 0 {
@@ -39,32 +38,41 @@ pub(super) fn paged(
     }
 }
 
+/// A step of a list that goes by cursor.
+pub(super) struct Step<'a> {
+    pub(super) items: &'a [ReadSummary],
+    /// The cursor of the next step.
+    pub(super) next: Option<String>,
+    pub(super) is_top: bool,
+    pub(super) order: Order,
+}
+
 /// A step of the list that goes on.
 pub(super) fn scrolled(
     web: &Web,
     visit: &Visit,
     board: &BoardWithCount,
     pinned: &[ReadSummary],
-    step: &Scroll<ReadSummary, ArticleId>,
-    is_top: bool,
+    step: &Step<'_>,
 ) -> Markup {
+    let is_top = step.is_top;
     let t = visit.texts();
     let path = format!("/b/{}", board.board.slug);
     html! {
-        (heading(visit, board))
-        @if !is_top { p.more { a href=(path) { "« " (t.newest) } } }
+        (heading(visit, board, step.order))
+        @if !is_top { p.more { a href=(path) { "« " (t.first_page) } } }
         @if step.items.is_empty() {
             p.empty { (if !is_top { t.past_the_end } else if board.archived { t.no_articles } else { t.first_article }) }
         } @else {
-            (table(web, visit, pinned, &step.items))
+            (table(web, visit, pinned, step.items))
         }
-        @if let Some(next) = step.next {
+        @if let Some(next) = &step.next {
             p.more { a.button #older rel="next" href={ (path) "?before=" (next) } { (t.older_articles) } }
         }
     }
 }
 
-fn heading(visit: &Visit, board: &BoardWithCount) -> Markup {
+fn heading(visit: &Visit, board: &BoardWithCount, order: Order) -> Markup {
     let t = visit.texts();
     let path = format!("/b/{}", board.board.slug);
     html! {
@@ -78,13 +86,18 @@ fn heading(visit: &Visit, board: &BoardWithCount) -> Markup {
         }
         @if !board.board.description.is_empty() { p.about { bdi { (board.board.description) } } }
         @if board.archived { p.notice { (t.archived_text) } }
-        form.choices.style method="post" action="/preferences" {
-            input type="hidden" name="return" value=(path);
-            fieldset {
-                legend.vh { (t.list_style) }
-                @for (style, code, name) in
-                    [(ListStyle::Pages, "pages", t.list_pages), (ListStyle::Scroll, "scroll", t.list_scroll)] {
-                    button.link name="list" value=(code) aria-pressed=(visit.preferences.list == style) { (name) }
+        div.orders {
+            (order_tabs(visit, order, &path))
+            @if order == Order::Newest {
+                form.choices.style method="post" action="/preferences" {
+                    input type="hidden" name="return" value=(path);
+                    fieldset {
+                        legend.vh { (t.list_style) }
+                        @for (style, code, name) in
+                            [(ListStyle::Pages, "pages", t.list_pages), (ListStyle::Scroll, "scroll", t.list_scroll)] {
+                            button.link name="list" value=(code) aria-pressed=(visit.preferences.list == style) { (name) }
+                        }
+                    }
                 }
             }
         }
@@ -103,6 +116,7 @@ fn table(web: &Web, visit: &Visit, pinned: &[ReadSummary], items: &[ReadSummary]
                     th scope="col" { (t.title) }
                     th.writer scope="col" { (t.writer) }
                     th.time scope="col" { (t.time) }
+                    th.last scope="col" { (t.last_reply) }
                     th.number scope="col" { (t.views) }
                     th.number scope="col" { (t.likes) }
                 }
@@ -133,6 +147,14 @@ fn row(web: &Web, visit: &Visit, item: &ReadSummary) -> Markup {
             }
             td.writer { a href={ "/members/" (head.writer.member_id) } { bdi { (head.writer.name) } } }
             td.time { (web.time.short(head.created_at)) }
+            td.last {
+                @if let Some(last) = &item.last {
+                    a href={ "/comments/" (last.comment_id) } rel="nofollow" {
+                        span.label { (t.last_reply) ": " }
+                        bdi { (last.writer.name) } " " (web.time.ago(visit.preferences.lang, last.created_at))
+                    }
+                }
+            }
             (counted(visit, texts::VIEWS, item.view_count))
             (counted(visit, texts::LIKES, item.like_count))
         }

@@ -51,6 +51,14 @@ pub(crate) async fn today(web: &Web) -> Result<Option<HotDay>, WebError> {
     Ok(titled(web, lists).await?.pop())
 }
 
+/// The list of today, or of the last day that has one.
+pub(crate) async fn lately(web: &Web) -> Result<Option<HotDay>, WebError> {
+    match today(web).await?.filter(|day| !day.items.is_empty()) {
+        Some(day) => Ok(Some(day)),
+        None => Ok(days(web).await?.into_iter().find(|day| !day.items.is_empty())),
+    }
+}
+
 /// The page.
 pub(crate) async fn hot(State(web): State<Shared>, mut visit: Visit) -> Result<Response, Refused> {
     visit.here = "/hot".to_owned();

@@ -161,7 +161,15 @@ mod tests {
 
     fn comment(article: i64, version: u64) -> Envelope {
         let (article_id, comment_id) = (ArticleId::from_raw(article), CommentId::from_raw(version as i64));
-        let change = CommentChange { article_id, comment_id, parent_id: None, comment_count: version, locked: false };
+        let change = CommentChange {
+            article_id,
+            comment_id,
+            parent_id: None,
+            comment_count: version,
+            locked: false,
+            board_id: None,
+            last: None,
+        };
         envelope(article, version, Event::CommentCreated(change))
     }
 

@@ -43,6 +43,27 @@ pub(crate) fn last_page(lang: Lang, number: u64) -> String {
     }
 }
 
+/// How long ago, for a week.
+pub(crate) fn ago(lang: Lang, seconds: u64) -> Option<String> {
+    const MINUTE: u64 = 60;
+    const HOUR: u64 = 60 * MINUTE;
+    const DAY: u64 = 24 * HOUR;
+    const WEEK: u64 = 7 * DAY;
+    Some(match (lang, seconds) {
+        (Lang::En, 0..MINUTE) => "just now".to_owned(),
+        (Lang::Ko, 0..MINUTE) => "방금".to_owned(),
+        (Lang::En, MINUTE..HOUR) => format!("{} min ago", seconds / MINUTE),
+        (Lang::Ko, MINUTE..HOUR) => format!("{}분 전", seconds / MINUTE),
+        (Lang::En, HOUR..DAY) => format!("{} h ago", seconds / HOUR),
+        (Lang::Ko, HOUR..DAY) => format!("{}시간 전", seconds / HOUR),
+        (Lang::En, DAY..WEEK) if seconds < 2 * DAY => "yesterday".to_owned(),
+        (Lang::Ko, DAY..WEEK) if seconds < 2 * DAY => "어제".to_owned(),
+        (Lang::En, DAY..WEEK) => format!("{} days ago", seconds / DAY),
+        (Lang::Ko, DAY..WEEK) => format!("{}일 전", seconds / DAY),
+        _ => return None,
+    })
+}
+
 /// How many articles.
 pub(crate) fn articles(lang: Lang, count: u64) -> String {
     match (lang, count) {

@@ -241,6 +241,7 @@ async fn write_comment(
             despite_lock: false,
             comment_id: issuer.ids.next(shard)?,
             article_id,
+            board_id: BoardId::from_raw(1),
             parent_id: None,
             mode,
             depth_max: DepthMax::DEFAULT,

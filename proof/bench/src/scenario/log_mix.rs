@@ -126,6 +126,8 @@ impl<'a> LogMix<'a> {
                     parent_id: None,
                     comment_count: article.comments,
                     locked: false,
+                    board_id: None,
+                    last: None,
                 };
                 (article.comment_version, Event::CommentEdited(change))
             }
@@ -137,6 +139,8 @@ impl<'a> LogMix<'a> {
                     parent_id: None,
                     comment_count: article.comments,
                     locked: false,
+                    board_id: None,
+                    last: None,
                 };
                 (article.comment_version, Event::CommentDeleted(change))
             }
@@ -148,6 +152,8 @@ impl<'a> LogMix<'a> {
                     parent_id: None,
                     comment_count: article.comments,
                     locked: false,
+                    board_id: None,
+                    last: None,
                 };
                 (article.comment_version, Event::CommentCreated(change))
             }

@@ -1,5 +1,6 @@
 //! Numbered pages and cursors.
 
+use madang_article::Article;
 use madang_board::{ArticleId, BoardId, MemberId};
 use madang_kernel::Id;
 
@@ -138,4 +139,34 @@ pub(super) async fn a_writers_articles_are_listed_newest_first_over_all_boards<H
     }
     let nobody = site.store.by_writer(MemberId::from_raw(i64::MAX), None, page_size(10)).await.unwrap();
     assert_eq!((nobody.items.len(), nobody.next), (0, None));
+}
+
+pub(super) async fn the_newest_of_the_site_are_those_of_all_boards<H: ArticleStoreHarness>(harness: H) {
+    let site = Site::open(harness).await;
+    let other = site.add_board(2, "other").await;
+    let mut expected = Vec::new();
+    for number in 0..6 {
+        let created = if number % 2 == 0 {
+            site.create().await
+        } else {
+            site.create_from(site.draft_at(site.next_id(), other)).await
+        };
+        expected.insert(0, created);
+    }
+    let gone = expected.remove(2);
+    site.delete(gone.article_id).await;
+    let newest = site.store.site_newest(None, 100).await.unwrap();
+    assert_eq!(newest.iter().map(|place| place.article_id).collect::<Vec<_>>(), ids_of(&expected));
+    let told: Vec<_> = newest.iter().map(|place| (place.board_id, place.created_at)).collect();
+    assert_eq!(told, expected.iter().map(|article| (article.board_id, article.created_at)).collect::<Vec<_>>());
+    let (second, after) = (newest[1].article_id, site.store.site_newest(Some(newest[1].article_id), 2).await.unwrap());
+    assert_eq!(after, newest[2..4], "older than {second}");
+    let asked = vec![expected[3].article_id, gone.article_id, expected[0].article_id];
+    let places = site.store.places(asked).await.unwrap();
+    assert_eq!(places, [Some(newest[3]), None, Some(newest[0])]);
+    assert_eq!(site.store.places(Vec::new()).await.unwrap(), []);
+}
+
+fn ids_of(articles: &[Article]) -> Vec<ArticleId> {
+    articles.iter().map(|article| article.article_id).collect()
 }

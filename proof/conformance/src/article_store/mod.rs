@@ -92,6 +92,7 @@ listed_suite! {
     scroll_goes_on_from_a_deleted_cursor,
     a_writers_articles_are_listed_newest_first_over_all_boards,
     boards_do_not_mix,
+    the_newest_of_the_site_are_those_of_all_boards,
     late_small_ids_are_listed_and_counted,
     many_articles_come_in_the_order_asked,
     many_articles_are_of_one_moment,

@@ -28,11 +28,15 @@ pub(super) async fn counts_come_in_the_order_asked<H: CommentStoreHarness>(harne
     site.reply(Some(root)).await;
     site.delete(root).await;
     let counts = site.store.counts(vec![high, gone, never, low, high]).await.unwrap();
+    let counts: Vec<_> = counts.into_iter().map(|counted| counted.map(|counted| counted.count)).collect();
     let three = Some(CommentCount { comment_count: 3, row_count: 4, version: 5, locked: false });
     let one = Some(CommentCount { comment_count: 1, row_count: 1, version: 1, locked: false });
     assert_eq!(counts, [three, None, Some(CommentCount::default()), one, three]);
     assert_eq!(site.store.counts(vec![]).await.unwrap(), []);
-    assert_eq!(site.store.counts(vec![low; COUNTS_MAX]).await.unwrap(), vec![one; COUNTS_MAX]);
+    let many = site.store.counts(vec![low; COUNTS_MAX]).await.unwrap();
+    assert!(
+        many.len() == COUNTS_MAX && many.iter().all(|counted| counted.as_ref().map(|counted| counted.count) == one)
+    );
 }
 
 pub(super) async fn a_gone_article_takes_no_comment_and_shows_none<H: CommentStoreHarness>(harness: H) {
@@ -70,7 +74,11 @@ pub(super) async fn an_article_that_was_never_gone_shows_what_is_left<H: Comment
         site.store.restore_article(marked).await.unwrap();
         let counts = site.store.counts(vec![marked, other]).await.unwrap();
         let left = CommentCount { comment_count: 1, row_count: 2, version: 4, locked: false };
-        assert_eq!(counts, [Some(left), None], "above every version before");
+        let last = before.last().map(|comment| comment.comment_id);
+        let told: Vec<_> = counts.iter().map(|counted| counted.as_ref().map(|counted| counted.count)).collect();
+        assert_eq!(told, [Some(left), None], "above every version before");
+        let newest = counts[0].as_ref().and_then(|counted| counted.last.as_ref()).map(|last| last.comment_id);
+        assert_eq!(newest, last, "found again, though nobody noted it");
     }
     assert_eq!((site.walk(10).await, site.page(1, 10).await), (before.clone(), before));
     site.reply(None).await;

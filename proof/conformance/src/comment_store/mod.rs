@@ -1,6 +1,7 @@
 //! What every [`CommentStore`] must do: one transaction a call, counts that equal rows, one event a change, and nothing
 //! left of an article that is gone.
 
+mod activity;
 mod acts;
 mod by_writer;
 mod concurrency;
@@ -21,6 +22,7 @@ use madang_kernel::ManualClock;
 use madang_member::ActSource;
 use madang_messaging::Message;
 
+use activity::*;
 use acts::*;
 use by_writer::*;
 use concurrency::*;
@@ -91,4 +93,7 @@ listed_suite! {
     cleaning_up_goes_slice_by_slice_and_spares_the_living,
     comments_racing_the_deletion_leave_neither_row_nor_counter,
     articles_with_comments_are_listed_after_the_cursor,
+    active_articles_are_those_last_commented,
+    a_restored_comment_is_the_newest_again,
+    racing_comments_and_deletions_leave_the_newest_told,
 }

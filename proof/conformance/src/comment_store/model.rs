@@ -87,6 +87,8 @@ async fn compare<H: CommentStoreHarness>(site: &Site<H>, model: &Model, chance: 
     let count = site.count().await;
     let visible = listed.iter().filter(|(_, deleted)| !deleted).count();
     assert_eq!((count.comment_count, count.row_count), (visible as u64, listed.len() as u64));
+    let newest = listed.iter().filter(|(_, deleted)| !deleted).map(|(id, _)| *id).max();
+    assert_eq!(site.counted().await.last.map(|last| last.comment_id), newest, "what is deleted is not the newest");
     let size = 1 + chance.below(30);
     let number = 1 + chance.below(listed.len() / size + 2);
     let expected: Vec<_> = listed.iter().skip((number - 1) * size).take(size).map(|(id, _)| *id).collect();

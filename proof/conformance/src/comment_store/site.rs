@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use madang_board::{ArticleId, CommentId, CommentMode, MemberId};
+use madang_board::{ArticleId, BoardId, CommentId, CommentMode, MemberId};
 use madang_comment::{
-    Comment, CommentCount, CommentCursor, CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome,
-    DepthMax,
+    Comment, CommentCount, CommentCursor, CommentStore, Counted, CreateComment, CreateOutcome, DeleteComment,
+    DeleteOutcome, DepthMax,
 };
 use madang_event::{Envelope, Writer};
 use madang_kernel::{Created, EventId, Id, Idempotency, PageNumber, PageSize, ShardId, Timestamp};
@@ -40,6 +40,7 @@ impl<H: CommentStoreHarness> Site<H> {
             despite_lock: false,
             comment_id: CommentId::from_raw(id),
             article_id: self.article,
+            board_id: home(),
             parent_id: parent,
             mode: self.mode,
             depth_max: DepthMax::DEFAULT,
@@ -78,6 +79,11 @@ impl<H: CommentStoreHarness> Site<H> {
         self.store.count(self.article).await.unwrap()
     }
 
+    /// The counts with the newest comment.
+    pub(super) async fn counted(&self) -> Counted {
+        self.store.counts(vec![self.article]).await.unwrap().pop().flatten().unwrap()
+    }
+
     pub(super) async fn page(&self, number: usize, size: usize) -> Vec<Comment> {
         let number = PageNumber::new("page", number as i64).unwrap();
         self.store.page(self.article, self.mode, number, page_size(size)).await.unwrap().items
@@ -112,6 +118,11 @@ impl<H: CommentStoreHarness> Site<H> {
         let shard = i64::from(ShardId::of_parts(self.article).number());
         self.next.fetch_add(1, Ordering::Relaxed) << TIME_SHIFT | shard << SHARD_SHIFT
     }
+}
+
+/// The board of every article.
+pub(super) fn home() -> BoardId {
+    BoardId::from_raw(9)
 }
 
 pub(super) fn idempotency(key: &str, body: u8) -> Option<Idempotency> {

@@ -1,12 +1,12 @@
 //! Writing and deleting one comment after another.
 
 use madang_board::{ArticleId, CommentId, CommentMode};
-use madang_comment::{CommentCount, CommentCursor, CreateOutcome, DeleteOutcome, DepthMax, Refusal};
+use madang_comment::{Comment, CommentCount, CommentCursor, CreateOutcome, DeleteOutcome, DepthMax, Refusal};
 use madang_event::{CommentChange, Event, Topic};
 use madang_kernel::{Id, ShardId, Timestamp};
 
 use super::CommentStoreHarness;
-use super::site::{Site, ids, page_size};
+use super::site::{Site, home, ids, page_size};
 
 const MODES: [CommentMode; 2] = [CommentMode::TwoLevel, CommentMode::Tree];
 
@@ -29,34 +29,38 @@ pub(super) async fn a_created_comment_is_found_as_it_was<H: CommentStoreHarness>
     site.assert_sound().await;
 }
 
+/// Of writers, only who wrote what is the newest at that moment is named.
 pub(super) async fn each_change_has_one_event_without_text<H: CommentStoreHarness>(harness: H) {
     let site = Site::open(harness, CommentMode::Tree);
     let moment = Timestamp::from_millis(1_755_000_000_000);
     site.harness.clock().set(moment);
-    let root = site.reply(None).await.comment_id;
-    let reply = site.reply(Some(root)).await.comment_id;
+    let first = site.reply(None).await;
+    let second = site.reply(Some(first.comment_id)).await;
+    let (root, reply) = (first.comment_id, second.comment_id);
     site.delete(root).await;
     site.delete(reply).await;
     for message in site.harness.committed().await {
         assert_eq!((message.topic.as_str(), message.key), (Topic::Comment.name(), site.article.to_string()));
         assert_eq!((message.shard, message.occurred_at), (ShardId::of_parts(site.article), moment));
         let payload = String::from_utf8(message.payload.to_vec()).unwrap();
-        assert!(!payload.contains("마당") && !payload.contains("글쓴이"), "{payload}");
+        assert!(!payload.contains("마당"), "{payload}");
     }
     let events = site.events().await;
     assert!(events.iter().zip(1..).all(|(event, version)| event.version == version && event.key == site.article));
-    let change = |comment_id, parent_id, comment_count| CommentChange {
+    let change = |comment_id, parent_id, comment_count, last: Option<&Comment>| CommentChange {
         locked: false,
+        board_id: Some(home()),
+        last: last.and_then(Comment::as_last),
         article_id: site.article,
         comment_id,
         parent_id,
         comment_count,
     };
     let expected = [
-        Event::CommentCreated(change(root, None, 1)),
-        Event::CommentCreated(change(reply, Some(root), 2)),
-        Event::CommentDeleted(change(root, None, 1)),
-        Event::CommentDeleted(change(reply, Some(root), 0)),
+        Event::CommentCreated(change(root, None, 1, Some(&first))),
+        Event::CommentCreated(change(reply, Some(root), 2, Some(&second))),
+        Event::CommentDeleted(change(root, None, 1, Some(&second))),
+        Event::CommentDeleted(change(reply, Some(root), 0, None)),
     ];
     assert_eq!(events.into_iter().map(|event| event.event).collect::<Vec<_>>(), expected);
 }

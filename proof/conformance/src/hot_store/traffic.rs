@@ -231,6 +231,8 @@ fn event(article_id: ArticleId, created_ms: i64, kind: Kind, count: u64) -> Even
         }),
         Kind::Comments => Event::CommentCreated(CommentChange {
             locked: false,
+            board_id: None,
+            last: None,
             article_id,
             comment_id: CommentId::from_raw(1),
             parent_id: None,

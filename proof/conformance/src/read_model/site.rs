@@ -8,7 +8,8 @@ use madang_article_read::{
 };
 use madang_board::{ArticleId, BoardId, CommentId, MemberId};
 use madang_event::{
-    ArticleDeleted, ArticleLikes, ArticleLock, ArticleState, BoardCount, CommentChange, Envelope, Event, Writer,
+    ArticleDeleted, ArticleLikes, ArticleLock, ArticleState, BoardCount, CommentChange, Envelope, Event, LastComment,
+    Writer,
 };
 use madang_kernel::{EventId, Id, PageNumber, PageSize, Timestamp};
 
@@ -178,14 +179,21 @@ pub(super) fn restored(board: i64, raw: i64, board_version: u64) -> Envelope {
 /// The count is its own version.
 pub(super) fn commented(raw: i64, count: u64) -> Envelope {
     let comment_id = CommentId::from_raw(9);
-    let change =
-        CommentChange { article_id: article(raw), comment_id, parent_id: None, comment_count: count, locked: false };
+    let change = CommentChange {
+        article_id: article(raw),
+        comment_id,
+        parent_id: None,
+        comment_count: count,
+        locked: false,
+        board_id: None,
+        last: Some(last(count)),
+    };
     envelope(raw, count, Event::CommentCreated(change))
 }
 
 /// Ten comments, at this version.
 pub(super) fn lock_changed(raw: i64, locked: bool, version: u64) -> Envelope {
-    let lock = ArticleLock { article_id: article(raw), comment_count: 10, locked };
+    let lock = ArticleLock { article_id: article(raw), comment_count: 10, locked, last: Some(last(version)) };
     envelope(raw, version, Event::ArticleLockChanged(lock))
 }
 
@@ -193,4 +201,13 @@ pub(super) fn lock_changed(raw: i64, locked: bool, version: u64) -> Envelope {
 pub(super) fn liked(raw: i64, count: u64) -> Envelope {
     let likes = ArticleLikes { article_id: article(raw), liked: vec![], unliked: vec![], like_count: count };
     envelope(raw, count, Event::ArticleLikesChanged(likes))
+}
+
+/// The newest comment at a version.
+pub(super) fn last(version: u64) -> LastComment {
+    LastComment {
+        comment_id: CommentId::from_raw(100 + version as i64),
+        writer: Writer { member_id: MemberId::from_raw(4), name: "\"바람\"; ".into() },
+        created_at: Timestamp::from_millis(1_750_000_000_000 + version as i64),
+    }
 }

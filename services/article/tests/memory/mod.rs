@@ -7,9 +7,9 @@ use std::sync::{Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use madang_article::{
-    Article, ArticleHead, ArticleStore, Board, BoardState, BoardWithCount, CreateArticle, CreateBoard, CreateOutcome,
-    DeleteArticle, DeleteBoard, DeleteOutcome, EditArticle, EditBoard, EditOutcome, NewBoard, NewestArticles,
-    PinArticle, PinOutcome, PurgeArticle, RemovedArticle, RestoreArticle, RestoreOutcome,
+    Article, ArticleHead, ArticlePlace, ArticleStore, Board, BoardState, BoardWithCount, CreateArticle, CreateBoard,
+    CreateOutcome, DeleteArticle, DeleteBoard, DeleteOutcome, EditArticle, EditBoard, EditOutcome, NewBoard,
+    NewestArticles, PinArticle, PinOutcome, PurgeArticle, RemovedArticle, RestoreArticle, RestoreOutcome,
 };
 use madang_board::{Act, ArticleId, BoardId, MemberId, Pin};
 use madang_kernel::{EventId, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp, known_count};
@@ -159,6 +159,17 @@ impl ArticleStore for MemoryArticles {
         Ok(articles.iter().map(|article| rows.articles.get(article).cloned()).collect())
     }
 
+    async fn site_newest(&self, before: Option<ArticleId>, limit: usize) -> Result<Vec<ArticlePlace>, StoreError> {
+        let rows = self.rows();
+        let older = rows.articles.values().rev().filter(|found| before.is_none_or(|before| found.article_id < before));
+        Ok(older.take(limit).map(place).collect())
+    }
+
+    async fn places(&self, articles: Vec<ArticleId>) -> Result<Vec<Option<ArticlePlace>>, StoreError> {
+        let rows = self.rows();
+        Ok(articles.iter().map(|article| rows.articles.get(article).map(place)).collect())
+    }
+
     async fn newest(&self, board: BoardId, limit: usize) -> Result<Option<NewestArticles>, StoreError> {
         let rows = self.rows();
         let Some(counter) = rows.counters.get(&board) else { return Ok(None) };
@@ -201,4 +212,9 @@ impl ArticleStore for MemoryArticles {
         written.truncate(size.get() as usize + 1);
         Ok(Scroll::from_surplus(written, size, |item| item.article_id))
     }
+}
+
+fn place(article: &Article) -> ArticlePlace {
+    let &Article { article_id, board_id, created_at, .. } = article;
+    ArticlePlace { article_id, board_id, created_at }
 }

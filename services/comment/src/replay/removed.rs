@@ -38,7 +38,7 @@ impl Replay {
             version: mark.version + 1,
             ..mark.clone()
         };
-        let count = article.count_back();
+        let count = article.count_back(&comment);
         self.events.push(events::edited(&comment, restore.event_id, self.now, count));
         self.acts.push(restore.act.clone());
         self.removed.delete(id);

@@ -7,10 +7,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use async_trait::async_trait;
-use madang_board::{Act, ArticleId, CommentId, CommentMode, MemberId};
+use madang_board::{Act, ArticleId, BoardId, CommentId, CommentMode, MemberId};
+use madang_comment::replay::CommentCounter;
 use madang_comment::{
-    Comment, CommentCount, CommentCursor, CommentStore, CreateComment, CreateOutcome, DeleteComment, DeleteOutcome,
-    EditComment, EditOutcome, LockOutcome, PurgeComment, RemovedComment, RestoreComment, RestoreOutcome, SetLock,
+    Active, Comment, CommentCount, CommentCursor, CommentStore, Counted, CreateComment, CreateOutcome, DeleteComment,
+    DeleteOutcome, EditComment, EditOutcome, LockOutcome, PurgeComment, RemovedComment, RestoreComment, RestoreOutcome,
+    SetLock,
 };
 use madang_kernel::{EventId, Page, PageNumber, PageSize, Scroll, StoreError, Timestamp, known_count};
 
@@ -177,10 +179,35 @@ impl CommentStore for MemoryComments {
         Ok(self.rows().counter(article).count)
     }
 
-    async fn counts(&self, articles: Vec<ArticleId>) -> Result<Vec<Option<CommentCount>>, StoreError> {
+    async fn counts(&self, articles: Vec<ArticleId>) -> Result<Vec<Option<Counted>>, StoreError> {
         let rows = self.rows();
-        let count = |article| (!rows.gone.contains(&article)).then(|| rows.counter(article).count);
+        let count = |article| (!rows.gone.contains(&article)).then(|| rows.counter(article).counted());
         Ok(articles.into_iter().map(count).collect())
+    }
+
+    async fn active(&self, board: Option<BoardId>, until: Timestamp, limit: usize) -> Result<Vec<Active>, StoreError> {
+        let rows = self.rows();
+        let there = rows.counters.values().filter(|counter| board.is_none() || counter.board_id == board);
+        let active = there.filter_map(|counter| {
+            let (article_id, last_at) = (counter.article_id, counter.last.as_ref()?.created_at);
+            (last_at <= until).then_some(Active { article_id, last_at, version: counter.count.version })
+        });
+        let mut active: Vec<_> = active.collect();
+        active.sort_by_key(|active| std::cmp::Reverse((active.last_at, active.article_id)));
+        active.truncate(limit);
+        Ok(active)
+    }
+
+    async fn unplaced(&self, after: Option<ArticleId>, size: PageSize) -> Result<Vec<ArticleId>, StoreError> {
+        let rows = self.rows();
+        let lacking = |counter: &&CommentCounter| counter.board_id.is_none() && counter.count.comment_count > 0;
+        let later = rows.counters.values().filter(lacking).map(|counter| counter.article_id);
+        Ok(later.filter(|id| after.is_none_or(|after| *id > after)).take(size.get() as usize).collect())
+    }
+
+    async fn place(&self, article: ArticleId, board: BoardId) -> Result<(), StoreError> {
+        self.rows().transact(article, NOW, |replay| replay.place(article, board));
+        Ok(())
     }
 
     async fn mark_article_gone(&self, article: ArticleId) -> Result<(), StoreError> {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use madang_board::{Act, ArticleId, CommentId};
 use madang_comment::replay::{CommentCounter, Loaded, Replay, Replayed};
-use madang_comment::{Comment, CommentCount, CommentPath, RemovedComment};
+use madang_comment::{Comment, CommentPath, RemovedComment};
 use madang_event::Envelope;
 use madang_kernel::{IdempotencyKey, IdempotencyRecord, IdempotencyRecords, Timestamp};
 
@@ -35,8 +35,7 @@ impl Rows {
 
     pub(crate) fn counter(&self, article: ArticleId) -> CommentCounter {
         let is_gone = self.gone.contains(&article);
-        let none = CommentCounter { article_id: article, count: CommentCount::default(), greatest_id: 0, is_gone };
-        self.counters.get(&article).copied().unwrap_or(none)
+        self.counters.get(&article).cloned().unwrap_or_else(|| CommentCounter::zero(article, is_gone))
     }
 
     /// The comments of an article, those of one that is gone too.
@@ -59,6 +58,8 @@ impl Rows {
                 loaded.replies.entry(parent).or_default().insert(comment.comment_id);
             }
         }
+        let visible = self.of(article).filter_map(Comment::as_last);
+        loaded.newest = visible.map(|last| (article, last)).collect();
         let paths: BTreeSet<CommentPath> = self.of(article).filter_map(|comment| comment.path.clone()).collect();
         let above = paths.iter().cloned().chain([CommentPath::of_article()]);
         let last = |above: &CommentPath| {

@@ -7,7 +7,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use axum::Router;
 use madang_article_read::{
-    ArticleHead, ArticleOwner, ArticleText, CommentOwner, Count, Discussion, LikeOwner, NewestArticles, ViewOwner,
+    ActiveArticle, ArticleHead, ArticleOwner, ArticlePlace, ArticleText, CommentOwner, Count, Discussion, LikeOwner,
+    NewestArticles, ViewOwner,
 };
 use madang_board::{
     Act, ActId, ActKind, Actor, ArticleFacts, ArticleId, ArticleLookup, BoardId, BoardLookup, CommentId, CommentLookup,
@@ -146,6 +147,17 @@ impl ArticleOwner for Site {
         Ok((asked == board()).then_some(NewestArticles { is_all: ids.len() as i64 == self.articles, ids, count }))
     }
 
+    async fn site_newest(&self, before: Option<ArticleId>, limit: usize) -> Result<Vec<ArticlePlace>, StoreError> {
+        self.question().await?;
+        let heads = self.heads(before.map_or(self.articles + 1, |before| before.raw()), limit);
+        Ok(heads.iter().map(place).collect())
+    }
+
+    async fn places(&self, articles: &[ArticleId]) -> Result<Vec<Option<ArticlePlace>>, StoreError> {
+        self.question().await?;
+        Ok(articles.iter().map(|article| self.text(*article).map(|text| place(&text.head))).collect())
+    }
+
     async fn pins(&self, asked: BoardId) -> Result<Arc<[Pin]>, StoreError> {
         self.question().await?;
         let pin = Pin {
@@ -187,6 +199,18 @@ impl CommentOwner for Site {
         self.question().await?;
         let locked = |count| Discussion { locked: true, ..Discussion::from(count) };
         Ok(articles.iter().map(|article| self.count(*article, 1).map(locked)).collect())
+    }
+
+    async fn active(
+        &self,
+        board: Option<BoardId>,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<ActiveArticle>, StoreError> {
+        self.question().await?;
+        let version = board.map_or(1, |board| board.raw() as u64);
+        let active = |raw| ActiveArticle { article_id: ArticleId::from_raw(raw), last_at: until, version };
+        Ok((1..=self.articles).rev().take(limit).map(active).collect())
     }
 }
 
@@ -276,4 +300,8 @@ impl UnsentMessages for Site {
         self.question().await.map_err(|error| Outage::new("outbox", error.to_string()))?;
         Ok(moment.as_millis() >= 1_000)
     }
+}
+
+fn place(head: &ArticleHead) -> ArticlePlace {
+    ArticlePlace { article_id: head.article_id, board_id: head.board_id, created_at: head.created_at }
 }

@@ -66,7 +66,7 @@ impl Backing for Cluster {
             relays::start(database, self, site, stages);
         }
         let reads = site.services.read.is_some().then_some(&self.near);
-        self.invalidations.start(stages.background, reads);
+        self.invalidations.start(stages.background, reads, site.services.read.as_ref());
         live::start(stages.background, &self.broadcast, &site.live, &site.services, site.roles.has(Role::Web));
         let groups: Vec<_> = consumers::all(site).into_iter().filter(|group| is_of(group, site)).collect();
         let (log, wanted) = (self.servers.log.clone(), groups.clone());

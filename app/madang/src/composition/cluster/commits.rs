@@ -34,13 +34,14 @@ pub(super) struct ClusterCommits {
 #[async_trait]
 impl AfterCommit<Envelope> for ClusterCommits {
     fn committed(&self, events: &[Envelope]) {
+        // Before the near cache counts a change: whoever renders after it sees both.
+        if let Some(read) = &self.read {
+            read.note_committed(events);
+        }
         let changes = self.invalidations.publish(events);
         self.near.invalidate(&changes, Origin::Own);
         self.live.publish(events);
         live::publish(&self.broadcast, events);
-        if let Some(read) = &self.read {
-            read.note_committed(events);
-        }
     }
 
     async fn before_answers(&self, events: &[Envelope]) {

@@ -170,7 +170,7 @@ impl LiveUpdates {
             Some(LiveState {
                 text_version: text.text.head.version,
                 likes: Reading { count: likes.like_count, version: likes.version },
-                comments: Reading { count: comments.comment_count, version: comments.version },
+                comments: Reading { count: comments.count.comment_count, version: comments.count.version },
             })
         });
         Ok(states.collect())

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use madang_article_read::Invalidation;
+use madang_article_read::{Invalidation, ReadService};
 use madang_engine_redis::{RedisBroadcast, Subscriber};
 use madang_event::Envelope;
 use madang_memory::{Announce, NearReadModel, Origin};
@@ -58,7 +58,12 @@ impl Invalidations {
     }
 
     /// Starts what sends invalidations and, where the process reads, what receives those of others.
-    pub(super) fn start(&self, background: &Supervisor, near: Option<&Arc<NearReadModel>>) {
+    pub(super) fn start(
+        &self,
+        background: &Supervisor,
+        near: Option<&Arc<NearReadModel>>,
+        read: Option<&Arc<ReadService>>,
+    ) {
         let sender = self.broadcast.clone();
         background.spawn("near-send", OnError::Restart, move |stop| {
             let sender = sender.clone();
@@ -66,7 +71,7 @@ impl Invalidations {
         });
         let Some(near) = near else { return };
         self.broadcast.subscribe(TOPIC);
-        let receiver = Arc::new(Receiver { near: Arc::clone(near), sender: self.sender });
+        let receiver = Arc::new(Receiver { near: Arc::clone(near), read: read.cloned(), sender: self.sender });
         let broadcast = self.broadcast.clone();
         background.spawn("near-receive", OnError::Restart, move |stop| {
             let (broadcast, receiver) = (broadcast.clone(), Arc::clone(&receiver));
@@ -90,6 +95,8 @@ impl Announce for Invalidations {
 /// Receives the invalidations of other processes.
 struct Receiver {
     near: Arc<NearReadModel>,
+    /// Reading in this process, which keeps rankings.
+    read: Option<Arc<ReadService>>,
     sender: u64,
 }
 
@@ -100,6 +107,9 @@ impl Subscriber for Receiver {
             Ok(message) => {
                 if message.cleared {
                     self.near.forget();
+                }
+                if let Some(read) = &self.read {
+                    read.hear(&message.changes);
                 }
                 self.near.invalidate(&message.changes, Origin::Other);
             }
@@ -121,7 +131,7 @@ impl Subscriber for Receiver {
 
 #[cfg(test)]
 mod tests {
-    use madang_article_read::{BoardChange, Count, Discussion, Floor, Presence};
+    use madang_article_read::{Activity, BoardChange, Count, Discussion, Floor, Presence};
     use madang_board::{ArticleId, BoardId};
     use madang_event::BoardCount;
     use madang_kernel::Id;
@@ -136,12 +146,14 @@ mod tests {
         let floor = Floor {
             text: Some(2),
             deleted: Some(u64::MAX),
-            comments: Some(Discussion { count: 1, locked: true, version: 2 }),
+            comments: Some(Discussion { count: 1, locked: true, last: None, version: 2 }),
             likes: Some(Count { count: 3, version: u64::MAX }),
         };
+        let board_id = Some(BoardId::from_raw(1));
+        let activity = Activity::Discussed { board_id, last_at_ms: Some(5), version: u64::MAX };
         let changes = vec![
-            Invalidation { article_id, floor, board: Some(board) },
-            Invalidation { article_id, floor: Floor::default(), board: None },
+            Invalidation { article_id, floor, board: Some(board), activity: Some(activity) },
+            Invalidation { article_id, floor: Floor::default(), board: None, activity: None },
         ];
         for message in [
             Message { sender: u64::MAX, changes, cleared: false },

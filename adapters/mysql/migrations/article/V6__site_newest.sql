@@ -1,0 +1,2 @@
+-- The newest articles of all boards.
+ALTER TABLE article ADD KEY article_by_id (article_id);
