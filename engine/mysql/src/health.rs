@@ -1,7 +1,9 @@
-//! Whether a server responds. Whoever waits long for it has it probed on a connection of its own, so that slow work is told
-//! apart from a server that stands still; while it does not respond, everybody is refused at once.
+//! Whether a server responds, and which of its members takes writes. Whoever waits long for it, or is told that it is read-only,
+//! has its members probed on connections of their own, so that slow work is told apart from a server that stands still; while
+//! none can be used, everybody is refused at once.
 
 use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -11,12 +13,14 @@ use tokio::time::{Instant, sleep};
 
 use crate::errors::SqlError;
 use crate::metric;
-use crate::server::Server;
+use crate::server::{Look, Server};
 
 /// How long anything is waited for before the server is probed.
 const SUSPECT_MS: u64 = 1_000;
 /// Between two probes while it is unreachable.
 const PROBE_PAUSE_MS: u64 = 200;
+/// The same while one responds and none takes writes, which may be so for long on purpose.
+const READ_ONLY_PAUSE_MS: u64 = 500;
 
 /// How long a server counts as full after it had no room for a write: whoever needs to write tries more often.
 const FULL_FOR: Duration = Duration::from_secs(30);
@@ -39,14 +43,19 @@ impl OfServer for SqlError {
 pub struct Health {
     unreachable: watch::Sender<bool>,
     suspected: Notify,
+    /// Whether another member can take its place.
+    has_others: bool,
+    /// Whether somebody was told that it is read-only since the members were last probed.
+    refused_writes: AtomicBool,
     /// When it last had no room for a write.
     full: Mutex<Option<Instant>>,
 }
 
 impl Health {
     /// Nothing speaks against it yet.
-    pub(crate) fn new() -> Self {
-        Self { unreachable: watch::Sender::new(false), suspected: Notify::new(), full: Mutex::default() }
+    pub(crate) fn new(has_others: bool) -> Self {
+        let (unreachable, suspected) = (watch::Sender::new(false), Notify::new());
+        Self { unreachable, suspected, has_others, refused_writes: AtomicBool::new(false), full: Mutex::default() }
     }
 
     /// Refuses at once while the server is unreachable.
@@ -58,6 +67,12 @@ impl Health {
     /// this passes with time.
     pub(crate) fn is_full(&self) -> bool {
         self.full_at().is_some_and(|at| at.elapsed() < FULL_FOR)
+    }
+
+    /// Somebody was told that it is read-only: another member may take writes.
+    pub(crate) fn note_read_only(&self) {
+        self.refused_writes.store(true, Ordering::Relaxed);
+        self.suspected.notify_one();
     }
 
     fn note_full(&self, reason: &str) {
@@ -84,8 +99,13 @@ impl Health {
             tokio::select! {
                 biased;
                 outcome = &mut work => {
-                    if let Some(SqlError::Full(reason)) = outcome.as_ref().err().and_then(OfServer::error) {
-                        self.note_full(reason);
+                    match outcome.as_ref().err().and_then(OfServer::error) {
+                        Some(SqlError::Full(reason)) => self.note_full(reason),
+                        Some(SqlError::ReadOnly(_)) => self.note_read_only(),
+                        // Its connection was lost or none could be made: another member may have taken its place. The only one
+                        // is tried by whoever comes next.
+                        Some(SqlError::Unavailable(_)) if self.has_others => self.suspected.notify_one(),
+                        _ => {}
                     }
                     return outcome;
                 }
@@ -105,7 +125,7 @@ fn silent() -> SqlError {
     SqlError::Unavailable("it does not respond".to_owned())
 }
 
-/// Probes a server that somebody suspects, until it responds.
+/// Probes a server that somebody suspects, until one of its members takes writes.
 pub(crate) async fn watch_server(server: Arc<Server>, stop: Stop) {
     let health = server.health();
     loop {
@@ -113,21 +133,52 @@ pub(crate) async fn watch_server(server: Arc<Server>, stop: Stop) {
             () = stop.cancelled() => return,
             () = health.suspected.notified() => {}
         }
+        let mut is_read_only = false;
         loop {
+            let anew = health.refused_writes.swap(false, Ordering::Relaxed);
+            let look = tokio::select! {
+                () = stop.cancelled() => return,
+                look = server.look(anew) => look,
+            };
+            let pause_ms = match look {
+                Look::Stays => break,
+                Look::Changed(address) => {
+                    metrics::counter!(metric::FAILOVERS).increment(1);
+                    tracing::warn!(
+                        server = server.name(),
+                        "database server: {address} takes the writes now, and is used"
+                    );
+                    break;
+                }
+                Look::ReadOnly(told) => {
+                    if !std::mem::replace(&mut is_read_only, true) {
+                        tracing::warn!(
+                            server = server.name(),
+                            "database server {} takes no writes, and no other address of it does: they are refused, reads go on: {told}",
+                            server.name()
+                        );
+                    }
+                    health.unreachable.send_replace(false);
+                    READ_ONLY_PAUSE_MS
+                }
+                Look::Nobody(told) => {
+                    is_read_only = false;
+                    if !health.unreachable.send_replace(true) {
+                        tracing::warn!(
+                            server = server.name(),
+                            "database server {} does not respond, calls to its shards are refused until it does: {told}",
+                            server.name()
+                        );
+                    }
+                    PROBE_PAUSE_MS
+                }
+            };
             tokio::select! {
                 () = stop.cancelled() => return,
-                responds = server.responds() => if responds { break },
+                () = sleep(Duration::from_millis(pause_ms)) => {}
             }
-            if !health.unreachable.send_replace(true) {
-                tracing::warn!(
-                    server = server.name(),
-                    "database server {} does not respond, calls to its shards are refused until it does",
-                    server.name()
-                );
-            }
-            sleep(Duration::from_millis(PROBE_PAUSE_MS)).await;
         }
-        if health.unreachable.send_replace(false) {
+        if health.unreachable.send_replace(false) || is_read_only {
             tracing::info!(
                 server = server.name(),
                 "database server {} responds again, its shards are served",
@@ -143,7 +194,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn who_waits_long_raises_suspicion_and_goes_on_waiting() {
-        let health = Health::new();
+        let health = Health::new(false);
         let work = async {
             health.suspected.notified().await;
             sleep(Duration::from_secs(5)).await;
@@ -154,7 +205,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_is_under_way_is_broken_off_and_what_follows_is_refused_until_the_server_is_back() {
-        let health = Health::new();
+        let health = Health::new(false);
         let for_ever = health.guard(std::future::pending::<Result<(), SqlError>>());
         let found = async {
             health.suspected.notified().await;
