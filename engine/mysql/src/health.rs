@@ -42,6 +42,8 @@ impl OfServer for SqlError {
 #[doc(hidden)]
 pub struct Health {
     unreachable: watch::Sender<bool>,
+    /// How often another member took its place.
+    moved: watch::Sender<u64>,
     suspected: Notify,
     /// Whether another member can take its place.
     has_others: bool,
@@ -54,8 +56,15 @@ pub struct Health {
 impl Health {
     /// Nothing speaks against it yet.
     pub(crate) fn new(has_others: bool) -> Self {
-        let (unreachable, suspected) = (watch::Sender::new(false), Notify::new());
-        Self { unreachable, suspected, has_others, refused_writes: AtomicBool::new(false), full: Mutex::default() }
+        let (unreachable, moved, suspected) = (watch::Sender::new(false), watch::Sender::new(0), Notify::new());
+        Self {
+            unreachable,
+            moved,
+            suspected,
+            has_others,
+            refused_writes: AtomicBool::new(false),
+            full: Mutex::default(),
+        }
     }
 
     /// Refuses at once while the server is unreachable.
@@ -67,6 +76,11 @@ impl Health {
     /// this passes with time.
     pub(crate) fn is_full(&self) -> bool {
         self.full_at().is_some_and(|at| at.elapsed() < FULL_FOR)
+    }
+
+    /// Another member took its place: whatever is under way with the one before is broken off, since that one may never answer.
+    pub(crate) fn note_moved(&self) {
+        self.moved.send_modify(|moved| *moved += 1);
     }
 
     /// Somebody was told that it is read-only: another member may take writes.
@@ -87,13 +101,13 @@ impl Health {
         self.full.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for `work`, and breaks it off when the server turns out to be unreachable meanwhile.
+    /// Waits for `work`, and breaks it off when the server turns out to be unreachable meanwhile, or another member takes its place.
     pub async fn guard<T, E>(&self, work: impl Future<Output = Result<T, E>>) -> Result<T, E>
     where
         E: From<SqlError> + OfServer,
     {
         self.is_reachable()?;
-        let mut unreachable = self.unreachable.subscribe();
+        let (mut unreachable, mut moved) = (self.unreachable.subscribe(), self.moved.subscribe());
         let mut work = pin!(work);
         loop {
             tokio::select! {
@@ -110,6 +124,7 @@ impl Health {
                     return outcome;
                 }
                 () = becomes_unreachable(&mut unreachable) => return Err(silent().into()),
+                () = moves(&mut moved) => return Err(replaced().into()),
                 () = sleep(Duration::from_millis(SUSPECT_MS)) => self.suspected.notify_one(),
             }
         }
@@ -119,6 +134,15 @@ impl Health {
 async fn becomes_unreachable(unreachable: &mut watch::Receiver<bool>) {
     // The sender is kept by whoever waits here.
     let _ = unreachable.wait_for(|unreachable| *unreachable).await;
+}
+
+async fn moves(moved: &mut watch::Receiver<u64>) {
+    // As above.
+    let _ = moved.changed().await;
+}
+
+fn replaced() -> SqlError {
+    SqlError::Unavailable("another member took its place".to_owned())
 }
 
 fn silent() -> SqlError {
@@ -217,5 +241,8 @@ mod tests {
         assert!(refused.unwrap_err().is_unavailable());
         health.unreachable.send_replace(false);
         assert!(health.guard(async { Ok::<_, SqlError>(()) }).await.is_ok());
+        let for_ever = health.guard(std::future::pending::<Result<(), SqlError>>());
+        let (broken_off, ()) = tokio::join!(for_ever, async { health.note_moved() });
+        assert!(broken_off.unwrap_err().is_unavailable(), "another member took its place");
     }
 }

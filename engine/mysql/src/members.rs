@@ -16,6 +16,7 @@ use crate::transaction::{Cells, positional};
 const ROLE: &str = include_str!("../sql/primary/role.sql");
 const TERM: &str = include_str!("../sql/primary/term.sql");
 const TAKE: &str = include_str!("../sql/primary/take.sql");
+const BEGIN: &str = include_str!("../sql/primary/begin.sql");
 const BATCHES: &str = include_str!("../sql/primary/batches.sql");
 
 /// How long a member may take to say what it is.
@@ -67,10 +68,13 @@ pub(crate) enum Seen {
 }
 
 /// Which member to use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Choice {
     /// The one in use.
     Stay,
+    /// The first of these whose COMMIT is answered, with their numbers in replication: they take writes in the same term, so that
+    /// one of them is a primary that nobody fenced, and whose replica has left it.
+    Contested(Vec<(usize, u64)>),
     /// Another one, whose number in replication this is.
     Take { member: usize, server_id: u64 },
     /// The one in use, for reading: it responds, and nobody takes writes.
@@ -80,23 +84,32 @@ pub(crate) enum Choice {
 }
 
 /// Chooses among the members. Of several that take writes the latest term holds: the others were primaries once. In the same
-/// term the one in use stays, or else the first of the configuration.
+/// term they have to show who can commit, the one in use first.
 pub(crate) fn choose(seen: &[Seen], current: usize) -> Choice {
     let term_of = |seen: &Seen| match seen {
         Seen::Writable { term, server_id } => Some((*term, *server_id)),
         Seen::Behind | Seen::ReadOnly | Seen::Busy | Seen::Silent(_) => None,
     };
-    let candidates = seen.iter().enumerate().filter_map(|(member, seen)| {
-        term_of(seen).map(|(term, server_id)| ((term, member == current, usize::MAX - member), member, server_id))
-    });
-    let best = candidates.max_by_key(|(rank, ..)| *rank);
-    match (best, seen.get(current)) {
-        (Some((_, member, _)), _) if member == current => Choice::Stay,
+    let mut candidates: Vec<(u64, usize, u64)> = Vec::new();
+    for (member, (term, server_id)) in
+        seen.iter().enumerate().filter_map(|(member, seen)| Some((member, term_of(seen)?)))
+    {
+        candidates.push((term, member, server_id));
+    }
+    let latest = candidates.iter().map(|(term, ..)| *term).max().unwrap_or(0);
+    candidates.retain(|(term, ..)| *term == latest);
+    candidates.sort_by_key(|(_, member, _)| (*member != current, *member));
+    match (candidates.as_slice(), seen.get(current)) {
         // It may be the primary still, and is too busy to say so.
         (_, Some(Seen::Busy)) => Choice::Stay,
-        (Some((_, member, server_id)), _) => Choice::Take { member, server_id },
-        (None, Some(Seen::ReadOnly)) => Choice::ReadOnly,
-        (None, _) => Choice::Nobody,
+        // In no term nobody was ever taken for a primary.
+        ([_, _, ..], _) if latest > 0 => {
+            Choice::Contested(candidates.iter().map(|(_, member, server_id)| (*member, *server_id)).collect())
+        }
+        ([(_, member, _), ..], _) if *member == current => Choice::Stay,
+        ([(_, member, server_id), ..], _) => Choice::Take { member: *member, server_id: *server_id },
+        ([], Some(Seen::ReadOnly)) => Choice::ReadOnly,
+        ([], _) => Choice::Nobody,
     }
 }
 
@@ -171,6 +184,20 @@ async fn lacks(conn: &mut Conn, acknowledged: &[LaneBatch]) -> Result<bool, mysq
     Ok(acknowledged.iter().any(|batch| there.get(&batch.lane_id).is_none_or(|number| *number < batch.number)))
 }
 
+/// Begins a term on a member, whoever it is known as: one whose COMMIT waits for a replica that has left it is not answered.
+pub(crate) async fn begin_term(opts: &Opts, server_id: u64) -> Result<(), SqlError> {
+    let beginning = async {
+        let mut conn = Conn::new(opts.clone()).await?;
+        conn.exec_drop(BEGIN, (server_id,)).await?;
+        Ok::<_, SqlError>(())
+    };
+    timeout(TAKE_MAX, beginning).await.unwrap_or_else(|_| Err(late()))
+}
+
+fn late() -> SqlError {
+    SqlError::Unavailable(format!("no COMMIT within {} s", TAKE_MAX.as_secs()))
+}
+
 /// Takes a member for the primary: whoever looks later sees that it came after the one before. Says why not where its COMMIT is
 /// not answered.
 pub(crate) async fn take_over(opts: &Opts, server_id: u64) -> Result<(), SqlError> {
@@ -189,7 +216,6 @@ pub(crate) async fn take_over(opts: &Opts, server_id: u64) -> Result<(), SqlErro
         }
         Ok::<_, SqlError>(())
     };
-    let late = || SqlError::Unavailable(format!("no COMMIT within {} s", TAKE_MAX.as_secs()));
     timeout(TAKE_MAX, taking).await.unwrap_or_else(|_| Err(late()))
 }
 
@@ -228,7 +254,13 @@ mod tests {
     fn an_old_primary_that_comes_back_is_not_taken_for_one() {
         assert_eq!(choose(&[writable(3), writable(4)], 0), Choice::Take { member: 1, server_id: 104 });
         assert_eq!(choose(&[writable(3), writable(4)], 1), Choice::Stay);
-        assert_eq!(choose(&[writable(4), writable(4)], 1), Choice::Stay, "nobody moves without a reason");
+    }
+
+    #[test]
+    fn of_two_in_the_same_term_the_one_that_can_commit_is_used() {
+        let both = [writable(4), writable(4)];
+        assert_eq!(choose(&both, 1), Choice::Contested(vec![(1, 104), (0, 104)]), "the one in use is asked first");
+        assert_eq!(choose(&[writable(0), writable(0)], 0), Choice::Stay, "nobody was ever taken for a primary");
     }
 
     #[test]

@@ -128,11 +128,17 @@ impl Server {
         self.members[self.in_use().index].clone()
     }
 
-    /// Uses a member from now on, with connections of its own: what is lent of another one is used to its end, and not again.
+    /// Uses a member from now on, with connections of its own: what is under way with another one is broken
+    /// off, and its connections are not used again.
     fn switch_to(&self, index: usize) {
         let pool = Pool::new(self.members[index].clone());
         let mut in_use = self.in_use.write().unwrap_or_else(PoisonError::into_inner);
+        let is_another = in_use.index != index;
         *in_use = Arc::new(Member { index, generation: in_use.generation + 1, pool });
+        drop(in_use);
+        if is_another {
+            self.health.note_moved();
+        }
     }
 
     /// Asks every member whether it takes writes, and uses the one that does. `anew` makes new connections also to the one that
@@ -148,6 +154,19 @@ impl Server {
                     self.switch_to(self.in_use().index);
                 }
                 Look::Stays
+            }
+            Choice::Contested(candidates) => {
+                for (member, server_id) in candidates {
+                    if members::begin_term(&self.members[member], server_id).await.is_err() {
+                        continue;
+                    }
+                    let is_another = member != self.in_use().index;
+                    if is_another || anew {
+                        self.switch_to(member);
+                    }
+                    return if is_another { Look::Changed(self.address()) } else { Look::Stays };
+                }
+                Look::Nobody(format!("{}; none of them answers a COMMIT", told()))
             }
             Choice::Take { member, server_id } => match members::take_over(&self.members[member], server_id).await {
                 Ok(()) => {
@@ -260,6 +279,13 @@ async fn primary_of(options: &MysqlOptions, url: &str, database: Option<&str>) -
         let seen: Vec<Seen> = join_all(members.iter().map(|opts| members::probe(opts, database, &[]))).await;
         match members::choose(&seen, 0) {
             Choice::Stay => {}
+            // Who uses it once has nothing to begin; running processes settle it.
+            Choice::Contested(_) => {
+                return Err(SqlError::Unavailable(format!(
+                    "two members take writes: {}",
+                    members::in_words(&seen, &members)
+                )));
+            }
             Choice::Take { member, .. } => in_use = member,
             Choice::ReadOnly | Choice::Nobody => {
                 return Err(SqlError::Unavailable(members::in_words(&seen, &members)));
