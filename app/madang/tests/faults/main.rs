@@ -10,6 +10,7 @@ mod broker_away;
 mod cache;
 mod cache_emptied;
 mod cache_restored;
+mod chaos;
 mod client;
 #[path = "../cluster/cluster.rs"]
 #[allow(dead_code, reason = "shared with the suite of the cluster")]
