@@ -151,7 +151,7 @@ fn this_program() -> Result<PathBuf> {
 
 /// Runs a program in a group of its own, on our terminal. Interrupted, it is told to stop; whatever is left of its group when
 /// it has ended, or has not in time, is killed.
-fn watched(command: &mut Command, interrupt: &Interrupt) -> Result<ExitStatus> {
+pub(crate) fn watched(command: &mut Command, interrupt: &Interrupt) -> Result<ExitStatus> {
     interrupt.check()?;
     let started = command.process_group(0).spawn();
     let mut child =

@@ -2,6 +2,7 @@
 
 mod alerts;
 mod bench;
+mod chaos;
 mod contract;
 mod dashboards;
 mod http;
@@ -41,6 +42,7 @@ enum Task {
     Stack(stack::Command),
     Bench(bench::Bench),
     Sim(sim::Sim),
+    Chaos(chaos::Chaos),
     Alerts(alerts::Alerts),
     Dashboards(dashboards::Dashboards),
     #[command(subcommand)]
@@ -60,6 +62,7 @@ fn main() -> ExitCode {
         Task::Stack(command) => command.run(),
         Task::Bench(task) => task.run(),
         Task::Sim(task) => task.run(),
+        Task::Chaos(task) => task.run(),
         Task::Alerts(task) => task.run(),
         Task::Dashboards(task) => task.run(),
         Task::Lab(task) => task.run(),

@@ -63,8 +63,9 @@ pub struct KafkaOptions {
     /// Partitions of every topic. It cannot be changed later without moving keys, so a topic that has another count is
     /// refused.
     pub partitions: u32,
-    /// Copies of every partition; from 3 on a write needs all but one of them.
-    pub replication: u16,
+    /// Copies of every partition; from 3 on a write needs all but one of them. `None` is 3 where there are three brokers or more,
+    /// and else 1.
+    pub replication: Option<u16>,
     /// How long new topics keep their messages, in milliseconds; `None` leaves it to the broker. Dead letters are kept
     /// until they are removed.
     pub retention_ms: Option<u64>,
@@ -103,7 +104,7 @@ impl KafkaOptions {
             topics: Vec::new(),
             event_type: |_| None,
             partitions: 12,
-            replication: 1,
+            replication: None,
             retention_ms: None,
             delivery_timeout_ms: 3_000,
             session_timeout_ms: 10_000,
@@ -117,7 +118,7 @@ impl KafkaOptions {
         if self.bootstrap.trim().is_empty() {
             return invalid("no broker is named");
         }
-        if self.partitions == 0 || i32::try_from(self.partitions).is_err() || self.replication == 0 {
+        if self.partitions == 0 || i32::try_from(self.partitions).is_err() || self.replication == Some(0) {
             return invalid("partitions and replication are at least 1");
         }
         if !self.security.is_empty() && !cfg!(feature = "kafka-tls") {

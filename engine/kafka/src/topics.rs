@@ -129,8 +129,23 @@ impl Topics {
         .await
     }
 
+    /// How many copies a new topic gets. Brokers that are named and not there yet count: a topic that was made without them would
+    /// have one copy for ever.
+    async fn replication(&self) -> Result<u16, madang_messaging::Outage> {
+        if let Some(said) = self.options.replication {
+            return Ok(said);
+        }
+        let admin = self.admin.clone();
+        let there = blocking(move || {
+            let timeout = Duration::from_millis(ANSWER_TIMEOUT_MS);
+            admin.inner().fetch_metadata(None, timeout).map(|metadata| metadata.brokers().len()).map_err(away)
+        });
+        let named = self.options.bootstrap.split(',').filter(|broker| !broker.trim().is_empty()).count();
+        Ok(copies(named.max(there.await?)))
+    }
+
     async fn create(&self, ours: &[&String]) -> Result<(), ConnectError> {
-        let settings = Settings::of(&self.options);
+        let settings = Settings::of(&self.options, self.replication().await?);
         let named: Vec<(String, bool, i32)> = ours
             .iter()
             .map(|topic| (self.names.topic(topic), holds_dead_letters(topic), count_on_wire(self.partitions(topic))))
@@ -188,10 +203,10 @@ struct Settings {
 }
 
 impl Settings {
-    fn of(options: &KafkaOptions) -> Self {
+    fn of(options: &KafkaOptions, replication: u16) -> Self {
         Self {
-            replication: i32::from(options.replication),
-            in_sync: producer::in_sync_min(options.replication).to_string(),
+            replication: i32::from(replication),
+            in_sync: producer::in_sync_min(replication).to_string(),
             record_max_bytes: RECORD_MAX_BYTES.to_string(),
             retention_ms: options.retention_ms.map(|ms| ms.to_string()),
             segment_ms: DEAD_LETTER_SEGMENT_MS.to_string(),
@@ -209,6 +224,11 @@ impl Settings {
             None => topic.set("cleanup.policy", "delete"),
         }
     }
+}
+
+/// Copies of a topic among so many brokers, where nobody said how many: with three one may be away, and the others still agree.
+fn copies(brokers: usize) -> u16 {
+    if brokers >= 3 { 3 } else { 1 }
 }
 
 /// A number of partitions as the protocol has it; the options were checked to fit.

@@ -220,7 +220,7 @@ impl Databases {
             close();
         }
         for server in self.servers() {
-            let _ = tokio::time::timeout(CLOSE_MAX, server.pool().clone().disconnect()).await;
+            let _ = tokio::time::timeout(CLOSE_MAX, server.pool().disconnect()).await;
         }
     }
 }

@@ -20,6 +20,10 @@ pub enum SqlError {
     /// The server cannot be reached, takes no writes or has no room: a new connection may find another one.
     #[error("the server is unavailable: {0}")]
     Unavailable(String),
+    /// The server is read-only: a replica, or a primary whose place another one takes. Everything rolls back, and the other one is
+    /// looked for.
+    #[error("the server is read-only: {0}")]
+    ReadOnly(String),
     /// The server has no room for what is to be written, or cannot write it down: reading goes on, and another connection
     /// finds the same.
     #[error("the server has no room for writes: {0}")]
@@ -42,10 +46,11 @@ fn in_words(shards: &[ShardId]) -> String {
 const LOCK_WAIT: u16 = 1205;
 /// Lock wait time-out, deadlock, and a record that changed since it was read.
 const CONFLICTS: [u16; 3] = [LOCK_WAIT, 1213, 1020];
-/// Too many connections, shutting down, killed, interrupted, read-only in its several spellings, out of memory, and no such
-/// host or access while a failover is under way.
-const UNAVAILABLE: [u16; 16] =
-    [1040, 1053, 1927, 3169, 1317, 1290, 1836, 1792, 1037, 1038, 1041, 1203, 1226, 1129, 4031, 1158];
+/// Too many connections, shutting down, killed, interrupted, out of memory, and no such host or access while a failover is under
+/// way.
+const UNAVAILABLE: [u16; 13] = [1040, 1053, 1927, 3169, 1317, 1037, 1038, 1041, 1203, 1226, 1129, 4031, 1158];
+/// Read-only: as the server's option says, as a mode of it, and as that of a transaction.
+const READ_ONLY: [u16; 3] = [1290, 1836, 1792];
 /// No room, or a disk that fails: a file that cannot be written, created or extended as the server's own layers say it (3, 1,
 /// 20), the disk full (1021), a write that failed (1026), whatever the storage engine returned that has no code of its own
 /// (1030), a table that cannot grow (1114), a COMMIT that could not be written (1180), temporary files (1878).
@@ -61,6 +66,7 @@ impl From<mysql_async::Error> for SqlError {
             mysql_async::Error::Server(server) if UNAVAILABLE.contains(&server.code) => {
                 Self::Unavailable(error.to_string())
             }
+            mysql_async::Error::Server(server) if READ_ONLY.contains(&server.code) => Self::ReadOnly(error.to_string()),
             mysql_async::Error::Server(server) if FULL.contains(&server.code) => Self::Full(error.to_string()),
             mysql_async::Error::Server(_) | mysql_async::Error::Url(_) | mysql_async::Error::Other(_) => {
                 Self::Defect(Box::new(error))
@@ -76,7 +82,9 @@ impl From<mysql_async::Error> for SqlError {
 pub(crate) fn is_caused_by_absence(error: &(dyn Error + 'static)) -> bool {
     let mut causes = std::iter::successors(Some(error), |error| (*error).source());
     causes.any(|cause| match cause.downcast_ref::<mysql_async::Error>() {
-        Some(mysql_async::Error::Server(server)) => UNAVAILABLE.contains(&server.code) || FULL.contains(&server.code),
+        Some(mysql_async::Error::Server(server)) => {
+            [&UNAVAILABLE[..], &READ_ONLY, &FULL].iter().any(|codes| codes.contains(&server.code))
+        }
         Some(mysql_async::Error::Io(_)) => true,
         Some(mysql_async::Error::Driver(driver)) => is_lost(driver),
         Some(mysql_async::Error::Url(_) | mysql_async::Error::Other(_)) | None => false,
@@ -96,7 +104,7 @@ impl SqlError {
 
     /// Whether another connection may do better.
     pub fn is_unavailable(&self) -> bool {
-        matches!(self, Self::Unavailable(_))
+        matches!(self, Self::Unavailable(_) | Self::ReadOnly(_))
     }
 
     /// Whether it waited for a lock until the time was up.
@@ -114,9 +122,11 @@ impl SqlError {
 impl From<SqlError> for StoreError {
     fn from(error: SqlError) -> Self {
         match error {
-            SqlError::Conflict(_) | SqlError::Unavailable(_) | SqlError::Full(_) | SqlError::NotHere(_) => {
-                Self::unavailable(PART, error.to_string())
-            }
+            SqlError::Conflict(_)
+            | SqlError::Unavailable(_)
+            | SqlError::ReadOnly(_)
+            | SqlError::Full(_)
+            | SqlError::NotHere(_) => Self::unavailable(PART, error.to_string()),
             SqlError::Duplicate(_) | SqlError::Defect(_) => Self::broken(PART, error),
         }
     }
@@ -146,7 +156,8 @@ mod tests {
         for code in [1205, 1213, 1020] {
             assert!(server(code).is_conflict(), "{code}");
         }
-        for code in [1290, 1040, 1053] {
+        assert!(matches!(server(1290), SqlError::ReadOnly(_)));
+        for code in [1290, 1836, 1040, 1053] {
             assert!(server(code).is_unavailable(), "{code}");
             assert!(matches!(StoreError::from(server(code)), StoreError::Unavailable { .. }), "{code}");
         }

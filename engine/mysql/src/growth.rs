@@ -12,6 +12,7 @@ use mysql_async::Conn;
 use mysql_async::prelude::Queryable;
 
 use crate::errors::SqlError;
+use crate::members::addresses_of;
 use crate::open::{OpenError, SetUp, name_on_servers};
 use crate::server::connect_without_database;
 use crate::topology::{KnownServer, Topology, number, told};
@@ -37,7 +38,7 @@ pub struct ShardCopy {
 pub struct ServerCopies {
     /// Its number.
     pub server: u8,
-    /// Its host and port.
+    /// Its host and port, or those of its members, separated by commas.
     pub address: String,
     /// What it knows of each database, in the order asked; `None` where there is no such map yet. Or why it could not be asked.
     pub copies: Result<Vec<Option<ShardCopy>>, String>,
@@ -94,7 +95,7 @@ pub enum AddServerError {
 
 /// Asks every server, those that were added later included, what it knows of the shards of these databases.
 pub async fn shard_copies(options: &MysqlOptions, databases: &[Database]) -> Vec<ServerCopies> {
-    let configured = options.servers.iter().map(|server| (address_of(&server.url), server.url.clone()));
+    let configured = options.servers.iter().map(|server| (addresses_of(&server.url), server.url.clone()));
     let mut servers: BTreeMap<u8, (String, String)> = (0..).zip(configured).collect();
     let mut asked: BTreeMap<u8, ServerCopies> = BTreeMap::new();
     while asked.len() < servers.len() {
@@ -268,12 +269,4 @@ fn copy(told_by: ServerIndex, told: &[KnownServer]) -> Option<ShardCopy> {
     shards().for_each(|(shard, owner)| owners.learn(told_by, *shard, *owner));
     let servers = told.iter().map(|known| (known.server.0, known.address.clone())).collect();
     (shards().count() > 0).then_some(ShardCopy { servers, owners })
-}
-
-/// Host and port of a URL; what cannot be understood is shown without its user.
-pub(crate) fn address_of(url: &str) -> String {
-    match mysql_async::Opts::from_url(url) {
-        Ok(opts) => format!("{}:{}", opts.ip_or_hostname(), opts.tcp_port()),
-        Err(_) => url.rsplit('@').next().unwrap_or_default().to_owned(),
-    }
 }

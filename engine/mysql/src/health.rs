@@ -1,7 +1,9 @@
-//! Whether a server responds. Whoever waits long for it has it probed on a connection of its own, so that slow work is told
-//! apart from a server that stands still; while it does not respond, everybody is refused at once.
+//! Whether a server responds, and which of its members takes writes. Whoever waits long for it, or is told that it is read-only,
+//! has its members probed on connections of their own, so that slow work is told apart from a server that stands still; while
+//! none can be used, everybody is refused at once.
 
 use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -11,12 +13,14 @@ use tokio::time::{Instant, sleep};
 
 use crate::errors::SqlError;
 use crate::metric;
-use crate::server::Server;
+use crate::server::{Look, Server};
 
 /// How long anything is waited for before the server is probed.
 const SUSPECT_MS: u64 = 1_000;
 /// Between two probes while it is unreachable.
 const PROBE_PAUSE_MS: u64 = 200;
+/// The same while one responds and none takes writes, which may be so for long on purpose.
+const READ_ONLY_PAUSE_MS: u64 = 500;
 
 /// How long a server counts as full after it had no room for a write: whoever needs to write tries more often.
 const FULL_FOR: Duration = Duration::from_secs(30);
@@ -38,15 +42,29 @@ impl OfServer for SqlError {
 #[doc(hidden)]
 pub struct Health {
     unreachable: watch::Sender<bool>,
+    /// How often another member took its place.
+    moved: watch::Sender<u64>,
     suspected: Notify,
+    /// Whether another member can take its place.
+    has_others: bool,
+    /// Whether somebody was told that it is read-only since the members were last probed.
+    refused_writes: AtomicBool,
     /// When it last had no room for a write.
     full: Mutex<Option<Instant>>,
 }
 
 impl Health {
     /// Nothing speaks against it yet.
-    pub(crate) fn new() -> Self {
-        Self { unreachable: watch::Sender::new(false), suspected: Notify::new(), full: Mutex::default() }
+    pub(crate) fn new(has_others: bool) -> Self {
+        let (unreachable, moved, suspected) = (watch::Sender::new(false), watch::Sender::new(0), Notify::new());
+        Self {
+            unreachable,
+            moved,
+            suspected,
+            has_others,
+            refused_writes: AtomicBool::new(false),
+            full: Mutex::default(),
+        }
     }
 
     /// Refuses at once while the server is unreachable.
@@ -58,6 +76,17 @@ impl Health {
     /// this passes with time.
     pub(crate) fn is_full(&self) -> bool {
         self.full_at().is_some_and(|at| at.elapsed() < FULL_FOR)
+    }
+
+    /// Another member took its place: whatever is under way with the one before is broken off, since that one may never answer.
+    pub(crate) fn note_moved(&self) {
+        self.moved.send_modify(|moved| *moved += 1);
+    }
+
+    /// Somebody was told that it is read-only: another member may take writes.
+    pub(crate) fn note_read_only(&self) {
+        self.refused_writes.store(true, Ordering::Relaxed);
+        self.suspected.notify_one();
     }
 
     fn note_full(&self, reason: &str) {
@@ -72,24 +101,30 @@ impl Health {
         self.full.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for `work`, and breaks it off when the server turns out to be unreachable meanwhile.
+    /// Waits for `work`, and breaks it off when the server turns out to be unreachable meanwhile, or another member takes its place.
     pub async fn guard<T, E>(&self, work: impl Future<Output = Result<T, E>>) -> Result<T, E>
     where
         E: From<SqlError> + OfServer,
     {
         self.is_reachable()?;
-        let mut unreachable = self.unreachable.subscribe();
+        let (mut unreachable, mut moved) = (self.unreachable.subscribe(), self.moved.subscribe());
         let mut work = pin!(work);
         loop {
             tokio::select! {
                 biased;
                 outcome = &mut work => {
-                    if let Some(SqlError::Full(reason)) = outcome.as_ref().err().and_then(OfServer::error) {
-                        self.note_full(reason);
+                    match outcome.as_ref().err().and_then(OfServer::error) {
+                        Some(SqlError::Full(reason)) => self.note_full(reason),
+                        Some(SqlError::ReadOnly(_)) => self.note_read_only(),
+                        // Its connection was lost or none could be made: another member may have taken its place. The only one
+                        // is tried by whoever comes next.
+                        Some(SqlError::Unavailable(_)) if self.has_others => self.suspected.notify_one(),
+                        _ => {}
                     }
                     return outcome;
                 }
                 () = becomes_unreachable(&mut unreachable) => return Err(silent().into()),
+                () = moves(&mut moved) => return Err(replaced().into()),
                 () = sleep(Duration::from_millis(SUSPECT_MS)) => self.suspected.notify_one(),
             }
         }
@@ -101,11 +136,20 @@ async fn becomes_unreachable(unreachable: &mut watch::Receiver<bool>) {
     let _ = unreachable.wait_for(|unreachable| *unreachable).await;
 }
 
+async fn moves(moved: &mut watch::Receiver<u64>) {
+    // As above.
+    let _ = moved.changed().await;
+}
+
+fn replaced() -> SqlError {
+    SqlError::Unavailable("another member took its place".to_owned())
+}
+
 fn silent() -> SqlError {
     SqlError::Unavailable("it does not respond".to_owned())
 }
 
-/// Probes a server that somebody suspects, until it responds.
+/// Probes a server that somebody suspects, until one of its members takes writes.
 pub(crate) async fn watch_server(server: Arc<Server>, stop: Stop) {
     let health = server.health();
     loop {
@@ -113,21 +157,52 @@ pub(crate) async fn watch_server(server: Arc<Server>, stop: Stop) {
             () = stop.cancelled() => return,
             () = health.suspected.notified() => {}
         }
+        let mut is_read_only = false;
         loop {
+            let anew = health.refused_writes.swap(false, Ordering::Relaxed);
+            let look = tokio::select! {
+                () = stop.cancelled() => return,
+                look = server.look(anew) => look,
+            };
+            let pause_ms = match look {
+                Look::Stays => break,
+                Look::Changed(address) => {
+                    metrics::counter!(metric::FAILOVERS).increment(1);
+                    tracing::warn!(
+                        server = server.name(),
+                        "database server: {address} takes the writes now, and is used"
+                    );
+                    break;
+                }
+                Look::ReadOnly(told) => {
+                    if !std::mem::replace(&mut is_read_only, true) {
+                        tracing::warn!(
+                            server = server.name(),
+                            "database server {} takes no writes, and no other address of it does: they are refused, reads go on: {told}",
+                            server.name()
+                        );
+                    }
+                    health.unreachable.send_replace(false);
+                    READ_ONLY_PAUSE_MS
+                }
+                Look::Nobody(told) => {
+                    is_read_only = false;
+                    if !health.unreachable.send_replace(true) {
+                        tracing::warn!(
+                            server = server.name(),
+                            "database server {} does not respond, calls to its shards are refused until it does: {told}",
+                            server.name()
+                        );
+                    }
+                    PROBE_PAUSE_MS
+                }
+            };
             tokio::select! {
                 () = stop.cancelled() => return,
-                responds = server.responds() => if responds { break },
+                () = sleep(Duration::from_millis(pause_ms)) => {}
             }
-            if !health.unreachable.send_replace(true) {
-                tracing::warn!(
-                    server = server.name(),
-                    "database server {} does not respond, calls to its shards are refused until it does",
-                    server.name()
-                );
-            }
-            sleep(Duration::from_millis(PROBE_PAUSE_MS)).await;
         }
-        if health.unreachable.send_replace(false) {
+        if health.unreachable.send_replace(false) || is_read_only {
             tracing::info!(
                 server = server.name(),
                 "database server {} responds again, its shards are served",
@@ -143,7 +218,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn who_waits_long_raises_suspicion_and_goes_on_waiting() {
-        let health = Health::new();
+        let health = Health::new(false);
         let work = async {
             health.suspected.notified().await;
             sleep(Duration::from_secs(5)).await;
@@ -154,7 +229,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_is_under_way_is_broken_off_and_what_follows_is_refused_until_the_server_is_back() {
-        let health = Health::new();
+        let health = Health::new(false);
         let for_ever = health.guard(std::future::pending::<Result<(), SqlError>>());
         let found = async {
             health.suspected.notified().await;
@@ -166,5 +241,8 @@ mod tests {
         assert!(refused.unwrap_err().is_unavailable());
         health.unreachable.send_replace(false);
         assert!(health.guard(async { Ok::<_, SqlError>(()) }).await.is_ok());
+        let for_ever = health.guard(std::future::pending::<Result<(), SqlError>>());
+        let (broken_off, ()) = tokio::join!(for_ever, async { health.note_moved() });
+        assert!(broken_off.unwrap_err().is_unavailable(), "another member took its place");
     }
 }

@@ -190,9 +190,11 @@ async fn forget_slice(db: &Databases, tx: &mut Tx<'_>, shards: &[ShardId], age_m
 /// A server that is unavailable pauses the group; a statement that is wrong is the message's own failure.
 fn refused(error: SqlError) -> HandlerError {
     match error {
-        SqlError::Conflict(_) | SqlError::Unavailable(_) | SqlError::Full(_) | SqlError::NotHere(_) => {
-            HandlerError::Outage(outage(error))
-        }
+        SqlError::Conflict(_)
+        | SqlError::Unavailable(_)
+        | SqlError::ReadOnly(_)
+        | SqlError::Full(_)
+        | SqlError::NotHere(_) => HandlerError::Outage(outage(error)),
         SqlError::Duplicate(_) | SqlError::Defect(_) => HandlerError::Failed(error.to_string()),
     }
 }

@@ -7,6 +7,7 @@
 //! whoever follows commits ([`Mysql::after_commit`]). Reads are in [`Databases`]; [`snapshot!`] and [`transact!`] run
 //! transactions outside the lanes.
 
+mod acknowledged;
 mod database;
 mod databases;
 mod db;
@@ -22,6 +23,7 @@ mod lane;
 mod leases;
 mod macros;
 mod map_read;
+mod members;
 mod metric;
 mod moving;
 mod open;

@@ -18,3 +18,5 @@ pub(crate) const COMMITS_LOOKED_UP: &str = "madang_mysql_commits_looked_up_total
 pub(crate) const WRITES_WITHOUT_ROOM: &str = "madang_mysql_writes_without_room_total";
 /// Calls that came back because the server took no writes for their shard.
 pub(crate) const NOT_HERE: &str = "madang_mysql_not_here_total";
+/// Times that another member of a server was taken for its primary.
+pub(crate) const FAILOVERS: &str = "madang_mysql_failovers_total";

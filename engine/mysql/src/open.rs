@@ -15,7 +15,7 @@ use refinery::Runner;
 
 use crate::errors::{SqlError, is_caused_by_absence};
 use crate::inspect::newest;
-use crate::server::{Server, connect_without_database};
+use crate::server::{Look, Server, connect_without_database};
 use crate::statement::Many;
 use crate::topology::{KnownServer, Topology, number, told};
 use crate::transaction::{Tx, bytes};
@@ -233,9 +233,11 @@ impl SetUp {
 
     /// Creates the database if it is not there, migrates it, compares its topology, and opens the server to everybody.
     async fn run(&self) -> Result<(), SetUpError> {
-        let Topology { options, name, .. } = &*self.topology;
-        let url = options.url_of(number(self.index).0, &self.server.address());
-        let mut conn = connect_without_database(options, &url).await.map_err(|error| self.failed(&error))?;
+        let name = &self.topology.name;
+        if let Look::ReadOnly(told) | Look::Nobody(told) = self.server.look(false).await {
+            return Err(SetUpError::Unreachable(told));
+        }
+        let mut conn = self.server.connect_without_database().await.map_err(|error| self.failed(&error))?;
         // A name cannot be a parameter; this one was checked letter by letter.
         let create = format!("CREATE DATABASE IF NOT EXISTS `{name}` DEFAULT CHARSET utf8mb4 COLLATE utf8mb4_bin");
         conn.query_drop(create).await.map_err(|error| self.failed(&error.into()))?;
@@ -254,6 +256,7 @@ impl SetUp {
         let _ = tokio::time::timeout(Duration::from_secs(1), conn.disconnect()).await;
         // The map is known before anybody uses the server by it.
         let told = done?;
+        self.server.is_primary().await.map_err(|error| self.failed(&error))?;
         let new = self.topology.learn(number(self.index), &told).map_err(SetUpError::Refused)?;
         self.server.open();
         new.into_iter().for_each(|index| self.topology.begin(index));
@@ -310,7 +313,7 @@ impl SetUp {
             None => Ok(()),
             Some(server) => Err(SetUpError::Refused(OpenError::NotAdded {
                 server: known,
-                address: server.address(),
+                address: server.addresses(),
                 database: self.topology.name.clone(),
                 known,
             })),
@@ -382,7 +385,7 @@ impl SetUp {
         let mut tx = Tx::begin(conn).await?;
         tx.write(STORE_TOPOLOGY, vec![bytes(written(&self.topology.first)), self.index.into()]).await?;
         for (server, known) in self.topology.placement().servers().iter().enumerate() {
-            tx.write(STORE_SERVER, vec![server.into(), bytes(known.address())]).await?;
+            tx.write(STORE_SERVER, vec![server.into(), bytes(known.addresses())]).await?;
         }
         let row = |shard: ShardId| {
             let ShardOwner { server, epoch, .. } = owners.of(shard);
@@ -406,7 +409,7 @@ impl SetUp {
 
     fn failed(&self, error: &SqlError) -> SetUpError {
         match error {
-            SqlError::Unavailable(_) | SqlError::Full(_) | SqlError::Conflict(_) => {
+            SqlError::Unavailable(_) | SqlError::ReadOnly(_) | SqlError::Full(_) | SqlError::Conflict(_) => {
                 SetUpError::Unreachable(error.to_string())
             }
             SqlError::Duplicate(_) | SqlError::NotHere(_) | SqlError::Defect(_) => self.refused(error),
@@ -473,7 +476,7 @@ async fn migrate(server: &Server, database: &Database) -> Result<(), refinery::E
 
 async fn run(mut runner: Runner, table: &str, server: &Server) -> Result<(), refinery::Error> {
     runner.set_migration_table_name(table);
-    runner.run_async(&mut server.pool().clone()).await.map(|_| ())
+    runner.run_async(&mut server.pool()).await.map(|_| ())
 }
 
 async fn has_map(conn: &mut Conn) -> Result<bool, SqlError> {

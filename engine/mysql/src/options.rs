@@ -8,7 +8,8 @@ use madang_kernel::{ShardMap, ShardMapError};
 /// One physical server.
 #[derive(Clone)]
 pub struct ServerOptions {
-    /// `mysql://user:password@host:port`, without a database.
+    /// `mysql://user:password@host:port`, without a database. Where replicas can take its place, the hosts of all of them,
+    /// separated by commas: the one that takes writes is used.
     pub url: String,
     /// The shards it holds when the databases are made, as `"0-31"`; empty for none. Where no server has any, all get about as
     /// many. Later the databases themselves tell which server holds which shard.

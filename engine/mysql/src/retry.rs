@@ -46,7 +46,7 @@ impl Retry {
         let (count, max) = match error {
             SqlError::Conflict(_) if error.is_lock_wait() => (&mut self.lock_waits, LOCK_WAITS_MAX),
             SqlError::Conflict(_) => (&mut self.conflicts, CONFLICTS_MAX),
-            SqlError::Unavailable(_) | SqlError::Duplicate(_) => (&mut self.others, OTHERS_MAX),
+            SqlError::Unavailable(_) | SqlError::ReadOnly(_) | SqlError::Duplicate(_) => (&mut self.others, OTHERS_MAX),
             SqlError::Full(_) | SqlError::NotHere(_) | SqlError::Defect(_) => return false,
         };
         *count += 1;

@@ -235,13 +235,16 @@ impl Topology {
             read_map(&mut conn, FOLLOWED).await
         };
         let asked = std::time::Instant::now();
-        let told = match timeout(READ_MAX, server.health().guard(told)).await {
+        let (told, is_read_only) = match timeout(READ_MAX, server.health().guard(told)).await {
             Ok(Ok(told)) => told,
             Ok(Err(error)) => return tracing::debug!("{} did not tell its shard map: {error}", server.name()),
             Err(_) => return tracing::debug!("{} did not tell its shard map in time", server.name()),
         };
         self.is_moving.store(told.iter().any(|known| known.is_moving), Ordering::Relaxed);
         self.map_read.note(asked);
+        if is_read_only {
+            server.health().note_read_only();
+        }
         match self.learn(number(index), &told) {
             Ok(new) => new.into_iter().for_each(|index| self.begin(index)),
             Err(error) => tracing::error!("a server that was added cannot be used: {error}"),
@@ -269,13 +272,15 @@ impl Tx<'_> {
 
 /// The map as the server of a connection knows it, whether or not its tables are up to date.
 pub(crate) async fn told(conn: &mut mysql_async::Conn) -> Result<Vec<KnownServer>, SqlError> {
-    read_map(conn, KNOWN).await
+    Ok(read_map(conn, KNOWN).await?.0)
 }
 
-async fn read_map(conn: &mut mysql_async::Conn, sql: &'static str) -> Result<Vec<KnownServer>, SqlError> {
+/// The map, and whether the server that told it is read-only.
+async fn read_map(conn: &mut mysql_async::Conn, sql: &'static str) -> Result<(Vec<KnownServer>, bool), SqlError> {
     // As text: a prepared statement stays with the database that the connection had when it was prepared.
     let rows: Vec<Row> = conn.query(sql).await?;
     let mut told: BTreeMap<ServerIndex, KnownServer> = BTreeMap::new();
+    let mut is_read_only = false;
     for row in rows {
         let mut cells = Cells::new(row);
         let (server, address) = (ServerIndex(cells.next()?), cells.next()?);
@@ -284,10 +289,13 @@ async fn read_map(conn: &mut mysql_async::Conn, sql: &'static str) -> Result<Vec
         let Some(number) = cells.next::<Option<u8>>()? else { continue };
         let shard = ShardId::new(number).ok_or_else(|| SqlError::defect(format!("there is no shard {number}")))?;
         let owner = ShardOwner { server, epoch: cells.next()?, writable: cells.next::<u8>()? == 1 };
-        known.is_moving |= sql == FOLLOWED && cells.next::<u8>()? == 1;
+        if sql == FOLLOWED {
+            known.is_moving |= cells.next::<u8>()? == 1;
+            is_read_only |= cells.next::<u8>()? == 1;
+        }
         known.shards.push((shard, owner));
     }
-    Ok(told.into_values().collect())
+    Ok((told.into_values().collect(), is_read_only))
 }
 
 /// A place in the configuration as a number; there are at most 64.

@@ -152,12 +152,16 @@ impl<'c> Tx<'c> {
         Ok(())
     }
 
-    /// Which of some shards this server takes writes for. The answer holds until the transaction ends.
+    /// Which of some shards this server takes writes for. The answer holds until the transaction ends. Refused where the server
+    /// is read-only, also for users whom it would not refuse.
     pub(crate) async fn held(&mut self, shards: &[ShardId]) -> Result<Vec<ShardId>, SqlError> {
         let keys = shards.iter().map(|shard| vec![shard.number().into()]).collect();
         let mut held = Vec::with_capacity(shards.len());
         for mut cells in self.read_many(&HELD, keys).await? {
             held.extend(ShardId::new(cells.next()?));
+            if cells.next::<u8>()? != 0 {
+                return Err(SqlError::ReadOnly("it takes no writes any more".to_owned()));
+            }
         }
         Ok(held)
     }

@@ -2,7 +2,17 @@
 //! get it. There is no variable that turns the failure into a pass. `cargo xtask test --no-stack` does not start the suites
 //! that need servers: those that a `Cargo.toml` lists under `[package.metadata.madang] needs-servers`.
 
+mod network;
+mod pair;
+pub mod ports;
+mod relational;
+
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+pub use network::Cut;
+pub use pair::Pair;
+pub use relational::{PASSWORD, Relational};
 
 /// Folders below the cache in which Kafka's jars are looked for.
 const JARS_DEPTH_MAX: usize = 3;
@@ -72,6 +82,20 @@ fn with_kafka(directory: &Path, depth: usize) -> Option<PathBuf> {
     }
     let below = entries.iter().filter(|path| depth > 0 && path.is_dir());
     below.into_iter().find_map(|path| with_kafka(path, depth - 1))
+}
+
+/// Looks until something is seen, within a bound.
+#[track_caller]
+pub(crate) fn within<T>(limit: Duration, what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + limit;
+    loop {
+        if let Some(seen) = look() {
+            return seen;
+        }
+        assert!(Instant::now() < deadline, "not within {limit:?}: {what}");
+        // Between two looks at the observable, not instead of one.
+        std::thread::park_timeout(Duration::from_millis(25));
+    }
 }
 
 fn list(name: &str) -> Vec<String> {

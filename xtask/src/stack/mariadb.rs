@@ -21,8 +21,11 @@ const START_MAX: Duration = Duration::from_secs(90);
 const SERVICE_USER: &str = "mysql";
 /// The user by which replicas read the binary log of their primary.
 const REPLICATION_USER: &str = "replication";
-/// How long a commit waits for a replica that does not answer, in milliseconds, before the primary goes on without.
-const SEMI_SYNC_WAIT_MS: u32 = 10_000;
+/// How long a commit waits for a replica that does not answer, in milliseconds, before the primary goes on without: a day, which
+/// is never. A primary that goes on alone acknowledges what a failover loses.
+const SEMI_SYNC_WAIT_MS: u32 = 86_400_000;
+/// The same where alerts are brought about, among them that of a replica that stopped.
+const OBSERVED_WAIT_MS: u32 = 10_000;
 /// Added to the number of a server, the server id of its replica.
 const REPLICA_ID: u8 = 100;
 
@@ -71,8 +74,8 @@ pub(crate) fn start(up: &Up<'_>, server: &Server) -> Result<()> {
 enum Role {
     /// Nobody replicates it.
     Alone,
-    /// A commit waits until its replica has it.
-    Primary,
+    /// A commit waits until its replica has it, or for so many milliseconds.
+    Primary { wait_ms: u32 },
     /// Follows the server on this port.
     Replica { primary_port: u16 },
 }
@@ -80,7 +83,8 @@ enum Role {
 impl Role {
     fn of(server: &Server, state: &State) -> Result<Self> {
         if server.part != Part::MysqlReplica {
-            return Ok(if state.replicas { Self::Primary } else { Self::Alone });
+            let wait_ms = if state.observe.is_some() { OBSERVED_WAIT_MS } else { SEMI_SYNC_WAIT_MS };
+            return Ok(if state.replicas { Self::Primary { wait_ms } } else { Self::Alone });
         }
         let primary = server.name.strip_suffix(REPLICA_SUFFIX).unwrap_or(&server.name);
         let found = state.servers.iter().find(|other| other.name == primary);
@@ -92,9 +96,9 @@ impl Role {
         match self {
             Self::Alone => String::new(),
             // After the binary log is written and before the engine commits: nobody reads what a failover could lose.
-            Self::Primary => format!(
+            Self::Primary { wait_ms } => format!(
                 "rpl_semi_sync_master_enabled = ON\nrpl_semi_sync_master_wait_point = AFTER_SYNC\n\
-                 rpl_semi_sync_master_timeout = {SEMI_SYNC_WAIT_MS}\n"
+                 rpl_semi_sync_master_timeout = {wait_ms}\n"
             ),
             // Started by the last line of its users file, which also says whom to follow.
             Self::Replica { .. } => "rpl_semi_sync_slave_enabled = ON\nlog_slave_updates = ON\nrelay-log = relaylog\n\
@@ -107,7 +111,7 @@ impl Role {
     fn statements(&self, password: &str) -> String {
         match self {
             Self::Alone => String::new(),
-            Self::Primary => format!(
+            Self::Primary { .. } => format!(
                 "CREATE OR REPLACE USER '{REPLICATION_USER}'@'127.0.0.1' IDENTIFIED BY '{password}';\n\
                  GRANT REPLICATION SLAVE ON *.* TO '{REPLICATION_USER}'@'127.0.0.1';\n"
             ),
@@ -204,7 +208,7 @@ mod tests {
         let replica = server("mariadb-2-replica", Part::MysqlReplica, 23_307);
         assert!(Role::of(&replica, &state).is_err(), "its primary is unknown");
         state.servers = vec![primary.clone(), replica.clone()];
-        assert_eq!(Role::of(&primary, &state).unwrap(), Role::Primary);
+        assert_eq!(Role::of(&primary, &state).unwrap(), Role::Primary { wait_ms: SEMI_SYNC_WAIT_MS });
         let role = Role::of(&replica, &state).unwrap();
         assert_eq!(role, Role::Replica { primary_port: 23_306 });
         assert!(accounts("secret", &role).lines().last().unwrap() == "START SLAVE;");
@@ -213,8 +217,9 @@ mod tests {
 
     #[test]
     fn a_primary_commits_once_its_replica_has_it() {
-        let text = settings(&server("mariadb-1", Part::Mysql, 1), &Role::Primary, Path::new("/d"), false);
+        let role = Role::Primary { wait_ms: SEMI_SYNC_WAIT_MS };
+        let text = settings(&server("mariadb-1", Part::Mysql, 1), &role, Path::new("/d"), false);
         assert!(text.lines().any(|line| line == "rpl_semi_sync_master_wait_point = AFTER_SYNC"));
-        assert!(accounts("secret", &Role::Primary).contains("GRANT REPLICATION SLAVE"));
+        assert!(accounts("secret", &role).contains("GRANT REPLICATION SLAVE"));
     }
 }

@@ -47,10 +47,10 @@ pub(crate) enum Command {
     Up {
         #[command(flatten)]
         scratch: Scratch,
-        /// How many Kafka brokers, 1 or 3.
-        #[arg(long, default_value = "1", value_parser = brokers)]
-        brokers: u8,
-        /// A replica of each MariaDB server beside it, semi-synchronous, by GTID.
+        /// How many Kafka brokers, 1 or 3 (default: 1, and 3 with --replicas).
+        #[arg(long, value_parser = brokers)]
+        brokers: Option<u8>,
+        /// A replica of each MariaDB server beside it, semi-synchronous, by GTID, and one of each node of the Redis Cluster.
         #[arg(long)]
         replicas: bool,
         /// Prometheus with the rules of deploy/prometheus, exporters of MariaDB, Redis and this host, and the JMX exporter in
@@ -100,14 +100,15 @@ impl Command {
     pub(crate) fn run(&self) -> Result<()> {
         match self {
             Self::Up { scratch, brokers, replicas, observe } => {
-                let shape = Shape { brokers: *brokers, replicas: *replicas, observe: observe.then_some(1) };
+                let brokers = brokers.unwrap_or(if *replicas { 3 } else { 1 });
+                let shape = Shape { brokers, replicas: *replicas, observe: observe.then_some(1) };
                 run_up(&scratch.dir()?, shape)
             }
             Self::Down(scratch) => run_down(&scratch.dir()?),
             Self::Status(scratch) => run_status(&scratch.stack()?.state),
             Self::Config(scratch) => {
                 let (stack, secret) = (scratch.stack()?, format!("{:032x}", rand::random::<u128>()));
-                print!("{}", config::render(|part| stack.state.addresses(part, part.own().as_deref()), &secret)?);
+                print!("{}", config::render(|part| stack.state.members(part, part.own().as_deref()), &secret)?);
                 Ok(())
             }
             Self::Env(scratch) => {

@@ -72,8 +72,8 @@ impl Part {
             }
             Self::MysqlReplica => Vec::new(),
             Self::Redis => vec![self.name().to_owned()],
-            // The smallest cluster that Redis calls one.
-            Self::RedisCluster => numbered(3),
+            // The smallest cluster that Redis calls one, and a replica of each node.
+            Self::RedisCluster => numbered(if shape.has_redis_replicas() { 6 } else { 3 }),
             Self::Kafka => numbered(shape.brokers),
             Self::Observe if shape.observe.is_some() => {
                 let relational = [Self::Mysql, Self::MysqlReplica].into_iter().filter(|_| Self::Mysql.own().is_none());

@@ -1,4 +1,4 @@
-//! One Redis, and a Redis Cluster of three nodes; neither writes to disk, as everything in them can be made again.
+//! One Redis, and a Redis Cluster of three nodes, each with a replica where asked for; neither writes to disk, as everything in them can be made again.
 
 use std::path::Path;
 use std::process::Command;
@@ -41,7 +41,8 @@ pub(crate) fn start_cluster(up: &Up<'_>, nodes: &[Server], stopped: &[Server]) -
         let mut command = Command::new(program::get("redis-cli")?);
         command.args(["--cluster", "create"]);
         command.args(nodes.iter().map(|node| format!("127.0.0.1:{}", node.port)));
-        command.args(["--cluster-replicas", "0", "--cluster-yes"]);
+        let replicas = if up.state().shape().has_redis_replicas() { "1" } else { "0" };
+        command.args(["--cluster-replicas", replicas, "--cluster-yes"]);
         program::run(&mut command, &up.dir.join("redis-cluster.log"), JOIN_MAX, up.interrupt)?;
     }
     // Every node, not only the one that was told first, must see the whole cluster.

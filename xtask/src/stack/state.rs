@@ -46,6 +46,13 @@ pub(crate) struct Shape {
     pub(crate) observe: Option<u32>,
 }
 
+impl Shape {
+    /// Whether each node of the Redis Cluster has a replica. An observed stack is about figures, and has enough servers.
+    pub(crate) fn has_redis_replicas(self) -> bool {
+        self.replicas && self.observe.is_none()
+    }
+}
+
 /// One server process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Server {
@@ -141,6 +148,18 @@ impl State {
         let mut ports = (start..PORTS.end).chain(PORTS.start..start);
         let found = ports.find(|port| !ours.contains(port) && is_free(*port));
         found.with_context(|| format!("no port between {} and {} is free on 127.0.0.1", PORTS.start, PORTS.end))
+    }
+
+    /// As [`Self::addresses`], with the replica of a MariaDB server in the address of its server: the one that takes writes is used.
+    pub(crate) fn members(&self, part: Part, own: Option<&str>) -> Vec<String> {
+        let mut servers = self.addresses(part, own);
+        if part == Part::Mysql && own.is_none() {
+            let replicas = self.of(Part::MysqlReplica);
+            for (url, replica) in servers.iter_mut().zip(replicas) {
+                url.push_str(&format!(",127.0.0.1:{}", replica.port));
+            }
+        }
+        servers
     }
 
     /// Where the servers of a part are: a developer's own, or ours if all of them run.
@@ -240,6 +259,12 @@ pub(crate) mod tests {
         ];
         let mysql = ["mysql://root:secret@127.0.0.1:1", "mysql://root:secret@127.0.0.1:2"];
         assert_eq!(state.addresses(Part::Mysql, None), mysql);
+        state
+            .servers
+            .extend([5, 6].map(|port| running(&format!("mariadb-{}-replica", port - 4), Part::MysqlReplica, port)));
+        let members = ["mysql://root:secret@127.0.0.1:1,127.0.0.1:5", "mysql://root:secret@127.0.0.1:2,127.0.0.1:6"];
+        assert_eq!(state.members(Part::Mysql, None), members);
+        assert_eq!(state.addresses(Part::Mysql, None), mysql, "tests use the primaries");
         assert!(state.addresses(Part::RedisCluster, None).is_empty(), "one of them does not run");
         assert_eq!(state.addresses(Part::Kafka, Some("one:9092, two:9092,")), ["one:9092", "two:9092"]);
     }

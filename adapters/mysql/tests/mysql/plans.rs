@@ -21,6 +21,7 @@ const SCANS: &[(&str, &str)] = &[
     ("view/moved_rows.sql", "a move reads everything"),
     ("article/check_boards.sql", "there are as many as boards"),
     ("hot/check_list_days.sql", "there are as many lists as days that are kept"),
+    ("backbone/idle_connection.sql", "the server's own tables have no indexes"),
     ("inspect/columns.sql", "the server's own tables have no indexes"),
     ("inspect/keys.sql", "the server's own tables have no indexes"),
     ("inspect/triggers.sql", "the server's own tables have no indexes"),

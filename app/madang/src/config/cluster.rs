@@ -96,7 +96,7 @@ pub(crate) enum NamelessKeys {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MysqlSettings {
-    /// `mysql://user:password@host:port`.
+    /// `mysql://user:password@host:port`; with replicas that can take its place `mysql://user:password@host:port,host:port`.
     pub url: ServerUrl,
     /// The logical shards on it when the databases are made, as a range such as `0-31`. Where no server has any, all get about
     /// as many. Later the databases know which server holds which shard (`madang shards list`).
@@ -159,9 +159,9 @@ pub(crate) struct KafkaSettings {
     /// Partitions of every topic; cannot be changed later.
     #[serde(default = "default_partitions")]
     pub partitions: u32,
-    /// Copies of every partition.
-    #[serde(default = "default_replication")]
-    pub replication: u16,
+    /// Copies of every partition; where it is not said, 3 with three brokers or more, else 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replication: Option<u16>,
     /// librdkafka's own settings that start with `security.`, `ssl.` or `sasl.`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub security: BTreeMap<String, Secret>,
@@ -277,10 +277,6 @@ fn default_partitions() -> u32 {
     12
 }
 
-fn default_replication() -> u16 {
-    1
-}
-
 impl ClusterSettings {
     /// The same with everything hidden that must not be seen.
     pub(super) fn hidden(&self) -> Self {
@@ -339,7 +335,7 @@ impl ClusterSettings {
             self.redis.response_timeout_ms,
             self.redis.own_write_wait_ms,
             u64::from(self.kafka.partitions),
-            u64::from(self.kafka.replication),
+            self.kafka.replication.map_or(1, u64::from),
         ];
         RANGES.iter().zip(values).filter_map(|((key, range), value)| out_of_range(key, &value, range))
     }
@@ -416,6 +412,8 @@ mod tests {
         }
         assert!(shown.contains("db:3306") && shown.contains("cache:6379"), "{shown}");
         assert_eq!(settings.mysql[0].url.host(), "db:3306");
+        let several = ServerUrl("mysql://root:pass@one:3306,other:3306".to_owned());
+        assert_eq!((several.host(), several.shown().contains("pass")), ("one:3306,other:3306", false));
     }
 
     #[test]

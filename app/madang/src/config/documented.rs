@@ -10,7 +10,7 @@ use super::settings::Settings;
 
 const PAGE: &str = include_str!("../../../../docs/configuration.md");
 /// Defaults that are not one value.
-const TOLD_IN_WORDS: [&str; 2] = ["readers", "reserved_names"];
+const TOLD_IN_WORDS: [&str; 3] = ["readers", "reserved_names", "cluster.kafka.replication"];
 /// Everything that the section can hold.
 const WHOLE_CLUSTER: &str = r#"
 secret = "0123456789abcdef0123456789abcdef"
@@ -26,6 +26,7 @@ server_name = "a"
 [redis]
 urls = ["redis://h:2"]
 [kafka]
+replication = 3
 bootstrap = ["h:3"]
 security = { "ssl.ca.location" = "a" }
 [peers]
@@ -109,7 +110,10 @@ fn every_setting_of_a_cluster_is_documented_with_its_default_and_its_range() {
     for (key, value) in &known {
         let (default, values, outside) = rows.get(key.as_str()).unwrap_or_else(|| panic!("`{key}` has no row"));
         if let Some(range) = ClusterSettings::range_of(key) {
-            assert_eq!((*default, *values), (&*grouped(&value.to_string()), &*told_range(&range)), "`{key}`");
+            assert_eq!(*values, told_range(&range), "the range of `{key}`");
+            if !TOLD_IN_WORDS.contains(&key.as_str()) {
+                assert_eq!(*default, grouped(&value.to_string()), "the default of `{key}`");
+            }
         }
         assert_eq!(*outside, CLUSTER_KEYS.contains(&key.as_str()), "whether `{key}` can be set outside of the file");
     }

@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::cache::Cache;
 use crate::cluster::{Cluster, Ended};
-use crate::relational::Relational;
 use crate::servers::{RedisServers, Servers};
+use madang_test_servers::Relational;
 
 fn execute(url: &str, statements: &[&str]) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::http::{Call, Http};
-use crate::ports;
 use crate::process::{ADMIN, PASSWORD, madang};
 use crate::waiting::within;
+use madang_test_servers::ports;
 
 const START: Duration = Duration::from_secs(90);
 const STOP: Duration = Duration::from_secs(60);

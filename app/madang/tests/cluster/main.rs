@@ -33,7 +33,6 @@ mod nginx;
 mod one_process;
 mod oversized;
 mod planted;
-mod ports;
 #[allow(dead_code, reason = "shared with the suites of the HTTP contract")]
 mod process;
 mod proxy;
@@ -41,9 +40,6 @@ mod quiet;
 mod rebuilt;
 mod records;
 mod rehearsal;
-#[path = "../faults/relational.rs"]
-#[allow(dead_code, reason = "shared with the suite of outages")]
-mod relational;
 mod resting;
 mod revoked;
 mod routes;

@@ -6,8 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use crate::http::Http;
-use crate::ports;
 use crate::waiting::within;
+use madang_test_servers::ports;
 
 const START: Duration = Duration::from_secs(30);
 

@@ -6,8 +6,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use crate::http::{Answer, Call};
-use crate::ports;
 use crate::waiting::within;
+use madang_test_servers::ports;
 
 const START: Duration = Duration::from_secs(90);
 const STOP: Duration = Duration::from_secs(60);

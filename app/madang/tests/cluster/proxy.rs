@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::http::{Answer, Call};
 use crate::nginx::Nginx;
-use crate::ports;
+use madang_test_servers::ports;
 
 /// How an instance takes a request.
 #[derive(Clone, Copy)]

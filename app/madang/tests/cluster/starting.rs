@@ -1,8 +1,8 @@
 //! A server starts while a part is away, says so, and serves what it can.
 
 use crate::cluster::Cluster;
-use crate::ports;
 use crate::servers::{RedisServers, Servers};
+use madang_test_servers::ports;
 
 fn nobody(scheme: &str) -> String {
     format!("{scheme}127.0.0.1:{}", ports::free())

@@ -11,9 +11,9 @@ use serde_json::json;
 use crate::cluster::Cluster;
 use crate::http::Answer;
 use crate::process::{Process, madang};
-use crate::relational::Relational;
 use crate::servers::Servers;
 use crate::waiting::within;
+use madang_test_servers::Relational;
 
 /// 11 shards of the first server and 10 of the second.
 const MOVE: [&str; 8] = ["shards", "move", "0-10", "32-41", "--to", "2", "--release-after", "0"];

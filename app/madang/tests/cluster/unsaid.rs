@@ -2,8 +2,8 @@
 
 use crate::cluster::Cluster;
 use crate::http::Call;
-use crate::ports;
 use crate::servers::Servers;
+use madang_test_servers::ports;
 
 #[test]
 fn readiness_beside_the_pages_names_no_host_and_quotes_no_error() {

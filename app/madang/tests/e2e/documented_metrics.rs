@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use crate::http::Call;
-use crate::ports;
 use crate::server::{Start, eventually};
 use crate::told_metrics::differences;
+use madang_test_servers::ports;
 
 #[test]
 fn what_the_page_says_and_what_is_told_are_the_same() {

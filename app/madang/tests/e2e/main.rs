@@ -86,8 +86,6 @@ mod views_written_back;
 mod cluster;
 #[path = "../cluster/nginx.rs"]
 mod nginx;
-#[path = "../cluster/ports.rs"]
-mod ports;
 #[path = "../cluster/process.rs"]
 #[allow(dead_code, reason = "shared with the suites of the cluster")]
 mod process;

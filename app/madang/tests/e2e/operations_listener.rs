@@ -4,8 +4,8 @@ use std::net::TcpListener;
 
 use crate::command::run;
 use crate::http::Call;
-use crate::ports;
 use crate::server::{Start, TestServer};
+use madang_test_servers::ports;
 
 fn status(server: &TestServer, path: &str) -> u16 {
     server.get(path).status

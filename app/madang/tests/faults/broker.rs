@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::ports;
 use crate::waiting::within;
+use madang_test_servers::ports;
 
 /// How long a broker may take to listen.
 const START: Duration = Duration::from_secs(120);
@@ -97,7 +97,7 @@ fn properties(port: u16, controller: u16, (another, by): (u16, u16), data: &Path
     )
 }
 
-fn java(jars: &Path, class: &str) -> Command {
+pub(crate) fn java(jars: &Path, class: &str) -> Command {
     let mut command = Command::new(madang_test_servers::program("java"));
     command.args(["-Xmx512m", "-XX:+UseSerialGC", "-cp"]).arg(jars.join("*")).arg(class);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -4,9 +4,9 @@ use std::io::{Read as _, Write as _};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::ports;
 use crate::servers::RedisServers;
 use crate::waiting::within;
+use madang_test_servers::ports;
 
 /// How long it may take to listen.
 const START: Duration = Duration::from_secs(60);

@@ -10,11 +10,11 @@ use serde_json::json;
 use crate::client::{Client, Request};
 use crate::cluster::Cluster;
 use crate::load::fill;
-use crate::relational::Relational;
 use crate::servers::Servers;
 use crate::truth::{check_compares_everything_and_finds_nothing, configure, quiet_zone};
 use crate::turns::{alone, is_long, last};
 use crate::waiting::within;
+use madang_test_servers::Relational;
 
 /// The first shard of the second of two servers.
 const SECOND: u8 = 32;

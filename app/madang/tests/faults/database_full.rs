@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use crate::cluster::Cluster;
 use crate::disk::SmallDisk;
-use crate::relational::Relational;
 use crate::servers::Servers;
 use crate::truth::{check_compares_everything_and_finds_nothing, configure, quiet_zone};
 use crate::turns::{alone, is_long, last};
 use crate::waiting::eventually;
+use madang_test_servers::Relational;
 
 /// Room for the tables and a little more.
 const DISK_BYTES: u64 = 6 << 20;

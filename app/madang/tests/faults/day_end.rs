@@ -8,11 +8,11 @@ use crate::broker::Broker;
 use crate::cluster::Cluster;
 use crate::link::Link;
 use crate::quiet::{configure, quiet_zone, until_midnight};
-use crate::relational::Relational;
 use crate::servers::Servers;
 use crate::shifted_clock::ShiftedClock;
 use crate::turns::{alone, is_long};
 use crate::waiting::{eventually, within};
+use madang_test_servers::Relational;
 
 /// Likes that are acknowledged while nobody can be told of them.
 const UNSENT_LIKES: u64 = 15;

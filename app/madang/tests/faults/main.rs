@@ -10,6 +10,7 @@ mod broker_away;
 mod cache;
 mod cache_emptied;
 mod cache_restored;
+mod chaos;
 mod client;
 #[path = "../cluster/cluster.rs"]
 #[allow(dead_code, reason = "shared with the suite of the cluster")]
@@ -18,6 +19,8 @@ mod database_away;
 mod database_full;
 mod day_end;
 mod disk;
+mod failover;
+mod history;
 #[path = "../e2e/http.rs"]
 #[allow(dead_code, reason = "shared with the suite of the embedded composition")]
 mod http;
@@ -25,14 +28,11 @@ mod link;
 mod load;
 mod node_numbers;
 mod one_article;
-#[path = "../cluster/ports.rs"]
-mod ports;
 #[path = "../cluster/process.rs"]
 #[allow(dead_code, reason = "shared with the suite of the cluster")]
 mod process;
 #[path = "../cluster/quiet.rs"]
 mod quiet;
-mod relational;
 mod restored_elsewhere;
 mod rolling;
 #[path = "../cluster/routes.rs"]

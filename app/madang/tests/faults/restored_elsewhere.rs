@@ -14,10 +14,10 @@ use serde_json::json;
 use crate::broker::Broker;
 use crate::cache::Cache;
 use crate::cluster::Cluster;
-use crate::relational::{PASSWORD, Relational};
 use crate::servers::Servers;
 use crate::turns;
 use crate::waiting::eventually;
+use madang_test_servers::{PASSWORD, Relational};
 
 const PAGE: &str = include_str!("../../../../docs/backup.md");
 const WRITERS: usize = 4;

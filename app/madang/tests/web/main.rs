@@ -45,8 +45,6 @@ mod truth;
 mod cluster;
 #[path = "../cluster/nginx.rs"]
 mod nginx;
-#[path = "../cluster/ports.rs"]
-mod ports;
 #[path = "../cluster/process.rs"]
 mod process;
 #[path = "../cluster/routes.rs"]

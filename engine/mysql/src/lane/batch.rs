@@ -136,7 +136,8 @@ impl<F: Fold> Batches<F> {
     ) -> Result<Decided<F::Answer, F::Event>, BatchError> {
         let mut retry = Retry::new();
         loop {
-            let mut lane = match connection.take() {
+            // One to a member that is no longer used may lead to a primary of yesterday.
+            let mut lane = match connection.take().filter(|lane| lane.is_of(&self.server)) {
                 Some(lane) => lane,
                 None => LaneConn::open(&self.server).await?,
             };
@@ -198,6 +199,7 @@ impl<F: Fold> Batches<F> {
             _ => (self.look_up(lane_id, number, connection_id).await, false),
         };
         let outcome = committed.map(|()| {
+            self.server.acknowledged().note(lane_id, number);
             self.db.followers.committed(&decided.events, messages);
             decided
         });
@@ -282,7 +284,7 @@ fn give_back<F: Fold>(
 /// A row that a batch had not seen may be any call's, so the calls are told apart first; a single call looks again.
 fn worth_another(error: &SqlError, calls: usize) -> bool {
     match error {
-        SqlError::Conflict(_) | SqlError::Unavailable(_) => true,
+        SqlError::Conflict(_) | SqlError::Unavailable(_) | SqlError::ReadOnly(_) => true,
         SqlError::Duplicate(_) => calls == 1,
         SqlError::Full(_) | SqlError::NotHere(_) | SqlError::Defect(_) => false,
     }
@@ -297,7 +299,11 @@ impl BatchError {
     fn to_store_error(&self) -> StoreError {
         match self {
             Self::RolledBack(
-                SqlError::Conflict(_) | SqlError::Unavailable(_) | SqlError::Full(_) | SqlError::NotHere(_),
+                SqlError::Conflict(_)
+                | SqlError::Unavailable(_)
+                | SqlError::ReadOnly(_)
+                | SqlError::Full(_)
+                | SqlError::NotHere(_),
             ) => StoreError::unavailable(PART, self.to_string()),
             Self::RolledBack(SqlError::Duplicate(_) | SqlError::Defect(_)) | Self::Unknown => {
                 StoreError::broken(PART, self.to_string())

@@ -17,6 +17,7 @@ use crate::transaction::Tx;
 const MARK: &str = include_str!("../../sql/backbone/mark_batch.sql");
 const COMMITTED: &str = include_str!("../../sql/backbone/committed_batch.sql");
 const END_CONNECTION: &str = include_str!("../../sql/backbone/end_connection.sql");
+const IDLE_CONNECTION: &str = include_str!("../../sql/backbone/idle_connection.sql");
 const FORGET: &str = include_str!("../../sql/backbone/forget_batches.sql");
 
 /// How long a lane looks up the outcome of a COMMIT before it reports it as unknown.
@@ -33,6 +34,8 @@ const FORGET_SLICE: u32 = 100;
 /// The connection of a lane, with the number of its last batch.
 pub(super) struct LaneConn {
     pub(super) conn: Conn,
+    /// The choice of a member by which it was made.
+    generation: u64,
     lane_id: u64,
     number: u64,
 }
@@ -40,15 +43,21 @@ pub(super) struct LaneConn {
 impl LaneConn {
     /// Connects. Each connection is a lane of its own to the batch numbers, so no number ever comes twice.
     pub(super) async fn open(server: &Server) -> Result<Self, SqlError> {
+        let generation = server.generation();
         let connecting = async {
             let mut conn = server.connect().await?;
             // Housekeeping: what it leaves, the next connection finds; a connection that fails here fails again at once.
             if let Err(error) = conn.exec_drop(FORGET, (mysql_async::Value::NULL, SILENT_LANE_MS, FORGET_SLICE)).await {
                 tracing::debug!("cannot remove the batch numbers of lanes that have ended, they stay for now: {error}");
             }
-            Ok(Self { conn, lane_id: rand::random(), number: 0 })
+            Ok(Self { conn, generation, lane_id: rand::random(), number: 0 })
         };
         server.health().guard(connecting).await
+    }
+
+    /// Whether it leads to the member of the server that is used now.
+    pub(super) fn is_of(&self, server: &Server) -> bool {
+        self.generation == server.generation()
     }
 
     pub(super) fn lane_id(&self) -> u64 {
@@ -102,12 +111,16 @@ async fn committed_number(server: &Server, lane_id: u64) -> Result<Option<u64>, 
     Ok(committed)
 }
 
-/// Ends the connection that still holds the lock. After a failover its number may be another of ours: that one then
-/// finds out by itself, as this one did.
+/// Ends the connection that still holds the lock, unless it is at work: a COMMIT that waits for a replica would be let through
+/// without one, and what it wrote could be lost by a failover. After a failover its number may be another of ours: that one
+/// then finds out by itself, as this one did.
 async fn end(server: &Server, connection_id: u32) {
     let ended = async {
         let mut conn = server.connect().await?;
-        conn.exec_drop(END_CONNECTION, (connection_id,)).await?;
+        let is_idle: Option<u8> = conn.exec_first(IDLE_CONNECTION, (connection_id,)).await?;
+        if is_idle.is_some() {
+            conn.exec_drop(END_CONNECTION, (connection_id,)).await?;
+        }
         Ok::<_, SqlError>(())
     };
     if let Ok(Err(error)) = timeout(Duration::from_millis(QUERY_MAX_MS), ended).await {

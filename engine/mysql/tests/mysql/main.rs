@@ -6,6 +6,7 @@
 mod support;
 
 mod after_commit;
+mod failover;
 mod inbox;
 mod lanes;
 mod moving;

@@ -81,6 +81,7 @@ async fn a_frozen_map_is_taken_over_unchanged_and_needs_no_ranges_any_more() {
     for mut conn in connections(&test).await {
         // As the version before left it, with a map that even shares would not give.
         run(&mut conn, "DROP TABLE shard_map, shard_server, shard_move, shard_change").await;
+        run(&mut conn, "ALTER TABLE topology DROP COLUMN term, DROP COLUMN primary_id").await;
         run(&mut conn, "DELETE FROM schema_backbone WHERE version > 1").await;
         run(&mut conn, "UPDATE topology SET shard_map = '0-6=0 7-9=1 10-63=0'").await;
     }

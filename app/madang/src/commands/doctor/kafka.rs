@@ -10,7 +10,7 @@ const PART: &str = "kafka";
 /// Judges brokers and topics.
 pub(super) fn judge(found: &LogInspection, cluster: &ClusterSettings, report: &mut Report) {
     report.ok(PART, format!("responds, {} brokers, {} topics of this site", found.brokers, found.topics.len()));
-    let wanted = usize::from(cluster.kafka.replication);
+    let wanted = cluster.kafka.replication.map_or(1, usize::from);
     if found.brokers < wanted {
         report.problem(
             PART,
@@ -30,8 +30,8 @@ pub(super) fn judge(found: &LogInspection, cluster: &ClusterSettings, report: &m
         report.warning(
             PART,
             format!("{of_one_copy} topics have one copy: with its disk, events that consumers had not read are gone"),
-            "run three brokers and set cluster.kafka.replication = 3; topics that exist are changed by \
-             kafka-reassign-partitions",
+            "run three brokers: new topics then have three copies unless cluster.kafka.replication says otherwise; topics that \
+             exist are changed by kafka-reassign-partitions",
         );
     }
     for (is_problem, text, advice) in worth_telling {

@@ -17,6 +17,8 @@ use crate::config::{ClusterSettings, Settings};
 
 /// Something is not as it should be.
 const PROBLEM: u8 = 1;
+/// The longest address, or list of addresses, that the shard map has room for.
+const ADDRESS_MAX_BYTES: usize = 300;
 
 /// What can be asked about shards.
 #[derive(Debug, Subcommand)]
@@ -49,7 +51,7 @@ pub(crate) enum ShardsCommand {
         after_long_help = "Example:\n  madang shards add-server mysql://10.0.0.9:3306 --config cluster.toml"
     )]
     AddServer {
-        /// The server, as mysql://HOST:PORT
+        /// The server, as mysql://HOST:PORT; with replicas that can take its place as mysql://HOST:PORT,HOST:PORT
         #[arg(value_name = "URL", value_parser = address)]
         address: String,
     },
@@ -115,19 +117,23 @@ async fn add(cluster: &ClusterSettings, address: &str) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-/// Host and port of a URL without user and password, which do not belong on a command line or into a database.
+/// Host and port of a URL without user and password, which do not belong on a command line or into a database; of several where
+/// replicas can take its place.
 fn address(text: &str) -> Result<String, String> {
-    const SHAPE: &str = "write mysql://HOST:PORT";
+    const SHAPE: &str = "write mysql://HOST:PORT, or mysql://HOST:PORT,HOST:PORT with its replicas";
     let rest = text.strip_prefix("mysql://").ok_or(SHAPE)?.trim_end_matches('/');
     if rest.contains('@') {
         return Err(format!(
             "{SHAPE} without a user and password: the server is reached with those of the first server of the configuration"
         ));
     }
-    let (host, port) = rest.rsplit_once(':').ok_or(SHAPE)?;
-    let is_host = !host.is_empty() && !host.contains(['/', '?', '#', ' ']) && host.len() <= 255;
-    let is_port = port.parse::<u16>().is_ok_and(|port| port > 0);
-    if is_host && is_port { Ok(format!("{host}:{port}")) } else { Err(SHAPE.to_owned()) }
+    let is_member = |member: &str| {
+        let Some((host, port)) = member.rsplit_once(':') else { return false };
+        let is_host = !host.is_empty() && !host.contains(['/', '?', '#', ' ']);
+        is_host && port.parse::<u16>().is_ok_and(|port| port > 0)
+    };
+    let fits = rest.len() <= ADDRESS_MAX_BYTES && rest.split(',').all(is_member);
+    if fits { Ok(rest.to_owned()) } else { Err(SHAPE.to_owned()) }
 }
 
 #[cfg(test)]
@@ -138,8 +144,11 @@ mod tests {
     fn a_server_is_named_without_its_password() {
         assert_eq!(address("mysql://10.0.0.9:3306").unwrap(), "10.0.0.9:3306");
         assert_eq!(address("mysql://db-3.internal:3306/").unwrap(), "db-3.internal:3306");
+        assert_eq!(address("mysql://10.0.0.9:3306,10.0.0.10:3306").unwrap(), "10.0.0.9:3306,10.0.0.10:3306");
         assert!(address("mysql://me:secret@db:3306").unwrap_err().contains("first server"));
-        for wrong in ["db:3306", "mysql://db", "mysql://:3306", "mysql://db:0", "mysql://db:x", "mysql://a/b:1"] {
+        for wrong in
+            ["db:3306", "mysql://db", "mysql://:3306", "mysql://db:0", "mysql://db:x", "mysql://a/b:1", "mysql://a:1,b"]
+        {
             assert!(address(wrong).unwrap_err().contains("mysql://HOST:PORT"), "{wrong}");
         }
     }

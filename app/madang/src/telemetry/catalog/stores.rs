@@ -91,6 +91,13 @@ pub(super) const ALL: &[Metric] = &[
         One,
         "COMMITs whose reply was lost and whose outcome was looked up.",
     ),
+    metric(
+        "madang_mysql_failovers_total",
+        Counter,
+        Cluster,
+        One,
+        "Times that another member of a database server was taken for its primary.",
+    ),
     metric("madang_mysql_writes_without_room_total", Counter, Cluster, One, "Writes for which a server had no room."),
     metric(
         "madang_mysql_not_here_total",
