@@ -194,15 +194,12 @@ fn unit(by_hand: &str) -> Result<String> {
 /// The newest version of glibc whose symbols a program asks for.
 fn newest_glibc(program: &[u8]) -> Result<String> {
     const MARK: &[u8] = b"\0GLIBC_2.";
-    const RELR_MARK: &[u8] = b"\0GLIBC_ABI_DT_RELR\0";
     let versions =
         program.windows(MARK.len()).enumerate().filter(|(_, window)| *window == MARK).filter_map(|(at, _)| {
             let digits = program[at + MARK.len()..].iter().take_while(|byte| byte.is_ascii_digit());
             String::from_utf8(digits.copied().collect()).ok()?.parse::<u32>().ok()
         });
-    // Packed relocations, which glibc has known how to read since then.
-    let packed = program.windows(RELR_MARK.len()).any(|window| window == RELR_MARK).then_some(36);
-    Ok(format!("2.{}", versions.chain(packed).max().context("the program does not ask for glibc")?))
+    Ok(format!("2.{}", versions.max().context("the program does not ask for glibc")?))
 }
 
 fn architecture() -> Result<String> {
@@ -251,7 +248,6 @@ mod tests {
     fn a_program_needs_the_newest_glibc_that_it_names() {
         let program = b"\x7fELF\0GLIBC_2.4\0GLIBC_2.34\0GLIBC_2.9\0GLIBC_PRIVATE\0";
         assert_eq!(newest_glibc(program).unwrap(), "2.34");
-        assert_eq!(newest_glibc(b"\0GLIBC_2.34\0GLIBC_ABI_DT_RELR\0").unwrap(), "2.36");
         assert!(newest_glibc(b"\x7fELF").is_err());
     }
 
