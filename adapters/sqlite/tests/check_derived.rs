@@ -44,7 +44,10 @@ async fn a_site_whose_groups_have_heard_everything_is_sound() {
 async fn parts_of_an_article_that_nobody_knows_are_found() {
     let without = |part| CheckFinding::WithoutArticle { article_id: article(9), part };
     for (damage, part) in [
-        ("INSERT INTO article_comment_count VALUES (?1, 0, 0, 2, 0, 0)", ArticlePart::Comments),
+        (
+            "INSERT INTO article_comment_count (article_id, comment_count, row_count, version, greatest_id, locked) VALUES (?1, 0, 0, 2, 0, 0)",
+            ArticlePart::Comments,
+        ),
         ("INSERT INTO article_like_count VALUES (?1, 0, 2)", ArticlePart::Likes),
         ("INSERT INTO article_view_count VALUES (?1, 5, 2)", ArticlePart::Views),
     ] {

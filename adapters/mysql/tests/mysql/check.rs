@@ -28,7 +28,9 @@ fn site(service: Service) -> Vec<String> {
                 .into(),
         ],
         Service::Comment => &[
-            format!("INSERT INTO article_comment_count VALUES ({shard}, {id}, 2, 3, 5, 9, 0)"),
+            format!(
+                "INSERT INTO article_comment_count (shard, article_id, comment_count, row_count, version, greatest_id, locked) VALUES ({shard}, {id}, 2, 3, 5, 9, 0)"
+            ),
             format!(
                 "INSERT INTO comment (shard, comment_id, article_id, parent_id, depth, deleted, created_at, path, writer_id, writer_name, content, content_html) VALUES ({shard}, 1, {id}, 1, 1, 1, 1, '00000', NULL, NULL, NULL, NULL),
                     ({shard}, 2, {id}, 1, 2, 0, 1, '0000000000', 1, 'w', 'c', NULL), ({shard}, 9, {id}, 9, 1, 0, 1, '00001', 1, 'w', 'c', NULL)"
@@ -113,6 +115,10 @@ async fn comments_that_are_counted_wrong_or_hang_in_the_air_are_found() {
             ("UPDATE article_comment_count SET comment_count = 3".into(), "counts 3 comments in 3 rows and has 2 in 3"),
             ("UPDATE article_comment_count SET row_count = 2".into(), "counts 2 comments in 2 rows and has 2 in 3"),
             ("UPDATE article_comment_count SET greatest_id = 1".into(), "knows of ids up to 1 and has 9"),
+            (
+                "UPDATE article_comment_count SET noted_version = version, last_comment_id = 777".into(),
+                "has comment 777 noted as its newest",
+            ),
             ("DELETE FROM article_comment_count".into(), "counts 0 comments in 0 rows and has 2 in 3"),
             (
                 format!("INSERT INTO comment_article_gone (shard, article_id) VALUES ({shard}, {ARTICLE})"),
