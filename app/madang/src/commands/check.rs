@@ -15,7 +15,7 @@ use crate::tasks::consumers::{self, SEARCH_GROUP};
 const SECOND_LOOK: Duration = Duration::from_millis(500);
 
 /// Looks at the search index at most: its group is behind while much is written, and catches up.
-const SEARCH_LOOKS: usize = 10;
+const SEARCH_LOOKS: usize = 3;
 
 /// Something differs.
 const DIFFERS: u8 = 1;
@@ -26,7 +26,9 @@ const NOT_COMPARED: u8 = 2;
 /// everything could be compared.
 pub(super) async fn check(site: &Site, full: bool, output: &Output) -> anyhow::Result<u8> {
     output.text("comparing boards, events, comments, likes and views with their counters,").await?;
-    output.text("and hot scores, the query model and the search index with what they are derived from").await?;
+    output
+        .text("and hot scores and the query model, and samples of the search index, with what they are derived from")
+        .await?;
     let report = site.backing.check(site, full, output).await?;
     print(&report, output).await?;
     let differences = report.findings.len() + query_model(site, output).await? + search(site, output).await?;

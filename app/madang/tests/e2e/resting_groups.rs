@@ -49,7 +49,7 @@ fn are_up_to_date(data: &Path) {
     eventually("every group is up to date", || {
         let said = run(data, &["groups", "list"], "").expect(0);
         let lines: Vec<_> = said.stdout.lines().collect();
-        (lines.len() == 5 && lines.iter().all(|line| line.ends_with("running, up to date"))).then_some(())
+        (lines.len() == 6 && lines.iter().all(|line| line.ends_with("running, up to date"))).then_some(())
     });
 }
 
