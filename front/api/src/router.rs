@@ -268,6 +268,7 @@ async fn wrong_method() -> Response {
 pub(crate) fn description() -> Description {
     let groups = [
         member_routes().into_openapi(),
+        site_routes().into_openapi(),
         article_routes().into_openapi(),
         read_routes().into_openapi(),
         comment_routes().into_openapi(),

@@ -41,7 +41,7 @@ pub(crate) struct ArticleList<'a> {
     known_count: Option<u64>,
     /// Goes into `before` of the next step; null at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, required = false)]
+    #[schema(value_type = Option<String>, required = false, example = "9007199254740993")]
     next: Option<NextStep<String>>,
 }
 
@@ -157,7 +157,7 @@ pub(crate) struct SiteArticles<'a> {
     /// Newest or last active first.
     items: Vec<SummaryBody<'a>>,
     /// Goes into `before` of the next step; null at the end.
-    #[schema(value_type = Option<String>, required = true)]
+    #[schema(value_type = Option<String>, required = true, example = "9007199254740993")]
     next: Option<String>,
 }
 
