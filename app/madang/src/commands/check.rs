@@ -16,6 +16,8 @@ const SECOND_LOOK: Duration = Duration::from_millis(500);
 
 /// Looks at the search index at most: its group is behind while much is written, and catches up.
 const SEARCH_LOOKS: usize = 3;
+/// Between two looks at how far its group has come.
+const SEARCH_PAUSE: Duration = Duration::from_millis(200);
 
 /// Something differs.
 const DIFFERS: u8 = 1;
@@ -172,7 +174,7 @@ async fn search_behind(site: &Site, search: &SearchService) -> anyhow::Result<Op
         if reason.is_none() || !site.backing.holds_query_model(site) {
             break;
         }
-        tokio::time::sleep(SECOND_LOOK).await;
+        tokio::time::sleep(SEARCH_PAUSE).await;
     }
     Ok(reason)
 }
