@@ -36,7 +36,7 @@ pub(crate) fn state(
         guests: site.guests.clone(),
         live: Arc::new(site.live.clone()),
         readiness: Arc::new(SiteReadiness(site.clone())),
-        history: Arc::new(SiteHistory { metrics, clock: site.clock.clone() }),
+        history: Arc::new(SiteHistory(metrics)),
         policy,
         clock: site.clock.clone(),
         zone: TimeZone::get(&settings.time_zone).context("setting `time_zone`")?,

@@ -1,9 +1,6 @@
 //! What `/readyz` says: whether the parts that a request needs would answer now; and how the process has fared until now.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
-use madang_kernel::Clock;
 use madang_server::{HealthHistory, HealthSlot, PartState, Readiness};
 
 use crate::composition::site::Site;
@@ -24,14 +21,11 @@ impl Readiness for SiteReadiness {
 }
 
 /// How this process has fared, as its figures tell.
-pub(crate) struct SiteHistory {
-    pub(crate) metrics: Metrics,
-    pub(crate) clock: Arc<dyn Clock>,
-}
+pub(crate) struct SiteHistory(pub(crate) Metrics);
 
 impl HealthHistory for SiteHistory {
     fn slots(&self) -> Vec<HealthSlot> {
-        self.metrics.last_day(self.clock.now())
+        self.0.last_day()
     }
 }
 

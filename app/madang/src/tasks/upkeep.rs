@@ -10,7 +10,6 @@ use madang_comment::CommentService;
 use madang_kernel::{Clock as _, PageSize, SteadyClock, StoreError, Timestamp};
 use madang_member::Sessions;
 use madang_messaging::{OnError, Stop, Supervisor};
-use tokio::time::Instant;
 use tracing::{info, warn};
 
 use super::failure_log::FailureLog;
@@ -74,14 +73,12 @@ pub(crate) fn start(supervisor: &Supervisor, site: &Site, settings: &Settings, m
         });
     }
 
-    // By the time since the start: a clock that goes back would leave the page of the last day without its last hours.
-    let (noted, started) = (metrics.clone(), Instant::now());
+    let noted = metrics.clone();
     supervisor.spawn("health-history", OnError::Restart, move |stop| {
         let metrics = noted.clone();
-        let note = move || metrics.note(Timestamp::from_millis(0).plus(started.elapsed()));
         // At once: what comes is compared with this.
-        note();
-        every(HISTORY_EVERY, stop, async move || note())
+        metrics.note();
+        every(HISTORY_EVERY, stop, async move || metrics.note())
     });
 
     supervisor.spawn("metrics-upkeep", OnError::Restart, move |stop| {

@@ -11,6 +11,7 @@ mod process;
 
 use std::io::IsTerminal as _;
 use std::sync::Arc;
+use std::time::Instant;
 
 use anyhow::Context as _;
 use madang_kernel::Timestamp;
@@ -58,6 +59,8 @@ pub(crate) fn start_log(config: &Config, serving: bool) -> anyhow::Result<()> {
 pub(crate) struct Metrics {
     recorder: PrometheusHandle,
     day: Arc<DayHistory>,
+    /// The history goes by the time since: a host's clock that is set back would leave it without its last hours.
+    started: Instant,
 }
 
 impl Metrics {
@@ -70,7 +73,7 @@ impl Metrics {
             .set_buckets_for_metric(suffix("_calls"), &BATCH_BUCKETS)?;
         let recorder = builder.install_recorder()?;
         catalog::all().filter(|metric| metric.told.is_told(is_cluster)).for_each(Metric::begin);
-        Ok(Self { recorder, day: Arc::default() })
+        Ok(Self { recorder, day: Arc::default(), started: Instant::now() })
     }
 
     /// All of them in Prometheus' text format, those of the process as they are now.
@@ -85,13 +88,13 @@ impl Metrics {
     }
 
     /// Notes the figures of this moment in the history of the day.
-    pub(crate) fn note(&self, now: Timestamp) {
-        self.day.note(now, &self.render());
+    pub(crate) fn note(&self) {
+        self.day.note(Timestamp::from_millis(0).plus(self.started.elapsed()), &self.render());
     }
 
     /// The history, up to this moment.
-    pub(crate) fn last_day(&self, now: Timestamp) -> Vec<HealthSlot> {
-        self.note(now);
+    pub(crate) fn last_day(&self) -> Vec<HealthSlot> {
+        self.note();
         self.day.slots()
     }
 }

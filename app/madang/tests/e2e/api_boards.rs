@@ -205,7 +205,8 @@ fn the_moderators_of_a_board_are_told_to_everybody() {
         found["items"].as_array().unwrap().iter().any(|member| member["member_id"] == json!(id))
     };
     assert!(!has());
-    assert_eq!(server.call("PUT", &format!("{path}/{id}")).token(&admin).send().status, 204);
+    let appointed = server.call("PUT", &format!("{path}/{id}")).token(&admin).send().json(200);
+    assert_eq!(appointed["member_id"], json!(id));
     crate::server::eventually("the new moderator is listed", || has().then_some(()));
     assert_eq!(server.call("DELETE", &format!("{path}/{id}")).token(&admin).send().status, 204);
     crate::server::eventually("nobody is listed", || (!has()).then_some(()));

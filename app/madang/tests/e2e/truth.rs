@@ -16,14 +16,18 @@ pub(crate) fn articles(data: &Path) -> Vec<Value> {
     let file = database::open(data);
     let mut rows = file
         .prepare(
-            "SELECT article_id, board_id, title, content, content_html, version, writer_id, writer_name,
+            "SELECT a.article_id, a.board_id, a.title, a.content, a.content_html, a.version, a.writer_id, a.writer_name,
                  (SELECT count(*) FROM comment c WHERE c.article_id = a.article_id AND c.deleted = 0),
                  (SELECT count(*) FROM article_like l WHERE l.article_id = a.article_id),
                  coalesce((SELECT view_count FROM article_view_count v WHERE v.article_id = a.article_id), 0),
                  EXISTS (SELECT 1 FROM article_pin p WHERE p.article_id = a.article_id AND p.until IS NULL),
                  coalesce((SELECT locked FROM article_comment_count n WHERE n.article_id = a.article_id), 0),
-                 modified_at > created_at
-             FROM article a ORDER BY article_id",
+                 a.modified_at > a.created_at, n.comment_id, n.writer_id, n.writer_name,
+                 strftime('%Y-%m-%dT%H:%M:%fZ', coalesce(n.created_at, a.created_at) / 1000.0, 'unixepoch')
+             FROM article a
+             LEFT JOIN comment n ON n.comment_id =
+                 (SELECT max(comment_id) FROM comment c WHERE c.article_id = a.article_id AND c.deleted = 0)
+             ORDER BY a.article_id",
         )
         .unwrap();
     let id = |row: &rusqlite::Row<'_>, column| row.get::<_, i64>(column).map(|id| id.to_string());
@@ -42,6 +46,15 @@ pub(crate) fn articles(data: &Path) -> Vec<Value> {
             "pinned": row.get::<_, bool>(11)?,
             "locked": row.get::<_, bool>(12)?,
             "edited": row.get::<_, bool>(13)?,
+            "last_activity_at": row.get::<_, String>(17)?,
+            "last_comment": match row.get::<_, Option<i64>>(14)? {
+                None => Value::Null,
+                Some(comment) => json!({
+                    "comment_id": comment.to_string(),
+                    "writer": {"member_id": id(row, 15)?, "name": row.get::<_, String>(16)?},
+                    "created_at": row.get::<_, String>(17)?,
+                }),
+            },
         }))
     };
     rows.query_map([], article).unwrap().collect::<Result<_, _>>().unwrap()

@@ -86,7 +86,6 @@ pub(super) async fn racing_comments_and_deletions_leave_the_newest_told<H: Comme
     let mut tasks = tokio::task::JoinSet::new();
     for number in 0..16 {
         let site = std::sync::Arc::clone(&site);
-        #[expect(clippy::disallowed_methods, reason = "a test joins what it starts")]
         tasks.spawn(async move {
             for turn in 0..6 {
                 let comment = site.reply(None).await;

@@ -88,7 +88,7 @@ fn words(random: &mut Random, least: u64, most: u64) -> String {
                     1 => {
                         // A Korean particle stands right behind a word of another script.
                         text.push_str(word);
-                        text.push_str("은");
+                        text.push('은');
                     }
                     _ => text.push_str(word),
                 }
