@@ -128,7 +128,7 @@ async fn lists(site: &Site, read: &ReadService, output: &Output) -> anyhow::Resu
 async fn search(site: &Site, output: &Output) -> anyhow::Result<usize> {
     let search = site.services.search()?;
     if !search.is_configured() {
-        output.text("search index not compared: this site has no search engine").await?;
+        output.text("no search index: this site has no search engine").await?;
         return Ok(0);
     }
     if let Some(reason) = search_behind(site, search).await? {
