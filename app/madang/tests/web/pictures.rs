@@ -132,7 +132,14 @@ pub(crate) async fn picture(browser: &Browser, path: &str, name: &str) {
 pub(crate) async fn picture_here(browser: &Browser, name: &str) {
     let overhang =
         browser.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth").await;
-    assert_eq!(overhang, 0, "{name} is wider than its window");
+    let widest = browser
+        .run(
+            "const edge = document.documentElement.clientWidth; \
+             return [...document.querySelectorAll('body *')].filter(one => one.getBoundingClientRect().right > edge + 1) \
+             .map(one => one.outerHTML.slice(0, 120)).slice(0, 6).join(' | ')",
+        )
+        .await;
+    assert_eq!(overhang, 0, "{name} is wider than its window: {widest}");
     let image = browser.client.screenshot().await.unwrap();
     std::fs::write(folder().join(format!("{name}.png")), image).unwrap();
 }
