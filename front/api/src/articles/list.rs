@@ -56,7 +56,7 @@ pub(crate) struct ArticleList<'a> {
         ("board_id" = IdText, Path, description = "The board"),
         ("page" = Option<u32>, Query, minimum = 1, maximum = 1_000_000_000, description = "The page; 1 when left out"),
         ("page_size" = Option<u32>, Query, minimum = 1, maximum = 100, description = "Articles on a page; 30 when left out"),
-        ("sort" = Option<SortName>, Query, description = "The order; newest when left out"),
+        ("sort" = Option<String>, Query, pattern = "^(newest|active)$", description = "The order; newest when left out"),
         ("before" = Option<String>, Query, description = "What `next` of the step before said: where to go on. By creation, an article's id"),
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 100, description = "Articles in a step; 30 when left out"),
     ),
@@ -117,7 +117,7 @@ pub(crate) async fn articles(
 #[utoipa::path(
     get, path = "/api/v1/articles", operation_id = "list_site_articles", tag = "articles",
     params(
-        ("sort" = Option<SortName>, Query, description = "The order; newest when left out"),
+        ("sort" = Option<String>, Query, pattern = "^(newest|active)$", description = "The order; newest when left out"),
         ("before" = Option<String>, Query, description = "What `next` of the step before said: where to go on"),
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 100, description = "Articles in a step; 30 when left out"),
     ),
@@ -159,17 +159,6 @@ pub(crate) struct SiteArticles<'a> {
     /// Goes into `before` of the next step; null at the end.
     #[schema(value_type = Option<String>, required = true, example = "9007199254740993")]
     next: Option<String>,
-}
-
-/// The order of a list.
-#[derive(ToSchema)]
-#[schema(as = ArticleSort, rename_all = "snake_case")]
-#[expect(dead_code, reason = "the description of a value that is read elsewhere")]
-pub(crate) enum SortName {
-    /// By creation.
-    Newest,
-    /// By the last comment, or by creation where there is none.
-    Active,
 }
 
 /// A step of a board's list.
